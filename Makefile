@@ -9,7 +9,7 @@ ARGS   ?=
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.ptxaudit-installed
 
-.PHONY: audit test lint bench wheel hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean report-pictures architecture
+.PHONY: audit test lint bench wheel docs reference hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean report-pictures architecture
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
 audit: $(STAMP)
@@ -17,13 +17,14 @@ audit: $(STAMP)
 	@$(BIN)/ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml --kernel '$(KERNEL)' $(ARGS)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
-# Style, unused code, and the order of the packages (docs/architecture.md).
+# Style, types, unused code, and the order of the packages (docs/architecture.md).
 lint: $(VENV)/.ptxaudit-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 	$(BIN)/vulture
 
 $(VENV)/.ptxaudit-lint: $(STAMP)
@@ -37,6 +38,7 @@ hardware-check: $(STAMP)
 # Kernels made to break the engine, under six tellings, against what a GPU counted: no GPU needed, the counts are in tests/data.
 adversary-check: $(STAMP)
 	@$(BIN)/python -m bench.adversary compare tests/data/adversary_sm90 tests/data/adversary_sm90/launches.json.gz --isa sass -j $(JOBS) $(ARGS)
+	@$(BIN)/python -m bench.adversary compare tests/data/adversary_by_hand_sm90 tests/data/adversary_by_hand_sm90/launches.json.gz --isa sass --telling told --telling shape --telling nothing -j $(JOBS) $(ARGS)
 
 # Every rule against single requests that a GPU counted: no GPU needed, the counts are in tests/data.
 calibrate-check: $(STAMP)
@@ -49,6 +51,19 @@ hardware-doc: $(STAMP)
 # docs/operations.md, from the table of operations.
 operations: $(STAMP)
 	@$(BIN)/python -m bench.operations_doc
+
+# docs/reference, from the commands, the Python API and the table of reasons.
+reference: $(STAMP)
+	@$(BIN)/python -m bench.reference_doc
+
+# The documentation as a site, in build/site, from docs/ and mkdocs.yml.
+docs: $(VENV)/.ptxaudit-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo build/site/index.html
+
+$(VENV)/.ptxaudit-docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
 
 # The pictures of docs/report.md, taken in the system's Chromium.
 report-pictures: $(STAMP)

@@ -51,10 +51,8 @@ text { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 @cache
 def doors() -> list[str]:
     """The packages, from the one that imports none on."""
-    (contract,) = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
-    return contract["layers"][::-1]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    return next(one["layers"] for one in settings["contracts"] if one["type"] == "layers")[::-1]
 
 
 @cache

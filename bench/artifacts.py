@@ -1,4 +1,4 @@
-"""Audits the machine code in wheels with nothing told: does everything decode, and what has no meaning?
+"""Audits the machine code in wheels with nothing specified: does everything decode, and what has no meaning?
 
     python bench/artifacts.py WHEEL|LIBRARY|FOLDER… [-o bench/artifacts.json] [--kernels 100] [--budget 10] [--seconds
     N]
@@ -161,7 +161,7 @@ def page(results: dict) -> str:
     return f"""# Machine code in packages
 
 Does everything decode, and what has no meaning? Kernels out of packages as pip installs them, up to some of each architecture,
-audited with nothing told. A site is *lost to an opcode* when it is unknown, or only a range, because an instruction that decides
+audited with nothing specified. A site is *lost to an opcode* when it is unknown, or only a range, because an instruction that decides
 it has no meaning in ptxaudit: fewer than 2 % may be. *Unknown* are all sites without an answer, also those that no rule is known
 for (tensor copies, barriers, tensor cores), and those of kernels whose seconds ran out, which are counted in a column of their own.
 

@@ -35,7 +35,7 @@ _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _ALL_PTX = """\
 import sys
 from pathlib import Path
-from ptxaudit.errors import InputError
+from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile.nvrtc import compile_source
 for source in sys.argv[2:]:
     try:
@@ -90,7 +90,7 @@ def assembled(folder: Path) -> tuple[Path, Path]:
 
 
 def cubin(folder: Path) -> Iterator[Figure]:
-    """The audit of one cubin, nothing told, over the disassembler alone."""
+    """The audit of one cubin, nothing specified, over the disassembler alone."""
     from ptxaudit.frontend.compile import toolchains
 
     nvdisasm = toolchains.get("nvdisasm").path
@@ -109,7 +109,7 @@ def cubin(folder: Path) -> Iterator[Figure]:
 
 
 def library(folder: Path) -> Iterator[Figure]:
-    """A library and a folder of a thousand kernels, nothing told, and the folder again with nothing changed."""
+    """A library and a folder of a thousand kernels, nothing specified, and the folder again with nothing changed."""
     one, fat = assembled(folder)
     for what, given in (("one library", fat), (f"{MANY:,} cubins", one)):
         found = cost(audit(given.name, "--format", "json", "-o", "report.json"), folder)

@@ -87,7 +87,7 @@ def under(sample: Sample, versions: tuple[str, ...]) -> Matrix:
 
 
 def _with(options: Options, version: str) -> Options:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(options, toolchain=version)
 

@@ -1,4 +1,4 @@
-"""Audits a folder of PTX files with nothing told, kernel by kernel: what share of their sites is answered?
+"""Audits a folder of PTX files with nothing specified, kernel by kernel: what share of their sites is answered?
 
     python -m bench.corpus FOLDER [-o bench/corpus.json] [-j 2] [--budget 10] [--ptxas 1] [--only GLOB]
 
@@ -14,8 +14,8 @@ A site is *answered* when its status is one of
     exact, invariant, conditional          by their meaning
     unreached                              proved never to run
     bounded                                when high <= 2 * low, or when no counter counts it (cp.async.cg) and its
-                                           lines are told
-    data-dependent                         when its range is told: without the data nobody knows more
+                                           lines are specified
+    data-dependent                         when its range is specified: without the data nobody knows more
 
 The results also say what the share is when data-dependent sites are not counted as answered.
 """

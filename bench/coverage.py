@@ -14,8 +14,8 @@ REASONS = 20
 
 MEANING = {
     "exact": "all figures of the launch hold",
-    "invariant": "every request costs the same, whatever is not told",
-    "conditional": "a table of cases by what is not told",
+    "invariant": "every request costs the same, whatever is not specified",
+    "conditional": "a table of cases by what is not specified",
     "data-dependent": "depends on loaded data; a range",
     "bounded": "a proved range, answered where it is at most twice as high as low",
     "unreached": "proved never to run, or never to touch shared memory",
@@ -32,9 +32,9 @@ def page(corpus: dict, oracle: dict) -> str:
     percent = lambda share: "" if share is None else f"{share:.1%}"
     return f"""# How much of real code is answered
 
-{corpus["kernels"]:,} kernels with {corpus["sites"]:,} shared-memory sites, from {len(corpus["packages"])} packages and projects (PTX that they ship, or that their compilers make of their sources), audited with **nothing told**: no launch, no parameters, no block shape but that of the file. Made by `make coverage` from `bench/corpus.json`, which has a line a kernel; `bench/corpus.py` says what counts as answered and audits any folder of PTX.
+{corpus["kernels"]:,} kernels with {corpus["sites"]:,} shared-memory sites, from {len(corpus["packages"])} packages and projects (PTX that they ship, or that their compilers make of their sources), audited with **nothing specified**: no launch, no parameters, no block shape but that of the file. Made by `make coverage` from `bench/corpus.json`, which has a line a kernel; `bench/corpus.py` says what counts as answered and audits any folder of PTX.
 
-**{percent(corpus["answered_share"])}** of the sites have an answer per request ({percent(corpus["answered_share_mean_over_kernels"])} of a kernel's sites in the mean over kernels; {percent(corpus["answered_share_without_data_dependent"])} when data-dependent ones, whose range is told, are not counted). {len(corpus["crashes"])} crashes, {len(corpus["time_outs"])} time-outs at {corpus["budget_seconds"]:g} s a kernel.
+**{percent(corpus["answered_share"])}** of the sites have an answer per request ({percent(corpus["answered_share_mean_over_kernels"])} of a kernel's sites in the mean over kernels; {percent(corpus["answered_share_without_data_dependent"])} when data-dependent ones, whose range is specified, are not counted). {len(corpus["crashes"])} crashes, {len(corpus["time_outs"])} time-outs at {corpus["budget_seconds"]:g} s a kernel.
 
 | status | sites | meaning |
 | --- | ---: | --- |

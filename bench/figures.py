@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.compiled_figures import cubin, library
 from bench.figure import Figure
 from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
-from bench.upgrade_figures import four_releases
+from bench.upgrade_figures import four_releases, two_libraries
 
 SAMPLES = CHECKOUT / "samples"
 ARCH = "sm_90"
@@ -25,7 +25,7 @@ MEGABYTE_OF = ("gemm", "sgemm", "hgemm", "flash_attention", "cooperative_groups"
 
 _COMPILE = """\
 import sys, time
-from ptxaudit import nvrtc
+from ptxaudit.frontend.compile import nvrtc
 nvrtc._library()
 start = time.process_time()
 nvrtc.compile_source(sys.argv[1])
@@ -35,7 +35,7 @@ print(time.process_time() - start)
 
 _TO_PTX = """\
 import sys
-from ptxaudit import nvrtc
+from ptxaudit.frontend.compile import nvrtc
 print(nvrtc.compile_source(sys.argv[1], arch=sys.argv[2]).ptx)
 """
 
@@ -76,7 +76,7 @@ def megabyte_source() -> str:
 
 
 def megabyte(folder: Path) -> Iterator[Figure]:
-    """1 MB of PTX parsed and audited with nothing told, against ptxas on the same file."""
+    """1 MB of PTX parsed and audited with nothing specified, against ptxas on the same file."""
     from ptxaudit.frontend.compile import toolchains
 
     source = folder / "megabyte.cu"
@@ -147,6 +147,7 @@ FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "cubin": cubin,
     "library": library,
     "releases": four_releases,
+    "libraries": two_libraries,
 }
 
 

@@ -17,8 +17,9 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bench.artifacts import OLDEST, ROOT, binaries, spread
 from ptxaudit.base.errors import InputError

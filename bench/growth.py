@@ -1,7 +1,7 @@
 """How the time and the steps of an audit grow with the size of a kernel: `python -m bench.growth [-o docs/growth.svg]`.
 
 Families of kernels of any size, each of which some analysis could be quadratic in: chains of loads from shared memory,
-branches that nothing told decides, definitions under a predicate. tests/test_dataflow.py counts their steps; the
+branches that nothing specified decides, definitions under a predicate. tests/test_dataflow.py counts their steps; the
 picture has processor time over size.
 """
 
@@ -43,7 +43,7 @@ mov.u32 %r5, %r3;
 ld.param.u32 %r4, [k_param_1];
 ld.param.u64 %rd1, [k_param_0];
 """
-TOLD = Launch("k", grid=(4, 1), block=(64, 1), params=["?", 5])
+SPECIFIED = Launch("k", grid=(4, 1), block=(64, 1), params=["?", 5])
 PARTLY = Launch("k", grid=(4, 1), block=(64, 1), params=["?", "?"])
 
 
@@ -56,7 +56,7 @@ class Family:
     what: str
     part: Callable[[int], str]
     before: str = ""
-    launches: tuple[Launch | None, ...] = (None, PARTLY, TOLD)
+    launches: tuple[Launch | None, ...] = (None, PARTLY, SPECIFIED)
 
     def kernel(self, size: int) -> str:
         """PTX of so many pieces."""

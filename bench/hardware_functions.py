@@ -50,7 +50,7 @@ _FLOATS = """`MUFU.TANH` was measured but not understood; what it gives is not k
 On other generations a result is *one of a few* floats, those that the PTX ISA manual allows
 (`ptxaudit/engine/ops/approximate.py`), and so are `rcp.approx`, `sqrt.approx`, `rsqrt.approx`, `ex2.approx`,
 `lg2.approx`, `div.approx` and `div.full` in PTX. All of them are followed; an index in which they agree is known,
-as quotients are, and one in which they do not is told as not known. For the upper word of a double (`MUFU.RCP64H`,
+as quotients are, and one in which they do not is reported as not known. For the upper word of a double (`MUFU.RCP64H`,
 `RSQ64H`) there is no documented error: two units of its 20 bits are taken, by rule, where it was not
 measured, and that the reciprocal of a power of two is exact.
 

@@ -25,7 +25,7 @@ these. Made from `engine/ops/table.py` by `make operations`. To add one: a row t
 | sources | the width at which each is read: `s` the operation's, `o` its own, `h` half, `c` 32 bits, `p` a predicate |
 | numbers | what it makes of known numbers: *exact*; *bounded*: one of a few, as documents bound it |
 | affine | a rule on `base + Σ coefficient·unknown` |
-| bits | a truth table, from which known bits follow |
+| bits | a rule on numbers of which some bits are known |
 | range | a rule on intervals of unsigned integers |
 | linear | sources that grow by the same in each trip of a loop make a result that does |
 | strict | nothing is known of it where nothing is known of one source |
@@ -49,7 +49,7 @@ def page() -> str:
 
 def _rows() -> Iterator[str]:
     for name, row in OPS.items():
-        marks = (row.affine, row.truth, row.range, row.linear, row.strict)
+        marks = (row.affine, row.bits, row.range, row.linear, row.strict)
         cells = (
             f"`{name}`",
             f"`{row.widths}`",
@@ -61,7 +61,7 @@ def _rows() -> Iterator[str]:
 
 
 def _numbers(row: Row) -> str:
-    return "bounded" if row.concrete is None else "exact, but for some" if row.undefined is not None else "exact"
+    return "bounded" if row.candidates is not None else "exact, but for some" if row.undefined is not None else "exact"
 
 
 def _address(row: Row) -> str:

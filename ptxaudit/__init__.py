@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptxaudit.report.reader import read_report
     from ptxaudit.review.audit import audit
     from ptxaudit.review.sweeps import sweep
+    from ptxaudit.ui.recording.watch import watch
 
 _HOME = {
     "audit": "review.audit",
@@ -34,6 +35,7 @@ _HOME = {
     "Report": "report.model",
     "read_report": "report.reader",
     "InputError": "base.errors",
+    "watch": "ui.recording.watch",
 }
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "score_request",
     "score_requests",
     "sweep",
+    "watch",
 ]
 
 

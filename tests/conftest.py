@@ -1,7 +1,12 @@
-"""Every report that a test writes is held against the JSON Schema."""
+"""Every report that a test writes is held against the JSON Schema;
+samples are compiled once a run, and the disassembler stays."""
 
 from __future__ import annotations
 
+import os
+
+import compiled_once
+import disassembler
 import pytest
 from reports import validate
 
@@ -17,3 +22,21 @@ def nothing_is_taken_from_the_users_cache(monkeypatch):
 def reports_keep_to_the_schema(monkeypatch):
     write = Report.to_dict
     monkeypatch.setattr(Report, "to_dict", lambda report: validate(write(report)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def samples_are_compiled_once(tmp_path_factory):
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
+    folder.mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        compiled_once.shared(folder, monkeypatch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_disassembler_stays(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        end = disassembler.stays(tmp_path_factory.mktemp("disassembler"), monkeypatch)
+        yield
+        end()

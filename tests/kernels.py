@@ -43,5 +43,3 @@ PTX = """\
     ret;
 }
 """
-
-HOST = "#include <vector>\n__global__ void k(float* a) { a[0] = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n"

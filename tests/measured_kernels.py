@@ -44,7 +44,7 @@ BUDGET = 20.0  # seconds a launch, in steps; the slowest takes 2
 
 @dataclass(frozen=True)
 class Measured:
-    """One launch: the kernel, what was told of it, and what was counted."""
+    """One launch: the kernel, what was specified of it, and what was counted."""
 
     set: str
     at: int  # position in the set

@@ -51,7 +51,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Measured:
-    """One launch: what was told of it, and what was counted."""
+    """One launch: what was specified of it, and what was counted."""
 
     entry: dict[str, Any]
     module: ir.Module

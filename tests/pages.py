@@ -9,10 +9,10 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 from reports import kernel, report, site
 
 from ptxaudit.base.status import Status
@@ -172,7 +172,7 @@ def _large_site(name: str, at: int, number: int, files: list[str], rnd: random.R
     return replace(
         made,
         status=Status.UNKNOWN,
-        reason=f"reads parameter n{number % 9}, which is not told: --param n=…",
+        reason=f"reads parameter n{number % 9}, which is not specified: --param n=…",
         wavefronts=None,
         excess=None,
         ideal=None,

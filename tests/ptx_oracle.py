@@ -8,13 +8,14 @@ any folder of PTX files.
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import itertools
 import re
 
 from elftools.elf.elffile import ELFFile
+from msgspec import structs
 
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.compile import ptxas
 from ptxaudit.frontend.ptx import printer
 from ptxaudit.frontend.ptx import syntax as s
@@ -56,9 +57,9 @@ def disguised(module: s.Module) -> s.Module:
     debug = "debug" in module.target  # then DWARF sections speak of registers and labels by name
     for item in module.items:
         if isinstance(item, s.Function) and item.body is not None:
-            item = dataclasses.replace(item, body=_renamed(item.body, {}, not debug))
+            item = structs.replace(item, body=_renamed(item.body, {}, not debug))
         items.append(item)
-    return dataclasses.replace(module, items=tuple(items))
+    return structs.replace(module, items=tuple(items))
 
 
 def _declared(block: s.Block) -> dict[str, str]:
@@ -110,16 +111,16 @@ def _renamed(node, names: dict[str, str], rename: bool = True):
         case s.Table(name=name, targets=targets):
             return s.Table(names.get(name, name), node.kind, tuple(_new_name(t, names) for t in targets))
         case s.Prototype(name=name):
-            return dataclasses.replace(node, name=names.get(name, name))
+            return structs.replace(node, name=names.get(name, name))
         case s.Declarator(name=name, count=count):
             new = names.get(name + ("<" if count is not None else ""), name)
-            return dataclasses.replace(node, name=new)
+            return structs.replace(node, name=new)
         case s.Location() | s.Pragma() | s.Align() | s.Attribute():
             return node
         case s.Variable(space=space) if space != ".reg":
             return node
-    if dataclasses.is_dataclass(node):
-        return type(node)(**{f.name: _renamed(getattr(node, f.name), names, rename) for f in dataclasses.fields(node)})
+    if isinstance(node, Record):
+        return type(node)(**{name: _renamed(value, names, rename) for name, value in structs.asdict(node).items()})
     if isinstance(node, tuple):
         return tuple(_renamed(item, names, rename) for item in node)
     return node

@@ -1,7 +1,7 @@
 """Runs what README.md shows: `python -m tests.readme` compares, `python -m tests.readme --write` writes the outputs
-anew.
+anew; `python -m tests.readme --write docs/tutorial.md` does so for another page.
 
-```console                  lines with `$ ` are commands, in a folder with nothing but `samples` in it;
+```console                  lines with `$ ` are commands, in a folder with `samples` in it, and tests/data as `measured`;
 $ ptxaudit machines         what follows is what they print (stdout and stderr)
 ```
 
@@ -17,16 +17,22 @@ import doctest
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from ptxaudit.ui.cli import main
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 README = CHECKOUT / "README.md"
 
 _BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OF_SHELLS = "|;<>&$*`\\"
 _VOLATILE = re.compile(
     r"%[a-z]+\d+|(?<=nvrtc )\d+\.\d+"
 )  # compilers number registers as they like, and the newest one is installed
@@ -57,6 +63,19 @@ def _console(content: str, folder: Path) -> str:
 
 def printed(command: str, folder: Path) -> str:
     """What a shell prints for a command, without the newlines at its end but one."""
+    alone = command.startswith("ptxaudit ") and not set(command) & set(OF_SHELLS)
+    said = _of_ptxaudit(shlex.split(command)[1:], folder) if alone else _of_shell(command, folder)
+    text = "\n".join(line.rstrip() for line in said.splitlines()).strip("\n")
+    return f"{text}\n" if text else ""
+
+
+def _of_ptxaudit(words: list[str], folder: Path) -> str:
+    """What the command prints, in this process: one NVRTC compiles for all blocks."""
+    with contextlib.chdir(folder):
+        return CliRunner().invoke(main, words, prog_name="ptxaudit").output
+
+
+def _of_shell(command: str, folder: Path) -> str:
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "/usr/bin:/bin")]
     inherited = {
         name: value
@@ -74,8 +93,7 @@ def printed(command: str, folder: Path) -> str:
     done = subprocess.run(
         command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120
     )
-    text = "\n".join(line.rstrip() for line in done.stdout.decode().splitlines()).strip("\n")
-    return f"{text}\n" if text else ""
+    return done.stdout.decode()
 
 
 def _python(content: str, folder: Path) -> str:
@@ -96,30 +114,42 @@ def _python(content: str, folder: Path) -> str:
 
 @contextlib.contextmanager
 def working_folder() -> Iterator[Path]:
-    """An empty folder but for the samples."""
+    """An empty folder but for the samples and what was measured."""
     with tempfile.TemporaryDirectory(prefix="ptxaudit-readme-") as name:
         folder = Path(name)
         (folder / "samples").symlink_to(CHECKOUT / "samples")
+        (folder / "measured").symlink_to(CHECKOUT / "tests" / "data")
         yield folder
 
 
+_FETCHED = re.compile(r"^ptxaudit: fetching CUDA .*\n", re.MULTILINE)
+
+
 def comparable(text: str) -> str:
-    """Register numbers and compiler versions aside."""
-    return _VOLATILE.sub("…", text)
+    """Register numbers, compiler versions, and what is said while a release is fetched for the first time aside."""
+    return _VOLATILE.sub("…", _FETCHED.sub("", text))
 
 
-def main() -> int:
-    text = README.read_text(encoding="utf-8")
-    with working_folder() as folder:
-        new = _BLOCK.sub(lambda match: f"```{match[1]}\n{rewritten(match[1], match[2], folder)}```", text)
-    if "--write" in sys.argv[1:]:
-        README.write_text(new, encoding="utf-8")
-        return 0
-    sys.stdout.writelines(
-        difflib.unified_diff(comparable(text).splitlines(True), comparable(new).splitlines(True), "README.md", "now")
-    )
-    return 1 if comparable(text) != comparable(new) else 0
+def filled(text: str, folder: Path) -> str:
+    """A page with what its commands print now, one after the other."""
+    return _BLOCK.sub(lambda match: f"```{match[1]}\n{rewritten(match[1], match[2], folder)}```", text)
+
+
+def compare() -> int:
+    names = [name for name in sys.argv[1:] if name != "--write"]
+    differ = False
+    for page in [Path(name) for name in names] or [README]:
+        text = page.read_text(encoding="utf-8")
+        with working_folder() as folder:
+            new = filled(text, folder)
+        if "--write" in sys.argv[1:]:
+            page.write_text(new, encoding="utf-8")
+            continue
+        before, now = comparable(text), comparable(new)
+        sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), now.splitlines(True), str(page), "now"))
+        differ = differ or before != now
+    return 1 if differ else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare())

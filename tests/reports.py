@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
 
 import jsonschema
+from msgspec import structs
 
 from ptxaudit.engine.answer.result import Status
 from ptxaudit.report.model import SCHEMA_FILE, Input, Kernel, LaunchRecord, Report, Site, Source, Span, Tool
@@ -55,7 +55,7 @@ def open_site(status: Status, line: int = 10, **changes) -> Site:
             "excess_per_request",
         )
     )
-    return dataclasses.replace(site(line), **(nothing | {"status": status} | changes))
+    return structs.replace(site(line), **(nothing | {"status": status} | changes))
 
 
 def kernel(*sites: Site, name: str = "k", **changes) -> Kernel:

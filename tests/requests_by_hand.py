@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
+from msgspec import structs
 from reports import site
 
 from ptxaudit.engine.answer.kept import Requests
@@ -24,11 +23,9 @@ def request_of(offsets, active=None, weight: int | None = None, moves=()) -> Req
 def use_of(opcode: str, *requests: Requests, index: int = 0) -> Use:
     """A site with these requests."""
     access = banks.classify(opcode)
-    return Use(
-        index, dataclasses.replace(site(10 + index), id=f"k@k.cu:{10 + index}:{opcode}"), access, tuple(requests)
-    )
+    return Use(index, structs.replace(site(10 + index), id=f"k@k.cu:{10 + index}:{opcode}"), access, tuple(requests))
 
 
 def array_of(size: int, *uses: Use) -> Array:
     """An array of so many bytes with these sites."""
-    return Array("tile", "tile", 0, size, 16, tuple(dataclasses.replace(use, index=at) for at, use in enumerate(uses)))
+    return Array("tile", "tile", 0, size, 16, tuple(structs.replace(use, index=at) for at, use in enumerate(uses)))

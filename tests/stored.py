@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.work import Account
-from ptxaudit.engine.exec.effects import View, execute, guard_mask
+from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.effects import execute
+from ptxaudit.engine.exec.registers import View, guard_mask
 from ptxaudit.engine.exec.runs import _batches
-from ptxaudit.engine.exec.simulate import Cohort, Simulation
+from ptxaudit.engine.exec.simulate import Simulation
 from ptxaudit.engine.fixpoint.rows import three
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import LANES, Facts
@@ -45,7 +47,7 @@ class _Watching(Simulation):
         active = cohort.mask if guard is None else guard
         spread = lambda array: np.broadcast_to(array, active.shape)[active]
         threads = (self.first[cohort.rows][:, None] + np.arange(LANES))[active]
-        total, sure = np.zeros(len(threads), np.uint64), np.full(len(threads), not cohort.doubt and doubt is None)
+        total, sure = np.zeros(len(threads), np.uint64), np.full(len(threads), not cohort.undecided and doubt is None)
         for at, value in enumerate(view.read(source) for source in store.src[1:]):
             total |= spread(value.base).astype(np.uint64) << np.uint64(32 * at)
             sure &= ~spread(np.zeros((1, 1), bool) if value.poison is None else value.poison) & (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.adversary import agree, builds, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402  # noqa: E402
+from bench.adversary import agree, builds, by_hand, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402  # noqa: E402
 from bench.adversary.check import Checked, audit  # noqa: E402
 from bench.adversary.claims import Finding, Verdict  # noqa: E402
 from bench.adversary.dice import Dice  # noqa: E402
@@ -396,3 +397,64 @@ def test_no_claim_about_kernels_that_were_wrong_once_is_wrong() -> None:
     checked = [audit(one, "told", "sass") for one in truth.load(MORE, [MORE / "launches.json.gz"])]
     assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
     assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= 151
+
+
+BY_HAND = ROOT / "tests" / "data" / "adversary_by_hand_sm90"
+GOTO = (9001, 9002, 9003)
+EQUAL_BY_HAND = {"told": 1_369, "shape": 823, "nothing": 0}
+
+
+@pytest.fixture(scope="module")
+def by_hand_measured() -> list[truth.Truth]:
+    return list(truth.load(BY_HAND, [BY_HAND / "launches.json.gz"]))
+
+
+@pytest.mark.parametrize("how", EQUAL_BY_HAND)
+def test_no_claim_about_kernels_written_by_hand_is_wrong(by_hand_measured: list[truth.Truth], how: str) -> None:
+    """Each is of a cause that was met once, or of a construct that the generator does not write."""
+    checked = [
+        audit(one, how, "sass")
+        for one in by_hand_measured
+        if telling.applies(how, one.entry, one.module.functions[one.entry["kernel"]])
+    ]
+    assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
+    assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= EQUAL_BY_HAND[how]
+
+
+def test_loops_that_goto_joins_are_counted(by_hand_measured: list[truth.Truth]) -> None:
+    """Groups of lanes that have parted use one convergence barrier, at -O0, -O1, -O3 and -G."""
+    of_goto = [one for one in by_hand_measured if one.entry["seed"] in GOTO]
+    assert {one.entry["build"] for one in of_goto} >= {"nvcc-O0", "nvcc-O1", "nvcc-O3", "nvcc-G"}
+    for one in of_goto:
+        assert any(c.text.startswith("BSYNC") and c.warps * LANES > c.threads for _, c in one.placed()), str(one)
+    found = [f.verdict for one in of_goto if one.entry["seed"] == GOTO[0] for f in audit(one, "told", "sass").findings]
+    assert len(found) > 50 and set(found) == {Verdict.EQUAL}
+
+
+def test_kernels_written_by_hand_are_read_with_their_launches() -> None:
+    programs = list(by_hand.programs())
+    assert len({made.seed for made in programs}) == len(programs) > 40
+    for made in programs:
+        assert made.shapes and f"void {made.name}(" in made.source()
+        assert made.source().startswith("// launch ") and {p.name for p in made.parameters} == {"out", "src", "n", "f"}
+    assert by_hand.programs(frozenset((9017,))).__next__().shapes[0].cluster == (2, 1, 1)
+
+
+@pytest.mark.parametrize("number", [made.seed for made in by_hand.programs()][::6])
+def test_kernels_written_by_hand_compile(number: int) -> None:
+    (made,) = by_hand.programs(frozenset((number,)))
+    assert builds.compile_build(made, "nvrtc-O3").cubin
+
+
+def test_the_page_names_tests_that_there_are() -> None:
+    """docs/truth.md: `test_file.py::test_name`, and `::test_name` of the file that was named last."""
+    named: list[tuple[str, str]] = []
+    file = ""
+    for path, test in re.findall(r"`(test_\w+\.py)?(?:::(test_\w+))?`", (ROOT / "docs" / "truth.md").read_text()):
+        file = path or file
+        if path or test:
+            named.append((file, test))
+    assert len(named) > 40
+    for file, test in named:
+        text = (ROOT / "tests" / file).read_text()
+        assert not test or f"def {test}(" in text, (file, test)

@@ -17,7 +17,6 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import (
     DTYPES,
     EVERYWHERE,
-    Lost,
     Uniform,
     Value,
     constant,
@@ -30,7 +29,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.operations import apply
 from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 LANES = 32
 PRINTS: dict = {}  # fingerprint -> value: what a derived unknown was derived from
@@ -278,7 +277,7 @@ def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
         values.append(
             Value(base)
             if sure == 0xFFFFFFFF
-            else Value(base, poison=EVERYWHERE, why=Lost(Kind.LOADED), sure=constant(sure, 32).base)
+            else Value(base, poison=EVERYWHERE, why=Reason(Kind.LOADED), sure=constant(sure, 32).base)
         )
     out = apply(Op(name, bits=32, attrs=(table,) if name == "lop3" else ()), tuple(values))
     found, claimed = int(out.base.flat[0]), int(np.broadcast_to(sure_bits(out), (1, 1))[0, 0])
@@ -341,3 +340,16 @@ def test_the_high_word_of_an_array_and_the_sign_of_an_index_are_known():
         Op("add3.carry", (), (), 32), (constant(0xFFFFFF00, 32), index, constant(0, 32), constant(0, 1), constant(0, 1))
     )
     assert not carry.known
+
+
+def test_halves_of_other_warps_are_not_put_together():
+    """The upper half names the number that it was cut from, with the warps that there were then; blocks that come apart
+    later are more."""
+    pointer = Uniform("p", 64, key=("param", 0, 64))
+    whole = affine.add(unknown(pointer), known(np.array([[0], [64]], np.uint64)))
+    low, high = (apply(Op("extract", bits=32, attrs=(at,)), (whole,)) for at in (0, 32))
+    assert operations.rejoin(low, high) is not None
+    three = affine.add(
+        affine.fit(unknown(pointer), 32), known(np.broadcast_to(np.array([[0], [64], [64]], np.uint32), (3, LANES)))
+    )
+    assert operations.rejoin(three, high) is None

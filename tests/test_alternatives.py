@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from ptxaudit.engine.domain import affine, alike, alternatives
-from ptxaudit.engine.domain.value import Lost, Uniform, Value, constant, known, squeeze, unknown
-from ptxaudit.engine.exec.effects import Registers, View, blend, execute, take
+from ptxaudit.engine.domain.value import Uniform, Value, constant, known, squeeze, unknown
+from ptxaudit.engine.exec.effects import execute
+from ptxaudit.engine.exec.registers import Registers, View, blend, take
 from ptxaudit.engine.exec.states import is_uniform
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops import operations
 from ptxaudit.hardware import banks, machines
 from ptxaudit.ir.nodes import Const, Function, Guard, Op, Reg
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
-WHY = Lost(Kind.CHOICE, 7)
+WHY = Reason(Kind.CHOICE, 7)
 RNG = np.random.default_rng(5)
 OPS = (
     "add",
@@ -79,7 +80,7 @@ def test_operations_go_through_all_outcomes(name):
                 bad = np.zeros((2, 4), bool) if row.undefined is None else row.undefined(32, (), base_x, base_y)
                 undefined |= bad
                 agree = np.broadcast_to(expected, (2, 4))
-                lost = out.alternatives.lost if out.alternatives is not None else out.poison
+                lost = out.alternatives.unknown if out.alternatives is not None else out.poison
                 sure = ~undefined if lost is None else ~np.broadcast_to(lost, (2, 4))
                 if result:
                     assert (result[0] == agree)[sure].all()

@@ -25,7 +25,7 @@ NOT_EXACT = {
     ("atom.shared.cas.b16", "all passes"): "what it compares with decides",
     ("LDGSTS.E.BYPASS.128.ZFILL", "sources not in L1, source sizes"): "lanes that copy a part of their bytes",
     **{
-        (f"LDGSTS.E{size}", "some sources in L1"): "which of several lines are in L1 is not told"
+        (f"LDGSTS.E{size}", "some sources in L1"): "which of several lines are in L1 is not specified"
         for size in ("", ".64", ".128")
     },
     **{

@@ -67,10 +67,10 @@ def test_lanes_that_take_no_part_are_not_named():
 
 
 @pytest.mark.parametrize("pitch, k", [(128, 1), (144, 2)])
-def test_cp_async_cg_is_told_by_its_line_classes(pitch, k):
+def test_cp_async_cg_is_told_by_its_steps(pitch, k):
     said = cause(LANES % 8 * 16 + LANES // 8 * pitch, "cp.async.cg.shared.global 16")
-    assert said.startswith(f"k = {k}, ") and "cycles a request measured" in said
-    assert ("as .ca, from consecutive sources: at most 4 wavefronts, about 5.5 cycles" in said) == (k > 1)
+    assert said.startswith(f"{k} step") and "cycles" in said
+    assert ("as cp.async.ca, from consecutive sources: at most 4 wavefronts, about 5.5 cycles" in said) == (k > 1)
 
 
 def test_nothing_is_said_where_nothing_is_known():

@@ -12,7 +12,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 from command_line import folder_with, run
-from kernels import COLUMN, HOST, PITCH, PTX
+from kernels import COLUMN, PITCH, PTX
 from reports import validate
 
 from ptxaudit.ui import commands
@@ -39,7 +39,8 @@ def test_audit_writes_text(here):
     assert re.search(
         r"column\.cu:4 +st\.shared\.f32 +exact +1 +32 +1 +31 +32\n +4 │ s\[tid \* 32\] = in\[tid\];\n", result.stdout
     )
-    assert result.stdout.endswith("2 sites in 1 kernel: 2 exact\n") and result.stderr == ""
+    closing = "2 sites in 1 kernel: 2 exact\nnot looked at (--space all): 2 global accesses\n"
+    assert result.stdout.endswith(closing) and result.stderr == ""
 
 
 def test_source_lines_of_a_path_with_blanks_and_umlauts(here):
@@ -125,7 +126,7 @@ def test_assume_and_budget_are_taken(here):
 
 def test_fail_on_denies_with_exit_1_and_says_where(here):
     result = run("audit", "column.cu", *LAUNCH, "--fail-on", "excess=1", "--fail-on", "ways=33", status=1)
-    assert "denied by excess=1: column.cu:4: st.shared.f32: excess is 31  (column)" in result.stderr
+    assert "denied by excess=1: column.cu:4: st.shared.f32: excess is 31 a request  (column)" in result.stderr
     assert "gate: 1 denial; all of 2 sites could be judged" in result.stderr
     assert "2 sites in 1 kernel" in result.stdout
 
@@ -202,7 +203,6 @@ BAD_FILES = {
     "missing-header.cu": ('#include "gone.h"\n' + COLUMN, "gone.h"),
     "no-kernel.cu": ("int f() { return 3; }\n", "kernel"),
     "template.cu": ("template <int N> __global__ void t(int* a) { a[0] = N; }\n", "--instantiate"),
-    "host.cu": (HOST, "host"),
     "notes.txt": ("some words\n", "neither CUDA source nor PTX"),
     "junk.cubin": (b"junk" * 10, "junk.cubin"),
     "cut.cubin": (b"\x7fELF" + bytes(14) + b"\xbe\x00" + bytes(8), "cut.cubin"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import json
 from pathlib import Path
@@ -11,6 +10,7 @@ import jsonschema
 import measured_kernels
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 from reports import LAUNCH, kernel, report, site
 
 import ptxaudit
@@ -35,7 +35,7 @@ TABLE = """\
 
 def at(offset=16, opcode="LDS", **changes):
     known = {"opcode": opcode, "text": f"{opcode} R0, [R2]", "offset": offset, "ptx_line": None}
-    return dataclasses.replace(site(None), **(known | changes))
+    return structs.replace(site(None), **(known | changes))
 
 
 def exact(requests=4, wavefronts=8, **changes):

@@ -166,6 +166,21 @@ def test_cache_entries(tmp_path, name, entry):
     assert [content for _, content in read_images(images(str(tmp_path / name)))][0] == cubin
 
 
+def test_cupy_leaves_out_the_last_byte(tmp_path):
+    """Its getCUBIN takes the highest byte of the last program header for the zero at the end of a string."""
+    cubin = from_ptx(kernel("k", 8), "sm_90")
+    assert cubin[-1] == 0
+    (tmp_path / "0123abcd.cubin").write_bytes(cupy_entry(cubin[:-1]))
+    (tmp_path / "plain").write_bytes(cubin[:-1])
+    for name in ("0123abcd.cubin", "plain"):
+        assert summary(tmp_path / name) == MACHINE_CODE[1:2]
+    (tmp_path / "plain").write_bytes(cubin[:-2])
+    assert (
+        "tables end after the file does"
+        in ptxaudit.audit([tmp_path / "0123abcd.cubin", tmp_path / "plain"]).problems[0].what
+    )
+
+
 def test_a_triton_cache_is_audited_once(tmp_path):
     folder = tmp_path / "ABC123"
     folder.mkdir()
@@ -215,6 +230,7 @@ def test_kernels_are_chosen_before_anything_is_disassembled(tmp_path, monkeypatc
     from ptxaudit.frontend.sass import disassemble
 
     seen = []
+    disassemble.kept.clear()
     monkeypatch.setattr(
         disassemble,
         "_run",

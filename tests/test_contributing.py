@@ -27,7 +27,7 @@ SECONDS = 300
 
 
 def changed(text: str, change: str) -> str:
-    """A text after the hunks of a change, which are told apart by "@@" lines. Each has to fit at one place."""
+    """A text after the hunks of a change, which are distinguished by "@@" lines. Each has to fit at one place."""
     for hunk in re.split(r"^@@.*\n", change, flags=re.MULTILINE):
         lines = hunk.splitlines(keepends=True)
         assert all(line[0] in " +-" for line in lines if line.strip()), hunk
@@ -43,7 +43,12 @@ def copy(tmp_path):
     """The parts of the repository that the examples change or run."""
     for folder in WHOLE:
         shutil.copytree(CHECKOUT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in [*CHECKOUT.glob("tests/*.py"), *CHECKOUT.glob("bench/*.py"), CHECKOUT / "pyproject.toml"]:
+    for file in [
+        *CHECKOUT.glob("tests/*.py"),
+        *CHECKOUT.glob("tests/*.c"),
+        *CHECKOUT.glob("bench/*.py"),
+        CHECKOUT / "pyproject.toml",
+    ]:
         shutil.copy(file, tmp_path / file.relative_to(CHECKOUT))
     for folder in LINKED:
         (tmp_path / folder).symlink_to(CHECKOUT / folder)

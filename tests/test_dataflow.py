@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import random
 import sys
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
+from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.closure import Closure
-from ptxaudit.ir.dataflow.definitions import Joined, Reached
+from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.dominance import immediate_dominators
-from ptxaudit.ir.graph import END, Graph, build
+from ptxaudit.ir.dataflow.solve import reached, solve
+from ptxaudit.ir.graph import Graph, build
 from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Op, Reg
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -112,9 +116,11 @@ def test_reaching_definitions(seed):
             written = graph.definitions.get(register, ())
             expected = {at for at, _ in written} if len(written) < 2 else reaching(graph, register, index)
             assert graph.reaching(register, index) == expected
-    reached = Reached(graph.read, lambda steps: None)
+    seen: set[Definition] = set()
     several = [(register, rng.randrange(len(graph.function.instructions))) for register in "ab" for _ in range(4)]
-    together = {at for register, index in several for at in reached.of(register, index)}
+    for register, index in several:
+        reached([n for n in (graph.read.read(register, index),) if n is not None], graph.read.following, seen)
+    together = {n for n in seen if not isinstance(n, Joined)}
     assert together == set().union(*(graph.reaching(register, index) for register, index in several))
 
 
@@ -135,3 +141,18 @@ def test_steps_grow_as_kernels_do(name):
     for launch in family.launches:
         small, large = (cost(family, size, launch).steps for size in (SMALL, LARGE))
         assert large <= MOST_GROWTH * small, (name, launch, small, large)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_fixed_point_is_reached_in_any_order(seed):
+    """Each node gathers what its successors have: those it leads to, however the worklist is ordered."""
+    rng = random.Random(seed)
+    after = {n: rng.sample(range(12), rng.randrange(4)) for n in range(12)}
+    before = {n: [m for m in after if n in after[m]] for n in after}
+    facts = {n: 1 << n for n in after}
+    order = list(after)
+    rng.shuffle(order)
+    solve(facts, lambda n: reduce(or_, (facts[s] for s in after[n]), facts[n]), before, order)
+    assert facts == {n: sum(1 << s for s in reached((n,), after.__getitem__)) for n in after}
+    seen = reached((0,), after.__getitem__)
+    assert reached((1,), after.__getitem__, set(seen)) == reached((1,), after.__getitem__) - seen

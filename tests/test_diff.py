@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import random
@@ -13,6 +12,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from reports import LAUNCH, kernel, open_site, report, site
 
 from ptxaudit.base.sequences import align
@@ -175,7 +175,7 @@ def test_a_site_that_a_compiler_attributes_to_another_line_is_moved_where_the_so
 def test_copies_that_were_turned_round_are_told_by_their_cost():
     old, new = [at(10, wavefronts=64, id="a"), at(10, id="b")], [at(10, id="A"), at(10, wavefronts=64, id="B")]
     assert [(a.id, b.id) for a, b in pairs_of(kernel(*old), kernel(*new))] == [("b", "A"), ("a", "B")]
-    blind = [dataclasses.replace(one, source=None) for one in old]
+    blind = [structs.replace(one, source=None) for one in old]
     assert [(a.id, b.id) for a, b in pairs_of(kernel(*blind), kernel(*new))] == [("b", "A"), ("a", "B")]
 
 
@@ -274,7 +274,7 @@ def test_the_verdict_on_a_site(old, new, verdict):
 
 
 def test_under_another_launch_single_requests_are_compared():
-    old, new = site(wavefronts=8), dataclasses.replace(site(wavefronts=8), requests=80, wavefronts=80, ideal=80)
+    old, new = site(wavefronts=8), structs.replace(site(wavefronts=8), requests=80, wavefronts=80, ideal=80)
     assert judge(old, new, same_launch=False) is Verdict.SAME
     assert judge(old, new, same_launch=True) is Verdict.WORSE
 
@@ -287,7 +287,7 @@ def test_what_counts_as_worse():
 
     assert not worse([kernel(clean)], [kernel(clean)])
     assert worse([kernel(clean)], [kernel(clean, bad)])  # a new conflict
-    assert not worse([kernel(bad)], [kernel(dataclasses.replace(bad, access="store"))])  # gone and new, no excess more
+    assert not worse([kernel(bad)], [kernel(structs.replace(bad, access="store"))])  # gone and new, no excess more
     assert not worse([kernel(clean)], [kernel(clean, UNKNOWN)])
     assert worse([kernel(clean, UNKNOWN)], [kernel(clean, UNKNOWN, bad)])  # sums not complete: a new one that conflicts
     assert worse([kernel(clean)], [kernel(clean), kernel(bad, name="other")])  # so does a new kernel
@@ -296,7 +296,7 @@ def test_what_counts_as_worse():
 
 
 def test_kernels_match_by_name_isa_and_launch():
-    other = dataclasses.replace(LAUNCH, grid=(9, 9, 1))
+    other = structs.replace(LAUNCH, grid=(9, 9, 1))
     old = report(
         kernel(site(1)), kernel(site(1), launch=other), kernel(site(1), isa="sass"), kernel(site(1), name="gone")
     )
@@ -312,7 +312,7 @@ def test_kernels_match_by_name_isa_and_launch():
 
 
 def test_a_kernel_under_a_changed_launch_is_still_the_same_kernel():
-    moved = dataclasses.replace(LAUNCH, grid=(9, 9, 1))
+    moved = structs.replace(LAUNCH, grid=(9, 9, 1))
     (entry,) = diff_reports(report(kernel(site(1))), report(kernel(site(1), launch=moved))).kernels
     assert entry.old and entry.new and not entry.comparable
 
@@ -340,10 +340,10 @@ def test_a_vector_that_became_scalars_is_narrowed_and_one_site():
 
 
 def test_without_a_launch_the_pieces_of_one_pass_are_compared():
-    vector = [dataclasses.replace(invariant(4, ideal=4), width=16)]
-    scalars = [dataclasses.replace(invariant(4), width=4)] * 4
+    vector = [structs.replace(invariant(4, ideal=4), width=16)]
+    scalars = [structs.replace(invariant(4), width=4)] * 4
     assert changes(vector, scalars, launch=None) == [("worse", "narrowed", 1, 4)]
-    assert changes(vector, [dataclasses.replace(invariant(1), width=4)] * 4, launch=None) == [
+    assert changes(vector, [structs.replace(invariant(1), width=4)] * 4, launch=None) == [
         ("narrowed", "narrowed", 1, 4)
     ]
 
@@ -379,8 +379,8 @@ def test_a_line_unrolled_otherwise_is_the_same_line_though_lanes_part_elsewhere(
     assert sorted(changes(new, old)) == [("better", None, 6, 2), ("same", None, 1, 1)]
     assert "st.shared.f32 ×2 → ×6" in diff_text(
         diff_reports(
-            report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in old))),
-            report(kernel(*(dataclasses.replace(s, opcode="st.shared.f32") for s in new))),
+            report(kernel(*(structs.replace(s, opcode="st.shared.f32") for s in old))),
+            report(kernel(*(structs.replace(s, opcode="st.shared.f32") for s in new))),
         )
     )
     assert ("new", None, 0, 1) in changes(
@@ -391,8 +391,7 @@ def test_a_line_unrolled_otherwise_is_the_same_line_though_lanes_part_elsewhere(
 def test_copies_of_an_unchanged_line_are_no_new_sites_where_no_launch_says_how_often_they_run():
     def copies(count, text="a += s[i];", **told):
         return [
-            dataclasses.replace(invariant(4), **({"source": Source("/src/k.cu", 10, 0, text)} | told))
-            for _ in range(count)
+            structs.replace(invariant(4), **({"source": Source("/src/k.cu", 10, 0, text)} | told)) for _ in range(count)
         ]
 
     assert changes(copies(2), copies(8), launch=None) == [("same", None, 2, 8)]
@@ -408,7 +407,7 @@ def test_one_access_more_on_a_line_is_new():
 
 
 def test_a_copy_that_never_runs_costs_nothing():
-    idle = dataclasses.replace(open_site(Status.UNREACHED, requests=0), source=pieces(1, 4)[0].source)
+    idle = structs.replace(open_site(Status.UNREACHED, requests=0), source=pieces(1, 4)[0].source)
     assert changes(pieces(1, 4), [*pieces(1, 4), idle]) == [("same", None, 1, 2)]
 
 
@@ -548,7 +547,7 @@ def test_markdown_is_a_table_with_its_bars_escaped():
     assert text.startswith("### ptxaudit: got worse\n\n")
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
-    assert "a\\|b" in text and "no launch told" in text and "| `a = s[i];` |" in text
+    assert "a\\|b" in text and "no launch specified" in text and "| `a = s[i];` |" in text
     inlined = report(
         kernel(at(10, text="a `b` | c;", inlined=(30,), wavefronts=64, cause="k<int> meets", opcode="a|b"), launch=None)
     )

@@ -8,14 +8,16 @@ import re
 import subprocess
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import machine_code
 import pytest
 from machine_code import ARCHITECTURES, EVERYTHING, from_cuda, from_ptx
+from msgspec.structs import replace
+from twin.c_side import COMPILER
 
 import ptxaudit
+from ptxaudit.base import limits, vendor
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.compile import toolchains
@@ -29,6 +31,11 @@ SMALL = """.visible .entry k%d(.param .u64 p)
   mov.u32 %%r2, %%tid.x; mov.u32 %%r3, a; ld.param.u64 %%d1, [p]; setp.gt.u32 %%q, %%r2, %d;
   L: mad.lo.u32 %%r3, %%r2, %d, %%r3; st.shared.u32 [%%r3], %%r2; ld.global.u32 %%r2, [%%d1]; setp.ne.u32 %%q, %%r2, 0; @%%q bra L; ret; }
 """
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept():
+    module.kept.clear()
 
 
 @pytest.fixture
@@ -92,11 +99,23 @@ def test_one_process_an_architecture(runs):
     assert all(len(portion.module.functions) == 1 and not portion.errors for portion in found)
 
 
+def test_code_that_was_seen_before_is_not_disassembled_again(runs, monkeypatch):
+    one, two, three = (read_cubin(from_ptx(SMALL % (n, n, 4 * n)), "k") for n in (1, 2, 3))
+    first = disassemble([one, two])
+    assert runs == [2]
+    assert disassemble([two, three, one])[::2] == first[::-1]
+    assert runs == [2, 1]
+    assert disassemble([replace(one, sm=86)]) != [] and runs == [2, 1, 1]  # another instruction set
+    monkeypatch.setattr(module, "KEPT_BYTES", 2 * len(one.functions[0].code))
+    disassemble([read_cubin(from_ptx(SMALL % (4, 4, 16)), "k")])
+    assert disassemble([one])[0] == first[0] and runs[3:] == [1, 1]  # what was used longest ago went first
+
+
 def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
     monkeypatch.setattr("ptxaudit.pipeline.machine_code.BATCH_BYTES", 2048)
     monkeypatch.setattr("ptxaudit.pipeline.machine_code.PORTION_BYTES", 1024)
     data = from_ptx(
-        "".join((SMALL % (n, n, 4)).replace(" a[", f" a{n}[").replace(", a;", f", a{n};") for n in range(12))
+        "".join((SMALL % (n, n, 4 * n)).replace(" a[", f" a{n}[").replace(", a;", f", a{n};") for n in range(12))
     )
     found = list(portions([Content("k.cubin", "cubin", data)]))
     assert len(found) > 3 and len(runs) > 2
@@ -175,3 +194,24 @@ def test_an_architecture_that_the_disassembler_does_not_know():
 def test_nothing_to_disassemble():
     assert disassemble([]) == []
     assert machine_code.lines_of(from_ptx(SMALL % (1, 1, 4)))[1]["k1"]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc or clang) is installed: nothing is kept running")
+def test_the_disassembler_that_stays_says_what_one_of_its_own_does(tmp_path):
+    """What the other tests are given (tests/disassembler.py), of code that decodes and of code that does not."""
+    (function,) = read_cubin(from_ptx(SMALL % (1, 1, 4)), "k").functions
+    for name, code in {
+        "good": function.code,
+        "bad": function.code[:32] + b"\xff" * 16,
+        "cut": function.code[:24],
+    }.items():
+        path = tmp_path / name
+        path.write_bytes(code)
+        command = [toolchains.get("nvdisasm").path, "-b", "SM90", str(path)]
+        alone = subprocess.run(command, capture_output=True, text=True)
+        served = vendor.run(command, limits.TOOL_TIME)
+        assert (tmp_path / f"{name}.out").exists()
+        assert (served.status, served.out) == (alone.returncode, alone.stdout) and (alone.returncode == 0) == (
+            name == "good"
+        )
+        assert re.sub(r"\S*/", "", served.err.replace("served.bin", name)) == re.sub(r"\S*/", "", alone.stderr)

@@ -5,7 +5,9 @@ import random
 import networkx as nx
 import pytest
 
-from ptxaudit.ir.graph import END, build, tree_spans
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.dominance import tree_spans
+from ptxaudit.ir.graph import build
 from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Reg
 
 GUARD = Guard(Reg("%p", 1))

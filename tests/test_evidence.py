@@ -7,12 +7,12 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import measured_kernels
 import pytest
 from machine_code import from_ptx
+from msgspec.structs import fields
 
 import ptxaudit
 from ptxaudit.base.work import Account

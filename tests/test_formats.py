@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import sys
@@ -16,6 +15,7 @@ import jsonschema
 import pytest
 import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped
+from msgspec import structs
 from reports import kernel, open_site, report, site
 
 from ptxaudit.engine.answer.result import Status
@@ -39,18 +39,18 @@ def at(line, text="y = s[i];", file="/src/dir/k.cu", inlined=(), **changes):
 
 def sample(*sites, problems=(), suppressions=(), **changes):
     base = report(kernel(*sites, **changes), problems=problems)
-    return dataclasses.replace(base, suppressions=tuple(suppressions))
+    return structs.replace(base, suppressions=tuple(suppressions))
 
 
 FULL = sample(
     at(10, wavefronts=64, cause="lanes 0 and 1 meet"),
-    dataclasses.replace(at(10, wavefronts=32), id="copy"),
+    structs.replace(at(10, wavefronts=32), id="copy"),
     at(11),
     at(12, wavefronts=64, text="allowed();"),
     at(13, wavefronts=64, text=AWKWARD, inlined=(Frame("/src/dir/k.cu", 40, AWKWARD, "call();"),), cause=AWKWARD),
     at(14, wavefronts=64, file="/usr/include/other.h", access="store"),
-    dataclasses.replace(open_site(Status.UNKNOWN, reason="tex.2d"), source=Source("/src/dir/k.cu", 15)),
-    dataclasses.replace(
+    structs.replace(open_site(Status.UNKNOWN, reason="tex.2d"), source=Source("/src/dir/k.cu", 15)),
+    structs.replace(
         open_site(Status.BOUNDED, per_request=Span(1, 4), ideal_per_request=Span(1, 1), excess_per_request=Span(0, 3)),
         source=Source("/src/dir/k.cu", 16),
     ),

@@ -31,7 +31,7 @@ extern "C" __global__ void k(int* out, int which) {{
 }}
 """
 WHERE = ("__device__", "__constant__")
-BY_LANE, BY_WARP, TOLD = "t & 1", "t >> 5", "which"
+BY_LANE, BY_WARP, SPECIFIED = "t & 1", "t >> 5", "which"
 
 
 def audit(
@@ -97,7 +97,7 @@ def test_warps_that_call_different_functions(tmp_path, where, isa):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
 def test_a_parameter_that_is_told_chooses_the_function(tmp_path, where, isa):
-    source = TABLE.format(where=where, index=TOLD)
+    source = TABLE.format(where=where, index=SPECIFIED)
     for which, called in enumerate([(2, 4), (2, 8), (2, 2)]):
         found = exact(audit(tmp_path, source, isa, params=[None, which]))
         assert found[0, 0] == 2 and found >= Counter([called, (2, 2)])
@@ -107,7 +107,7 @@ def test_a_parameter_that_is_told_chooses_the_function(tmp_path, where, isa):
 @pytest.mark.parametrize("where", WHERE)
 def test_where_the_function_is_not_known_nothing_behind_it_is_exact(tmp_path, where, isa):
     """One of the three lets lanes end: what is behind the call has a range, and so has what is called."""
-    report = audit(tmp_path, TABLE.format(where=where, index=TOLD), isa)
+    report = audit(tmp_path, TABLE.format(where=where, index=SPECIFIED), isa)
     before, *rest = report.sites
     assert (before.status, before.requests) == ("exact", 2) and len(rest) == 5
     assert all(
@@ -128,7 +128,7 @@ KINDS = {
 def test_machine_code_of_other_kinds(tmp_path, where, kind):
     """What is called has its figures, or says why not; nothing is left out, and nothing is wrong. Without a barrier
     around the call, as at
-    -G, lanes that call different functions come back apart."""
+    -G, lanes that call different functions return diverged."""
     front, back = KINDS[kind]
     report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), "sass", front=front, back=back)
     assert exact(report) <= Counter([(2, 2), (2, 2), (2, 4), (2, 4), (2, 8), (0, 0), (0, 0)])
@@ -281,7 +281,7 @@ def test_a_function_that_calls_itself_is_followed_as_deep_as_values_tell(tmp_pat
     assert exact(report) == Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)])
 
 
-@pytest.mark.parametrize("params", ([None, 3], None), ids=("told", "not told"))
+@pytest.mark.parametrize("params", ([None, 3], None), ids=("told", "not specified"))
 def test_no_count_in_machine_code_that_calls_itself_is_wrong(tmp_path, params):
     report = audit(tmp_path, RECURSIVE, "sass", params=params)
     assert exact(report) <= Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)]) and len(report.sites) == 5
@@ -291,3 +291,26 @@ def test_how_deep_is_not_known(tmp_path):
     report = audit(tmp_path, RECURSIVE, "ptx")
     inside = [s for s in report.sites if s.source.line < 9]
     assert len(inside) == 3 and all(s.requests is None for s in inside)
+
+
+# One branch decides whether it goes deeper, and all that it accesses comes behind, in every activation.
+BEHIND = """
+__device__ __noinline__ int go(int* s, int n, int t) {
+    int r = t;
+    if (n) r += go(s, n - 1, t) * 3;
+    s[t * 2 + (r & 1)] = r;
+    return r;
+}
+extern "C" __global__ void k(int* out, int n) {
+    __shared__ int s[512];
+    out[threadIdx.x] = go(s, n, threadIdx.x);
+}
+"""
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_what_is_behind_a_call_of_itself_runs_in_every_activation(tmp_path, isa):
+    """Seed 4126 of bench/adversary: counted for the outer one alone, where it was not known how deep it goes."""
+    (told,) = audit(tmp_path, BEHIND, isa, params=[None, 3]).sites
+    (open_,) = audit(tmp_path, BEHIND, isa).sites
+    assert told.requests in (8, None) and open_.requests is None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec import structs
 from reports import kernel, open_site, report, site
 
 from ptxaudit.base.errors import InputError
@@ -45,7 +44,7 @@ def cg(k, lines=None, least=None):
     nothing = dict.fromkeys(
         ("wavefronts", "ideal", "excess", "ways", "per_request", "ideal_per_request", "excess_per_request")
     )
-    return dataclasses.replace(
+    return structs.replace(
         site(access="cp.async"),
         **nothing,
         line_class_max=k,
@@ -113,7 +112,10 @@ def test_a_limit_against_a_site(limit, found, expected):
 
 def test_line_classes_are_told_as_such():
     (denial,) = judge(report(kernel(cg(3, 24))), [parse_limit("excess=1")]).denials
-    assert denial.what == "excess is 2: its line classes, k = 3"
+    assert (
+        denial.what
+        == "excess is 2 a request: 3 steps a request, where 1 would do; 24 over the launch, where 8 would do"
+    )
 
 
 def test_a_site_that_no_lane_takes_part_in_costs_nothing():

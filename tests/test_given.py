@@ -90,7 +90,7 @@ def test_rows_of_a_sparse_matrix(kernel, isa):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_what_may_be_written_is_not_trusted(kernel, isa):
-    """`out` is not told: it may point into `index`, which is not promised to be read only."""
+    """`out` is not specified: it may point into `index`, which is not promised to be read only."""
     (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, None, 1000])
     assert site.status == "data-dependent" and "may write" in site.reason
 

@@ -5,6 +5,7 @@ for certain.
 import pytest
 from convergence_programs import MORE, T, _Kernel
 
+import ptxaudit
 from ptxaudit.engine.answer.result import Status
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
@@ -83,3 +84,66 @@ def test_lanes_that_yield_together_stay_together():
 
 def test_a_conflict_free_store_stays_so_whoever_is_together():
     assert claim(stride=4).per_request == (1, 1)
+
+
+SLEEPING = """
+extern "C" __global__ void k(unsigned* out) {{
+    __shared__ unsigned s[1024];
+    unsigned t = threadIdx.x, v = 0;
+    for (unsigned i = t; i < 1024; i += blockDim.x) s[i] = i;
+    __syncthreads();
+    if ({condition}) {{ v = s[t * 2]; __nanosleep(t); s[t * 3] = v; }} else {{ s[t * 4] = 1; v = s[t + 1]; }}
+    v += s[t * 5];
+    __syncthreads();
+    out[t] = v + s[t * 6];
+}}
+"""
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize("condition, known", [("t & 1", False), ("t < 32", True)])
+def test_lanes_that_sleep_give_way(tmp_path, isa, condition, known):
+    """Measured (bench/adversary/kernels, 9008 and 9041): the others do not wait for them at the BSYNC behind, but at a
+    WARPSYNC.ALL and at a barrier of the block."""
+    path = tmp_path / "k.cu"
+    path.write_text(SLEEPING.format(condition=condition))
+    report = ptxaudit.audit(path, arch="sm_90", isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)])
+    assert all(site.requests is not None for site in report.sites) == known
+    assert (report.sites[-1].status, report.sites[-1].requests) == ("exact", 2)
+
+
+def behind_a_collective(inner: str):
+    """Requests of a store behind BSSY B0; WARPSYNC.COLLECTIVE; BSYNC B0, to which all lanes come from a BSYNC at which
+    those wait that have not yielded, between BSSY and BSYNC of the inner barrier; None where they are not counted."""
+    k = _Kernel()
+    outer, own = ir.Reg("B6", 32), ir.Reg(inner, 32)
+    k.put(
+        "S2R R0, SR_TID.X",
+        ir.Op("mov", (LANE,), (ir.Special("tid.x"),)),
+        ir.Op("and", (T,), (LANE, ir.Const(1))),
+        ir.Op("setp.ne", (MORE,), (T, ir.Const(0)), 32),
+        ir.Op("shl", (ADDRESS,), (LANE, ir.Const(2))),
+    )
+    k.put("BSSY B6", control=ir.Control("open", (6,), None, outer))
+    k.put("@!P1 BRA", control=ir.Control("branch", (6,), ir.Guard(MORE, True)))
+    k.put("BSSY", control=ir.Control("open", (5,), None, own))
+    k.put("YIELD", control=ir.Control("yield"))
+    k.put("BSYNC", control=ir.Control("sync", (), None, own))
+    k.put("BSYNC B6", control=ir.Control("sync", (), None, outer))
+    k.put("BSSY B0", control=ir.Control("open", (10,), None, B0))
+    k.put("WARPSYNC.COLLECTIVE", control=ir.Control("warpsync", (10,)))
+    k.put("ENDCOLLECTIVE")
+    k.put("BSYNC B0", control=ir.Control("sync", (), None, B0))
+    k.put("STS [R4], RZ", ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"), site=ir.Site("STS", ADDRESS))
+    k.put("EXIT", control=ir.Control("exit"))
+    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192)
+    launch = Launch("program", grid=(1,), block=(32,), param_bytes=b"")
+    (site,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    return site.requests
+
+
+def test_lanes_part_again_behind_a_collective():
+    """Measured (bench/adversary/kernels/9023 at -G): two requests, where lanes that gave way come to a BSYNC of the
+    barrier that those have set meanwhile which went on without them."""
+    assert behind_a_collective("B0") is None
+    assert behind_a_collective("B1") == 1

@@ -1,4 +1,4 @@
-"""A distance that is halved in every trip stays one number for the whole warp, also where it is not told where it
+"""A distance that is halved in every trip stays one number for the whole warp, also where it is not specified where it
 began.
 """
 

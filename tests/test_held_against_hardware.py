@@ -99,7 +99,7 @@ def test_with_less_told_nothing_claimed_is_wrong() -> None:
         assert wrong == []
 
 
-# At least so many sites have exactly the counted figures once the data are told, in launches where data decides any,
+# At least so many sites have exactly the counted figures once the data are specified, in launches where data decides any,
 # and without it in the others.
 EXACT_WITH_DATA = {"samples_sm90": 4745, "idioms_sm90": 2913}
 

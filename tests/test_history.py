@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import xml.etree.ElementTree as xml
 
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 from reports import kernel, report, site
 
 from ptxaudit.base import resources
@@ -136,11 +136,8 @@ def test_the_picture_is_a_chart_a_figure():
     assert (
         len(heights) == 5 and heights == sorted(heights, reverse=True) and heights[0] == heights[1] > heights[4]
     )  # 32, 32, 34, 36, 40
-    named = dataclasses.replace(REPORTS[0].kernels[0], demangled="void k<a & b>(float*)")
-    assert (
-        xml.fromstring(history_svg(history(report(named), report(dataclasses.replace(named, registers=99)))))
-        is not None
-    )
+    named = structs.replace(REPORTS[0].kernels[0], demangled="void k<a & b>(float*)")
+    assert xml.fromstring(history_svg(history(report(named), report(structs.replace(named, registers=99))))) is not None
 
 
 def test_the_command(tmp_path):

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 import ptxaudit
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.report.assemble import excess_per_request
+from ptxaudit.report.model import Span
 
 PTX = """\
 .version 8.0
@@ -51,7 +55,7 @@ def test_what_data_decides_the_number_of_is_invariant(body, stride, cost):
     assert found.status == "invariant" and (found.per_request.low, found.per_request.high) == (cost, cost)
     assert found.requests is None and found.wavefronts is None and "whether it runs is not known" in found.reason
     assert found.reason.endswith(
-        f"each request with an active lane costs {cost}, only how many there are is open; the data can be told (--param"
+        f"each request with an active lane costs {cost}, only how many there are is open; the data can be given (--param"
         " 0=@FILE)"
     )
 
@@ -91,3 +95,25 @@ def test_a_store_to_shared_memory_leaves_local_memory_alone():
     local = DATA_BRANCH.replace("st.shared.u32 [%r4], %r2;", "st.shared.u32 [%r4], %r2;\nst.local.u32 [%rd2], %r5;")
     _, behind = ptxaudit.audit(PTX.format(body=spill.format(branch=local), stride=4), launches=[launch]).sites
     assert behind.status != "exact"
+
+
+# only the run knows what the shared array holds, so which lanes take part; where they go, the data decides
+LANES_BY_RUN = (
+    "st.shared.u32 [%r4], %r2;\nbar.sync 0;\nld.shared.u32 %r6, [%r4];\nsetp.lt.u32 %p1, %r6, 5;\n"
+    "and.b32 %r7, %r5, 252;\nadd.u32 %r7, %r7, %r3;\n@%p1 ld.shared.u32 %r8, [%r7];"
+)
+
+
+def test_what_is_shown_of_a_request_says_no_lanes_that_the_run_did_not_see():
+    launch = ptxaudit.Launch("k", grid=1, block=32, params=[None, None])
+    report = ptxaudit.audit(PTX.format(body=LANES_BY_RUN, stride=4), launches=[launch], patterns=True)
+    found = report.sites[-1]
+    assert (found.status, found.requests, found.wavefronts) == ("exact", 1, 1)
+    assert all(one.count is None or one.active == 0b11111 for one in found.patterns)
+
+
+def test_an_exact_site_that_no_lane_takes_part_in_has_no_excess():
+    result = SiteResult(
+        0, Status.EXACT, requests=3, active_requests=0, wavefronts=0, per_request=(1, 1), ideal_per_request=(1, 1)
+    )
+    assert excess_per_request(result) == Span(0, 0)

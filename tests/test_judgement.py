@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 
@@ -10,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from reports import kernel, open_site, report, site
 
 import ptxaudit
@@ -125,7 +125,7 @@ def test_every_site_that_a_limit_is_about_is_counted_once(limits, seed, strict):
         as_site((((1,),), ((4,),)), Status.BOUNDED),
         as_site((((2,),), ((4,),)), Status.DATA_DEPENDENT),
     ]
-    sites = [dataclasses.replace(rng.choice(pool), id=str(n)) for n in range(rng.randrange(1, 6))]
+    sites = [structs.replace(rng.choice(pool), id=str(n)) for n in range(rng.randrange(1, 6))]
     verdict = judge(report(kernel(*sites)), [parse_limit(limit) for limit in limits], strict)
     of_figures = any("=" in limit for limit in limits)
     concerned = sum(
@@ -181,7 +181,7 @@ def body_of(rng: random.Random) -> tuple[str, int]:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_proved_of_a_kernel_holds_for_every_parameter(seed):
-    """Nothing told but the block: what is denied is denied, and what passes passes, whatever the parameter is."""
+    """Nothing specified but the block: what is denied is denied, and what passes passes, whatever the parameter is."""
     text = KERNEL.format(body=body_of(random.Random(seed))[0])
     numbers = [*range(34), 64, 100]
     launches = [ptxaudit.Launch("k", grid=1, block=32, params=[n]) for n in numbers]
@@ -260,7 +260,7 @@ def test_a_vector_with_its_machine_code_beside_is_judged():
         (Pairing("deleted", 1, ("v",), ()), {"passed": 1}),
         (None, {"denied": 1}),
     ):
-        both = report(kernel(dataclasses.replace(vector, pairing=pairing)), machine)
+        both = report(kernel(structs.replace(vector, pairing=pairing)), machine)
         assert {str(k): n for k, n in judge(both, [parse_limit("PA007")]).standing.items()} == standing
 
 
@@ -273,14 +273,13 @@ def test_local_arrays_and_kernels_without_a_launch():
 def test_scalars_that_may_conflict_side_by_side():
     open_ = as_site((((1,),), ((4,),)), Status.BOUNDED)
     four = [
-        dataclasses.replace(open_, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];", id=str(n), lane_step=16)
-        for n in range(4)
+        structs.replace(open_, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];", id=str(n), lane_step=16) for n in range(4)
     ]
     assert stands("PA005", *four) == ["not judged"] * 4
     assert [finding.certainty for finding in find(report(kernel(*four))) if finding.rule == "PA005"] == [
         Certainty.UNKNOWN
     ] * 4
-    assert stands("PA005", *(dataclasses.replace(one, lane_step=4) for one in four)) == ["passed"] * 4
+    assert stands("PA005", *(structs.replace(one, lane_step=4) for one in four)) == ["passed"] * 4
 
 
 def test_block_shapes_that_are_tried_prove_nothing():
@@ -366,7 +365,7 @@ def test_a_baseline_makes_nothing_fine(tmp_path):
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"
-    at = lambda one: dataclasses.replace(one, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
+    at = lambda one: structs.replace(one, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
     unknown, bad, good = at(UNKNOWN), at(site(wavefronts=64)), at(site())
     file.write_text(baseline_json(report(kernel(unknown))))
     for limits in ([], ["excess=1"], ["ways=2"], ["PA001"]):
@@ -393,8 +392,8 @@ def test_what_the_baseline_could_not_judge_either_is_told_apart(tmp_path):
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"
-    old = dataclasses.replace(UNKNOWN, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
-    more = dataclasses.replace(UNKNOWN, source=Source("/src/k.cu", 20, 0, "b();"), id="m")
+    old = structs.replace(UNKNOWN, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
+    more = structs.replace(UNKNOWN, source=Source("/src/k.cu", 20, 0, "b();"), id="m")
     file.write_text(baseline_json(report(kernel(old))))
     for limits in ([], [parse_limit("excess=1")], [parse_limit("PA001")]):
 
@@ -427,7 +426,7 @@ def test_an_older_baseline_tells_what_is_open_as_found(tmp_path):
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"
-    at = lambda one: dataclasses.replace(one, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
+    at = lambda one: structs.replace(one, source=Source("/src/k.cu", 10, 0, "a();"), id="k")
     document = json.loads(baseline_json(report(kernel(at(UNKNOWN)))))
     for entry in (document["kernels"][0], *document["kernels"][0]["sites"]):
         entry["rules"] += entry.pop("open")

@@ -106,6 +106,12 @@ def test_a_choice_has_the_bits_of_both():
     assert (int(found.bits.flat[0]), int(found.unknown.flat[0])) == (63, 128)
 
 
+def test_lanes_that_are_known_keep_their_bits_beside_those_that_are_not():
+    lanes = np.arange(4)[None, :]
+    found = known_bits.known_part(Value(lanes.astype(np.uint32), poison=lanes > 2, why=WHY))
+    assert found.bits.tolist() == [[0, 1, 2, 0]] and found.unknown.tolist() == [[0, 0, 0, 0xFFFFFFFF]]
+
+
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("opcode", ["LDS", "LDS.64", "LDS.128", "STS", "STS.64", "LDS.U8", "ATOMS.ADD"])
 def test_no_addresses_cost_more_than_the_most(opcode, seed):

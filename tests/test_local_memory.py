@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
+from machine_code import PROLOGUE, from_cuda
 
 import ptxaudit
+from ptxaudit.frontend.compile.nvrtc import compile_source
+from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.report.model import Kernel
 
 SOURCE = """
 extern "C" __global__ void by_lane(float* out, int n) {
@@ -56,3 +63,135 @@ def test_instructions_and_registers_of_a_kernel_are_in_the_report(kernels):
     for isa in ("ptx", "sass"):
         assert kernels["by_lane", isa].registers > kernels["registers", isa].registers > 0
         assert kernels["by_lane", isa].instructions > kernels["registers", isa].instructions > 0
+
+
+# --- what local memory is for -----------------------------------------------------------------
+
+HEAVY = """
+template <int COUNT> __device__ __forceinline__ float heavy(const float* in, int n, float x) {
+    float v[COUNT];
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) v[k] = in[threadIdx.x + k * 32] * x;
+    for (int t = 0; t < n; t++) {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) v[k] = v[k] * v[(k * 7 + 1) % COUNT] + v[(k + 3) % COUNT];
+    }
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) sum += v[k] * (k + 1);
+    return sum;
+}
+"""
+CALLS = (
+    HEAVY
+    + """
+struct Big { float x[40]; };
+__device__ __noinline__ int deep(int depth, int seed) {
+    int here[4] = {seed, depth, seed ^ depth, 1};
+    return depth ? deep(depth - 1, seed + here[seed & 3]) + here[depth & 3] : seed;
+}
+__device__ __noinline__ float by_value(Big b, int i, int j) { return b.x[i & 31] + b.x[j & 31] + b.x[39]; }
+extern "C" __global__ void recursive(int* out, int n) { out[threadIdx.x] = deep(n & 3, out[threadIdx.x]); }
+extern "C" __global__ void structure(const float* in, float* out, int n) {
+    Big b;
+    for (int i = 0; i < 40; i++) b.x[i] = in[threadIdx.x + i * 7];
+    out[threadIdx.x] = by_value(b, n, n * 3);
+}
+extern "C" __global__ void __launch_bounds__(1024, 2) spills(const float* in, float* out, int n) {
+    out[threadIdx.x] = heavy<48>(in, n, 1.5f);
+}
+"""
+)
+SPILLS_TO_SHARED = (
+    HEAVY
+    + """
+extern "C" __global__ void __launch_bounds__(1024, 2) k(const float* in, float* out, int n) {
+    asm volatile(".pragma \\"enable_smem_spilling\\";");
+    out[threadIdx.x] = heavy<40>(in, n, 1.5f);
+}
+"""
+)
+
+
+def kinds(kernel: Kernel) -> Counter[tuple[str, str | None]]:
+    return Counter((site.access, site.kind) for site in kernel.memory if site.space == "local")
+
+
+def audited(cubin: bytes, tmp_path, **options) -> dict[str, Kernel]:
+    (tmp_path / "k.cubin").write_bytes(cubin)
+    report = ptxaudit.audit(str(tmp_path / "k.cubin"), space="all", **options)
+    assert not report.problems
+    return {kernel.name: kernel for kernel in report.kernels}
+
+
+def test_spills_arrays_and_frames_of_calls_are_distinguished(tmp_path):
+    kernels = audited(from_cuda(CALLS), tmp_path)
+    recursive, structure, spills = (kinds(kernels[name]) for name in ("recursive", "structure", "spills"))
+    assert recursive["store", "frame"] == recursive["load", "frame"] > 0  # what `deep` keeps for who called it
+    assert (
+        recursive["store", "array"]
+        and recursive["load", "array"]
+        and recursive.total()
+        == sum(recursive[access, kind] for access in ("load", "store") for kind in ("frame", "array"))
+    )
+    # an argument in registers that is stored, and not put back into them, is an array
+    assert set(structure) == {("store", "array"), ("load", "array")}
+    assert set(spills) == {("store", "spill"), ("load", "spill")}
+    assert kernels["recursive"].stack is None  # which nobody can say of a function that calls itself
+
+
+def test_what_is_kept_for_a_caller_is_read_off_the_code_where_no_spill_is_named(tmp_path):
+    """As the machine code of earlier assemblers is."""
+    kernels = audited(from_cuda(CALLS).replace(b"\0ptxas\0", b"\0other\0"), tmp_path)
+    recursive, structure = kinds(kernels["recursive"]), kinds(kernels["structure"])
+    assert recursive["store", "frame"] == recursive["load", "frame"] > 0
+    assert recursive["store", None] == 1 and recursive["load", "array"] == 2
+    assert set(structure) == {("store", None), ("load", "array")}
+
+
+ARGUMENTS = """
+.func (.param .b32 r) sum(.param .align 4 .b8 a[800], .param .b32 i)
+{
+    .reg .b32 %r<6>; .reg .b64 %d<6>;
+    ld.param.b32 %r1, [i]; mov.b64 %d1, a; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
+    ld.param.b32 %r2, [%d3]; ld.param.b32 %r3, [a+792]; add.s32 %r4, %r2, %r3; st.param.b32 [r], %r4; ret;
+}
+.visible .entry k(.param .u64 p, .param .u32 n)
+{
+    .reg .b32 %r<9>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [p]; ld.param.u32 %r1, [n];
+    {
+    .param .align 4 .b8 a[800]; .param .b32 i; .param .b32 r;
+    STORES
+    st.param.b32 [i], %r1;
+    call.uni (r), sum, (a, i);
+    ld.param.b32 %r3, [r];
+    }
+    st.global.b32 [%d1], %r3; ret;
+}
+""".replace(
+    "STORES", "\n".join(f"ld.global.b32 %r2, [%d1+{at}]; st.param.b32 [a+{at}], %r2;" for at in range(0, 800, 4))
+)
+
+
+def test_arguments_that_pass_through_memory_are_of_a_call(tmp_path):
+    """Separate compilation keeps to an interface in which a large structure is in memory."""
+    cubin = assemble(PROLOGUE.format(arch="sm_90") + ARGUMENTS, "sm_90", ("-c",)).cubin
+    (kernel,) = audited(cubin, tmp_path).values()
+    found = kinds(kernel)
+    assert found["store", "frame"] * 8 >= 800 and found["load", "frame"] == 2
+    assert {kind for _, kind in found} <= {"frame", "spill"}
+
+
+def test_spills_to_shared_memory_are_accesses_to_it_and_named(tmp_path):
+    cubin = from_cuda(SPILLS_TO_SHARED)
+    launch = ptxaudit.Launch("k", grid=(2,), block=(1024,), params=[None, None, 5])
+    (kernel,) = audited(cubin, tmp_path, launches=[launch]).values()
+    shared = [site for site in kernel.sites if site.kind == "spill"]
+    assert shared and len(shared) == len(kernel.sites)
+    assert all(site.excess == 0 and site.wavefronts == site.requests for site in shared)
+    assert kernel.spills.shared == 4 * len(shared)
+    log = assemble(compile_source(SPILLS_TO_SHARED).ptx, "sm_90", ("-v",)).log
+    stores, loads = map(int, re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log).groups())
+    assert (kernel.spills.stores, kernel.spills.loads) == (stores, loads)  # without those to shared memory
+    assert kernel.spills.everywhere == stores + loads + 4 * len(shared)

@@ -10,7 +10,7 @@ import pytest
 from ptxaudit.engine.ops.operations import UNITS
 from ptxaudit.hardware import machines, measured
 from ptxaudit.hardware.banks import classify
-from ptxaudit.hardware.machine_model import Counted, Doubt
+from ptxaudit.hardware.machine_model import Counted, Uncertainty
 
 ALL = [machines.get(name) for name in machines.names()] + [machines.get("banks=12,word=4,threads=32,broadcast=one")]
 
@@ -22,8 +22,10 @@ def test_a_record_is_complete(machine):
     for rule in machine.rules:
         assert machine.sources[rule.source].text and rule.says
         assert rule.shift % max(rule.widths[-1], 1) == 0
-        assert (rule.doubt in (Doubt.COUNT, Doubt.WAYS, Doubt.PASSES)) == (rule.second is not None)
-        assert bool(rule.why) == (rule.doubt is not Doubt.NONE or rule.count.what is Counted.STEPS)
+        assert (rule.uncertainty in (Uncertainty.COUNT, Uncertainty.WAYS, Uncertainty.PASSES)) == (
+            rule.second is not None
+        )
+        assert bool(rule.why) == (rule.uncertainty is not Uncertainty.NONE or rule.count.what is Counted.STEPS)
         for width in rule.widths:
             assert (rule.operation, width) not in seen, "two rows for one access"
             seen.add((rule.operation, width))

@@ -5,12 +5,12 @@ Figures are derived by hand in the comments; a site of `reports` is 8 requests o
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import random
 import sys
 
 import pytest
+from msgspec import structs
 from reports import kernel, open_site, report, site
 
 import ptxaudit
@@ -299,7 +299,7 @@ def test_stores_that_were_merged_are_one_group():
     new = [at(10, "store", text="s[0] = v0;", width=16, opcode="STS.128", wavefronts=32, ideal=32)]
     assert verdicts(old, new) == [("widened", 4, 1, 32, 32)]
     assert verdicts(new, old) == [("narrowed", 1, 4, 32, 32)]
-    worse = [dataclasses.replace(new[0], wavefronts=64, excess=32)]
+    worse = [structs.replace(new[0], wavefronts=64, excess=32)]
     assert verdicts(old, worse) == [("worse", 4, 1, 32, 64)]
 
 
@@ -343,7 +343,7 @@ def worse(old, new, **options):
 
 
 def other_source(of):
-    return dataclasses.replace(of, inputs=tuple(dataclasses.replace(entry, sha256="1" * 64) for entry in of.inputs))
+    return structs.replace(of, inputs=tuple(structs.replace(entry, sha256="1" * 64) for entry in of.inputs))
 
 
 def test_more_wavefronts_are_worse_though_less_of_them_is_excess():
@@ -374,7 +374,7 @@ def test_new_work_of_an_edit_is_not_worse_and_more_work_of_the_same_source_is():
 
 def test_launches_that_are_told_to_be_counterparts_are_compared_in_sum():
     """8 wavefronts of 8 requests on both sides, of launches whose parameters differ: the new kernel takes one more."""
-    more = dataclasses.replace(kernel(at(1)).launch, params=(None, None, 64, 2))
+    more = structs.replace(kernel(at(1)).launch, params=(None, None, 64, 2))
     one = {"per_request": Span(1, 1), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 0)}
     old, new = (
         report(kernel(at(1))),
@@ -475,6 +475,6 @@ def test_a_range_that_moved_is_told_by_single_requests():
     invariant = open_site(
         Status.INVARIANT, per_request=Span(1, 1), ideal_per_request=Span(1, 1), excess_per_request=Span(0, 0)
     )
-    twice = dataclasses.replace(invariant, per_request=Span(2, 2), excess_per_request=Span(1, 1))
+    twice = structs.replace(invariant, per_request=Span(2, 2), excess_per_request=Span(1, 1))
     (entry,) = diff_reports(report(kernel(invariant, launch=None)), report(kernel(twice, launch=None))).kernels
     assert entry.changes[0].impact == 1 and str(entry.changes[0].verdict) == "worse"

@@ -53,7 +53,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-@pytest.mark.parametrize("n", [3, None], ids=["told", "not told"])
+@pytest.mark.parametrize("n", [3, None], ids=["told", "not specified"])
 def test_a_count_that_rests_on_where_lanes_meet_says_so(tmp_path, name: str, n: int | None) -> None:
     body, rests = BODIES[name]
     (tmp_path / "k.ptx").write_text(f"{HEAD}{body}\n}}\n")

@@ -11,9 +11,9 @@ import pytest
 from machine_code import PROLOGUE
 
 import ptxaudit
-from ptxaudit.engine.domain.value import Lost, Uniform, Value, constant, known, opaque, unknown
+from ptxaudit.engine.domain.value import Uniform, Value, constant, known, opaque, unknown
 from ptxaudit.engine.exec.members import members, several, words_of
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 LANES = range(32)
 ALL = np.ones((1, 32), bool)
@@ -150,4 +150,4 @@ def test_groups_that_are_not_known() -> None:
     assert words_of(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]  # the same in all lanes, whatever it is
     per_lane = Value(np.zeros((1, 1), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None]),))
     assert members(per_lane, ALL) is None
-    assert members(opaque(32, Lost(Kind.LOADED)), ALL) is None
+    assert members(opaque(32, Reason(Kind.LOADED)), ALL) is None

@@ -65,7 +65,7 @@ def test_something_is_changed(seed):
 
 
 def test_what_is_bad_is_seen(bases, monkeypatch, tmp_path):
-    """A fault, a loss and a hang are told apart from what is ordinary."""
+    """A fault, a loss and a hang are distinguished from what is ordinary."""
     import ptxaudit
     from ptxaudit.review import audit as pipeline
 

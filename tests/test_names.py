@@ -110,7 +110,7 @@ def test_samples(name, told):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_kernels(seed):
-    """With nothing told and with everything told, in PTX."""
+    """With nothing specified and with everything told, in PTX."""
     kernel = generate.kernel(9100 + seed)
     launch = ptxaudit.Launch(
         kernel.name,

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from command_line import run
 
 import ptxaudit
 from ptxaudit.base.errors import InputError
@@ -63,10 +64,45 @@ def test_a_program_from_its_source_to_its_figures(app, isa):
     assert report.inputs[0].toolchain.startswith("nvcc 13.")
 
 
-def test_nvrtc_names_the_host_code_that_it_cannot_compile_and_the_way_out(app):
-    (problem,) = ptxaudit.audit(app).problems
+@needs_gcc
+def test_a_source_with_host_code_is_taken_by_nvcc_which_is_said(app):
+    report = ptxaudit.audit(app, kernels=("swap*",))
+    assert not report.problems and report.inputs[0].toolchain.startswith("nvcc 13.")
+    assert report.kernels[0].notes == ("compiled by nvcc, as there is host code (the host header <iostream>)",)
+    assert "note: compiled by nvcc" in run("audit", app, "--kernel", "swap*").stdout
+    plain = ptxaudit.audit(APP.partition("template")[2].partition("int main")[0].partition("\n")[2])
+    assert plain.inputs[0].toolchain.startswith("nvrtc ") and not plain.kernels[0].notes
+
+
+def refused(report):
+    (problem,) = report.problems
     assert "this has host code (the host header <iostream>)" in problem.what and problem.line == 1
-    assert "--compiler nvcc" in problem.hint
+    assert "--compiler nvcc" in problem.hint and not report.kernels
+
+
+def test_nvrtc_that_is_asked_for_names_the_host_code_and_the_way_out(app):
+    refused(ptxaudit.audit(app, compiler="nvrtc"))
+
+
+def test_where_nvcc_or_its_gcc_is_not_here_the_host_code_is_named(app, monkeypatch):
+    monkeypatch.setattr(nvcc, "has_host_compiler", lambda: False)
+    refused(ptxaudit.audit(app))
+    monkeypatch.undo()
+    monkeypatch.setattr(toolchains, "find", lambda kind, find=toolchains.find: () if kind == "nvcc" else find(kind))
+    refused(ptxaudit.audit(app))
+
+
+def test_settings_that_are_found_by_themselves_do_not_have_nvcc_taken(app, monkeypatch):
+    monkeypatch.chdir(app.parent)
+    (app.parent / "ptxaudit.toml").write_text('defines = ["N=1"]\n')
+    assert "this has host code" in run("audit", "app.cu", status=2).stderr
+
+
+@needs_gcc
+def test_what_nvcc_does_not_take_either_is_told_in_its_words(app):
+    app.write_text(APP.replace("v.data()", "nowhere"))
+    (problem,) = ptxaudit.audit(app).problems
+    assert 'nvcc cannot compile this: identifier "nowhere" is undefined' in problem.what and problem.line == 12
 
 
 BAD = {

@@ -15,7 +15,7 @@ INDEX = np.random.default_rng(3).permutation(32).astype(np.int32) * 2
 OTHER = np.zeros(64, np.int32)
 TABLE = np.zeros(64, np.uint32)
 
-# a told buffer is read as an index, after something was stored at %q; %b and %c point to other told buffers, %n is a
+# a specified buffer is read as an index, after something was stored at %q; %b and %c point to other told buffers, %n is a
 # told number
 KERNEL = """.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 n, .param .u32 low, .param .u32 high)
 {{ .reg .b64 %a, %b, %c, %n, %q, %r, %t, %d<9>; .reg .b32 %x, %i, %lo, %hi, %low, %high, %w<9>; .reg .b16 %h<4>; .reg .f32 %f; .reg .pred %p, %z;

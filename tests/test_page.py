@@ -8,12 +8,12 @@ import hashlib
 import json
 import re
 import time
-from dataclasses import replace
 
 import html5lib
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from pages import data_of, large, large_page, requests_report
 from reports import kernel, report, site
 

@@ -140,6 +140,7 @@ def test_a_folder_of_cubins_is_disassembled_in_one_process(tmp_path, monkeypatch
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.cubin").write_bytes(code + name.encode())
     (tmp_path / "broken.cubin").write_bytes(b"junk")
+    disassemble.kept.clear()
     monkeypatch.setattr(disassemble, "_run", lambda *a, run=disassemble._run: runs.append(a) or run(*a))
     report = audit(tmp_path, launches=[ONE_WARP])
     assert figures(report) == COLUMN_FIGURES * 3

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
 import textcases
 from lark import Tree
+from msgspec import structs
 
 from ptxaudit.base import resources
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.frontend import parsers
 from ptxaudit.frontend.ptx import build, opcodes, parse, printer
 from ptxaudit.frontend.ptx.lift import ROWS, lift_module, meaning
+from ptxaudit.frontend.ptx.syntax import Function, Instruction, Variable
 from ptxaudit.ir import nodes as ir
 
 FRAME = """.version 9.0
@@ -28,15 +30,18 @@ FRAME = """.version 9.0
 """
 
 
+NOT_COMPARED = {Instruction: ("line", "text"), Variable: ("line",), Function: ("line",)}
+
+
 def short(node) -> str:
     """A syntax value on one line: names of types, values, without defaults and line numbers."""
-    if dataclasses.is_dataclass(node):
+    if isinstance(node, Record):
         fields = [
             f
-            for f in dataclasses.fields(node)
-            if f.compare and (f.default is dataclasses.MISSING or getattr(node, f.name) != f.default)
+            for f in structs.fields(node)
+            if f.name not in NOT_COMPARED.get(type(node), ()) and (f.required or getattr(node, f.name) != f.default)
         ]
-        named = [f.default is not dataclasses.MISSING for f in fields]
+        named = [not f.required for f in fields]
         values = [short(getattr(node, f.name)) for f in fields]
         return (
             type(node).__name__

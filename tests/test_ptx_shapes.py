@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.ptx import printer
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.parse import parse_module, parse_plain
@@ -109,10 +110,10 @@ def line_numbers(node) -> list[int]:
     """Of all that stands on a line; a tree's equality leaves them out."""
     if isinstance(node, tuple):
         return [line for item in node for line in line_numbers(item)]
-    if not dataclasses.is_dataclass(node):
+    if not isinstance(node, Record):
         return []
     own = [node.line] if isinstance(node, s.Instruction | s.Variable | s.Function) else []
-    return own + [line for f in dataclasses.fields(node) for line in line_numbers(getattr(node, f.name))]
+    return own + [line for value in structs.asdict(node).values() for line in line_numbers(value)]
 
 
 def texts(node) -> list[tuple[str, str]]:
@@ -122,9 +123,7 @@ def texts(node) -> list[tuple[str, str]]:
     if isinstance(node, tuple):
         return [pair for item in node for pair in texts(item)]
     return (
-        [pair for f in dataclasses.fields(node) for pair in texts(getattr(node, f.name))]
-        if dataclasses.is_dataclass(node)
-        else []
+        [pair for value in structs.asdict(node).values() for pair in texts(value)] if isinstance(node, Record) else []
     )
 
 

@@ -1,4 +1,4 @@
-"""What is unknown only because the launch is not told: a range, and what to tell."""
+"""What is unknown only because the launch is not specified: a range, and what to tell."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def site(body, **options):
 def test_a_range_and_the_question(body):
     found = site(body, launches=[ptxaudit.Launch("k", block=64)])
     assert found.status == "bounded" and (found.per_request.low, found.per_request.high) == (1, 32)
-    assert found.reason.startswith("depends on parameter 1, which is not told (--param 1): ")
+    assert found.reason.startswith("depends on parameter 1, which is not specified (--param 1): ")
 
 
 def test_the_block_is_asked_for_too():
@@ -62,7 +62,7 @@ def test_what_loads_decide_is_no_question():
 
 def test_data_can_be_told():
     found = site(LOADED, launches=[ptxaudit.Launch("k", block=64, params=[None, 3])])
-    assert found.status == "data-dependent" and found.reason.endswith("; the data can be told (--param 0=@FILE)")
+    assert found.status == "data-dependent" and found.reason.endswith("; the data can be given (--param 0=@FILE)")
     told = ptxaudit.Launch("k", block=64, grid=1, params=[np.arange(64, dtype="i4"), 3])
     assert "--param" not in site(LOADED, launches=[told]).reason
 
@@ -77,4 +77,4 @@ def test_a_parameter_is_called_as_in_the_source():
     }
     """
     store, _ = ptxaudit.audit(source, launches=[ptxaudit.Launch("k", block=64)]).sites
-    assert store.status == "bounded" and "depends on columns, which is not told (--param columns)" in store.reason
+    assert store.status == "bounded" and "depends on columns, which is not specified (--param columns)" in store.reason

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import json
 import random
 
 import jsonschema
 import pytest
+from msgspec import structs
 from reports import LAUNCH, kernel, open_site, report, site, validate, validator
 
 from ptxaudit.base.errors import InputError
@@ -44,7 +44,7 @@ def full_report() -> Report:
         open_site(Status.UNKNOWN, reason="tex.2d", width=None, pairs_with="k@k.cu:3:sass.load"),
     )
     return report(
-        kernel(*sites, assumed=("lanes are 32 consecutive tid.x",), notes=("n",)),
+        kernel(*sites, assumed=("lanes are 32 consecutive threadIdx.x",), notes=("n",)),
         kernel(name="no_launch", launch=None),
         problems=[Problem("it does not compile", "fix it", "b.cu", 3, 4, None, "log\nlog")],
     )
@@ -71,7 +71,7 @@ def test_json_keeps_to_the_schema_and_reads_back_equal():
     ],
 )
 def test_the_schema_names_every_field_and_requires_it(record, definition):
-    fields = [field.name for field in dataclasses.fields(getattr(records, record))]
+    fields = [field.name for field in structs.fields(getattr(records, record))]
     schema = validator().schema["$defs"][definition]
     assert sorted(schema["properties"]) == sorted(schema["required"]) == sorted(fields)
     assert schema["additionalProperties"] is False
@@ -107,7 +107,7 @@ def test_totals_are_sums_over_settled_sites_only():
 
 def test_launch_reads_as_a_line():
     assert str(LAUNCH) == "grid 2×2, block 32×8"
-    assert str(dataclasses.replace(LAUNCH, cluster=(2, 1, 1), grid=None)) == "block 32×8, cluster 2"
+    assert str(structs.replace(LAUNCH, cluster=(2, 1, 1), grid=None)) == "block 32×8, cluster 2"
 
 
 TEXT = full_report().to_json()

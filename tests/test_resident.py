@@ -137,4 +137,4 @@ def test_a_report_has_it_where_a_block_is_known() -> None:
     assert found == {"fixed": Occupancy(75.0, 6, "shared memory"), "dynamic": Occupancy(75.0, 6, "shared memory")}
     assert told() == {"fixed": None, "dynamic": None}
     assert told(ptxaudit.Launch("*", grid=2, block=256, cluster=2)) == {"fixed": None, "dynamic": None}
-    assert told(ptxaudit.Launch("dynamic", grid=1, block=256))["dynamic"] is None  # how much is not told
+    assert told(ptxaudit.Launch("dynamic", grid=1, block=256))["dynamic"] is None  # how much is not specified

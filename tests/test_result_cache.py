@@ -4,6 +4,8 @@ a problem.
 
 import os
 import pickle
+import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,8 +19,10 @@ from ptxaudit.base import resources
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.compile.toolchains import Tool
+from ptxaudit.frontend.inputs import read
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline import loading
 from ptxaudit.review import audit as pipeline
 from ptxaudit.review import fingerprint, result_cache
 from ptxaudit.ui.cli import main
@@ -28,7 +32,9 @@ LAUNCH = Launch("*", grid=2, block=32)
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """An empty working folder and an empty cache; `audited` lists the files that are really audited."""
+    """An empty working folder and an empty cache; `audited` lists the files that are really audited, and `compiled`
+    those that are compiled.
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     result_cache._opened.cache_clear()
@@ -50,7 +56,24 @@ def audited(monkeypatch):
         files.extend(map(str, inputs))
         return audit(inputs, options, progress)
 
+    of_source = pipeline.audit_loaded
+
+    def counting_sources(content, *arguments):
+        files.append(content.path)
+        return of_source(content, *arguments)
+
     monkeypatch.setattr(pipeline, "_audited", counting)
+    monkeypatch.setattr(pipeline, "audit_loaded", counting_sources)
+    return files
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    files = []
+    compile_it = loading.compiled_of
+    monkeypatch.setattr(
+        loading, "compiled_of", lambda content, options: files.append(content.path) or compile_it(content, options)
+    )
     return files
 
 
@@ -71,7 +94,7 @@ def test_a_second_audit_takes_what_was_found_and_says_the_same(here, audited):
 def test_only_what_is_new_is_audited_and_the_order_stays(here, audited):
     run("c.cubin")
     both = run("k.ptx", "c.cubin", "c.cu")
-    assert audited == ["c.cubin", "k.ptx", "c.cu"] and [entry.path for entry in both.inputs] == [
+    assert audited == ["c.cubin", "c.cu", "k.ptx"] and [entry.path for entry in both.inputs] == [
         "k.ptx",
         "c.cubin",
         "c.cu",
@@ -79,10 +102,73 @@ def test_only_what_is_new_is_audited_and_the_order_stays(here, audited):
     assert both == ptxaudit.audit(["k.ptx", "c.cubin", "c.cu"])
 
 
-def test_a_source_is_compiled_each_time(here, audited):
+def test_a_source_is_compiled_each_time_and_audited_once(here, audited, compiled):
+    first = run("c.cu", launches=[LAUNCH])
+    second = run("c.cu", launches=[LAUNCH])
+    assert compiled == ["c.cu", "c.cu"] and audited == ["c.cu"]
+    assert first == second == ptxaudit.audit("c.cu", launches=[LAUNCH]) and first.sites
+
+
+def test_what_a_source_includes_decides(here, audited, compiled):
+    (here / "pitch.h").write_text("#define PITCH 32\n")
+    (here / "c.cu").write_text(
+        '#include "pitch.h"\nextern "C" __global__ void k() { __shared__ volatile int s[32 * 33];'
+        " s[threadIdx.x * PITCH] = 1; }\n"
+    )
+    while fingerprint.written_since("c.cu", fingerprint.moment()):
+        pass
+    ways = [run("c.cu", launches=[LAUNCH]).sites[0].ways for _ in range(2)]
+    (here / "pitch.h").write_text("#define PITCH 33\n")
+    ways += [run("c.cu", launches=[LAUNCH]).sites[0].ways for _ in range(2)]
+    assert ways == [32, 32, 1, 1] and audited == ["c.cu", "c.cu"] and compiled == ["c.cu"] * 4
+
+
+@pytest.mark.parametrize(
+    "change", [{"defines": ["N=1"]}, {"isa": "both"}, {"arch": "sm_80"}, {"std": "c++14"}], ids=lambda c: next(iter(c))
+)
+def test_a_source_under_other_options_is_another_result(here, audited, change):
+    for _ in range(2):
+        run("c.cu")
+        run("c.cu", **change)
+    assert audited == ["c.cu", "c.cu"]
+
+
+def test_a_source_that_does_not_compile_is_a_problem_each_time(here, compiled):
+    (here / "c.cu").write_text(COLUMN + "oops")
+    found = [run("c.cu", "k.ptx") for _ in range(2)]
+    assert found[0] == found[1] and found[0].problems and found[0].sites and compiled == ["c.cu", "c.cu"]
+
+
+def test_a_source_that_changes_while_it_is_audited_is_not_kept(here, audited, monkeypatch):
+    compile_it = loading.compiled_of
+
+    def and_write(content, options):
+        made = compile_it(content, options)
+        rewrite(here / "c.cu", b"", b"\n")
+        return made
+
+    monkeypatch.setattr(loading, "compiled_of", and_write)
     run("c.cu")
+    (here / "c.cu").write_text(COLUMN)
+    monkeypatch.setattr(loading, "compiled_of", compile_it)
     run("c.cu")
     assert audited == ["c.cu", "c.cu"]
+
+
+def test_a_file_that_changes_before_it_is_audited_is_not_kept(here, audited, monkeypatch):
+    """What is found of the new content must not be kept as that of the old one."""
+    audit = pipeline._audited
+
+    def write_first(inputs, options, progress):
+        (here / "k.ptx").write_text(PTX.replace("stride", "other"))
+        return audit(inputs, options, progress)
+
+    monkeypatch.setattr(pipeline, "_audited", write_first)
+    monkeypatch.setattr(fingerprint, "written_since", lambda file, moment: False)
+    run("k.ptx")
+    monkeypatch.setattr(pipeline, "_audited", audit)
+    (here / "k.ptx").write_text(PTX)
+    assert [kernel.name for kernel in run("k.ptx").kernels] == ["stride"]
 
 
 @pytest.mark.parametrize(
@@ -281,7 +367,7 @@ def test_what_is_written_during_an_audit_is_not_kept(here, audited, monkeypatch,
     file = "k.ptx" if name == "k.ptx" else "c.cubin"
     run(file)
     monkeypatch.setattr(pipeline, "_audited", audit)
-    assert result_cache.ResultCache(Options(cache=True)).get(file)[1] is None
+    assert result_cache.ResultCache(Options(cache=True)).get(read(file)).part is None
 
 
 def test_what_lies_beside_a_file_decides(here, audited):
@@ -318,6 +404,24 @@ def test_problems_are_never_kept(here, audited):
         assert len(run("cut.ptx", "k.ptx").problems) == 1
         assert "too few parameters" in run("k.ptx", launches=launches).problems[0].what
     assert audited == ["cut.ptx", "k.ptx", "k.ptx", "cut.ptx", "k.ptx"]
+
+
+def test_an_image_that_no_disassembler_reads_keeps_nothing_from_being_kept(here, audited):
+    """A library with code for old architectures has the same problem each time."""
+    packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
+    old = bytearray((here / "c.cubin").read_bytes())
+    (flags,) = struct.unpack_from("<I", old, 48)
+    at = 8 if flags >> 8 & 0xFF == 90 else 0
+    struct.pack_into("<I", old, 48, flags & ~(0xFF << at) | 70 << at)
+    (here / "old.cubin").write_bytes(old)
+    images = ["--image3=kind=elf,sm=90,file=c.cubin", "--image3=kind=elf,sm=70,file=old.cubin"]
+    subprocess.run([str(packer), "--create=both.fatbin", "-64", *images], check=True)
+    while fingerprint.written_since("both.fatbin", fingerprint.moment()):
+        pass
+    first, second = (run("both.fatbin", "k.ptx") for _ in range(2))
+    assert audited == ["both.fatbin", "k.ptx"] and first == second
+    assert [problem.file for problem in first.problems] == ["both.fatbin#2"] and "sm_70" in first.problems[0].what
+    assert len({kernel.input for kernel in first.kernels}) == 2
 
 
 def test_a_launch_of_no_kernel_is_a_problem_also_when_all_is_kept(here, audited):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 from reports import kernel, open_site, report, site
 
 import ptxaudit
@@ -134,11 +134,10 @@ def test_scalars_that_conflict_side_by_side_could_be_one_vector():
     assert not found(report(kernel(*four[::2])), "PA005")  # a gap between them
     assert not found(report(kernel(*(site(text=one.text) for one in four))), "PA005")  # no conflict to lose
     assert not found(
-        report(kernel(*(dataclasses.replace(one, lane_step=4) for one in four))), "PA005"
+        report(kernel(*(structs.replace(one, lane_step=4) for one in four))), "PA005"
     )  # rows of 33 words: no float4
     assert (
-        "2 conflicting"
-        in found(report(kernel(*(dataclasses.replace(one, lane_step=8) for one in four))), "PA005")[0].what
+        "2 conflicting" in found(report(kernel(*(structs.replace(one, lane_step=8) for one in four))), "PA005")[0].what
     )
     assert len(found(report(kernel(*four[1:])), "PA005")[0].what.split("2 conflicting")) == 2  # from a multiple of 8 on
 

@@ -49,7 +49,7 @@ def test_score_explains_merges_ranges_and_lines():
     apart = run("score", "LDS.64", "--addresses", "0:256:8").stdout
     assert "not merged, because lanes 0 and 1 differ (i^1), and lanes 0 and 2 (i^2)" in apart
     unknown = run("score", "cp.async.ca.shared.global 16", "--addresses", "0:512:16").stdout
-    assert "4 to 32 wavefronts" in unknown and "the source addresses are not told" in unknown
+    assert "4 to 32 wavefronts" in unknown and "the source addresses are not specified" in unknown
     bypass = run("score", "cp.async.cg.shared.global 16", "--addresses", "0:4608:144").stdout
     assert "k = 8, ideal 1" in bypass and "no hardware counter sees" in bypass and "46.6 to 56.2 cycles" in bypass
     some = run("score", "cp.async.cg.shared.global 16", "--addresses", "0:4608:144", "--zero-filled", "0xffff").stdout

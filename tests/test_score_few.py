@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ptxaudit.hardware import banks, machines
 from ptxaudit.hardware.banks import copies, few
-from ptxaudit.hardware.machine_model import Doubt
+from ptxaudit.hardware.machine_model import Uncertainty
 
 ROWS = 4
 
@@ -74,7 +74,7 @@ RULES = [
     (name, rule)
     for name in ("sm_100", "tesla", "fermi", "kepler-4byte", "kepler-8byte", "banks=12,word=8,threads=40,broadcast=any")
     for rule in machines.get(name).rules
-    if rule.doubt is not Doubt.SOURCES
+    if rule.uncertainty is not Uncertainty.SOURCES
 ]
 
 
@@ -109,7 +109,11 @@ def test_all_ways_to_cut_lines():
 
 
 def test_every_rule_by_sources_is_reached():
-    assert {rule.widths for rule in machines.get("sm_90").rules if rule.doubt is Doubt.SOURCES} == {(4,), (8,), (16,)}
+    assert {rule.widths for rule in machines.get("sm_90").rules if rule.uncertainty is Uncertainty.SOURCES} == {
+        (4,),
+        (8,),
+        (16,),
+    }
 
 
 @settings(max_examples=60, deadline=None)

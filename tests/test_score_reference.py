@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from ptxaudit.base.errors import InputError
 from ptxaudit.hardware import banks, machines
 from ptxaudit.hardware.banks import count as counting
-from ptxaudit.hardware.machine_model import Counted, Doubt
+from ptxaudit.hardware.machine_model import Counted, Uncertainty
 
 WARP = 32
 ROWS = 5
@@ -47,26 +48,38 @@ MODERN = {
 }
 
 
-@st.composite
-def units(draw, lanes=WARP, most=SPAN // 16):
-    """One request's unit numbers: strides, blocks, pairs, few words, anything."""
-    shape = draw(st.sampled_from(["affine", "blocks", "swizzle", "few", "any"]))
-    if shape == "affine":
-        base, pitch, every = draw(st.integers(0, 63)), draw(st.integers(0, 66)), draw(st.sampled_from([1, 1, 2, 4, 8]))
-        return [(base + pitch * (lane // every)) % most for lane in range(lanes)]
-    if shape == "blocks":
-        pitch, wide = draw(st.integers(1, 40)), draw(st.sampled_from([2, 4, 8, 16]))
-        return [(pitch * (lane // wide) + lane % wide) % most for lane in range(lanes)]
-    if shape == "swizzle":
-        xor, pitch = draw(st.integers(0, 31)), draw(st.integers(1, 33))
-        return [(pitch * lane ^ xor * (lane // 2)) % most for lane in range(lanes)]
-    top = 40 if shape == "few" else most - 1
-    return draw(st.lists(st.integers(0, top), min_size=lanes, max_size=lanes))
+@cache
+def units(lanes=WARP, most=SPAN // 16):
+    """One request's unit numbers: strides, blocks, pairs, few words, anything. (Out of one string of bytes: to draw them
+    number by number took most of the time of these tests.)"""
+
+    def made(drawn: bytes) -> list[int]:
+        shape, a, b, c = drawn[:4]
+        match shape % 5:
+            case 0:
+                base, pitch, every = a % 64, b % 67, (1, 1, 2, 4, 8)[c % 5]
+                return [(base + pitch * (lane // every)) % most for lane in range(lanes)]
+            case 1:
+                pitch, wide = 1 + a % 40, (2, 4, 8, 16)[b % 4]
+                return [(pitch * (lane // wide) + lane % wide) % most for lane in range(lanes)]
+            case 2:
+                xor, pitch = a % 32, 1 + b % 33
+                return [(pitch * lane ^ xor * (lane // 2)) % most for lane in range(lanes)]
+        top = 41 if shape % 5 == 3 else most
+        return (np.frombuffer(drawn[4:], "<u2") % top).tolist()
+
+    return st.binary(min_size=4 + 2 * lanes, max_size=4 + 2 * lanes).map(made)
 
 
+@cache
 def masks(lanes=WARP):
+    """Lanes that take part: all, any, or one of a few."""
     full = (1 << lanes) - 1
-    return st.one_of(st.just(full), st.integers(0, full), st.sampled_from([0, 1, full >> lanes // 2, full // 3]))
+    some = [full, full, 0, 1, full >> lanes // 2, full // 3]
+    size = 1 + (lanes + 7) // 8
+    return st.binary(min_size=size, max_size=size).map(
+        lambda drawn: some[drawn[0] % 9] if drawn[0] % 9 < len(some) else int.from_bytes(drawn[1:], "little") & full
+    )
 
 
 def on(mask, lanes=WARP):
@@ -358,7 +371,7 @@ def test_bounds_are_reached(name, opcode):
     least = min((s.low if s.lines is None else s.lines)[0] for s in scores)
     assert low <= least
     if (
-        rule.doubt is not Doubt.WAYS and rule.split == 1
+        rule.uncertainty is not Uncertainty.WAYS and rule.split == 1
     ):  # an even number of banks cannot serve aligned pairs of words at once
         assert low == least
 
@@ -414,7 +427,7 @@ def test_the_groups_of_one_request_add_up_to_its_score():
             assert banks.reasons(machine, access, row, active)
             if rule.count.what is Counted.LINES:
                 assert scores.lines[0] == max(sum(len(part.slots.get(c, ())) for part in parts) for c in range(4))
-            elif not (access.may_count or access.may_combine or rule.doubt is Doubt.WAYS):
+            elif not (access.may_count or access.may_combine or rule.uncertainty is Uncertainty.WAYS):
                 assert scores.low[0] == sum(part.wavefronts for part in parts) * rule.count.factor * rule.split
                 if scores.low[0] == scores.high[0]:
                     assert scores.ways[0] == max(part.wavefronts for part in parts)

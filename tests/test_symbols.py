@@ -112,7 +112,7 @@ def test_what_the_host_has_written_and_nobody_tells_is_not_known(path, isa):
     assert load.status == "data-dependent" and assumed == []
     load, assumed = audited(
         path, "stepped", isa, {"tiles::steps": "20 00 ?? ?? ?? ?? ?? ??"}
-    )  # the second warp's is not told
+    )  # the second warp's is not specified
     assert load.status != "exact" and load.bounds[0] <= 32 + 1 and load.bounds[1] >= 32 + 32
 
 
@@ -135,7 +135,7 @@ def test_an_element_of_an_array_is_asked_for_by_the_name_of_the_array(tmp_path, 
 extern "C" __global__ void k(int* out) { extern __shared__ int s[]; out[threadIdx.x] = s[threadIdx.x * pitches[2]]; }"""
     )
     [load] = ptxaudit.audit(path, isa=isa).sites
-    assert "depends on pitches[8:12], which is not told (--symbol pitches)" in load.reason
+    assert "depends on pitches[8:12], which is not specified (--symbol pitches)" in load.reason
 
 
 @BOTH

@@ -53,6 +53,18 @@ def test_what_is_not_allowed_fails(allow):
         check(allow=allow)
 
 
+@pytest.mark.parametrize("most", [27, 28])
+def test_an_excess_of_global_memory_that_is_accepted_is_one_of_sectors(most):
+    """32 sectors where 4 hold the bytes."""
+    source = 'extern "C" __global__ void g(float* out) {\n    out[threadIdx.x * 32] = 1;\n}'
+    options = {"launch": {**LAUNCH, "kernel": "g"}, "rules": ["PA011"], "space": "global", "allow": {"g": most}}
+    if most == 28:
+        assert assert_conflict_free(source, **options).kernels[0].memory[0].sectors_excess == 28
+    else:
+        with pytest.raises(AssertionError, match="PA011"):
+            assert_conflict_free(source, **options)
+
+
 def test_rules_choose_what_counts():
     check(rules=["load-conflict"])
     with pytest.raises(ptxaudit.InputError, match="no rule"):

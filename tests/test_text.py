@@ -39,14 +39,14 @@ PAGE = report(
             source=Source("/src/k.cu", 9, 0, "c = s[t];"),
             reason="the address comes from tex.2d (line 9)",
         ),
-        assumed=("lanes are 32 consecutive tid.x",),
+        assumed=("lanes are 32 consecutive threadIdx.x",),
     ),
 )
 
 TEXT = """\
 k(float*)
   k.cu · sm_90 ptx · grid 2×2, block 32×8 · 4,096 bytes of static shared memory
-  assumed: lanes are 32 consecutive tid.x
+  assumed: lanes are 32 consecutive threadIdx.x
 
   place        instruction    status   requests  wavefronts  ideal  excess  ways
   k.cu:4       st.shared.f32  exact           8       1,024      8   1,016   128
@@ -199,31 +199,21 @@ def test_trips_are_told_where_they_differ():
     assert len(notes(at(6, "a", trips=(Trip(1, 1, 1), Trip(1, 1, 1))))) == 1
 
 
-def test_cp_async_cg_says_that_no_counter_sees_it():
-    cg = open_site(
-        Status.BOUNDED,
-        source=Source("k.cu", 6, 0, "copy"),
-        requests=8,
-        line_class_max=3,
-        lines=24,
-        lines_ideal=8,
-        cause="k = 3",
-        reason="no counter",
-    )
-    assert notes(cg) == [
-        "copy",
-        "k = 3",
-        "no counter sees cp.async.cg: profilers show 0 wavefronts and 0 conflicts for it, whatever the pattern",
-    ]
-    better = open_site(
-        Status.BOUNDED,
-        source=Source("k.cu", 6, 0, "copy"),
-        requests=8,
-        line_class_max=2,
-        cause="k = 2",
-        reason="no counter",
-    )
-    assert "at worst k = 3" in notes(better, cg)
+def test_cp_async_cg_is_told_in_steps_and_what_these_are_once():
+    def copy(line, **changes):
+        source = Source("k.cu", line, 0, "copy")
+        return open_site(Status.BOUNDED, source=source, requests=8, cause="of its own", reason="no counter", **changes)
+
+    worst = copy(6, line_class_max=3, line_class_proved=3, lines=24, lines_ideal=8)
+    steps = "3 steps a request, where 1 would do; 24 over the launch, where 8 would do"
+    assert notes(worst) == ["copy", steps]
+    better = copy(6, line_class_max=2)
+    assert f"at worst {steps}" in notes(better, worst)
+    assert notes(better) == ["copy", "at most 2 steps a request, where 1 would do"]
+    text = report_text(report(kernel(worst, copy(7, line_class_max=2, line_class_proved=2), copy(8, line_class_max=1))))
+    assert text.count("no profiler counts its wavefronts") == text.count("3 steps take") == 1
+    assert "cp.async.cg ×3: " in text and "let each 8 neighbouring lanes fill one 128-byte line" in text
+    assert "k = " not in text and "line_class" not in text and "lines" + chr(96) not in text
 
 
 def test_worst_first_then_unknown_then_ideal():

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec import structs
 from reports import kernel, open_site, report, site
 
 from ptxaudit.base.errors import InputError
@@ -35,7 +34,7 @@ OLD = kernel(
     spills=Spills(0, 0, 0),
     code=Code({"LDS.128": 2, "LDG.E.128": 4, "FFMA": 60}, "a"),
 )
-NEW = dataclasses.replace(
+NEW = structs.replace(
     OLD,
     registers=40,
     instructions=210,
@@ -99,10 +98,10 @@ def test_what_falls_is_never_denied():
 
 
 def test_several_limits_and_kernels():
-    other = dataclasses.replace(OLD, name="other", demangled="other()")
+    other = structs.replace(OLD, name="other", demangled="other()")
     found = denied(
         [OLD, other],
-        [NEW, dataclasses.replace(other, registers=41)],
+        [NEW, structs.replace(other, registers=41)],
         "registers+8",
         "total-registers+9",
         "total-instructions+2.5%",
@@ -116,19 +115,19 @@ def test_several_limits_and_kernels():
 
 
 def test_new_and_gone_kernels_have_nothing_to_be_compared_with():
-    assert denied([OLD], [OLD, dataclasses.replace(NEW, name="new")], "registers+1", "total-registers+1") == []
-    assert denied([OLD], [OLD, dataclasses.replace(NEW, name="new")], "worse") == [
+    assert denied([OLD], [OLD, structs.replace(NEW, name="new")], "registers+1", "total-registers+1") == []
+    assert denied([OLD], [OLD, structs.replace(NEW, name="new")], "worse") == [
         "worse: k(float*): got worse"
     ]  # it conflicts
 
 
 def test_ptx_is_another_count_of_the_same():
-    ptx = dataclasses.replace(OLD, isa="sass")
-    assert len(denied([OLD, ptx], [NEW, dataclasses.replace(NEW, isa="sass")], "registers+8")) == 1
+    ptx = structs.replace(OLD, isa="sass")
+    assert len(denied([OLD, ptx], [NEW, structs.replace(NEW, isa="sass")], "registers+8")) == 1
 
 
 def test_what_is_not_known_is_not_judged():
-    unknown = dataclasses.replace(NEW, sites=(open_site(Status.UNKNOWN),), spills=None)
+    unknown = structs.replace(NEW, sites=(open_site(Status.UNKNOWN),), spills=None)
     lines, found = judged([OLD], [unknown], "wavefronts+1", "total-wavefronts+1%", "spills+1", "registers+9")
     assert lines == [
         f"not judged by {limit}: 1 kernel, in which it is not known on both sides"

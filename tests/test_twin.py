@@ -15,13 +15,13 @@ from twin.meeting import meeting
 
 from ptxaudit.frontend.ptx.parse import parse_module
 
-TOLD = 160  # kernels with everything told, in groups of 20
-NOT_TOLD = 60  # with parameters, or the launch, not told
+SPECIFIED = 160  # kernels with everything told, in groups of 20
+NOT_SPECIFIED = 60  # with parameters, or the launch, not specified
 GROUP = 20
 ONCE_WRONG = (80010,)  # lanes that may have ended meet others that have not
 
 
-@pytest.mark.parametrize("start", range(0, TOLD, GROUP))
+@pytest.mark.parametrize("start", range(0, SPECIFIED, GROUP))
 def test_exact_answers_are_the_twins(start):
     verdict = compare.Verdict()
     for seed in range(start, start + GROUP):
@@ -31,7 +31,7 @@ def test_exact_answers_are_the_twins(start):
     assert verdict.exact > 0.8 * verdict.sites, Counter(verdict.others)
 
 
-@pytest.mark.parametrize("start", range(1000, 1000 + NOT_TOLD, GROUP))
+@pytest.mark.parametrize("start", range(1000, 1000 + NOT_SPECIFIED, GROUP))
 def test_ranges_contain_what_the_twin_sees(start):
     verdict = compare.Verdict()
     for seed in range(start, start + GROUP):
@@ -64,7 +64,7 @@ def test_case(path):
 
 def test_the_generator_reaches_everything():
     seen = set()
-    for seed in range(TOLD):
+    for seed in range(SPECIFIED):
         seen |= generate.kernel(seed, small=True).features
     assert seen == {
         "branch",

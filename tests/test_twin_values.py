@@ -13,7 +13,7 @@ from ptxaudit.engine.exec.simulate import Simulation
 from ptxaudit.engine.fixpoint.rows import environment
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.ir.graph import Slice
+from ptxaudit.ir.slices import Slice
 
 EVERY = opcodes.every_opcode()
 GROUP = 40

@@ -1,7 +1,7 @@
 """Kernels once answered wrongly, or never: what is known of a warp parts its lanes, what is not known moves some of
 them on.
 
-Each is held against the twin for several numbers of what is not told.
+Each is held against the twin for several numbers of what is not specified.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ add.u32 %r11, %r11, %r2;
 ld.shared.u32 %r20, [%r11];
 ret;
 """
-# %r5: the lane, %r6: 128 bytes a lane, %r8: such an address; %p3: the first eight lanes; %r3, %r4: what is not told
+# %r5: the lane, %r6: 128 bytes a lane, %r8: such an address; %p3: the first eight lanes; %r3, %r4: what is not specified
 START = """
 .visible .entry k(.param .u32 a, .param .u32 b) .reqntid 64, 1, 1
 {

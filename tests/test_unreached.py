@@ -1,4 +1,4 @@
-"""With nothing told, a site is called unreached only where that is proved."""
+"""With nothing specified, a site is called unreached only where that is proved."""
 
 from __future__ import annotations
 

@@ -493,6 +493,34 @@ def test_a_diff_of_compiled_files_uses_the_cache(sides, monkeypatch):
         result_cache._opened.cache_clear()
 
 
+def test_releases_are_compiled_anew_and_what_is_known_of_their_code_is_kept(sides, monkeypatch):
+    from ptxaudit.pipeline import kernels, loading
+    from ptxaudit.review import result_cache
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(sides / "cache"))
+    monkeypatch.setenv("PTXAUDIT_CACHE", "1")
+    counted = {"compiled": 0, "examined": 0}
+
+    def counting(what, function):
+        def counted_call(*arguments):
+            counted[what] += 1
+            return function(*arguments)
+
+        return counted_call
+
+    monkeypatch.setattr(loading, "compiled_of", counting("compiled", loading.compiled_of))
+    monkeypatch.setattr(kernels, "examine_kernels", counting("examined", kernels.examine_kernels))
+    result_cache._opened.cache_clear()
+    try:
+        both = ["diff", "old.cu", *WARP, "--arch", "sm_80", "--arch", "sm_90", "--format", "json"]
+        first = run(*both).stdout
+        assert first == run(*both).stdout and counted == {"compiled": 4, "examined": 2}
+        run(*both[:-2], "--format", "html")  # code is shown, too: of that nothing is kept
+        assert counted == {"compiled": 6, "examined": 4}
+    finally:
+        result_cache._opened.cache_clear()
+
+
 # --- formats ----------------------------------------------------------------------------------
 
 

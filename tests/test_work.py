@@ -181,6 +181,8 @@ MAY_LOOK = {  # a clock decides no answer here
     "vendor.py": "ends a program that waits for something that does not come, which is an error then",
     "nvrtc_worker.py": "sleeps between two looks at whether its parent is there",
     "pool_worker.py": "sleeps between two looks at whether its parent is there",
+    "processes.py": "waits a moment for killed processes to be gone",
+    "log.py": "names the file of a recorded process by when it began",
     "store.py": "notes when a value was used last: the oldest goes when the file is full",
 }
 
@@ -218,7 +220,7 @@ def test_what_was_found_before_is_kept():
 
 
 def test_sites_behind_an_inference_that_is_broken_off():
-    """With nothing told, the blocks in the order of the program."""
+    """With nothing specified, the blocks in the order of the program."""
     _, whole = evaluated(_branches(64))
     sites, _ = evaluated(_branches(64), whole.spent // 2)
     answered = [s.status is not Status.UNKNOWN for s in sites]
@@ -395,7 +397,7 @@ def steps_of(text: str, launch: Launch | None) -> int:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("launch", [None, LAUNCH], ids=["nothing told", "a launch"])
+@pytest.mark.parametrize("launch", [None, LAUNCH], ids=["nothing specified", "a launch"])
 def test_twice_the_code_takes_twice_the_steps(family, launch):
     small, large = (steps_of(FAMILIES[family](n), launch) for n in (60, 240))
     assert 2 * small < large < 5 * small

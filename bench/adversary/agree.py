@@ -1,4 +1,4 @@
-"""Claims against each other, with no GPU: what is said of a site must not depend on how much is told, nor on the ISA.
+"""Claims against each other, with no GPU: what is said of a site must not depend on how much is specified, nor on the ISA.
 
     python -m bench.adversary agree 0:500
 

@@ -11,17 +11,18 @@ import time
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from bench.adversary import claims, ptx_check, telling, truth
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.hardware import machines
-from ptxaudit.ir import graph
-from ptxaudit.ir.link import link
 from ptxaudit.report.assemble import SourceLines, kernel_entry
 from ptxaudit.report.code_facts import code_facts
 from ptxaudit.review.compare import compare
@@ -53,13 +54,13 @@ def audit(one: truth.Truth, how: str, isa: str) -> Checked:
     found: tuple[claims.Finding, ...] = ()
     error = ""
     try:
-        kernel = one.module.functions[e["kernel"]]
-        launch = telling.TELLINGS[how](e, kernel)
-        function = link(one.module, kernel)
+        launch = telling.TELLINGS[how](e, one.module.functions[e["kernel"]])
+        function, flow = one.shared.kernel(e["kernel"])
         machine = machines.get(function.arch)
-        result = engine.evaluate(
-            function, graph.build(function), launch=launch, machine=machine, account=Account.for_budget(BUDGET)
+        evaluate = partial(
+            engine.evaluate, function, flow, launch=launch, machine=machine, account=Account.for_budget(BUDGET)
         )
+        result = evaluate() if launch else one.shared.without_launch(e["kernel"], evaluate)
         entry = kernel_entry(
             function,
             result,

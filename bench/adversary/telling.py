@@ -1,4 +1,4 @@
-"""How much of a measured launch is told to the engine: from everything to nothing.
+"""How much of a measured launch is specified to the engine: from everything to nothing.
 
 told      grid, block, what every parameter is, what pointers point to and where, what the host wrote into variables
 placed    the same without the addresses of buffers, which the engine makes up

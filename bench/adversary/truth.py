@@ -16,7 +16,7 @@ import re
 import tarfile
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -25,10 +25,13 @@ from typing import Any
 
 from bench.adversary.plan import CUBINS, PTX
 from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.result import KernelResult
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, Cubin, read_cubin
 from ptxaudit.frontend.sass.disassemble import Line, disassemble
 from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.link import link
 from ptxaudit.review.compare import Counted, Profile
 
 ALIGNED = 128  # bytes: sections of code begin at multiples
@@ -52,6 +55,27 @@ class Counts:
     text: str = ""
 
 
+class Shared:
+    """What all launches of a cubin have in common: its kernels, each joined with what it calls, and their graphs."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+        self._kernels: dict[str, tuple[ir.Function, graph.Graph]] = {}
+        self._answers: dict[str, KernelResult] = {}
+
+    def kernel(self, name: str) -> tuple[ir.Function, graph.Graph]:
+        if name not in self._kernels:
+            function = link(self.module, self.module.functions[name])
+            self._kernels[name] = function, graph.build(function)
+        return self._kernels[name]
+
+    def without_launch(self, name: str, evaluate: Callable[[], KernelResult]) -> KernelResult:
+        """What is said of a kernel where no launch is told: the same for all of them."""
+        if name not in self._answers:
+            self._answers[name] = evaluate()
+        return self._answers[name]
+
+
 @dataclass(frozen=True)
 class Truth:
     """One measured launch. ran: every instruction that ran, those of shared memory with their wavefronts; alike:
@@ -59,7 +83,7 @@ class Truth:
 
     entry: Mapping[str, Any] = field(repr=False)
     cubin: Cubin = field(repr=False)
-    module: ir.Module = field(repr=False)
+    shared: Shared = field(repr=False)
     ptx: str = field(repr=False)
     ran: tuple[Counts, ...] = field(repr=False)
     alike: Mapping[str, int] = field(repr=False, default_factory=dict)
@@ -68,6 +92,10 @@ class Truth:
         e = self.entry
         shape = "x".join(map(str, e["grid"])) + " blocks of " + "x".join(map(str, e["block"]))
         return f"seed {e['seed']} {e['build']} #{e['number']} ({shape})"
+
+    @property
+    def module(self) -> ir.Module:
+        return self.shared.module
 
     @cached_property
     def starts(self) -> dict[str, int]:
@@ -237,7 +265,7 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
     for names in (order[at : at + TOGETHER] for at in range(0, len(order), TOGETHER)):
         cubins = [read_cubin(files[name], name) for name in names]
         for cubin, lines in zip(cubins, disassemble(cubins), strict=True):
-            module = lift_module(cubin, lines)
+            shared = Shared(lift_module(cubin, lines))
             sections = {name: section for name, section in lines.items() if not isinstance(section, InputError)}
             alike = exchangeable({name: [line.opcode for line in section] for name, section in sections.items()})
             for entry in by_cubin[cubin.file]:
@@ -247,7 +275,7 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
                     print(f"seed {entry['seed']} {entry['build']}: {error}")
                     continue
                 yield Truth(
-                    entry, cubin, module, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran, alike
+                    entry, cubin, shared, texts.get(cubin.file.replace(".cubin", ".ptx"), b"").decode(), ran, alike
                 )
 
 

@@ -17,10 +17,12 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from ptxaudit import audit
 from ptxaudit.frontend.compile.nvrtc import compile_source

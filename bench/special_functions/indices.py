@@ -1,5 +1,5 @@
 """CUDA kernels that compute an index by a division, a root or another function: each writes it down, and uses it for
-shared memory if it is told to.
+shared memory if it is specified to.
 
     sdiv    v = (int)(x · 0x9E3779B9u) / (int)(x % 2 ? a + x : 0u - x);       x = 1, 2, …, one a thread; a = 37
 

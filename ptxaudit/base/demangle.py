@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ctypes import CDLL
 
 LIBRARIES = ("libstdc++.so.6", "libc++.1.dylib", "libc++.so.1")  # of GCC, macOS, LLVM
 
@@ -49,7 +53,7 @@ def _demangler() -> Callable[[str], str] | None:
     return demangled
 
 
-def _library():
+def _library() -> CDLL | None:
     """The C++ runtime library, or None."""
     from ctypes import CDLL
     from ctypes.util import find_library

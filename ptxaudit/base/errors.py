@@ -18,6 +18,7 @@ class InputError(Exception):
     file, line, column: where (1-based; None where there is no such place).
     detail: several lines to show as they are (a compiler's log), or "".
     setting: the name of the setting that it is about, for who knows where that was made; or "".
+    lasting: it follows from what is in the file, and from the programs that there are: it is the same next time.
     """
 
     what: str
@@ -27,6 +28,7 @@ class InputError(Exception):
     column: int | None = None
     detail: str = ""
     setting: str = ""
+    lasting: bool = False
 
     def place(self) -> str:
         parts = [self.file or ""]

@@ -14,6 +14,7 @@ import stat
 import zlib
 from contextlib import suppress
 from io import BufferedReader
+from typing import BinaryIO
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import HINT, MB, Limit
@@ -63,7 +64,7 @@ def read_bytes(path: str | os.PathLike[str], limit: Limit, regular: bool = False
         return read_all(file, limit, os.fspath(path))
 
 
-def read_all(file: BufferedReader, limit: Limit, name: str) -> bytes:
+def read_all(file: BinaryIO, limit: Limit, name: str) -> bytes:
     """What is left in an open file. Raises InputError for more than the limit, before it has been read."""
     with suppress(OSError):  # not of a file: a test's standard input
         _check(os.fstat(file.fileno()).st_size, limit, name)

@@ -10,10 +10,12 @@ one line, whatever is in it; bytes of a path that are no UTF-8 are shown as `\\x
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-Value = TypeVar("Value")
+if TYPE_CHECKING:
+    from ptxaudit.base.records import Record
+
+Value = TypeVar("Value", bound="Record")
 
 # Controls, the ends of lines that are no \n, what turns the direction of text round, halves of characters.
 _NO_TEXT = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
@@ -72,18 +74,20 @@ def _quoted(found: re.Match[str]) -> str:
 
 
 def record(value: Value) -> Value:
-    """A dataclass with all strings in it as they can be shown; itself where all of them can."""
+    """A record with all strings in it as they can be shown; itself where all of them can."""
+    from msgspec.structs import replace  # what is only text needs no records
+
     changed = {}
-    for one in fields(value):
-        old = getattr(value, one.name)
-        new = lines(old) if one.name in _SEVERAL_LINES and type(old) is str else plain(old)
+    for name in value.__struct_fields__:
+        old = getattr(value, name)
+        new = lines(old) if name in _SEVERAL_LINES and type(old) is str else plain(old)
         if new is not old:
-            changed[one.name] = new
+            changed[name] = new
     return replace(value, **changed) if changed else value
 
 
 def plain(value: Any) -> Any:
-    """A string, a list, a tuple, a dict or a dataclass, as `record`."""
+    """A string, a list, a tuple, a dict or a record, as `record`."""
     kind = type(value)
     if kind is str:
         return one_line(value)
@@ -93,4 +97,4 @@ def plain(value: Any) -> Any:
     if kind is dict:
         new = {plain(key): plain(item) for key, item in value.items()}
         return value if new == value else new
-    return record(value) if is_dataclass(value) else value
+    return record(value) if hasattr(value, "__struct_fields__") else value

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
 _ROUNDS = 20  # looks for processes that were begun in the meantime
+_END = 1.0  # seconds in which the killed ones that are not children of this process are waited for
 
 
 def end_descendants(root: int | None = None) -> None:
@@ -29,6 +31,16 @@ def end_descendants(root: int | None = None) -> None:
     for process in found - {root}:
         with suppress(OSError):  # no child of this process, or waited for already
             os.waitpid(process, 0)
+    end = time.monotonic() + _END
+    while any(_runs(process) for process in found - {root}) and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def _runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def below(root: int) -> set[int]:

@@ -1,6 +1,10 @@
 """Aligns two sequences of tokens: the pairs of a common subsequence, in time that stays near linear.
 
 a b c d    a x c d    ->    (0, 0), (2, 2), (3, 3)
+
+difflib finds them, but is quadratic where tokens repeat, as opcodes do: 0.02 s for two sequences of 1,000 out of eight
+opcodes, 0.7 s for 4,000. Its own remedy (`autojunk`) leaves frequent tokens out, and then pairs 6 of 3,904. So the ends
+that are equal are cut off first, and what would still take too long is paired by order.
 """
 
 from __future__ import annotations
@@ -9,11 +13,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
+from typing import Any
 
 LONGEST_DIFFLIB = 2_000_000  # comparisons; above it equal tokens pair by their order
 
 
-def align(old: Sequence, new: Sequence) -> list[tuple[int, int]]:
+def align(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[int, int]]:
     """Index pairs of a common subsequence of two token sequences, increasing in both.
 
     Equal ends pair at once. The middle goes through difflib, unless so many tokens repeat
@@ -29,7 +34,7 @@ def align(old: Sequence, new: Sequence) -> list[tuple[int, int]]:
     return pairs + [(len(old) - back, len(new) - back) for back in range(end, 0, -1)]
 
 
-def _align_middle(old: list, new: list) -> list[tuple[int, int]]:
+def _align_middle(old: list[Hashable], new: list[Hashable]) -> list[tuple[int, int]]:
     positions: dict[Hashable, list[int]] = defaultdict(list)
     for at, token in enumerate(new):
         positions[token].append(at)
@@ -39,7 +44,7 @@ def _align_middle(old: list, new: list) -> list[tuple[int, int]]:
     return [(block.a + k, block.b + k) for block in matcher.get_matching_blocks() for k in range(block.size)]
 
 
-def _align_by_order(old: list, positions: dict[Hashable, list[int]]) -> list[tuple[int, int]]:
+def _align_by_order(old: list[Hashable], positions: dict[Hashable, list[int]]) -> list[tuple[int, int]]:
     """Greedy: each old token takes the next new one of its kind that keeps the order."""
     pairs: list[tuple[int, int]] = []
     last = -1
@@ -53,7 +58,7 @@ def _align_by_order(old: list, positions: dict[Hashable, list[int]]) -> list[tup
     return pairs
 
 
-def _common(a: Sequence, b: Sequence) -> int:
+def _common(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
     """The length of the common start."""
     missing = object()
     for at, (x, y) in enumerate(zip_longest(a, b, fillvalue=missing)):

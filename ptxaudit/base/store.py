@@ -74,7 +74,8 @@ class Store:
         return (self._pragma("page_count") - self._pragma("freelist_count")) * self._pragma("page_size")
 
     def _pragma(self, name: str) -> int:
-        return self._rows.execute(f"PRAGMA {name}").fetchone()[0]
+        value: int = self._rows.execute(f"PRAGMA {name}").fetchone()[0]
+        return value
 
 
 def _unpacked(value: bytes, most: int) -> bytes:

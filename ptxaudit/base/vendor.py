@@ -21,7 +21,7 @@ from pathlib import Path
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import MB, STALLED, TOOL_FILE, TOOL_MEMORY, TOOL_OUTPUT, Limit
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 
 STOPPED = (
     signal.SIGINT,
@@ -43,8 +43,7 @@ _NO_MEMORY = re.compile(
 )
 
 
-@record
-class Done:
+class Done(Record):
     """How a program ended. status: as of `subprocess`, a signal's number below zero; out, err: what it said."""
 
     status: int
@@ -72,7 +71,7 @@ def run(
     process = subprocess.Popen(
         command,
         cwd=cwd,
-        env=environment(temporary) | more,
+        env={**environment(temporary), **more},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -100,7 +99,7 @@ def environment(temporary: str | None = None) -> dict[str, str]:
 
 def restrict(pid: int, most: Limit | None) -> None:
     """Sets the limits of a process that has just begun; those of what it starts are the same. most: processor time,
-    where it is told.
+    where it is limited.
     """
     import resource
 
@@ -110,14 +109,18 @@ def restrict(pid: int, most: Limit | None) -> None:
     with suppress(ProcessLookupError, PermissionError, ValueError):  # it has ended already; a stricter limit holds
         for kind, amount in wanted.items():
             _, hard = resource.prlimit(pid, kind)
-            amount = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
-            resource.prlimit(pid, kind, (amount, amount))
+            most_of_all = float("inf") if hard == resource.RLIM_INFINITY else hard
+            amount = int(min(amount, most_of_all))
+            # SIGXCPU, which says that it was the limit, comes only where SIGKILL's is a second later
+            last = int(min(amount + (kind == resource.RLIMIT_CPU), most_of_all))
+            resource.prlimit(pid, kind, (amount, last))
 
 
-def _said(process: subprocess.Popen, watch: Watch, name: str) -> tuple[bytes, bytes]:
+def _said(process: subprocess.Popen[bytes], watch: Watch, name: str) -> tuple[bytes, bytes]:
     """What a program writes until it ends. Raises InputError where it writes too much, takes too long, or waits for
     nothing.
     """
+    assert process.stdout is not None and process.stderr is not None  # PIPE
     found: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
     size = 0
     with selectors.DefaultSelector() as selector:
@@ -144,7 +147,7 @@ WAITS_HINT = "does the source include a pipe or a device?"
 class Watch:
     """Looks now and then how much processor time the processes of a group have had.
 
-    Compilers lift the limit that the operating system was told, so the time is looked at from outside as well. Counted
+    Compilers lift the limit that the operating system was given, so the time is looked at from outside as well. Counted
     from the first look on: most programs end before it, and to look at all processes takes longer than some of them.
     """
 
@@ -182,7 +185,7 @@ def _ticks(group: int) -> int:
     return total
 
 
-def end(process: subprocess.Popen) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """Ends a program that runs in a group of its own, with all that it has started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

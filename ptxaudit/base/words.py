@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def number(value: int | None) -> str:
     """12345 -> "12,345"; None -> a dash."""
@@ -21,6 +23,16 @@ def plural(count: int, word: str, several: str = "") -> str:
 def listing(items: list[str], last: str = "and") -> str:
     """ "a", "a and b", "a, b and c"."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else ""
+
+
+def nearest(word: str, known: Iterable[str], also: Iterable[str] = ()) -> str:
+    """The known word that may have been meant; "" where none is near. also: spellings of the word that are tried
+    first."""
+    from difflib import get_close_matches
+
+    words = list(known)
+    exact = next((one for one in also if one in words), "")
+    return exact or next(iter(get_close_matches(word, words, 1)), "")
 
 
 def cut_at(text: str, most: int) -> str:

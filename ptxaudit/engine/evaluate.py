@@ -5,14 +5,17 @@ evaluate(function, graph, launch, machine)  ->  KernelResult(sites=(SiteResult, 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Hashable, Iterable
 from functools import cache, partial
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.quiet import no_collection
+from ptxaudit.base.status import Status
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
-from ptxaudit.engine.answer.result import KernelResult, SiteResult, Status, unfinished
+from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.fixpoint.infer import Inference, infer
 from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.clusters import clustered
@@ -21,12 +24,16 @@ from ptxaudit.engine.memory.environment import LANES, Facts
 from ptxaudit.engine.memory.given import given
 from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.ops.operations import on_machine
-from ptxaudit.frontend.launch.symbols import NOTHING_TOLD, symbols_of
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.memory import opcodes as memory
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Const, Function, Instruction
+from ptxaudit.ir.nodes import Const, Function, Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, several
+
+Accesses = dict[int, banks.Access]  # by instruction
 
 MEETING = (
     "divergent branches: lanes meet again where the ways of a branch do, at its post-dominator; ptxas may let them meet"
@@ -36,7 +43,13 @@ MEETING = (
 
 @no_collection()
 def evaluate(
-    function: Function, graph: Graph, *, launch=None, machine, facts: Facts = Facts(), account: Account | None = None
+    function: Function,
+    graph: Graph,
+    *,
+    launch: Launch | None = None,
+    machine: Machine,
+    facts: Facts = Facts(),
+    account: Account | None = None,
 ) -> KernelResult:
     """All sites of a kernel.
 
@@ -68,13 +81,13 @@ def not_begun(function: Function, spent: Exhausted) -> KernelResult:
 def _evaluated(
     function: Function,
     graph: Graph,
-    launch,
-    machine,
+    launch: Launch | None,
+    machine: Machine,
     facts: Facts,
-    accesses,
-    listed,
-    counted,
-    hidden,
+    accesses: Accesses,
+    listed: dict[int, SiteResult],
+    counted: Accesses,
+    hidden: Accesses,
     account: Account,
     code: Tables = NO_TABLES,
 ) -> KernelResult:
@@ -82,18 +95,19 @@ def _evaluated(
     listed = dict(listed)
     every = accesses | hidden
     simulated: dict[int, SiteResult] = {}
-    symbols = symbols_of(launch, function) if launch is not None else NOTHING_TOLD
+    symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
     constants = Constants.of(code.initialised(function), symbols.constants)
-    told = launch.buffer(function) if launch is not None else (b"", b"")
+    values, known = launch.buffer(function) if launch is not None else (b"", b"")
+    origins = Origins(graph, values, known, account=account)
     facts = replace(
         facts,
         constants=constants,
-        origins=Origins(graph, *told, account=account),
+        origins=origins,
         meanings=on_machine(machine.measurements.special),
         code=code.functions,
     )
     if launch is not None and (launch.buffers or symbols.variables):
-        facts = replace(facts, memory=given(graph, facts.origins, launch.buffers, symbols.variables))
+        facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables))
     facts = replace(facts, memory=code.beside(facts.memory))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(
@@ -102,11 +116,12 @@ def _evaluated(
             grid=facts.grid or launch.grid,
             dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared,
         )
-        told, launch = launch, None
+        specified: Launch | None = launch
+        launch = None
     else:
-        told = launch
+        specified = launch
     if launch is not None:
-        from ptxaudit.engine.exec.runs import simulate  # where nothing is told, none of it is loaded
+        from ptxaudit.engine.exec.runs import simulate  # where nothing is specified, none of it is loaded
 
         simulated = simulate(function, graph, launch, machine, facts, every, _twins(function, every), account)
         listed |= {i: simulated[i] for i in hidden if i in listed}
@@ -120,10 +135,12 @@ def _evaluated(
     open_sites = {
         i: a
         for i, a in accesses.items()
-        if (i not in simulated or not _settled(simulated[i])) and not function.instructions[i].site.again
+        if (i not in simulated or not _settled(simulated[i]))
+        and (site := function.instructions[i].site) is not None
+        and not site.again
     }
     inferred = (
-        infer(function, graph, launch, told, machine, facts, open_sites, twins, account)
+        infer(function, graph, launch, specified, machine, facts, open_sites, twins, account)
         if open_sites
         else Inference({}, ())
     )
@@ -134,9 +151,7 @@ def _evaluated(
         if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
             results[i] = simulated[i]
         elif i in simulated:
-            results[i] = _merge(
-                simulated[i], inferred.sites[i], _widest(machine, accesses[i], function.instructions[i].site)
-            )
+            results[i] = _merge(simulated[i], inferred.sites[i], _widest(machine, accesses[i], function.site(i)))
             if facts.keep:
                 of_run = simulated[i].kept
                 results[i] = replace(
@@ -156,26 +171,31 @@ def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
     return (MEETING,) if any(site.meeting_assumed and site.requests is not None for site in sites) else ()
 
 
-def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
+def _accesses(
+    function: Function, graph: Graph, machine: Machine, in_clusters: bool
+) -> tuple[Accesses, dict[int, SiteResult], Accesses, Accesses]:
     """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be
-    counted, {index: Access} of those into which a call that is not followed may lead: known only where a run does not
+    counted, {index: Access} of those into which a call that is not modelled may lead: known only where a run does not
     come to such a call)."""
-    accesses, listed, counted = {}, {}, {}
+    accesses: Accesses = {}
+    counted: Accesses = {}
+    listed: dict[int, SiteResult] = {}
     called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
-    hidden = {}
-    told: set[tuple] = set()  # of these, those that are listed
+    hidden: Accesses = {}
+    specified: set[Hashable] = set()  # of these, those that are listed
     for i in graph.sites():
         site = function.instructions[i].site
+        assert site is not None
         if site.again and i - 1 not in accesses:  # of an access that is only listed
             continue
         if graph.loose_jump is not None:
             listed[i] = SiteResult(
-                i, Status.UNKNOWN, Reason(Kind.JUMP_NOT_FOLLOWED, graph.loose_jump.index), evidence="by rule"
+                i, Status.UNKNOWN, Reason(Kind.JUMP_NOT_RESOLVED, graph.loose_jump.index), evidence="by rule"
             )
             continue
         concealed = (code := _code(function, i)) in called
-        if concealed and code not in told:
-            told.add(code)
+        if concealed and code not in specified and graph.loose_call is not None:
+            specified.add(code)
             listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
         if graph.block_of[i] not in graph.reachable and not concealed:
             listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
@@ -209,7 +229,7 @@ def _accesses(function: Function, graph: Graph, machine, in_clusters: bool):
 
 def _classified(function: Function, index: int, in_clusters: bool) -> banks.Access:
     """Raises InputError for an opcode that is not known."""
-    site = function.instructions[index].site
+    site = function.site(index)
     if site.of != "shared":
         return memory.classify(site.opcode, site.of)
     access = banks.classify(site.opcode, _added(function, index))
@@ -232,7 +252,7 @@ def _waits(instruction: Instruction) -> bool:
 WARPGROUP = 4  # warps that issue one wgmma together
 
 
-def _charged(listed: SiteResult, site, access, machine) -> SiteResult:
+def _charged(listed: SiteResult, site: Site, access: banks.Access, machine: Machine) -> SiteResult:
     """An access without a rule for its lanes, with what a counter charges for it, a warp of the warpgroup, where that
     is known.
     """
@@ -249,7 +269,9 @@ def _charged(listed: SiteResult, site, access, machine) -> SiteResult:
     )
 
 
-def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResult, evidence: str) -> SiteResult:
+def _issued(
+    listed: SiteResult, instruction: Instruction, access: banks.Access, run: SiteResult, evidence: str
+) -> SiteResult:
     """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is
     known.
     """
@@ -260,7 +282,7 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
     known = replace(
         listed, requests=run.requests, active_requests=run.active_requests, meeting_assumed=run.meeting_assumed
     )
-    if access.charge is None or instruction.site.first is None or run.requests % WARPGROUP:
+    if access.charge is None or instruction.site is None or instruction.site.first is None or run.requests % WARPGROUP:
         return known
     wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
     return replace(
@@ -276,16 +298,16 @@ def _issued(listed: SiteResult, instruction: Instruction, access, run: SiteResul
     )
 
 
-def _twins(function: Function, accesses) -> dict[int, int]:
+def _twins(function: Function, accesses: Iterable[int]) -> dict[int, int]:
     """access -> the first copy of the same instruction: `link` copies what is called from several places."""
-    first: dict[tuple, int] = {}
+    first: dict[Hashable, int] = {}
     out = {}
     for i in sorted(accesses):
         out[i] = first.setdefault(_code(function, i), i)
     return out
 
 
-def _code(function: Function, index: int) -> tuple | int:
+def _code(function: Function, index: int) -> Hashable:
     """What the copies of one instruction have in common. (With several memories looked at, it may be a site of
     each.)
     """
@@ -302,7 +324,7 @@ def _added(function: Function, index: int) -> int | None:
     return None
 
 
-def _widest(machine, access, site) -> tuple[int, int]:
+def _widest(machine: Machine, access: banks.Access, site: Site) -> tuple[int, int]:
     """What a request can cost at all: nothing where its lanes may all go to other memory, or to another block's."""
     low, high = banks.bounds(machine, access, 1, LANES)
     return 0 if site.space in ("generic", "shared::cluster") or copied.may_fill(site) else low, high
@@ -349,7 +371,7 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
                 per_request=inferred.per_request,
                 ideal_per_request=inferred.ideal_per_request,
                 ways=inferred.ways,
-                patterns=inferred.patterns,
+                patterns=tuple(replace(pattern, count=0) for pattern in inferred.patterns),
                 formula=inferred.formula,
                 unaligned=inferred.unaligned,
             ).counted()
@@ -378,8 +400,9 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
                 unaligned=inferred.unaligned,
             )
         return replace(inferred, reason=several(simulated.reason, inferred.reason))
-    if inferred.status == Status.INVARIANT and simulated.reason is not None:
-        return replace(inferred, reason=several(_how_often(simulated.reason, inferred.per_request[0]), inferred.reason))
+    each = inferred.per_request
+    if inferred.status == Status.INVARIANT and simulated.reason is not None and each is not None:
+        return replace(inferred, reason=several(_how_often(simulated.reason, each[0]), inferred.reason))
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))
 

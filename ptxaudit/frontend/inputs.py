@@ -18,10 +18,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.recorded import folder as recordings
+from ptxaudit.frontend.recorded import triton
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.launch.launch import Launch
 
 STDIN = "<stdin>"
 
@@ -32,6 +37,10 @@ FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 HASHED_AT_ONCE = 8 << 20  # bytes
 
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
+# never code that is audited, even where CUDA is shown or written in it
+DOCUMENT_SUFFIXES = frozenset(
+    {".md", ".rst", ".txt", ".html", ".json", ".toml", ".yaml", ".yml", ".csv", ".ipynb", ".py", ".sh", ".cmake"}
+)
 FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})  # taken from a folder, whatever is in them
 
 BINARY_MAGICS = (ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)
@@ -46,11 +55,15 @@ _PTX_START = re.compile(rb"\A(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*+\.version\b"
 class Content:
     """One input that was read. path: as the user wrote it, or "<stdin>", "<bytes>", "<object NAME>";
     kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" (object, program, library, archive) | "cache" (an entry
-    of CuPy's, Numba's or JAX's) | "text" (neither CUDA nor PTX by its look)."""
+    of CuPy's, Numba's or JAX's) | "text" (neither CUDA nor PTX by its look). launches: what lies beside the code and
+    says how it is launched: a recording, the metadata of Triton's cache. both: the PTX of this machine code, or the
+    machine code of this PTX, is an input too."""
 
     path: str
     kind: str
     data: bytes | mmap.mmap  # mapped: a file that device code is taken out of
+    launches: tuple[Launch, ...] = ()
+    both: bool = False
 
     @cached_property
     def sha256(self) -> str:
@@ -65,14 +78,25 @@ class Content:
     def is_file(self) -> bool:
         return not self.path.startswith("<")
 
+    def has_beside(self, suffix: str) -> bool:
+        """There is a file of the same name with that suffix, or the other half of the same object."""
+        return self.both or self.is_file and Path(self.path).with_suffix(suffix).exists()
+
 
 def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
     """A folder as the files in it, in order of their names; anything else as it is.
 
     isa: what is asked for; files of a folder that have none of it are passed over, and so is PTX
-    beside its machine code (a Triton cache has both) unless it is asked for.
+    beside its machine code (a Triton cache has both) unless it is asked for. A recording, by its folder or its launch
+    file, is the code in it; Triton's CompiledKernel is its machine code, or the PTX that is asked for.
     Raises InputError for a folder with nothing to audit in it.
     """
+    if triton.is_compiled(given):
+        yield from triton.forms_of(given, isa)
+        return
+    if isinstance(given, (str, os.PathLike)) and not is_text(given) and recordings.is_recording(given):
+        yield from (named(str(path)) for path in recordings.code_of(given) if not _passed_over(path, isa))
+        return
     if not isinstance(given, (str, os.PathLike)) or str(given) == "-" or is_text(given) or not _is_folder(given):
         yield given
         return
@@ -160,12 +184,20 @@ def read(given: Any) -> Content:
     if isinstance(given, (bytes, bytearray, memoryview)):
         return content("<bytes>", bytes(given))
     if isinstance(given, (str, os.PathLike)):
-        if is_text(given):
+        if isinstance(given, str) and is_text(given):
             return content("<string>", given.encode())
         if str(given) == "-":
             return content(STDIN, files.read_all(sys.stdin.buffer, _text(), STDIN))
-        return content(os.fspath(given), _read_file(given))
+        return _with_launches(content(os.fspath(given), _read_file(given)))
     return _read_object(given)
+
+
+def _with_launches(content: Content) -> Content:
+    """With what lies beside its file. Raises InputError where that cannot be read."""
+    if content.kind not in ("cubin", "ptx", "fatbin"):
+        return content
+    launches = recordings.launches_of_file(content.path) or triton.launches_beside(content.path)
+    return replace(content, launches=launches) if launches else content
 
 
 def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
@@ -184,7 +216,7 @@ def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
 
 def check_kind(given: Any) -> None:
     """Raises InputError for an object that is no input, whatever is in it."""
-    if not isinstance(given, (bytes, bytearray, memoryview, str, os.PathLike)):
+    if not isinstance(given, (bytes, bytearray, memoryview, str, os.PathLike)) and not triton.is_compiled(given):
         _read_object(given)
 
 
@@ -209,13 +241,17 @@ def _read_object(given: Any) -> Content:
     """cuda.core's ObjectCode, or anything alike: `.code` is bytes, text, or the path of a file."""
     code = getattr(given, "code", None)
     name = getattr(given, "name", "") or type(given).__name__
+    if isinstance(given, triton.Asm):
+        data = given.code.encode() if isinstance(given.code, str) else given.code
+        return replace(content(f"<object {name}>", data), launches=given.launches, both=given.both)
     if isinstance(code, (bytes, bytearray)):
         return content(f"<object {name}>", bytes(code).rstrip(b"\0") if _PTX_START.match(code) else bytes(code))
     if isinstance(code, str):
         return read(code)
     raise InputError(
         f"a {type(given).__name__} cannot be audited",
-        "give a path, bytes, PTX or CUDA text, or an object whose .code is one of them, such as cuda.core's ObjectCode",
+        "give a path, bytes, PTX or CUDA text, an object whose .code is one of them, such as cuda.core's ObjectCode,"
+        " or Triton's CompiledKernel",
     )
 
 
@@ -248,7 +284,7 @@ def kind_of(path: str, data: bytes | mmap.mmap) -> str:
         return "cuda"
     if suffix == ".ptx" or _PTX_START.match(data.removeprefix(b"\xef\xbb\xbf")):
         return "ptx"
-    return "cuda" if b"__global__" in data else "text"
+    return "cuda" if b"__global__" in data and suffix not in DOCUMENT_SUFFIXES else "text"
 
 
 # --- outputs that would take the place of inputs ------------------------------------------------------------

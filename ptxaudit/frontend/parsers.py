@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import lark
@@ -53,7 +53,8 @@ def _from_tables(name: str, grammar: str) -> Lark | None:
             enumerate({int(token): action for token, action in state.items()} for state in tables["states"])
         )
         memo = {int(number): value for number, value in tables["memo"].items()}
-        return Lark._load_from_dict(tables["data"], memo)  # as the parsers do that Lark writes as modules
+        load: Callable[[Any, Any], Lark] = Lark._load_from_dict  # as the parsers do that Lark writes as modules
+        return load(tables["data"], memo)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 

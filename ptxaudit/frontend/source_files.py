@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import is_text
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.options import Options
 
 
-@record
-class Roots:
+class Roots(Record):
     """folders: the real paths of those below which sources may be read."""
 
     folders: tuple[str, ...] = ()

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.hardware import machines, spin
 from ptxaudit.hardware.banks import classify
 from ptxaudit.hardware.machine_model import Machine
@@ -33,8 +33,7 @@ _STORE = (
 _L1 = {"none": "sources not in L1", "all": "sources in L1", "some": "some sources in L1"}
 
 
-@dataclass(frozen=True)
-class Wrong:
+class Wrong(Record):
     """A request that the rules get wrong: its place in the file, what was counted, what the rules say."""
 
     place: int
@@ -43,8 +42,7 @@ class Wrong:
     high: int
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(Record):
     """How the requests of one instruction in one situation agree.
 
     unscored: requests that a counter saw and for which the rules have no figure. rule: what the machine's table says of
@@ -61,8 +59,7 @@ class Agreement:
     rule: str = ""
 
 
-@dataclass(frozen=True)
-class Measurement:
+class Measurement(Record):
     """One data file: where it comes from, the machine whose rules hold, and its records."""
 
     file: str
@@ -205,6 +202,7 @@ def _writes_of_bypass(machine: Machine, requests: list[dict[str, Any]]) -> tuple
         sizes = r.get("sizes", [width] * machine.lanes)
         zeros = sum(1 << lane for lane in lanes if sizes[lane] == 0 or r.get("ignored", 0) >> lane & 1)
         figure = score_request(_STORE, r["addresses"], zeros, machine=machine).wavefronts
+        assert figure is not None  # plain stores are exact
         some = any(0 < sizes[lane] < width for lane in lanes)
         low.append(figure + some)
         high.append(figure + (len(lanes) - zeros.bit_count() if some else 0))

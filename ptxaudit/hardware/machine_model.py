@@ -15,11 +15,12 @@ slot's banks together, so counting words a bank and counting units a slot give t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ptxaudit.base.records import record
+from msgspec import field
+
+from ptxaudit.base.records import Record
 
 if TYPE_CHECKING:
     from ptxaudit.hardware.banks import Access
@@ -42,7 +43,7 @@ class Counted(StrEnum):
     INTERLEAVED = "interleaved"  # of local memory: the same, in its layout
 
 
-class Doubt(StrEnum):
+class Uncertainty(StrEnum):
     """Why a rule gives a range, if it does. The low end is always the rule's `count`."""
 
     NONE = ""
@@ -54,8 +55,7 @@ class Doubt(StrEnum):
     )
 
 
-@record
-class Count:
+class Count(Record):
     """How one request is counted.
 
     lanes: lanes a group. unit, row: bytes. slots: slots side by side.
@@ -74,8 +74,7 @@ class Count:
     extra: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class Rule(Record, eq=False):
     """One row of a machine's table: how an operation of these widths is counted.
 
     operation: as `banks.Access.operation`. widths: bytes a lane.
@@ -91,23 +90,21 @@ class Rule:
     shift: int
     says: str
     source: str
-    doubt: Doubt = Doubt.NONE
+    uncertainty: Uncertainty = Uncertainty.NONE
     second: Count | None = None
     turns: Count | None = None
     split: int = 1
     why: str = ""
 
 
-@record
-class Source:
+class Source(Record):
     """Where a rule comes from: a document or a measurement."""
 
     text: str
     url: str = ""
 
 
-@record
-class SpecialFunctions:
+class SpecialFunctions(Record):
     """What is known of the unit for special functions (MUFU) beside what documents say of it.
 
     unit: the one whose results these are, a key of `engine.ops.operations.UNITS`. measured: functions whose result was
@@ -119,8 +116,7 @@ class SpecialFunctions:
     division_check: bool = False
 
 
-@record
-class Measurements:
+class Measurements(Record):
     """What was measured on one GPU: a file of `hardware/measurements`.
 
     name: short, the key of its source ("H200"). machines: those it is evidence for. device, driver, profiler, files:
@@ -168,8 +164,7 @@ class Measurements:
 NOT_MEASURED = Measurements()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Machine:
+class Machine(Record, eq=False):
     """How one generation splits a shared-memory request.
 
     banks: number. word: bytes a bank serves at once. lanes: threads scheduled together.
@@ -205,6 +200,13 @@ class Machine:
                     return rule
         return None
 
+    def known_rule(self, access: Access) -> Rule:
+        """The row for an access that this machine does not refuse. LookupError where there is none."""
+        rule = self.rule(access)
+        if rule is None:
+            raise LookupError(access.opcode)
+        return rule
+
     def refusal(self, access: Access) -> str:
         """Why this machine does not score the access; "" when it does."""
         if access.unscored:
@@ -233,7 +235,7 @@ class Machine:
     def source_shift(self, access: Access) -> int:
         """The same for the source addresses of a cp.async: bytes; 1 where they do not matter."""
         rule = self.rule(access)
-        return SOURCE_LINE if rule is not None and rule.doubt is Doubt.SOURCES else 1
+        return SOURCE_LINE if rule is not None and rule.uncertainty is Uncertainty.SOURCES else 1
 
     def evidence(self, access: Access) -> str:
         """ "measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""

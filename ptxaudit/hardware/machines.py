@@ -20,10 +20,10 @@ from ptxaudit.hardware.machine_model import (
     NOT_MEASURED,
     Count,
     Counted,
-    Doubt,
     Machine,
     Rule,
     Source,
+    Uncertainty,
 )
 from ptxaudit.hardware.measured import by_machine
 from ptxaudit.hardware.memory.rules import MEASURED as MEMORY_MEASURED
@@ -219,7 +219,7 @@ MODERN_RULES = (
         16,
         "one pass: between a load of the words and twice all active lanes",
         "not measured",
-        Doubt.COUNT,
+        Uncertainty.COUNT,
         _modern(LANES, _SINGLE, 16, factor=2),
         why=_CAST_WHY,
     ),
@@ -231,7 +231,7 @@ MODERN_RULES = (
         "an LDS and a loop of ATOMS.CAS: each pass lets one lane of each word through, "
         "if no other warp updates these words in between",
         "H200",
-        Doubt.PASSES,
+        Uncertainty.PASSES,
         _modern(LANES, WARP, 4, factor=2),
         why=_LOOP_WHY,
     ),
@@ -243,7 +243,7 @@ MODERN_RULES = (
         "a loop of LDS and ATOMS.CAST.SPIN: each pass lets one lane of each bank through, "
         "if no other warp updates these words in between",
         "H200",
-        Doubt.PASSES,
+        Uncertainty.PASSES,
         _CAST,
         _modern(LANES, WARP, 4),
         why=_LOOP_WHY,
@@ -256,7 +256,7 @@ MODERN_RULES = (
         "a loop of LDS.64 and ATOMS.CAST.SPIN.64: each pass lets at least one lane of each 8-byte pair of banks"
         " through, if no other warp updates these words in between",
         "H200",
-        Doubt.PASSES,
+        Uncertainty.PASSES,
         _CAST_64,
         _modern(LANES, WARP, 8),
         why=_LOOP_WHY,
@@ -292,7 +292,7 @@ _OTHER_MATRIX = (
         16,
         "between the most rows in one 16-byte slot and all rows",
         "not measured",
-        Doubt.COUNT,
+        Uncertainty.COUNT,
         _modern(LANES, _SINGLE, 16),
         why=_SHAPE_WHY,
     ),
@@ -308,7 +308,7 @@ _CP_ASYNC = tuple(
         " 128-byte source line; where it reads several, absent lines of one class go one after the other, lines in L1"
         " all at once: a range",
         "H200",
-        Doubt.SOURCES,
+        Uncertainty.SOURCES,
         why=_SOURCE_WHY,
     )
     for size in (4, 8, 16)
@@ -453,7 +453,7 @@ FERMI = Machine(
                 "quarter-warps; ways are one more than the most lanes of a quarter-warp with different addresses in one"
                 " bank; the total is a range",
                 "guide 2.x",
-                Doubt.WAYS,
+                Uncertainty.WAYS,
                 _modern(WORDS, QUARTER, 16, extra=1),
                 why="the guide gives the ways of the worst quarter-warp and says 'the majority' of the others",
             ),
@@ -493,7 +493,7 @@ def _kepler(name: str, mode: str, word: int, row: int, shift: int, words: str, w
                     max(shift, 16),
                     "between the whole warp as one group and four quarter-warps",
                     "guide 3.x",
-                    Doubt.COUNT,
+                    Uncertainty.COUNT,
                     count(QUARTER, 16),
                     why=_KEPLER_128_WHY,
                 ),

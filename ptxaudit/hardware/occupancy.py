@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import re
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 
 KB = 1024
 
 
-@record
-class Limits:
+class Limits(Record):
     """Of one multiprocessor: bytes of shared memory, of one block's at most, bytes that a block's allocation is a
     multiple of, bytes that the system takes of each block, threads, blocks."""
 
@@ -55,8 +54,7 @@ LIMITS = {
 STATIC_LIMIT = 48 * KB  # bytes of static shared memory, of every generation
 
 
-@record
-class Blocks:
+class Blocks(Record):
     """blocks_per_sm: on one multiprocessor; limiter: what allows no more, "shared memory" | "threads" | "blocks"."""
 
     blocks_per_sm: int

@@ -7,14 +7,15 @@ score_requests("LDS.64", addresses).low                             an array, a 
 from __future__ import annotations
 
 import operator
-from dataclasses import field
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from ptxaudit.base import display
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import KeyedRecord
 from ptxaudit.hardware import machines
 from ptxaudit.hardware.banks.access import Access, classify
 from ptxaudit.hardware.banks.count import Scores, first_with, score
@@ -25,8 +26,11 @@ ADDRESS_BITS = 32  # a shared address; the hardware's windows are smaller
 SOURCE_BITS = 62  # a source address; that of today's GPUs has fewer
 
 
-@record
-class Score:
+Numbers = Iterable[Any]  # of integers, or of rows of them: arrays too; held against that when they are read
+Masks = int | Iterable[Any]
+
+
+class Score(KeyedRecord):
     """The cost of one request.
 
     wavefronts: exact, or None where only a range is known. bounds: (low, high) wavefronts, equal where
@@ -46,7 +50,14 @@ class Score:
     machine: str
     access: Access
     note: str = ""
-    request: tuple | None = field(default=None, compare=False, repr=False)  # addresses, active lanes, sources
+    request: tuple[Any, ...] | None = None  # addresses, active lanes, sources: arrays, and no part of what it costs
+
+    def key(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__struct_fields__ if name != "request")
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name != "request")
+        return f"Score({shown})"
 
     def _repr_html_(self) -> str:
         return display.html("score_html", self)
@@ -54,15 +65,15 @@ class Score:
     @property
     def excess(self) -> int | None:
         """Wavefronts above the ideal, where exact."""
-        return None if self.wavefronts is None else self.wavefronts - self.ideal
+        return None if self.wavefronts is None or self.ideal is None else self.wavefronts - self.ideal
 
 
 def score_request(
     opcode: str,
-    addresses,
+    addresses: Numbers,
     active: int | None = None,
     arch: str | None = None,
-    sources=None,
+    sources: Numbers | None = None,
     *,
     machine: str | Machine | None = None,
     operand: int | None = None,
@@ -99,12 +110,12 @@ def score_request(
     ideal, ways = scores.ideal.item(), scores.ways.item()
     note = _note(access, high)
     request = row[0], on[0], None if from_row is None else from_row[0]
-    if scores.lines is not None:
+    if scores.lines is not None and scores.lines_low is not None and scores.lines_ideal is not None:
         k, k_low = scores.lines.item(), scores.lines_low.item()
         if k_low != k:
-            note = f"k is {k_low} to {k}: which lanes write zeros is not told, and those count for no line"
+            note = f"k is {k_low} to {k}: which lanes write zeros is not specified, and those count for no line"
         elif zeros is not None and (
-            stored := score(model, classify(f"st.shared.b{8 * access.width}"), row, on & zeros).low.item()
+            stored := score(model, classify(f"st.shared.b{8 * (access.width or 0)}"), row, on & zeros).low.item()
         ):
             note = (
                 f"the zeros are stored apart: {stored} wavefront{'' if stored == 1 else 's'}, which a counter does see"
@@ -139,14 +150,14 @@ def score_request(
 
 def score_requests(
     opcode: str,
-    addresses,
-    active=None,
+    addresses: Numbers,
+    active: Masks | None = None,
     arch: str | None = None,
-    sources=None,
+    sources: Numbers | None = None,
     *,
     machine: str | Machine | None = None,
     operand: int | None = None,
-    zero_filled=None,
+    zero_filled: Masks | None = None,
     in_l1: bool | None = None,
 ) -> Scores:
     """The costs of n requests of one opcode: arrays (n,) of low, high, ideal, ways (`banks.Scores`).
@@ -176,7 +187,9 @@ def score_requests(
 # --- checking -------------------------------------------------------------------------------
 
 
-def _chosen(opcode, arch, machine, operand) -> tuple[Machine, Access]:
+def _chosen(
+    opcode: str, arch: str | None, machine: str | Machine | None, operand: int | None
+) -> tuple[Machine, Access]:
     """The machine and the access that were named."""
     if machine is None:
         model = machines.get(arch or DEFAULT_ARCH)
@@ -190,7 +203,7 @@ def _chosen(opcode, arch, machine, operand) -> tuple[Machine, Access]:
     return model, classify(opcode, operand, plain)
 
 
-def _integers(values, name: str) -> np.ndarray:
+def _integers(values: Numbers, name: str) -> np.ndarray:
     """An int64 array; floats, text and what does not fit are refused."""
     try:
         array = np.asarray(values if isinstance(values, (list, tuple, np.ndarray)) else list(values))
@@ -217,7 +230,7 @@ def _check_copy(access: Access, zeros: np.ndarray | None) -> None:
         raise InputError(f"{access.opcode} has no zero-filled lanes", "zero-filled lanes are for cp.async and LDGSTS")
 
 
-def _sources(access: Access, sources, shape: tuple[int, int], on: np.ndarray) -> np.ndarray:
+def _sources(access: Access, sources: Numbers, shape: tuple[int, int], on: np.ndarray) -> np.ndarray:
     if access.access != "cp.async":
         raise InputError(f"{access.opcode} has no source addresses", "sources are for cp.async and LDGSTS")
     rows = _integers(sources, "sources")
@@ -228,7 +241,9 @@ def _sources(access: Access, sources, shape: tuple[int, int], on: np.ndarray) ->
         )
     if first_with(access.align - 1 | -(1 << SOURCE_BITS), rows, on) is not None:
         _check_range(rows, on, "source address", SOURCE_BITS)
-        lane, number = first_with(access.align - 1, rows, on)
+        misaligned = first_with(access.align - 1, rows, on)
+        assert misaligned is not None
+        lane, number = misaligned
         raise InputError(f"{access.opcode}: lane {lane}'s source {number} is not a multiple of {access.align}")
     return rows
 
@@ -241,7 +256,7 @@ def _row_of_mask(mask: int, lanes: int) -> np.ndarray:
     return row
 
 
-def _mask_row(mask, lanes: int, name: str) -> np.ndarray:
+def _mask_row(mask: Any, lanes: int, name: str) -> np.ndarray:
     """(1, lanes) bool of an integer mask or of a row of booleans; None = all lanes."""
     if mask is None:
         return _row_of_mask((1 << lanes) - 1, lanes)
@@ -258,7 +273,7 @@ def _mask_row(mask, lanes: int, name: str) -> np.ndarray:
     return _row_of_mask(bits, lanes)
 
 
-def _mask_rows(masks, shape: tuple[int, int], default: bool, name: str) -> np.ndarray:
+def _mask_rows(masks: Masks | None, shape: tuple[int, int], default: bool, name: str) -> np.ndarray:
     """(n, lanes) bool."""
     n, lanes = shape
     if masks is None:
@@ -280,7 +295,8 @@ def _mask_rows(masks, shape: tuple[int, int], default: bool, name: str) -> np.nd
             raise InputError(
                 f"{name} have bits beyond the {lanes} lanes", f"bit i is lane i: at most {(1 << lanes) - 1:#x}"
             )
-        return array.astype(np.int64)[:, None] >> np.arange(lanes) & 1 == 1
+        result: np.ndarray = array.astype(np.int64)[:, None] >> np.arange(lanes) & 1 == 1
+        return result
     return np.concatenate([_mask_row(mask, lanes, name) for mask in array.tolist()]) if n else np.zeros(shape, bool)
 
 

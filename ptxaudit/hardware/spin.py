@@ -16,10 +16,10 @@ No other warp updates the words meanwhile, else there are more passes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.hardware import machines
 from ptxaudit.hardware.banks import classify, score
 
@@ -32,13 +32,19 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "or": lambda old, value: old | value,
     "xor": lambda old, value: old ^ value,
 }
-_SETTLED = {"min": lambda old, value: value >= old, "max": lambda old, value: value <= old}  # no swap is needed
+_SETTLED: dict[str, Callable[[int, int], bool]] = {
+    "min": lambda old, value: value >= old,
+    "max": lambda old, value: value <= old,
+}  # no swap is needed
 _WORD = 4
 _HALF = 0xFFFF
 
 
-@dataclass(frozen=True)
-class Played:
+def _never(old: int, value: int) -> bool:
+    return False
+
+
+class Played(Record):
     """Wavefronts of the loads and of the atomics, and the passes."""
 
     loads: int
@@ -70,9 +76,11 @@ def play(
     return _words(operation, addresses, values, active, arch, swaps)
 
 
-def _spins(width, operation, addresses, values, active, arch) -> Played:
+def _spins(
+    width: int, operation: str, addresses: Sequence[int], values: Sequence[int], active: int, arch: str
+) -> Played:
     size = "" if width == _WORD else f".{8 * width}"
-    rule = machines.get(arch).rule(classify(f"ATOMS.CAST.SPIN{size}"))
+    rule = machines.get(arch).known_rule(classify(f"ATOMS.CAST.SPIN{size}"))
     memory: dict[int, int] = dict.fromkeys(addresses, 0)
     waiting = [lane for lane in range(len(addresses)) if active >> lane & 1]
     loads = atomics = passes = 0
@@ -80,7 +88,7 @@ def _spins(width, operation, addresses, values, active, arch) -> Played:
         passes += 1
         loads += _cost(f"LDS{size}", addresses, waiting, arch)
         loaded = {lane: memory[addresses[lane]] for lane in waiting}
-        settled = _SETTLED.get(operation, lambda old, value: False)
+        settled = _SETTLED.get(operation, _never)
         done = {lane for lane in waiting if settled(loaded[lane], values[lane])}
         trying = [lane for lane in waiting if lane not in done]
         atomics += _cost(f"ATOMS.CAST.SPIN{size}", addresses, trying, arch)
@@ -95,7 +103,9 @@ def _spins(width, operation, addresses, values, active, arch) -> Played:
     return Played(loads, atomics, passes)
 
 
-def _words(operation, addresses, values, active, arch, swaps) -> Played:
+def _words(
+    operation: str, addresses: Sequence[int], values: Sequence[int], active: int, arch: str, swaps: Sequence[int] | None
+) -> Played:
     words = [address // _WORD * _WORD for address in addresses]
     shifts = [8 * (address % _WORD) for address in addresses]
     memory: dict[int, int] = dict.fromkeys(words, 0)
@@ -124,7 +134,7 @@ def _words(operation, addresses, values, active, arch, swaps) -> Played:
     return Played(loads, atomics, passes)
 
 
-def _cost(opcode: str, addresses, lanes: list[int], arch: str) -> int:
+def _cost(opcode: str, addresses: Sequence[int], lanes: list[int], arch: str) -> int:
     on = np.zeros((1, len(addresses)), bool)
     on[0, lanes] = True
     return int(score(machines.get(arch), classify(opcode), np.array([addresses], np.int64), on).low[0])

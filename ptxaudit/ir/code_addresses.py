@@ -12,15 +12,14 @@ A table is taken to hold what the file gives it, where the kernel does not write
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import CODE, Address, Function, Variable
 
 WORD_BYTES = 8  # of a function's address in a table
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(Record):
     """How addresses are made up: of code, and of variables. code_step < 0: in the other order."""
 
     code: int
@@ -35,8 +34,7 @@ PLACEMENTS = (
 )
 
 
-@dataclass(frozen=True)
-class CodeAddresses:
+class CodeAddresses(Record):
     """functions: name -> address. tables: variable in global memory -> (address, bytes). constants: variable in
     constant memory
     -> bytes."""
@@ -50,7 +48,8 @@ def placed(function: Function, placement: Placement) -> CodeAddresses:
     """The numbers of a kernel that has been joined with what it may call."""
     named = sorted(_named(function))
     functions = {name: placement.code + (at + 1) * placement.code_step for at, name in enumerate(named)}
-    tables, constants = {}, {}
+    tables: dict[str, tuple[int, bytes]] = {}
+    constants: dict[str, bytes] = {}
     for variable in function.variables:
         if variable.around is None:
             continue

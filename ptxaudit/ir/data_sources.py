@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 
 from ptxaudit.base.work import INSTRUCTION, SLICED, Account
 from ptxaudit.ir.dataflow.closure import Closure
-from ptxaudit.ir.dataflow.definitions import Joined, Node
-from ptxaudit.ir.graph import Graph, sources_of
+from ptxaudit.ir.dataflow.definitions import Definition, Joined
+from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Op, Reg
+from ptxaudit.ir.operands import sources_of
 
 OF_DATA = ("global", "generic")  # spaces of loads whose data can be told
 LOOKING = "looking for the data that an address comes from"
@@ -24,7 +25,7 @@ LOOKING = "looking for the data that an address comes from"
 
 class DataSources:
     """names: of all parameters, in their order; pointers: of those that an operation reads as an address and that are
-    not told. Raises Exhausted where the account does not pay for it."""
+    not specified. Raises Exhausted where the account does not pay for it."""
 
     def __init__(
         self,
@@ -36,8 +37,8 @@ class DataSources:
     ) -> None:
         self._function, self._flow, self._named, self._account = function, flow, pointers, account
         self._bits = {name: 1 << at for at, name in enumerate(names)}
-        self._pointers = Closure(self._before, self._own_pointers)
-        self._data = Closure(self._before, self._own_data)
+        self._pointers: Closure[Definition] = Closure(self._before, self._own_pointers)
+        self._data: Closure[Definition] = Closure(self._before, self._own_data)
 
     def of(self, register: str, index: int) -> tuple[str, ...]:
         """The pointers to the data that a register's value at an instruction comes from, in the order of the
@@ -56,10 +57,10 @@ class DataSources:
             return 0
         return self._pointers.of_all(self._reads((op.src[0].name,), index))
 
-    def _reads(self, registers: Iterable[str], index: int) -> list[Node]:
+    def _reads(self, registers: Iterable[str], index: int) -> list[Definition]:
         return [node for name in registers if (node := self._flow.read.read(name, index)) is not None]
 
-    def _before(self, node: Node) -> list[Node]:
+    def _before(self, node: Definition) -> list[Definition]:
         """Where what is written or comes together in a place comes from."""
         self._account.spend(SLICED, LOOKING)
         if isinstance(node, Joined):
@@ -69,7 +70,7 @@ class DataSources:
             node,
         )
 
-    def _own_pointers(self, node: Node) -> int:
+    def _own_pointers(self, node: Definition) -> int:
         """The pointers that an instruction's operations read."""
         bits = 0
         for op in () if isinstance(node, Joined) else self._function.instructions[node].ops:
@@ -77,9 +78,11 @@ class DataSources:
                 bits |= self._bits[name]
         return bits
 
-    def _own_data(self, node: Node) -> int:
+    def _own_data(self, node: Definition) -> int:
         """The pointers that the addresses of an instruction's loads of data come from, where it has one."""
-        ops = () if isinstance(node, Joined) else self._function.instructions[node].ops
+        if isinstance(node, Joined):
+            return 0
+        ops = self._function.instructions[node].ops
         if not any(op.name == "load" and op.space in OF_DATA for op in ops):
             return 0
         return self._pointers.of_all(

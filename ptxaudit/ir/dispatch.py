@@ -14,19 +14,19 @@ lane, each lane goes where it points; where it is not, into any of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
-from ptxaudit.base.records import record
+from msgspec.structs import replace
+
+from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import CODE, Address, Const, Control, Function, Instruction, Module, Op, Operand, Reg
 from ptxaudit.ir.targets import addressed, is_open
 
 NOWHERE = 0xFFFFFFFF  # the number of no choice
-MOST_CHOICES = 64  # functions that one call may go to; with more it is not followed
+MOST_CHOICES = 64  # functions that one call may go to; with more it is not modelled
 
 
-@record
-class Choices:
+class Choices(Record):
     """selector: an operand that is the number of the function called, and what computes it; calls: a direct call of
     each; open: it may go elsewhere, too."""
 
@@ -55,7 +55,7 @@ def with_choices(module: Module, kernel: Function) -> tuple[Module, Function]:
 
 
 def _with_choices(module: Module, function: Function) -> Function:
-    known = module.memo.setdefault("with choices", {})
+    known: dict[str, Function] = module.memo.setdefault("with choices", {})
     if function.name not in known:
         known[function.name] = expanded(function, lambda i: _of_ptx(i, module))
     return known[function.name]
@@ -72,7 +72,7 @@ def _is_computed(instruction: Instruction) -> bool:
 
 
 def _of_ptx(instruction: Instruction, module: Module) -> Choices | None:
-    pointer = instruction.control.selector
+    pointer = instruction.control.selector if instruction.control is not None else None
     call = next((op for op in instruction.ops if op.name == "call"), None)
     if not isinstance(pointer, Reg) or call is None:
         return None
@@ -98,13 +98,13 @@ def _fits(call: Op, function: Function) -> bool:
 
 def _of_sass(instruction: Instruction) -> Choices | None:
     c = instruction.control
-    if not c.choices:
+    if c is None or c.selector is None or not c.choices:
         return None
     ops = tuple(op for op in instruction.ops if op.name != "call")
     return Choices(ops, c.selector, tuple(((), Control("call", (target,))) for target in c.choices), c.open)
 
 
-def chosen_among(pointer: Operand, compared: list[Operand], other: int) -> tuple[tuple[Op, ...], Operand]:
+def chosen_among(pointer: Operand, compared: Sequence[Operand], other: int) -> tuple[tuple[Op, ...], Operand]:
     """What computes which of some operands a pointer equals, and its number: `other` where it is none of them."""
     ops: list[Op] = []
     chosen: Operand = Const(other)
@@ -154,7 +154,7 @@ def _choice(call: Instruction, choices: Choices, index: list[int]) -> list[Instr
     stubs = tuple(start + 1 + 2 * k for k in range(count))
     elsewhere = (behind - 1,) if choices.open else ()
     ops, selector, targets = choices.ops, choices.selector, stubs + elsewhere
-    guard = call.control.guard
+    guard = call.control.guard if call.control is not None else None
     if guard is not None:  # who does not call goes on behind it
         calling = Reg("call/calling", 32)
         source, other = (Const(len(targets)), selector) if guard.negated else (selector, Const(len(targets)))

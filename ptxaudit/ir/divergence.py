@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ptxaudit.ir.graph import END, Graph, is_unresolved, parts_if
+from ptxaudit.ir.blocks import END, is_unresolved, parts_if
 from ptxaudit.ir.nodes import Instruction, Op, Reg, Special
+from ptxaudit.ir.operands import control_reads, reads
+from ptxaudit.ir.reaching import ReachingDefinitions
 from ptxaudit.ir.warp_operations import DIFFERS
 
 LOOKING = "looking for branches that part lanes"
@@ -30,10 +32,10 @@ class Divergence:
     """Whether what instructions write, or where they go, may differ between lanes that run together: found backwards
     through definitions and what they depend on."""
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: ReachingDefinitions):
         self.graph = graph
         self.known: dict[int, bool] = {}  # instruction -> it may
-        self._parted_by: dict[int, frozenset[Reg] | None] = {}
+        self._diverged_by: dict[int, frozenset[Reg] | None] = {}
 
     @cached_property
     def parting(self) -> frozenset[int]:
@@ -70,12 +72,12 @@ class Divergence:
         self.known.update(dict.fromkeys(before, False))
         return False
 
-    def parted_by(self, block: int) -> frozenset[Reg] | None:
-        """As `Graph.parted_by`: what the branches of the region are made of inside of it, as far as to registers that
+    def diverged_by(self, block: int) -> frozenset[Reg] | None:
+        """As `Graph.diverged_by`: what the branches of the region are made of inside of it, as far as to registers that
         come from outside. Found once for each block."""
-        if block not in self._parted_by:
-            self._parted_by[block] = self._entering(block)
-        return self._parted_by[block]
+        if block not in self._diverged_by:
+            self._diverged_by[block] = self._entering(block)
+        return self._diverged_by[block]
 
     def _entering(self, block: int) -> frozenset[Reg] | None:
         graph, region = self.graph, self.graph.region(block)
@@ -156,7 +158,7 @@ class Divergence:
         instruction = self.graph.function.instructions[index]
         if _writes_uniform(instruction):
             return []
-        regs = self.graph.reads(instruction, follow_loads=True, entering=True) + self.graph.control_reads(instruction)
+        regs = reads(instruction, follow_loads=True, entering=True) + control_reads(instruction)
         if instruction.guard is not None:
             regs.append(instruction.guard.reg)
         return [reg for reg in regs if not reg.uniform]

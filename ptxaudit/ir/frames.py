@@ -12,7 +12,7 @@ All activations of the function share its registers. A register that is saved is
 
 from __future__ import annotations
 
-from ptxaudit.ir.nodes import Function, Op, Reg
+from ptxaudit.ir.nodes import Function, Op, Operand, Reg
 
 SAVE, RESTORE = ("save",), ("restore",)
 
@@ -45,7 +45,11 @@ def kept(
 
 def saved_at(op: Op, depth: int) -> Op:
     """A move that saves or restores, with the name that the register has at a depth of calls."""
-    renamed = lambda reg: Reg(f"{reg.name}#{depth}", reg.bits)
     if op.attrs == SAVE:
-        return Op("mov", (renamed(op.dst[0]),), op.src, op.bits)
-    return Op("mov", op.dst, (renamed(op.src[0]),), op.bits)
+        return Op("mov", (_at_depth(op.dst[0], depth),), op.src, op.bits)
+    return Op("mov", op.dst, (_at_depth(op.src[0], depth),), op.bits)
+
+
+def _at_depth(reg: Operand | None, depth: int) -> Reg:
+    assert isinstance(reg, Reg)  # what saves and restores moves from register to register
+    return Reg(f"{reg.name}#{depth}", reg.bits)

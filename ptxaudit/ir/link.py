@@ -13,17 +13,22 @@ they may enter follows too, where nothing leads to it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import TypeVar
 
 import networkx as nx
+from msgspec.structs import replace
 
 from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.ir import frames
+from ptxaudit.ir.blocks import inside, is_unresolved
 from ptxaudit.ir.dispatch import of_machine_code, with_choices
-from ptxaudit.ir.graph import is_unresolved
-from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Module, Op, Reg, Site
+from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Module, Op, Operand, Reg, Site
 from ptxaudit.ir.targets import entered
+
+Name = TypeVar("Name", int, str)  # of a function in a call graph
+
+Kept = TypeVar("Kept", Reg, Operand, Reg | None, Operand | None)
 
 COPYING = "putting called functions in their places"
 COPIED = 8_000  # instructions of callees that are copied a call each: twice as many answer no more sites of the corpus
@@ -53,7 +58,7 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
     while work:
         function, prefix, call_at = work.pop()
         if call_at is not None:
-            out[call_at] = replace(out[call_at], control=replace(out[call_at].control, targets=(len(out),)))
+            out[call_at] = _calling(out[call_at], len(out))
         for v in function.variables:
             variables.setdefault((v.space, v.name), v)
         account.spend(INSTRUCTION * len(function.instructions), COPYING)
@@ -62,7 +67,7 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
             callee = _followed(instruction, module)
             control = copy.control(instruction.control)
             ops = copy.ops(instruction.ops)
-            landing = ()
+            landing: tuple[Op, ...] = ()
             if callee is not None:
                 if callee.name not in cycle and planned < COPIED or callee.name not in shared:
                     inner = f"{callee.name}#{len(out)}/"
@@ -73,6 +78,7 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
                 else:
                     call_at, inner = shared[callee.name]
                     work.append((replace(callee, instructions=()), inner, None))
+                    assert control is not None  # a call
                     control = replace(control, callee=f"={call_at}")
                 ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, inner)
                 if cycle.get(callee.name, -1) == cycle.get(function.name):
@@ -100,6 +106,7 @@ def link(module: Module, kernel: Function, account: Account | None = None) -> Fu
         c = instruction.control
         if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
             first = out[int(c.callee[1:])].control
+            assert first is not None
             out[at] = replace(instruction, control=replace(c, targets=first.targets, callee=first.callee))
     for name in entered(module, [i for i in out if is_unresolved(i.control)]):
         function = module.functions[name]
@@ -144,7 +151,9 @@ def unshare(function: Function, account: Account) -> Function:
     work = [i.index for i in out if i.control and i.control.kind == "call" and i.control.targets]
     while work and len(out) < len(function.instructions) + COPIED:
         at = work.pop(0)
-        start = out[at].control.targets[0]
+        called = out[at].control
+        assert called is not None
+        start = called.targets[0]
         if start not in taken or start in cycles:
             taken.add(start)
             continue
@@ -161,10 +170,16 @@ def unshare(function: Function, account: Account) -> Function:
             if control is not None and control.kind == "call" and control.targets:
                 work.append(moved[old])
         # what falls through from one copied instruction to a place that was not its neighbour
-        out[at] = replace(out[at], control=replace(out[at].control, targets=(moved[start],)))
+        out[at] = _calling(out[at], moved[start])
         out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
         origin.append(origin[body[-1]])
     return replace(function, instructions=tuple(out), origin=tuple(origin))
+
+
+def _calling(call: Instruction, start: int) -> Instruction:
+    """A call, with the first instruction of what it calls."""
+    assert call.control is not None
+    return replace(call, control=replace(call.control, targets=(start,)))
 
 
 def _cycles_within(instructions: list[Instruction], account: Account) -> set[int]:
@@ -174,19 +189,19 @@ def _cycles_within(instructions: list[Instruction], account: Account) -> set[int
         for i in instructions
         if i.control is not None and i.control.kind == "call" and i.control.targets
     }
-    calls = nx.DiGraph()
+    calls: nx.DiGraph[int] = nx.DiGraph()
     for start in starts:
         body = _body(instructions, start)
         account.spend(INSTRUCTION * len(body), COPYING)
         calls.add_edges_from(
-            (start, instructions[k].control.targets[0])
+            (start, c.targets[0])
             for k in body
             if (c := instructions[k].control) is not None and c.kind == "call" and c.targets
         )
     return _again(calls)
 
 
-def _again(calls: nx.DiGraph) -> set:
+def _again(calls: nx.DiGraph[Name]) -> set[Name]:
     """The nodes of a call graph that a way leads back to."""
     return {
         f for part in nx.strongly_connected_components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)
@@ -195,19 +210,7 @@ def _again(calls: nx.DiGraph) -> set:
 
 def _body(instructions: list[Instruction], start: int) -> set[int]:
     """The instructions of a subroutine: one run of places from its start to the last it can reach."""
-    seen, stack = set(), [start]
-    while stack:
-        k = stack.pop()
-        if k in seen or k >= len(instructions):
-            continue
-        seen.add(k)
-        c = instructions[k].control
-        if c is None or c.kind in ("call", "barrier", "open", "sync", "leave", "warpsync", "part", "yield"):
-            stack.append(k + 1)
-            continue
-        stack += c.targets
-        if c.guard is not None:
-            stack.append(k + 1)
+    seen = inside(instructions, start)
     return set(range(min(seen), max(seen) + 1))
 
 
@@ -233,7 +236,7 @@ def _cycles(module: Module, kernel: Function) -> dict[str, int]:
     """The functions that a chain of calls from the kernel enters again -> a number, the same for those that do so
     together.
     """
-    calls = nx.DiGraph()
+    calls: nx.DiGraph[str] = nx.DiGraph()
     calls.add_node(kernel.name)
     waiting = [kernel]
     while waiting:
@@ -282,7 +285,7 @@ class _Copy:
         self.prefix, self.index = prefix, index
         self.registers: dict[tuple[str, int], Reg] = {}
 
-    def operand(self, operand):
+    def operand(self, operand: Kept) -> Kept:
         if type(operand) is not Reg or not self.prefix:
             return operand
         key = operand.name, operand.bits

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Instruction, Op, Operand, Reg, Special
@@ -26,8 +26,7 @@ _LANES = ("tid.", "laneid", "lanemask")
 By = Literal["lane", "data"]
 
 
-@record
-class LocalAccess:
+class LocalAccess(Record):
     """The instruction, and what its address depends on: the lane's number, or loaded data."""
 
     instruction: Instruction
@@ -51,7 +50,9 @@ def lane_indexed(function: Function, flow: Graph) -> tuple[LocalAccess, ...]:
     return tuple(found)
 
 
-def _of_operand(operand: Operand, index: int, function: Function, flow: Graph, known: dict) -> By | None:
+def _of_operand(
+    operand: Operand, index: int, function: Function, flow: Graph, known: dict[tuple[str, int], By | None]
+) -> By | None:
     """What makes an operand differ between lanes: "lane" before "data", None for neither."""
     if isinstance(operand, Special):
         return "lane" if operand.name.startswith(_LANES) else None
@@ -76,7 +77,7 @@ def _of_operand(operand: Operand, index: int, function: Function, flow: Graph, k
                 reasons |= set(_origins(op))
                 pending += [(source.name, at) for source in _followed(op) if source.name not in inner]
                 inner |= {d.name for d in op.dst if d is not None}
-    by = next((by for by in ("lane", "data") if by in reasons), None)
+    by: By | None = "lane" if "lane" in reasons else "data" if "data" in reasons else None
     known[operand.name, index] = by
     return by
 

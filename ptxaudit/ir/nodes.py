@@ -25,16 +25,16 @@ Conventions that both lifters keep
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any, Literal
 
-from ptxaudit.base.records import record
+from msgspec import field
+
+from ptxaudit.base.records import Record
 
 # --- operands -------------------------------------------------------------------------------
 
 
-@record
-class Reg:
+class Reg(Record):
     """A register. `uniform`: one value a warp, written whatever lanes are active (SASS UR, UP)."""
 
     name: str
@@ -45,8 +45,7 @@ class Reg:
         return self.name
 
 
-@record
-class Const:
+class Const(Record):
     """An immediate: its bits as a non-negative integer below 2**bits."""
 
     value: int
@@ -56,8 +55,7 @@ class Const:
         return hex(self.value) if self.value > 9 else str(self.value)
 
 
-@record
-class Address:
+class Address(Record):
     """The address of a named variable plus an offset in bytes, within its state space.
 
     Space "shared": a window-relative shared address. "param": a byte offset in the parameter
@@ -80,8 +78,7 @@ CODE = "code"  # the space of the addresses of functions
 RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
 
 
-@record
-class Special:
+class Special(Record):
     """A special register, by its PTX name without the percent sign: "tid.x", "ntid.y",
     "ctaid.z", "nctaid.x", "laneid", "warpid", "nwarpid", "smid", "clock", "clusterid.x",
     "cluster_ctaid.x", "cluster_ctarank", "cluster_nctaid.x", "cluster_nctarank", "lanemask_lt",
@@ -94,8 +91,7 @@ class Special:
         return "%" + self.name
 
 
-@record
-class Unknown:
+class Unknown(Record):
     """A value that the lifter cannot express, with the reason."""
 
     reason: str
@@ -108,8 +104,7 @@ class Unknown:
 Operand = Reg | Const | Address | Special | Unknown
 
 
-@record
-class Guard:
+class Guard(Record):
     """`@p` or `@!p`: the lanes in which an instruction acts."""
 
     reg: Reg
@@ -122,8 +117,7 @@ class Guard:
 # --- effects --------------------------------------------------------------------------------
 
 
-@record
-class Op:
+class Op(Record):
     """One operation: a row of `engine.ops.table` applied to operands.
 
     name:   the row ("add", "shr.s", "setp.lt.u", "load", …); "opaque" and "clobber": see above.
@@ -141,7 +135,7 @@ class Op:
     dst: tuple[Reg | None, ...] = ()
     src: tuple[Operand, ...] = ()
     bits: int = 32
-    attrs: tuple = ()
+    attrs: tuple[Any, ...] = ()
     guard: Guard | None = None
     space: str = ""
     offset: int = 0
@@ -171,15 +165,14 @@ ControlKind = Literal[
     "open",  # convergence barrier `barrier` := the active lanes (SASS BSSY)
     "sync",  # wait there for the lanes of `barrier`, go on together (SASS BSYNC)
     "leave",  # the guarded lanes leave `barrier` (SASS BREAK)
-    "warpsync",  # wait for the lanes of the mask `selector`, or all when None
-    "part",  # the same; lanes that name one mask go on apart from those that name another (SASS WARPSYNC.EXCLUSIVE)
-    "yield",  # lanes that wait at a convergence barrier may go on before the others come (SASS YIELD)
+    "warpsync",  # wait for the lanes of the mask `selector`, or all when None; with targets, to part again at the first
+    "part",  # the same; lanes that name one mask go on diverged from those that name another (SASS WARPSYNC.EXCLUSIVE)
+    "yield",  # lanes that wait at a convergence barrier may go on before the others come (SASS YIELD, NANOSLEEP)
     "barrier",  # a block- or cluster-wide barrier; no effect on lanes
 ]
 
 
-@record
-class Meeting:
+class Meeting(Record):
     """A barrier of the block: its number (None = not known), how many threads meet there (0 = all of the block,
     None = not known), and whether those that come wait for the others."""
 
@@ -188,8 +181,7 @@ class Meeting:
     waits: bool = True
 
 
-@record
-class Control:
+class Control(Record):
     """A transfer of control. targets are instruction indices of the same function."""
 
     kind: ControlKind
@@ -206,8 +198,10 @@ class Control:
     meeting: Meeting | None = None  # of "barrier": who meets there; None = not known, or not the threads of a block
 
 
-@record
-class Site:
+SiteSpace = Literal["shared", "generic", "shared::cluster", "global", "local"]
+
+
+class Site(Record):
     """One access of an instruction to a memory: what `banks` scores.
 
     opcode:  PTX (`st.shared.v2.u32`) or SASS (`LDS.128`) text, as `banks.classify` takes it.
@@ -220,7 +214,7 @@ class Site:
     opcode: str
     address: Operand
     offset: int = 0
-    space: Literal["shared", "generic", "shared::cluster", "global", "local"] = "shared"
+    space: SiteSpace = "shared"
     guard: Guard | None = None
     source: Operand | None = None
     source_offset: int = 0
@@ -238,8 +232,7 @@ class Site:
 # --- the program ----------------------------------------------------------------------------
 
 
-@record
-class Frame:
+class Frame(Record):
     """One level of an inline stack: `function` was inlined at file:line."""
 
     file: str
@@ -247,8 +240,7 @@ class Frame:
     function: str = ""
 
 
-@record
-class Source:
+class Source(Record):
     """A position in the CUDA source. `inlined`: the places it was inlined at, innermost first."""
 
     file: str
@@ -256,9 +248,13 @@ class Source:
     column: int = 0
     inlined: tuple[Frame, ...] = ()
 
+    @property
+    def places(self) -> tuple[Source | Frame, ...]:
+        """Itself and where it was inlined at, innermost first."""
+        return (self, *self.inlined)
 
-@record
-class Instruction:
+
+class Instruction(Record):
     """What the file contains at one place, with its effects.
 
     index: position in `Function.instructions`. place: PTX line, or SASS byte offset.
@@ -275,8 +271,7 @@ class Instruction:
     source: Source | None = None
 
 
-@record
-class Parameter:
+class Parameter(Record):
     """A kernel parameter: byte offset and size in the parameter buffer."""
 
     name: str
@@ -287,8 +282,7 @@ class Parameter:
     align: int = 1  # of what a pointer points to, where stated (`.ptr .align 16`)
 
 
-@record
-class Variable:
+class Variable(Record):
     """A variable with a place in a state space. address: byte offset in the window where the
     file fixes it (SASS), else None; data: initial bytes of a constant or global variable;
     rewritable: the host may write it before a launch, as all but what the compiler made for itself;
@@ -311,8 +305,17 @@ class Variable:
         return self.space.startswith("const") and self.rewritable and self.data is None
 
 
-@record
-class Function:
+class Routine(Record):
+    """A function of a file in the machine code that it is lifted with. section: the one that it is in, whose name is
+    its first function's; start: the place of that section; first, end: its instructions, the end not included."""
+
+    section: str
+    start: int
+    first: int
+    end: int
+
+
+class Function(Record):
     """A kernel or a device function that is called."""
 
     name: str
@@ -333,6 +336,13 @@ class Function:
     origin: tuple[
         tuple[str, int], ...
     ] = ()  # of each instruction, the function and the index that it was copied from; () = all its own
+    routines: tuple[Routine, ...] = ()  # of machine code as the file has it, in order, its own first
+
+    def site(self, index: int) -> Site:
+        """The access of an instruction that is one."""
+        site = self.instructions[index].site
+        assert site is not None
+        return site
 
     def origin_of(self, index: int) -> tuple[str, int]:
         """The function of the file, and the index in it, of an instruction or of what it is a copy of."""
@@ -343,9 +353,14 @@ class Function:
         """Divergent lanes meet where the code says so (open/sync); otherwise at post-dominators."""
         return self.isa == "sass"
 
+    @property
+    def absolute_shared(self) -> bool:
+        """Shared memory is addressed from its start, in one piece, and from bit 24 on stands the block's rank in its
+        cluster; otherwise an address is one of a variable, whose place is not known yet."""
+        return self.isa == "sass"
 
-@record
-class Module:
+
+class Module(Record, eq=False):
     """All functions of one PTX module or one cubin."""
 
     file: str
@@ -355,9 +370,7 @@ class Module:
     version: str = ""  # PTX ISA version, or the cubin's toolkit
     producer: str = ""  # the compiler that the file names
     linked: bool = False  # with code that is elsewhere: functions that others may call, or something that others have
-    memo: dict[str, Any] = field(
-        default_factory=dict, compare=False, repr=False
-    )  # what was found out of all functions once
+    memo: dict[str, Any] = field(default_factory=dict)  # what was found out of all functions once
 
     def kernels(self) -> list[Function]:
         return [f for f in self.functions.values() if f.entry]

@@ -11,29 +11,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
 from enum import Enum
 from functools import cached_property, lru_cache
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ptxaudit.base.records import record
+from msgspec.structs import force_setattr
+
+from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
 
 if TYPE_CHECKING:
     from ptxaudit.base.work import Exhausted
     from ptxaudit.ir.nodes import Function
 
-LONG_NAME = 60  # of an unknown that is told in a reason
+LONG_NAME = 60  # of an unknown that is specified in a reason
 MOST_NAMED = 3  # reasons, or pointers, that one sentence names
 
 
 class Unknown(Protocol):
-    """A number that is not known: what a reason says of it. data: it comes from data that no one told."""
+    """A number that is not known: what a reason says of it. data: it comes from data that nothing specified."""
 
-    name: str
-    kind: str
-    data: bool
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def data(self) -> bool: ...
 
 
 class Row:
@@ -58,12 +64,15 @@ def _lanes(reason: Reason, words: Words) -> str:
 
 
 def _multiplies(reason: Reason, words: Words) -> str:
-    names = list(dict.fromkeys(u.name for u in reason.unknowns))
+    names = list(dict.fromkeys(called(u.name) for u in reason.unknowns))
     return f"{' and '.join(names)} {'multiplies' if len(names) == 1 else 'multiply'} the lane"
 
 
 def _depends(reason: Reason, words: Words) -> str:
-    told = (f"{u.name}, which is not told ({option})" if (option := _option(u)) else u.name for u in reason.unknowns)
+    told = (
+        f"{called(u.name)}, which is not specified ({option})" if (option := _option(u)) else called(u.name)
+        for u in reason.unknowns
+    )
     return "depends on " + ", and ".join(dict.fromkeys(told))
 
 
@@ -84,12 +93,14 @@ def _option(unknown: Unknown) -> str:
 def _asked(reason: Reason, words: Words) -> str:
     names, options = reason.given
     verb = "is" if len(names) == 1 else "are"
-    return f"depends on {listing(list(names))}, which {verb} not told ({', '.join(options)}): {words.cause(reason)}"
+    return (
+        f"depends on {listing(list(names))}, which {verb} not specified ({', '.join(options)}): {words.cause(reason)}"
+    )
 
 
 def _hint(reason: Reason, words: Words) -> str:
     (pointers,) = reason.given
-    return f"the data can be told ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
+    return f"the data can be given ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
 
 
 def _cost_alike(reason: Reason, words: Words) -> str:
@@ -120,14 +131,15 @@ class Kind(Enum):
     LOADED = Row("loaded from memory", data=True)
     LOADED_BY_ATOMIC = Row("loaded by an atomic operation", data=True)
     LOADED_WHERE_WRITTEN = Row(
-        "loaded from a told buffer that the kernel may write to (tell every pointer that it writes through)", data=True
+        "loaded from a specified buffer that the kernel may write to (specify every pointer that it writes through)",
+        data=True,
     )
-    LOADED_OUTSIDE = Row("loaded from outside of the buffers that are told", data=True)
+    LOADED_OUTSIDE = Row("loaded from outside of the buffers that are specified", data=True)
     LOADED_WIDE = Row("a {bits}-bit load")
     MAY_BE_LOCAL = Row("loaded through an address that may be one of local memory", data=True)
     CONSTANT_MEMORY = Row("a load from constant memory whose content is not known")
     PARAMETER_INDEX = Row("a parameter read at an index that is not known")
-    LOCAL_PLACE = Row("read from local memory at a place that is not followed")
+    LOCAL_PLACE = Row("read from local memory at a place that is not modelled")
     WIDE_SPILL = Row("a wide spill")
     WIDE_REGISTER = Row("{bits}-bit register")
     UNWRITTEN = Row("{register} is read before it is written")
@@ -157,9 +169,9 @@ class Kind(Enum):
     OF_ITS_GROUP = Row("a result that each group of lanes with one member mask has of its own", data=True)
     ELECT = Row("elect under a mask that is not known")
     GUARDED_COMPARISON = Row("a comparison under a predicate that is not known")
-    LOOP_APART = Row("{register} changes in a loop by other amounts in each lane")
-    LOOP_NOT_FOLLOWED = Row("{register} changes in a loop in a way that is not followed")
-    LOOP_LEFT_APART = Row("differs between the lanes of a warp after a loop that they leave in different trips")
+    LOOP_STEP_BY_LANE = Row("{register} changes in a loop by other amounts in each lane")
+    LOOP_NOT_MODELLED = Row("{register} changes in a loop in a way that is not modelled")
+    LOOP_EXITS_DIVERGE = Row("differs between the lanes of a warp after a loop that they leave in different trips")
     ROUNDS_DIFFER = Row("not the same in every round")
     UPPER_HALF = Row("the upper half of an address")
     TWO_WIDTHS = Row("{register} has two widths")
@@ -203,7 +215,7 @@ class Kind(Enum):
     ENDS = Row("whether lanes end at {at} is not known: {cause}")
     MAY_END = Row("lanes may end at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
-    PARTED = Row("lanes may have parted at {at}, which depends on {cause}")
+    DIVERGED = Row("lanes may have diverged at {at}, which depends on {cause}")
     BARRIER_SHARED = Row("lanes of several groups wait at one convergence barrier: {at}")
     BARRIER_OPEN = Row("the lanes that {at} waits for are not known")
     NO_BARRIER = Row("lanes that come to {at} from different ways do not wait for each other")
@@ -212,33 +224,33 @@ class Kind(Enum):
     CALLS_TOGETHER = Row("lanes in different calls of one routine may make a request together")
     WAITS_FOR_EVER = Row("lanes wait at {at} for others that wait elsewhere")
     YIELD = Row("lanes that wait for others may go on without them at YIELD")
-    CALLED_APART = Row("lanes call different functions at {at} and may come back apart")
+    CALLS_DIVERGE = Row("lanes call different functions at {at} and may return diverged")
     CALL_DEPTH = Row("calls nest too deep")
     EXHAUSTED = Row("budget: {work} takes more than {limit} {unit}; a larger --budget gives it more")
     MANY_WARPS = Row("the launch has more than {limit} kinds of warps")
     NEVER_ISSUED = Row("never issued in this launch")
-    NOT_FOLLOWED = Row("what it reads from shared memory is not followed: {cause}")
-    CALL_NOT_FOLLOWED = Row("{at} is not followed")
+    NOT_TRACKED = Row("what it reads from shared memory is not modelled: {cause}")
+    CALL_NOT_RESOLVED = Row("{at} is not modelled")
     WRITES_ASTRAY = Row("where or when {opcode} writes is not known")
     SPINS = Row("a loop waits for what another warp writes")
     STORE_TO_CLUSTER = Row("a store may go to another block of the cluster")
     STORE_UNPLACED = Row("a store whose place is not known may change it between the same barriers")
     RACE = Row("threads read and write it between the same barriers")
     MANY_BYTES = Row("too many blocks or bytes to follow")
-    LANES_WAIT_APART = Row("lanes wait for others of their warp that wait at a barrier")
+    LANES_WAIT = Row("lanes wait for others of their warp that wait at a barrier")
     BARRIERS_DIFFER = Row("warps of a block wait at different barriers")
     BARRIER_MISSED = Row("some warps do not come to a barrier")
 
     # a site
-    JUMP_NOT_FOLLOWED = Row("where {at} leads is not known: it may be anywhere")
-    HIDDEN = Row("a call that is not followed may lead there: {at}")
+    JUMP_NOT_RESOLVED = Row("where {at} leads is not known: it may be anywhere")
+    HIDDEN = Row("a call that is not modelled may lead there: {at}")
     PLACE_OF_CODE = Row("depends on where functions lie, which is decided when they are loaded")
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")
     NOT_SCORED = Row("{said}")  # by the table of accesses, or by the machine's
-    COPY_LINES = Row("cp.async.cg: no counter sees its wavefronts; `lines` tells its cost")
-    COPY_LINE_CLASS = Row("cp.async.cg: no counter sees its wavefronts; line_class_max tells its cost")
-    ZERO_LANES = Row("which lanes write zeros, which count for no line, is not known: `lines` is the most")
+    COPY_LINES = Row("cp.async.cg: no profiler counts its wavefronts; it is specified in steps")
+    COPY_LINE_CLASS = Row("cp.async.cg: no profiler counts its wavefronts; it is specified in steps")
+    ZERO_LANES = Row("which lanes write zeros, which take no step, is not known: it is the most")
     SAME_WORDS = Row("which lanes share a word is not known")
     BASE = Row("the place of the array modulo {shift} bytes is not known")
     RULE_RANGE = Row("{said}")  # why the machine's rule gives a range
@@ -246,14 +258,16 @@ class Kind(Enum):
     REQUESTS_DIFFER = Row("requests of this site differ")
     IRREDUCIBLE = Row("control flow that is not reducible to loops")
     SEVERAL_ENTRIES = Row("a loop with several entries")
-    BY_SHAPE = Row("depends on the block's shape, which is not told (--block)")
+    BY_SHAPE = Row("depends on the block's shape, which is not specified (--block)")
     NO_SHAPE_REACHES = Row(
-        "depends on the block's shape, which is not told (--block): no lane of the shapes taken here reaches it"
+        "depends on the block's shape, which is not specified (--block): no lane of the shapes taken here reaches it"
     )
-    BY_LAST_WARP = Row("depends on how many lanes the block's last warp has: the block's size is not told (--block)")
+    BY_LAST_WARP = Row(
+        "depends on how many lanes the block's last warp has: the block's size is not specified (--block)"
+    )
     NEVER_SHARED = Row("a generic access that is never one of shared memory")
     NEVER_THERE = Row("a generic access that is never one of {space} memory")
-    NO_LANE = Row("no lane can reach it with what is told")
+    NO_LANE = Row("no lane can reach it with what is specified")
     NO_LANE_TAKES_PART = Row("no lane takes part in any of its requests")
     DEPENDS = Row(_depends)
     LANES = Row(_lanes)
@@ -261,14 +275,14 @@ class Kind(Enum):
     HOW_OFTEN = Row("{cause}; each request with an active lane costs {cost}, only how many there are is open")
     ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, whatever its addresses are")
     ASKED = Row(_asked, names=("names", "options"))
-    DATA_CAN_BE_TOLD = Row(_hint, names=("pointers",))
+    DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))
     SEVERAL = Row(_parts)  # all of its parts
 
     @cached_property
     def row(self) -> Row:
         return self.value
 
-    def __reduce_ex__(self, _protocol: Any) -> tuple:
+    def __reduce_ex__(self, _protocol: Any) -> tuple[Any, ...]:
         return getattr, (Kind, self.name)
 
     @cached_property
@@ -277,37 +291,29 @@ class Kind(Enum):
         return self.name.lower().replace("_", "-")
 
 
-@record
-class Reason:
+class Reason(Record):
     """kind: see there. index: the instruction where knowledge was lost (-1: none). given: arguments, as the kind's row
     names them: texts, numbers, or reasons; unknowns: numbers that it is about; cause: what it rests on.
 
-    data: its kind, an unknown or a cause says that data which no one told decides.
+    data: its kind, an unknown or a cause says that data which nothing specified decides.
     """
 
     kind: Kind
     index: int = -1
-    given: tuple = ()
+    given: tuple[Any, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
     cause: Reason | None = None
-    data: bool = field(default=False, init=False, compare=False, repr=False)
+    data: bool = False  # whatever is given
 
-    def __init__(
-        self,
-        kind: Kind,
-        index: int = -1,
-        given: tuple = (),
-        unknowns: tuple[Unknown, ...] = (),
-        cause: Reason | None = None,
-    ):
-        self.kind, self.index, self.given, self.unknowns, self.cause = kind, index, given, unknowns, cause
-        self.data = (
-            kind.row.data
-            or cause is not None
-            and cause.data
-            or any(u.data for u in unknowns)
-            or any(isinstance(one, Reason) and one.data for one in given)
+    def __post_init__(self) -> None:
+        data = (
+            self.kind.row.data
+            or self.cause is not None
+            and self.cause.data
+            or any(u.data for u in self.unknowns)
+            or any(isinstance(one, Reason) and one.data for one in self.given)
         )
+        force_setattr(self, "data", data)
 
     def __str__(self) -> str:
         return sentence(self)
@@ -338,7 +344,7 @@ class Reason:
         return any(reason.kind in kinds for reason in self.all_of_it())
 
 
-one_of_each = lru_cache(1 << 14)(Reason)  # told apart by identity, where they are joined often
+one_of_each = lru_cache(1 << 14)(Reason)  # distinguished by identity, where they are joined often
 
 
 def exhausted(spent: Exhausted) -> Reason:
@@ -365,9 +371,8 @@ def first_of(reason: Reason | None, other: Reason | None) -> Reason | None:
 # --- in words -------------------------------------------------------------------------------
 
 
-@record
-class Words:
-    """Makes sentences of reasons of one function; where there is none, instructions are told by number."""
+class Words(Record):
+    """Makes sentences of reasons of one function; where there is none, instructions are named by number."""
 
     function: Function | None = None
 
@@ -390,12 +395,19 @@ class Words:
         return self.function.instructions[index].text.strip()
 
 
+_NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with
+
+
+def called(name: str) -> str:
+    """The name of an unknown within a sentence: "n", "the trip of k.cu:26"; of a long one the beginning."""
+    short = name if len(name) <= LONG_NAME else name[:LONG_NAME] + "…"
+    first, space, _ = short.partition(" ")
+    return f"the {short}" if space and first in _NOUNS else short
+
+
 def named(unknowns: Iterable[Unknown]) -> str:
     """Unknowns by their names; long ones are formulas."""
-    return ", ".join(
-        u.name if len(u.name) <= LONG_NAME else "loaded from memory" if u.data else u.name[:LONG_NAME] + "…"
-        for u in unknowns
-    )
+    return ", ".join("loaded from memory" if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
 
 
 def sentence(reason: Reason | None, function: Function | None = None) -> str:

@@ -9,20 +9,23 @@ ptxas makes such loops when it rotates one into the end of another; PTX and C ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
 
 import networkx as nx
+from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
-from ptxaudit.ir.graph import END, Graph, build
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.graph import Graph, build
 from ptxaudit.ir.nodes import Control, Function, Instruction
 
 MOST_INSTRUCTIONS = 60_000  # of a function with its copies
 MOST_SPLITS = 64
 
 
-@dataclass(frozen=True)
-class Reducible:
+class Reducible(Record):
     """function: with copies; origin: for each of its instructions the index that it had, -1 for added jumps."""
 
     function: Function
@@ -44,7 +47,7 @@ def reducible(function: Function, graph: Graph, account: Account | None = None) 
         if found is None:
             return Reducible(function, graph, origin)
         loop, heads = found
-        sizes = lambda blocks: sum(graph.ends[b] - graph.starts[b] for b in blocks)
+        sizes: Callable[[frozenset[int]], int] = lambda blocks: sum(graph.ends[b] - graph.starts[b] for b in blocks)
         copied = min((_entered(cfg, loop, heads, head) for head in sorted(heads)), key=sizes)
         if len(function.instructions) + sizes(copied) > MOST_INSTRUCTIONS:
             return None
@@ -53,7 +56,9 @@ def reducible(function: Function, graph: Graph, account: Account | None = None) 
     return None
 
 
-def _tangle(cfg: nx.DiGraph, nodes: frozenset[int], entry: int | None) -> tuple[frozenset[int], frozenset[int]] | None:
+def _tangle(
+    cfg: nx.DiGraph[int], nodes: frozenset[int], entry: int | None
+) -> tuple[frozenset[int], frozenset[int]] | None:
     """(blocks, entries) of an outermost loop with several entries."""
     sub = cfg.subgraph(nodes)
     for members in nx.strongly_connected_components(sub):
@@ -68,15 +73,10 @@ def _tangle(cfg: nx.DiGraph, nodes: frozenset[int], entry: int | None) -> tuple[
     return None
 
 
-def _entered(cfg: nx.DiGraph, loop: frozenset[int], heads: frozenset[int], kept: int) -> frozenset[int]:
+def _entered(cfg: nx.DiGraph[int], loop: frozenset[int], heads: frozenset[int], kept: int) -> frozenset[int]:
     """The blocks of a loop that entries other than `kept` reach before it."""
-    seen, stack = set(heads - {kept}), list(heads - {kept})
-    while stack:
-        for s in cfg.successors(stack.pop()):
-            if s in loop and s != kept and s not in seen:
-                seen.add(s)
-                stack.append(s)
-    return frozenset(seen)
+    inside: Callable[[int], Iterable[int]] = lambda b: (s for s in cfg.successors(b) if s in loop and s != kept)
+    return frozenset(reached(heads - {kept}, inside))
 
 
 def _split(

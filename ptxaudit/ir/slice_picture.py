@@ -11,20 +11,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import networkx as nx
 
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Reg, Special
+from ptxaudit.ir.operands import control_reads, reads
 
 
-def picture(function: Function, graph: Graph, site: int) -> nx.DiGraph:
+def picture(function: Function, graph: Graph, site: int) -> nx.DiGraph[int | str]:
     """The dataflow graph of one access: instructions, φ nodes where definitions meet, branches.
 
     Nodes carry `text` and `kind` ("site" | "op" | "phi" | "branch" | "input"); edges carry `register`
     ("" for control dependence).
     """
     part = graph.slice([site], follow_loads=True)
-    out = nx.DiGraph()
+    out: nx.DiGraph[int | str] = nx.DiGraph()
     instructions = function.instructions
 
     def node(index: int) -> int:
@@ -33,7 +36,7 @@ def picture(function: Function, graph: Graph, site: int) -> nx.DiGraph:
         out.add_node(index, text=i.text.strip(), kind=kind, place=i.place)
         return index
 
-    def link(reg: Reg, index: int):
+    def link(reg: Reg, index: int) -> None:
         definitions = sorted(graph.reaching(reg.name, index))
         if len(definitions) > 1:
             phi = f"φ {reg.name} @{index}"
@@ -47,7 +50,7 @@ def picture(function: Function, graph: Graph, site: int) -> nx.DiGraph:
     for index in sorted(part.instructions | part.branches):
         node(index)
         i = instructions[index]
-        for reg in {r.name: r for r in graph.reads(i, True) + graph.control_reads(i)}.values():
+        for reg in {r.name: r for r in reads(i, True) + control_reads(i)}.values():
             link(reg, index)
         for op in i.ops:
             for s in op.src:
@@ -67,7 +70,7 @@ def picture(function: Function, graph: Graph, site: int) -> nx.DiGraph:
     return out
 
 
-def as_text(nodes: nx.DiGraph) -> str:
+def as_text(nodes: nx.DiGraph[int | str]) -> str:
     """The slice as text, inputs first, one node a line with what it reads."""
     lines = []
     order = sorted(
@@ -90,10 +93,10 @@ def as_text(nodes: nx.DiGraph) -> str:
     return "\n".join(lines)
 
 
-def as_dot(nodes: nx.DiGraph) -> str:
+def as_dot(nodes: nx.DiGraph[int | str]) -> str:
     """Graphviz DOT of a slice."""
     shape = {"site": "box3d", "branch": "diamond", "phi": "circle", "input": "plaintext", "op": "box"}
-    quote = lambda s: '"' + str(s).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    quote: Callable[[int | str], str] = lambda s: '"' + str(s).replace("\\", "\\\\").replace('"', '\\"') + '"'
     lines = ["digraph slice {", '  node [fontname="monospace", fontsize=10];']
     for n, data in nodes.nodes(data=True):
         lines.append(f"  {quote(n)} [label={quote(data['text'])}, shape={shape[data['kind']]}];")

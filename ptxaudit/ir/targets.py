@@ -1,4 +1,4 @@
-"""Which functions a call that is not followed may enter: those whose addresses are taken, and what they call.
+"""Which functions a call that is not modelled may enter: those whose addresses are taken, and what they call.
 
     .global .u64 table[2] = {f, g};      addressed(module)  ->  {"f", "g"}
     mov.u64 %rd1, h;                     … and "h"
@@ -9,9 +9,10 @@ written it to memory. A call of a function that is elsewhere may come back into 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
-from ptxaudit.ir.graph import is_unresolved
+from ptxaudit.ir.blocks import is_unresolved
+from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import CODE, Address, Function, Instruction, Module, Op
 
 
@@ -26,13 +27,14 @@ def is_open(module: Module) -> bool:
     """
     if "open" not in module.memo:
         called = {
-            i.control.callee
+            c.callee
             for f in module.functions.values()
             for i in f.instructions
-            if is_unresolved(i.control) and i.control.callee is not None
+            if is_unresolved(c := i.control) and c is not None and c.callee is not None
         }
         module.memo["open"] = module.linked or not (_referred(module) | called) <= module.functions.keys()
-    return module.memo["open"]
+    opened: bool = module.memo["open"]
+    return opened
 
 
 def _referred(module: Module) -> frozenset[str]:
@@ -48,27 +50,25 @@ def _referred(module: Module) -> frozenset[str]:
                 if type(source) is Address and source.space == CODE
             )
         module.memo["referred"] = frozenset(out)
-    return module.memo["referred"]
+    referred: frozenset[str] = module.memo["referred"]
+    return referred
 
 
 def entered(module: Module, calls: Iterable[Instruction]) -> tuple[str, ...]:
-    """The functions that calls that are not followed may enter, and all that these call; in the module's order."""
-    out: set[str] = set()
-    for call in calls:
-        out |= _first(module, call)
-    waiting = list(out)
-    while waiting:
-        for instruction in module.functions[waiting.pop()].instructions:
-            if instruction.control is not None and instruction.control.kind == "call":
-                more = _first(module, instruction) - out
-                out |= more
-                waiting += more
+    """The functions that calls that are not modelled may enter, and all that these call; in the module's order."""
+
+    def called(name: str) -> Iterator[str]:
+        for i in module.functions[name].instructions:
+            if i.control is not None and i.control.kind == "call":
+                yield from _first(module, i)
+
+    out = reached({name for call in calls for name in _first(module, call)}, called)
     return tuple(name for name in module.functions if name in out)
 
 
-def _first(module: Module, call: Instruction) -> set[str]:
+def _first(module: Module, call: Instruction) -> Set[str]:
     """The functions that one call may enter."""
-    callee = call.control.callee
+    callee = call.control.callee if call.control is not None else None
     if callee is None:
         return addressed(module)
     if callee in module.functions:

@@ -7,11 +7,10 @@ By the first part of an operation's name; PTX ISA, "Parallel Synchronization and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ptxaudit.base.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Warp:
+class Warp(Record):
     """differs: the result is not the same in all lanes that take part. counts_lanes: it depends on which lanes do.
     values: it reads registers of other lanes."""
 

@@ -9,10 +9,11 @@ of compiled files are read again for the kernels that are asked for: to keep a w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ptxaudit.base.records import record
+from msgspec.structs import replace
+
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.options import Options
 from ptxaudit.ir import nodes as ir
 from ptxaudit.report.code_facts import PADDING
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 Key = tuple[str, str, str, str]  # input, name, instruction set, architecture
 
 
-@record
-class CodeLine:
+class CodeLine(Record):
     """One instruction. place: byte offset of machine code, line of PTX; file, line: of the source, where known."""
 
     place: int

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.loops import Loop as Natural
 from ptxaudit.ir.nodes import Function, Instruction
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.model import Kernel, Loop, Site
-from ptxaudit.report.pairing import loops_of
 
 
 def with_loops(entry: Kernel, examined: Examined) -> Kernel:
@@ -23,22 +24,19 @@ def with_loops(entry: Kernel, examined: Examined) -> Kernel:
     sites: dict[int, list[Site]] = {}
     for result, site in examined.of_shared:
         sites.setdefault(flow.block_of[result.index], []).append(site)
-    loops = loops_of(flow) if sites else []
     found = []
-    for loop in loops:
-        within = [site for block in sorted(loop) for site in sites.get(block, ())]
+    for loop in flow.loops.loops if sites else ():
+        within = [site for block in sorted(loop.blocks) for site in sites.get(block, ())]
         if within:
-            depth = sum(loop <= other for other in loops)
-            found.append((depth, min(flow.starts[block] for block in loop), _loop(function, flow, loop, depth, within)))
+            first = min(flow.starts[block] for block in loop.blocks)
+            found.append((loop.depth, first, _loop(function, flow, loop, within)))
     return replace(entry, loops=tuple(loop for _, _, loop in sorted(found, key=lambda one: one[:2])))
 
 
 def _lines(inside: Iterable[Instruction]) -> tuple[str | None, list[int]]:
     """(file, lines) of a loop: where it was inlined as a whole, its lines in the function that it is of."""
     stacks = [
-        tuple((place.file, place.line) for place in (i.source, *i.source.inlined)[::-1])
-        for i in inside
-        if i.source is not None
+        tuple((place.file, place.line) for place in i.source.places[::-1]) for i in inside if i.source is not None
     ]
     level = 0
     while stacks and all(len(stack) > level + 1 for stack in stacks) and len({stack[level] for stack in stacks}) == 1:
@@ -50,8 +48,8 @@ def _lines(inside: Iterable[Instruction]) -> tuple[str | None, list[int]]:
     return file, [line for name, line in places if name == file]
 
 
-def _loop(function: Function, flow: Graph, loop: Iterable[int], depth: int, sites: list[Site]) -> Loop:
-    inside = [function.instructions[k] for block in loop for k in range(flow.starts[block], flow.ends[block])]
+def _loop(function: Function, flow: Graph, loop: Natural, sites: list[Site]) -> Loop:
+    inside = [function.instructions[k] for block in loop.blocks for k in range(flow.starts[block], flow.ends[block])]
     file, lines = _lines(inside)
     head = min(i.place for i in inside)
     return Loop(
@@ -60,6 +58,6 @@ def _loop(function: Function, flow: Graph, loop: Iterable[int], depth: int, site
         last=max(lines, default=None),
         offset=None if function.isa == "ptx" else head,
         ptx_line=head if function.isa == "ptx" else None,
-        depth=depth,
+        depth=loop.depth,
         sites=tuple(dict.fromkeys(site.id for site in sites)),
     )

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import debugging, fault
@@ -30,7 +32,9 @@ def silent(step: str) -> None:
 @dataclass
 class Part:
     """What became of some inputs. names_of: all kernels of a file, also those not asked for; parameters_of:
-    what their parameters are called; failed: some of it could not be read, so that it may hold more."""
+    what their parameters are called; failed: some of it could not be read, so that it may hold more; passing: those of
+    the problems that may not come again.
+    """
 
     inputs: list[Input] = field(default_factory=list)
     names_of: dict[str, list[str]] = field(default_factory=dict)
@@ -38,6 +42,7 @@ class Part:
     kernels: list[Kernel] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     failed: bool = False
+    passing: list[Problem] = field(default_factory=list)
 
     @contextmanager
     def collecting(self, file: str | None = None, kernel: str | None = None) -> Iterator[None]:
@@ -55,6 +60,7 @@ class Part:
         """What could not be checked, of a kernel where one is named."""
         error = error.in_file(file) if file else error
         self.problems.append(Problem.of(error, kernel))
+        self.passing += [] if error.lasting else self.problems[-1:]
         self.failed = self.failed or kernel is None
 
     def files_of(self, inputs: Sequence[Any], isa: str | None = None) -> Iterator[Any]:
@@ -90,6 +96,7 @@ class Part:
         self.kernels += other.kernels
         self.problems += other.problems
         self.failed = self.failed or other.failed
+        self.passing += other.passing
 
 
 def read_all(
@@ -139,8 +146,8 @@ def _opened(item: Any) -> Content | InputError:
 
 
 def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputError]:
-    """An error for each --kernel, launch and --assume that is of nothing in the inputs that it is told for, and should
-    be.
+    """An error for each --kernel, launch and --assume that is of nothing in the inputs that it is specified for, and
+    should be.
 
     asked: options, and what became of the inputs under them; several where the sides of a comparison share some.
     """
@@ -162,8 +169,10 @@ def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputErro
             continue
         launches = {id(one): one for options, _ in asked for one in options.launches}
         for key, parts in told.items():
-            names = [name for part in parts for names in part.names_of.values() for name in names]
-            errors += without_kernel([launches[key] if kind == "launches" else Launch(kernel=key)], names)
+            one = launches[key] if kind == "launches" else Launch(kernel=key)
+            files = [(path, names) for part in parts for path, names in part.names_of.items() if one.may_be_of(path)]
+            if files or one.code is None:  # else it is of a file that is none of the inputs
+                errors += without_kernel([one], [name for _, names in files for name in names])
     return errors
 
 

@@ -9,11 +9,12 @@ architectures too old for the disassembler are listed too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, usage
 from ptxaudit.frontend.inputs import Content, read
 from ptxaudit.frontend.options import Options, chosen
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from ptxaudit.frontend.artifacts.cubin import Cubin
 
 
-@record
-class Image:
+class Image(Record):
     """One piece of device code of a compiled file. kind: "cubin" | "ptx"; size: bytes in the file, compressed or not;
     lines: it carries line information; producer: what made it, where it says so."""
 
@@ -40,8 +40,7 @@ class Image:
     producer: str = ""
 
 
-@record
-class Listed:
+class Listed(Record):
     """A kernel, the path of the input it is in, and of compiled files the image. Its function is without instructions:
     a library has a hundred thousand kernels. sites: its shared-memory accesses, None in compiled files;
     code: bytes of machine code; registers: of a thread."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import nearest
 from ptxaudit.frontend.options import DEFAULT_ARCH, Options
 from ptxaudit.hardware import machines
 from ptxaudit.pipeline.collect import Part, Progress, read_all, silent
@@ -28,13 +29,18 @@ def check_machine(options: Options) -> None:
     except machines.NoSuchMachine:
         if options.machine:
             raise
-        there = ", ".join(name for name in machines.names() if name.startswith("sm_"))
-        raise InputError(f"no architecture is called {options.arch!r}", f"there are {there}") from None
+        there = [name for name in machines.names() if name.startswith("sm_")]
+        meant = nearest(str(options.arch), there, also=(f"sm_{options.arch}",))
+        hint = f"did you mean {meant}? There are " if meant else "there are "
+        raise InputError(f"no architecture is called {options.arch!r}", hint + ", ".join(there)) from None
 
 
 def ready(options: Options) -> None:
     """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
-    for name, kind, version in (("toolchain", options.compiler, options.toolchain), ("ptxas", "ptxas", options.ptxas)):
+    for name, kind, version in (
+        ("toolchain", options.compiler or "nvrtc", options.toolchain),
+        ("ptxas", "ptxas", options.ptxas),
+    ):
         if version is not None:
             from ptxaudit.frontend.compile.toolchain_fetch import ensure
 

@@ -9,43 +9,46 @@ tool is raised instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import field, structs
 
 from ptxaudit.base.faults import fault
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.questions import with_questions
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.inputs import Content
-from ptxaudit.frontend.launch.launch import Launch, match
+from ptxaudit.frontend.launch.launch import Launch, completed, match
 from ptxaudit.frontend.options import Options, Space, chosen
 from ptxaudit.frontend.ptx.spread import spread
 from ptxaudit.frontend.source_text import SourceLines
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.link import link
 from ptxaudit.ir.local_memory import LocalAccess, lane_indexed
+from ptxaudit.ir.neighbours import Run, neighbours
 from ptxaudit.pipeline.collect import Part, Progress, silent
 from ptxaudit.pipeline.loading import Loaded
 from ptxaudit.pipeline.memory_sites import memories, with_sites
-from ptxaudit.report.assemble import kernel_entry
+from ptxaudit.report.assemble import is_there, kernel_entry
 from ptxaudit.report.code_facts import code_facts
-from ptxaudit.report.loop_shares import loop_shares
-from ptxaudit.report.model import Kernel, Site
+from ptxaudit.report.model import AnySite, Kernel, MemorySite, Site
 from ptxaudit.report.pairing import PtxMap, Side, side
+from ptxaudit.report.shares import shares
 
 
-@record
-class Examined:
+class Examined(Record):
     """One kernel under one launch, with everything that was made on the way."""
 
     function: ir.Function
     flow: graph.Graph
-    machine: machines.Machine
+    machine: Machine
     launch: Launch | None
     result: KernelResult
     entry: Kernel
@@ -60,9 +63,14 @@ class Examined:
     @property
     def of_shared(self) -> list[tuple[SiteResult, Site]]:
         """What is said of each access to shared memory, and its entry."""
-        instructions = self.function.instructions
-        results = [result for result in self.result.sites if instructions[result.index].site.of == "shared"]
+        results = [result for result in self.result.sites if self.function.site(result.index).of == "shared"]
         return list(zip(results, self.entry.sites, strict=True))
+
+    @property
+    def of_memory(self) -> list[tuple[SiteResult, MemorySite]]:
+        """The same of each access to global and local memory."""
+        others = [result for result in self.result.sites if self.function.site(result.index).of != "shared"]
+        return list(zip(filter(is_there, others), self.entry.memory, strict=True))
 
 
 def examine_kernels(
@@ -74,18 +82,20 @@ def examine_kernels(
     What goes wrong is added to the problems of `part`, and the next thing is taken.
     """
     for content, loaded in files:
-        for module, kernel in _chosen(loaded.modules, options):
+        for module, kernel in _chosen(loaded.modules, options, content):
             with part.collecting(content.path, kernel.name):
                 machine = machine_for(kernel, options)
                 facts = code_facts(module, kernel, loaded.usage)
                 prepared = _prepared(module, kernel, machine, loaded.account.begun(options.budget), options.space)
                 function, flow = prepared.function, prepared.flow
-                if prepared.spent is not None:  # its sites are told as unknown; not those of what it calls
+                if prepared.spent is not None:  # its sites are reported as unknown; not those of what it calls
                     part.add_problem(fault(prepared.spent), content.path, kernel.name)
                 positions = loaded.parameter_positions(function)
                 part.add_parameters(content, positions)
                 aligned = _aligned(function, options.assume, positions)
-                launches = [by_position(launch, positions) for launch in match(options.launches, function.name)]
+                launches: list[Launch | None] = [
+                    by_position(launch, positions) for launch in launches_of(content, function.name, options)
+                ]
                 for launch in launches or [None]:
                     progress(f"{content.path}: {function.name}")
                     with part.collecting(content.path, function.name):
@@ -97,19 +107,30 @@ def examine_kernels(
                             machine=machine,
                             launch=launch,
                             lines=loaded.lines,
-                            notes=loaded.notes + (launch.refused_by(function) if launch is not None else ()),
+                            notes=loaded.notes + _notes(launch, function),
                             facts=facts,
                             local=prepared.local,
+                            runs=prepared.runs,
                             patterns=options.patterns,
+                            spaces=memories(options.space),
                         )
-                        if options.top is not None:
-                            entry = replace(entry, loop_shares=loop_shares(function, flow, entry)[: options.top])
                         known = loaded.known if function.isa == "sass" else None
-                        yield Examined(function, flow, machine, launch, result, entry, known, loaded.lines)
+                        examined = Examined(function, flow, machine, launch, result, entry, known, loaded.lines)
+                        yield examined if options.top is None else _with_shares(examined, options.top)
 
 
-@record
-class _Prepared:
+def _with_shares(examined: Examined, top: int) -> Examined:
+    """Its entry says which loops and lines cost most, so many of each."""
+    sites: list[tuple[int, AnySite]] = [(result.index, site) for result, site in examined.of_shared]
+    sites += [(result.index, site) for result, site in examined.of_memory]
+    found = shares(examined.function, examined.flow, examined.entry, sites, examined.lines)
+    entry = structs.replace(
+        examined.entry, loop_shares=found.loops[:top], line_shares=found.lines[:top], shares_say=found.said
+    )
+    return structs.replace(examined, entry=entry)
+
+
+class _Prepared(Record):
     """What all launches of a kernel share. account: what it took, with which each of them begins; spent: what was not
     finished of it; whole: the function and its graph were, else there are the kernel's own instructions, in one
     block."""
@@ -118,28 +139,28 @@ class _Prepared:
     flow: graph.Graph
     account: Account
     local: tuple[LocalAccess, ...] = ()
+    runs: Mapping[int, Run] = field(default_factory=dict)
     spent: Exhausted | None = None
     whole: bool = True
 
 
-def _prepared(
-    module: ir.Module, kernel: ir.Function, machine: machines.Machine, account: Account, space: Space
-) -> _Prepared:
+def _prepared(module: ir.Module, kernel: ir.Function, machine: Machine, account: Account, space: Space) -> _Prepared:
     """The kernel joined with what it calls, and its graph, for as many steps as one launch may take."""
     try:
         function = spread(with_sites(link(module, kernel, account), memories(space)), machine.fragments)
         flow = graph.build(function, account)
     except Exhausted as spent:
-        return _Prepared(kernel, graph.flat(kernel), account.begun(), (), spent, whole=False)
+        return _Prepared(kernel, graph.flat(kernel), account.begun(), spent=spent, whole=False)
     try:
         local = lane_indexed(function, flow)
-        return _Prepared(function, flow, account.begun(), local)
+        runs = neighbours(function, flow) if "global" in memories(space) else {}
+        return _Prepared(function, flow, account.begun(), local, runs)
     except Exhausted as spent:
-        return _Prepared(function, flow, account.begun(), (), spent)
+        return _Prepared(function, flow, account.begun(), spent=spent)
 
 
 def _evaluate(
-    prepared: _Prepared, machine: machines.Machine, launch: Launch | None, aligned: dict[str, int], options: Options
+    prepared: _Prepared, machine: Machine, launch: Launch | None, aligned: dict[str, int], options: Options
 ) -> KernelResult:
     """The lane engine's answer, and what to tell where it has none."""
     function, flow = prepared.function, prepared.flow
@@ -153,9 +174,28 @@ def _evaluate(
     return with_questions(result, function, flow, machine, launch, account)
 
 
+def _notes(launch: Launch | None, function: ir.Function) -> tuple[str, ...]:
+    """What to say of a launch: why CUDA would refuse it, how often it was recorded."""
+    if launch is None:
+        return ()
+    often = () if launch.count is None else (f"launched {launch.count:,} time{'s' * (launch.count != 1)}, as recorded",)
+    return launch.refused_by(function) + often
+
+
+def launches_of(content: Content, kernel: str, options: Options) -> list[Launch]:
+    """The launches of a kernel that the user tells, else those that lie beside its file. What the compiler has set for
+    every launch of it holds for the user's too, where these leave it open."""
+    beside = match(content.launches, kernel)
+    told = match(options.launches, kernel, content.path)
+    compiled = next((launch for launch in beside if launch.grid is None), None)
+    return [completed(launch, compiled) for launch in told] if told and compiled else told or beside
+
+
 def by_position(launch: Launch, positions: dict[str, int]) -> Launch:
     """A launch whose single values are named by position, however the user named them."""
-    return replace(launch, named={str(positions.get(name, name)): value for name, value in launch.named.items()})
+    return dataclasses.replace(
+        launch, named={str(positions.get(name, name)): value for name, value in launch.named.items()}
+    )
 
 
 def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str, int]) -> dict[str, int]:
@@ -164,15 +204,18 @@ def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str,
     return stated | {name: value for name, value in assume.items() if name == "*"}
 
 
-def machine_for(function: ir.Function, options: Options) -> machines.Machine:
+def machine_for(function: ir.Function, options: Options) -> Machine:
     """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
     ptx_arch = options.arch if function.isa == "ptx" else None
     return machines.get(options.machine or ptx_arch or function.arch)
 
 
-def _chosen(modules: Iterable[ir.Module], options: Options) -> Iterator[tuple[ir.Module, ir.Function]]:
-    """The kernels asked for, each with its module."""
+def _chosen(
+    modules: Iterable[ir.Module], options: Options, content: Content
+) -> Iterator[tuple[ir.Module, ir.Function]]:
+    """The kernels asked for, each with its module; of a recorded file, unless kernels are named, those launched."""
+    recorded = any(launch.grid is not None for launch in content.launches) and not options.kernels
     for module in modules:
         for function in module.kernels():
-            if chosen(options, function.name):
+            if chosen(options, function.name) and (not recorded or match(content.launches, function.name)):
                 yield module, function

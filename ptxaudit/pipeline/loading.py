@@ -8,19 +8,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import field
+from msgspec.structs import replace
+
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import as_input_error
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
 from ptxaudit.frontend.artifacts.usage import Usage
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.compile_commands import Flags
 from ptxaudit.frontend.compile.compiled import Compiled
+from ptxaudit.frontend.compile.compiler_log import HostCode
 from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.launch.signature import numbered_name, with_source_names
@@ -36,8 +39,7 @@ if TYPE_CHECKING:
     from ptxaudit.report.pairing import PtxMap
 
 
-@record
-class Loaded:
+class Loaded(Record):
     """modules: one an instruction set and image; toolchain: what compiled them, where known;
     notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out;
     usage: what each function of the machine code takes; names: kernels that are there, asked for or not, besides those
@@ -80,11 +82,14 @@ def load(content: Content, options: Options, code: Cubins | None = None) -> Iter
         case "fatbin" | "host" | "cache":
             yield from _from_container(content, options)
         case _:
-            raise InputError(
-                "this is neither CUDA source nor PTX nor a file with device code",
-                "name source .cu and PTX .ptx; PTX begins with a .version directive",
-                content.path,
-            )
+            raise _no_code(content.path)
+
+
+def _no_code(path: str) -> InputError:
+    hint = "name source .cu and PTX .ptx; PTX begins with a .version directive"
+    if Path(path).suffix.lower() in (".py", ".ipynb"):
+        hint = "give what the program compiles: the folder of a Triton, CuPy or Numba cache, a cubin, or a .cu"
+    return InputError("this is neither CUDA source nor PTX nor a file with device code", hint, path)
 
 
 class Cubins:
@@ -107,13 +112,37 @@ class Cubins:
 
 
 def compiled_of(content: Content, options: Options) -> Compiled:
-    """What the compiler makes of a source. Raises InputError where it does not compile."""
+    """What the compiler makes of a source: NVRTC; nvcc where it is asked for, or is here and the source has host
+    code. Raises InputError where it does not compile.
+    """
     if options.compiler == "nvcc":
-        from ptxaudit.frontend.compile.nvcc import compile_source
-    else:
-        from ptxaudit.frontend.compile.nvrtc import compile_source
-    tool = toolchains.get(options.compiler, options.toolchain) if options.toolchain else None
-    text = decode(content.data, content.path)
+        tool = toolchains.get("nvcc", options.toolchain) if options.toolchain else None
+        return _compiled_by_nvcc(content, options, tool)
+    from ptxaudit.frontend.compile.nvrtc import compile_source
+
+    tool = toolchains.get("nvrtc", options.toolchain) if options.toolchain else None
+    try:
+        return _compiled_by(compile_source, content, options, tool)
+    except HostCode as error:
+        from ptxaudit.frontend.compile.nvcc import at_hand
+
+        nvcc = at_hand(options.toolchain) if options.compiler is None else None
+        if nvcc is None:
+            raise
+        compiled = _compiled_by_nvcc(content, options, nvcc)
+        return replace(compiled, notes=(f"compiled by nvcc, as there is host code ({error.code})", *compiled.notes))
+
+
+def _compiled_by_nvcc(content: Content, options: Options, tool: toolchains.Tool | None) -> Compiled:
+    from ptxaudit.frontend.compile.nvcc import compile_source
+
+    return _compiled_by(compile_source, content, options, tool)
+
+
+def _compiled_by(
+    compile_source: Callable[..., Compiled], content: Content, options: Options, tool: toolchains.Tool | None
+) -> Compiled:
+    text = decode(bytes(content.data), content.path)
     flags = options.commands.get(os.path.realpath(content.path), Flags())
     return _reassembled(
         compile_source(
@@ -133,7 +162,7 @@ def compiled_of(content: Content, options: Options) -> Compiled:
 
 def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code | None = None) -> Loaded:
     """The modules of a source that was compiled. code: its machine code, where it is disassembled already."""
-    text = decode(content.data, content.path)
+    text = decode(bytes(content.data), content.path)
     modules: list[ir.Module] = []
     errors: tuple[InputError, ...] = ()
     account = Account()
@@ -192,10 +221,10 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
             "audit the cubin, or what ptxas makes of this: --isa both",
             content.path,
         )
-    text = decode(content.data, content.path)
+    text = decode(bytes(content.data), content.path)
     account = Account()
     module = _ptx_module(text, content.path, account)
-    has_own = not options.ptxas and content.is_file and Path(content.path).with_suffix(".cubin").exists()
+    has_own = not options.ptxas and content.has_beside(".cubin")
     if isa == "ptx" or has_own:
         return Loaded((module,), module.producer or None, _newer(module), account=account)
     tool = toolchains.get("ptxas", options.ptxas)
@@ -228,7 +257,7 @@ def _newer(module: ir.Module) -> tuple[str, ...]:
 def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Loaded]:
     if options.isa == "ptx":
         raise InputError("this is a cubin: there is no PTX in it", "leave out --isa", content.path)
-    alone = not (content.is_file and Path(content.path).with_suffix(".ptx").exists())
+    alone = not content.has_beside(".ptx")
     for portion in code.of(content):
         if portion.error is not None:
             raise portion.error
@@ -301,7 +330,7 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
     for piece in contents("ptx"):
         account = Account()
         yield _or_error(
-            lambda: Loaded((_ptx_module(decode(piece.data, piece.path), piece.path, account),), account=account)
+            lambda: Loaded((_ptx_module(decode(bytes(piece.data), piece.path), piece.path, account),), account=account)
         )
     failed += [image.damage for image in taken if image.damage]
     if failed:

@@ -10,17 +10,19 @@ several: memory does not grow with the input. While one batch is audited the nex
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import as_input_error
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.usage import Usage, usage
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.ir import nodes as ir
@@ -72,8 +74,7 @@ class _Image:
         return ptx_map(self.cubin)
 
 
-@record
-class Portion:
+class Portion(Record):
     """Some kernels of a cubin with the functions that they call.
 
     path, key: of the content it was cut out of; key is its `id`. (The content itself may be let go.)
@@ -113,7 +114,7 @@ class Portion:
     def errors(self) -> tuple[InputError, ...]:
         """One for each function that did not decode; with the first portion, in what the cubin contradicts itself."""
         found = [*self.faults, *(lines for lines in (self._code or {}).values() if isinstance(lines, InputError))]
-        return tuple(replace(error, file=self.path) for error in found)
+        return tuple(dataclasses.replace(error, file=self.path) for error in found)
 
     @property
     def module(self) -> ir.Module | None:
@@ -126,7 +127,8 @@ class Portion:
             return None
         if len(self._image.lowered) > MOST_KNOWN:
             self._image.lowered.clear()
-        return lift_module(self.cubin, self._code, self._image.positions, self._image.lowered)
+        cubin = replace(self._image.cubin, functions=self._functions)
+        return lift_module(cubin, self._code, self._image.positions, self._image.lowered)
 
 
 def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
@@ -157,7 +159,9 @@ def module(data: bytes, file: str, code: Code | None = None) -> tuple[ir.Module,
     portion = Portion(file, 0, (), None, image.cubin.faults, image, image.cubin.functions, code)
     if code is None:
         (portion,) = _decoded([portion])
-    return portion.module, portion.errors
+    lifted = portion.module
+    assert lifted is not None  # it has an image and code
+    return lifted, portion.errors
 
 
 def disassembled(cubins: Sequence[bytes | None]) -> list[Code | None]:
@@ -184,7 +188,7 @@ def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
     return _results(pool, pool.submit(next, stream, done), stream, done)
 
 
-def _results(pool: ThreadPoolExecutor, step: Future, stream: Iterator[Item], done: object) -> Iterator[Item]:
+def _results(pool: ThreadPoolExecutor, step: Future[Any], stream: Iterator[Item], done: object) -> Iterator[Item]:
     # Not `with pool`: a stream that is left midway is closed wherever the garbage is collected, and to wait there for
     # the thread is a deadlock where the interpreter is just starting or ending one. A pool without owner ends by
     # itself.
@@ -223,7 +227,7 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
         return
     functions = {function.name: function for function in image.cubin.functions}
     names = tuple(name for name, function in functions.items() if function.entry)
-    all_of_it = names, None, image.cubin.faults
+    with_first = names, image.cubin.faults
     chosen: dict[str, CodeSection] = {}
     size, first = 0, True
     anywhere = _through_pointers(image.cubin, functions)
@@ -233,12 +237,14 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
                 chosen[function.name] = function
                 size += len(function.code)
         if size > PORTION_BYTES + sum(len(function.code) for function in anywhere):
-            yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
+            told, faults = with_first if first else ((), ())
+            yield Portion(*of, told, None, faults, image, tuple(chosen.values()))
             chosen, size, first = {}, 0, False
     if chosen:
-        yield Portion(*of, *(all_of_it if first else ((), None, ())), image, tuple(chosen.values()))
+        told, faults = with_first if first else ((), ())
+        yield Portion(*of, told, None, faults, image, tuple(chosen.values()))
     elif first:
-        yield Portion(*of, *all_of_it)
+        yield Portion(*of, names, None, image.cubin.faults)
 
 
 def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[CodeSection]:
@@ -273,10 +279,10 @@ def _decoded(batch: list[Portion]) -> list[Portion]:
     for sm in sorted({portion.cubin.sm for portion in batch if portion.cubin}):
         places = [at for at, portion in enumerate(batch) if portion.cubin and portion.cubin.sm == sm]
         try:
-            code = disassemble([batch[at].cubin for at in places])
+            code = disassemble([cubin for at in places if (cubin := batch[at].cubin) is not None])
         except Exception as error:
             for at in places:
-                out[at] = replace(batch[at], error=replace(as_input_error(error), file=batch[at].path))
+                out[at] = replace(batch[at], error=dataclasses.replace(as_input_error(error), file=batch[at].path))
             continue
         for at, lines in zip(places, code, strict=True):
             out[at] = replace(batch[at], _code=lines)

@@ -13,8 +13,9 @@ memories that are asked for; the function itself where that is shared memory alo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from ptxaudit.ir import nodes as ir
 
@@ -82,7 +83,8 @@ def site_of(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
         return _source(site) if of == "global" else None
     for op in instruction.ops:
         if op.name in _ACCESSES and op.src and (op.space == of or op.space == "generic" and not _never(site)):
-            return ir.Site(instruction.opcode, op.src[0], op.offset, op.space, instruction.guard, of=of)
+            space = of if op.space == of else "generic"
+            return ir.Site(instruction.opcode, op.src[0], op.offset, space, instruction.guard, of=of)
     if (
         instruction.opcode.startswith("wmma.")
         and of == "global"
@@ -114,13 +116,13 @@ def _source(site: ir.Site) -> ir.Site:
 
 
 def _fragment(instruction: ir.Instruction) -> ir.Site:
-    op = next(op for op in instruction.ops if op.name == "opaque")
+    op = next(op for op in instruction.ops if op.name == "opaque" and op.space in ("global", "generic"))
     site = instruction.site
     return ir.Site(
         instruction.opcode,
         op.src[0],
         op.offset,
-        op.space,
+        "global" if op.space == "global" else "generic",
         instruction.guard,
         unscored=site.unscored if site is not None else "",
         of="global",

@@ -11,13 +11,14 @@ second on where all of these are equal. No offset is in them: they survive a reb
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.errors import InputError
@@ -25,18 +26,19 @@ from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
 from ptxaudit.frontend.launch.buffers import Buffer
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.launch.parameters import told
+from ptxaudit.frontend.launch.parameters import specified
 from ptxaudit.frontend.source_text import SourceLines
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.memory import opcodes
 from ptxaudit.hardware.memory.rules import SECTOR
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.local_memory import LocalAccess
+from ptxaudit.ir.neighbours import Run
 from ptxaudit.ir.reasons import Kind, Reason, arguments, leading, sentence
 from ptxaudit.report.cause import cause_of
 from ptxaudit.report.code_facts import CodeFacts
 from ptxaudit.report.local_kinds import local_kind
-from ptxaudit.report.memory_words import memory_cause, misaligned
+from ptxaudit.report.memory_words import memory_cause, misaligned, vector_of
 from ptxaudit.report.model import (
     Condition,
     Frame,
@@ -54,7 +56,9 @@ from ptxaudit.report.model import (
 from ptxaudit.report.model import Pattern as SitePattern
 from ptxaudit.report.resident import occupancy_of
 
-BUFFERS_ALIGNED = "the buffers that are told begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
+BUFFERS_ALIGNED = (
+    "the buffers that are specified begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
+)
 
 
 def kernel_entry(
@@ -68,11 +72,13 @@ def kernel_entry(
     notes: tuple[str, ...] = (),
     facts: CodeFacts,
     local: Iterable[LocalAccess] = (),
+    runs: Mapping[int, Run] | None = None,
     patterns: bool = False,
+    spaces: tuple[str, ...] = ("shared",),
 ) -> Kernel:
     """The report's entry of one kernel under one launch (or none). notes: of the whole input;
-    facts: of its code; local: its `local_memory.lane_indexed`; patterns: the distinct requests of its sites are
-    wanted."""
+    facts: of its code; local: its `local_memory.lane_indexed`; runs: its `neighbours`; patterns: the distinct requests
+    of its sites are wanted; spaces: the memories that are looked at."""
     ids = SiteIds(function)
     return Kernel(
         name=function.name,
@@ -82,15 +88,16 @@ def kernel_entry(
         input=input,
         machine=machine.name,
         launch=launch_record(launch, function),
-        assumed=result.assumed + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers else ()),
+        assumed=result.assumed
+        + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers and not launch.memory else ()),
         notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
         shared_static=function.shared_static,
         sites=tuple(
-            site_entry(function, site, ids, machine, lines, patterns)
+            site_entry(function, site, ids, machine, lines, facts, patterns)
             for site in result.sites
-            if function.instructions[site.index].site.of == "shared"
+            if function.site(site.index).of == "shared"
         ),
-        memory=memory_entries(function, result, ids, machine, lines, facts),
+        memory=memory_entries(function, result, ids, lines, facts, runs or {}),
         registers=facts.registers,
         instructions=facts.instructions,
         local=tuple(local_entry(function, access, lines) for access in local),
@@ -99,6 +106,7 @@ def kernel_entry(
         spills=facts.spills,
         occupancy=occupancy_of(function, launch, facts.registers, facts.barriers),
         code=facts.code,
+        spaces=spaces,
     )
 
 
@@ -129,54 +137,67 @@ def site_entry(
     ids: SiteIds,
     machine: banks.Machine,
     lines: SourceLines,
+    facts: CodeFacts | None = None,
     patterns: bool = False,
 ) -> Site:
-    """The report's entry of one site."""
+    """The report's entry of one access to shared memory. facts: of the kernel's code, where registers may be spilled
+    there."""
     instruction = function.instructions[result.index]
     opcode = instruction.site.opcode if instruction.site else instruction.opcode
     access, width = access_of(opcode)
-    exact = result.status in (Status.EXACT, Status.UNREACHED)
-    ptx = function.isa == "ptx"
+    spilled = facts is not None and function.isa == "sass" and facts.kinds.get(function.origin_of(result.index)[1])
     return Site(
-        id=ids.of(instruction, access),
-        offset=None if ptx else instruction.place,
-        ptx_line=instruction.place if ptx else None,
-        opcode=instruction.opcode,
-        text=instruction.text,
-        access=access,
-        width=width,
-        source=source_entry(instruction.source, lines),
-        status=result.status,
-        reason=sentence(result.reason, function),
-        reason_kind=leading(result.reason).kind.text if result.reason else "",
-        why=why_entry(result.reason, function) if result.reason else None,
+        **access_entry(function, result, ids.of(instruction, access), access, width, lines),
         cause=cause_of(machine, opcode, result),
-        requests=result.requests,
-        active_requests=result.active_requests,
+        kind="spill" if spilled else None,
         wavefronts=result.wavefronts,
         ideal=result.ideal,
         excess=result.excess,
         ways=result.ways,
-        bounds=None if exact else result.bounds,
-        per_request=span(result.per_request),
-        ideal_per_request=span(result.ideal_per_request),
-        excess_per_request=excess_per_request(result),
         line_class_max=result.line_class_max,
         line_class_proved=result.line_class_proved,
         lines=result.lines,
         lines_proved=result.lines_proved,
         lines_ideal=result.lines_ideal,
-        evidence=result.evidence,
-        formula=result.formula,
-        conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
-        trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
-        consecutive=consecutive(result.patterns, width),
-        unaligned=result.unaligned,
-        lane_step=lane_step(result.patterns),
         patterns=pattern_entries(result, machine, opcode) if patterns else (),
         distinct=max(result.distinct, len(result.patterns)) if patterns else None,
         scored_as=f"{opcode} on {machine.name}" if patterns else "",
     )
+
+
+def access_entry(
+    function: ir.Function, result: SiteResult, id: str, access: str, width: int | None, lines: SourceLines
+) -> dict[str, Any]:
+    """What sites of every memory have, by the names of `Access`."""
+    instruction = function.instructions[result.index]
+    ptx, exact = function.isa == "ptx", result.status is Status.EXACT
+    return {
+        "id": id,
+        "offset": None if ptx else instruction.place,
+        "ptx_line": instruction.place if ptx else None,
+        "opcode": instruction.opcode,
+        "text": instruction.text,
+        "access": access,
+        "width": width,
+        "source": source_entry(instruction.source, lines),
+        "status": result.status,
+        "reason": sentence(result.reason, function),
+        "reason_kind": leading(result.reason).kind.text if result.reason else "",
+        "why": why_entry(result.reason, function) if result.reason else None,
+        "requests": result.requests,
+        "active_requests": result.active_requests,
+        "bounds": None if exact or result.status is Status.UNREACHED else result.bounds,
+        "per_request": span(result.per_request),
+        "ideal_per_request": span(result.ideal_per_request),
+        "excess_per_request": excess_per_request(result),
+        "evidence": result.evidence,
+        "formula": result.formula,
+        "conditions": tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
+        "trips": tuple(Trip(*trip) for trip in result.trips) if exact else (),
+        "consecutive": consecutive(result.patterns, width),
+        "unaligned": result.unaligned,
+        "lane_step": lane_step(result.patterns),
+    }
 
 
 def pattern_entries(result: SiteResult, machine: banks.Machine, opcode: str) -> tuple[SitePattern, ...]:
@@ -190,7 +211,7 @@ def pattern_entry(pattern: Pattern, machine: banks.Machine, opcode: str, counted
     return SitePattern(
         addresses=tuple(np.where(on, pattern.addresses, 0).tolist()),
         active=mask_of(on),
-        count=pattern.count if counted else None,
+        count=pattern.count if counted and pattern.count else None,
         low=pattern.low,
         high=pattern.high,
         ideal=pattern.ideal,
@@ -224,7 +245,7 @@ def turns_of(machine: banks.Machine, opcode: str, pattern: Pattern) -> tuple[int
     from ptxaudit.hardware.banks.copies import slots
     from ptxaudit.hardware.banks.few import rounds_in_l1
 
-    count = machine.rule(banks.classify(opcode)).count
+    count = machine.known_rule(banks.classify(opcode)).count
     to, source = (row.tolist() for row in slots(count, pattern.addresses, pattern.sources))
     turns, total = [0] * len(to), 0
     for start in range(0, len(to), count.lanes):
@@ -240,18 +261,17 @@ def memory_entries(
     function: ir.Function,
     result: KernelResult,
     ids: SiteIds,
-    machine: banks.Machine,
     lines: SourceLines,
     facts: CodeFacts,
+    runs: Mapping[int, Run],
 ) -> tuple[MemorySite, ...]:
     """The report's entries of the accesses to global and local memory; a generic access that never goes there is
     none.
     """
     found = []
     for site in result.sites:
-        instruction = function.instructions[site.index]
-        if instruction.site.of != "shared" and is_there(site):
-            found.append(memory_entry(function, instruction, site, ids, machine, lines, facts))
+        if function.site(site.index).of != "shared" and is_there(site):
+            found.append(memory_entry(function, site, ids, lines, facts, runs.get(site.index)))
     return tuple(found)
 
 
@@ -262,55 +282,29 @@ def is_there(result: SiteResult) -> bool:
 
 def memory_entry(
     function: ir.Function,
-    instruction: ir.Instruction,
     result: SiteResult,
     ids: SiteIds,
-    machine: banks.Machine,
     lines: SourceLines,
     facts: CodeFacts,
+    run: Run | None = None,
 ) -> MemorySite:
     """The report's entry of one access to global or local memory."""
-    of = instruction.site.of
-    access, width = access_of(instruction.site.opcode, of)
-    exact = result.status in (Status.EXACT, Status.UNREACHED)
-    ptx = function.isa == "ptx"
+    instruction, site = function.instructions[result.index], function.site(result.index)
+    access, width = access_of(site.opcode, site.of)
     return MemorySite(
-        id=ids.of(instruction, f"{of}.{access}"),
-        space=of,
-        offset=None if ptx else instruction.place,
-        ptx_line=instruction.place if ptx else None,
-        opcode=instruction.opcode,
-        text=instruction.text,
-        access=access,
-        width=width,
-        source=source_entry(instruction.source, lines),
-        status=result.status,
-        reason=sentence(result.reason, function),
-        reason_kind=leading(result.reason).kind.text if result.reason else "",
-        why=why_entry(result.reason, function) if result.reason else None,
-        cause=memory_cause(result, of, width),
-        requests=result.requests,
-        active_requests=result.active_requests,
+        **access_entry(function, result, ids.of(instruction, f"{site.of}.{access}"), access, width, lines),
+        cause=memory_cause(result, site.of, width),
+        space=site.of,
+        kind=local_kind(function, instruction, result, facts.kinds) if site.of == "local" else None,
         sectors=result.wavefronts,
         sectors_ideal=result.ideal,
         sectors_excess=result.excess,
         tag_requests=result.lines,
         bytes_moved=None if result.wavefronts is None else result.wavefronts * SECTOR,
         bytes_used=None if result.lanes is None or width is None else result.lanes * width,
-        bounds=None if exact else result.bounds,
-        per_request=span(result.per_request),
-        ideal_per_request=span(result.ideal_per_request),
-        excess_per_request=excess_per_request(result),
         same_address=result.ways if access == "atomic" else None,
-        misaligned=misaligned(result, of),
-        kind=local_kind(function, instruction, facts) if of == "local" else None,
-        evidence=result.evidence,
-        formula=result.formula,
-        conditions=tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
-        trips=tuple(Trip(*trip) for trip in result.trips) if result.status is Status.EXACT else (),
-        consecutive=consecutive(result.patterns, width),
-        unaligned=result.unaligned,
-        lane_step=lane_step(result.patterns),
+        misaligned=misaligned(result, site.of),
+        vector=None if run is None or run.first != result.index else vector_of(result, run.bytes),
     )
 
 
@@ -358,7 +352,8 @@ def excess_per_request(result: SiteResult) -> Span | None:
     cost, ideal = span(result.per_request), span(result.ideal_per_request)
     if cost is None or ideal is None:
         return None
-    if result.status is Status.EXACT and sum(pattern.count for pattern in result.patterns) == result.active_requests:
+    counted = sum(pattern.count for pattern in result.patterns)
+    if counted and result.status is Status.EXACT and counted == result.active_requests:
         each = [pattern.low - pattern.ideal for pattern in result.patterns]
         return Span(min(each), max(each))
     return Span(max(0, cost.low - ideal.high), max(0, cost.high - ideal.low))
@@ -389,7 +384,7 @@ def source_entry(source: ir.Source | None, lines: SourceLines) -> Source | None:
 
 
 def launch_record(launch: Launch | None, function: ir.Function) -> LaunchRecord | None:
-    """The launch as the report has it: all parameters by position, None for those not told."""
+    """The launch as the report has it: all parameters by position, None for those not specified."""
     if launch is None:
         return None
     params = launch.params
@@ -411,8 +406,8 @@ def launch_record(launch: Launch | None, function: ir.Function) -> LaunchRecord 
 
 
 def _json_value(value: object) -> object:
-    """A parameter as JSON can hold it; None where it is not told."""
-    if not told(value):
+    """A parameter as JSON can hold it; None where it is not specified."""
+    if not specified(value):
         return None
     if isinstance(value, Buffer):
         return {"buffer": value.record()}
@@ -434,7 +429,7 @@ class SiteIds:
     """Makes the ids of one function's sites: KERNEL@FILE:LINE[@FILE:LINE…]:ISA.ACCESS[.N].
 
     The N counts those that would be equal, in program order, from the second on; so every site
-    of the function is told apart, and ids do not depend on which sites were asked for.
+    of the function is distinguished, and ids do not depend on which sites were asked for.
     """
 
     def __init__(self, function: ir.Function) -> None:

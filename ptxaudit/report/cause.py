@@ -10,6 +10,8 @@ shift, so no bank is named by its number.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ptxaudit.base.errors import InputError
@@ -18,6 +20,7 @@ from ptxaudit.engine.answer.result import Pattern, SiteResult
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks.anatomy import lanes_in
 from ptxaudit.hardware.machine_model import Counted, Machine
+from ptxaudit.report import copy_words
 
 ONE_WORD = "are on one word and take turns"
 
@@ -34,7 +37,7 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     if rule is None:
         return ""
     if rule.count.what is Counted.LINES:
-        return _line_classes(machine, access, result)
+        return _of_copy(machine, access, result)
     pattern = max(result.patterns, key=lambda p: (p.low - p.ideal, p.high - p.ideal), default=None)
     if pattern is None or pattern.high <= pattern.ideal:
         return ""
@@ -49,54 +52,25 @@ def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
     return f"{who}{matrix} meet in one bank" + (f": {steps}" if steps else "")
 
 
-def _line_classes(machine: Machine, access: banks.Access, result: SiteResult) -> str:
-    """What is known of cp.async.cg in place of wavefronts: k of the worst request, what it takes, and what else
-    would.
-    """
+def _of_copy(machine: Machine, access: banks.Access, result: SiteResult) -> str:
+    """What is known of cp.async.cg in place of wavefronts: its steps, their cycles, and what takes fewer."""
     k = result.line_class_max
     if not k:
         return ""
-    cycles, fresh = machine.cycles_of(k), machine.cycles_of(k, fresh=True)
-    text = f"k = {k}, so many 128-byte destination lines share a class" if k > 1 else "k = 1, the best there is"
-    if result.line_class_proved != k:
-        text = f"at most {text}" + (
-            f" (at least {result.line_class_proved} is proved)" if result.line_class_proved else ""
-        )
-    if cycles is not None:
-        text += f": {_range(cycles)} cycles a request measured"
-        text += f", {_range(machine.cycles_of(1))} for k = 1" if k > 1 else ""
-        text += " (the same sources again"
-        if fresh is not None:
-            text += f"; new ones each time: {_range(fresh)}" + (
-                f", {_range(machine.cycles_of(1, fresh=True))} for k = 1" if k > 1 else ""
-            )
-        text += ")"
-    if result.lines is not None and result.lines != result.lines_ideal:
-        text += f"; k sums to {result.lines:,} over the launch, ideal {result.lines_ideal:,}"
+    parts = [": ".join(filter(None, (copy_words.steps(result), copy_words.cycles(machine, k))))]
     if k > 1:
-        text += "; k = 1 where each 8 lanes stay in one 128-byte line (an XOR swizzle, no padding)" + _as_ca(
-            machine, access, result
-        )
-    return text
+        parts += [copy_words.BEST, copy_as_ca(machine, access, result.patterns)]
+    return "; ".join(filter(None, parts))
 
 
-def _as_ca(machine: Machine, access: banks.Access, result: SiteResult) -> str:
-    """What cp.async.ca would take for the worst of the destinations, with sources that add nothing."""
-    if not result.patterns or machine.measurements.copy_cycles is None:
+def copy_as_ca(machine: Machine, access: banks.Access, patterns: Sequence[Pattern]) -> str:
+    """What cp.async.ca would take for the worst of the destinations, with sources that add nothing; "" where that is
+    not known."""
+    if not patterns:
         return ""
-    addresses, active = (np.stack([getattr(p, name) for p in result.patterns]) for name in ("addresses", "active"))
+    addresses, active = (np.stack([getattr(p, name) for p in patterns]) for name in ("addresses", "active"))
     copy = banks.classify(f"cp.async.ca.shared.global {access.width}")
-    wavefronts = int(banks.score(machine, copy, addresses, active).low.max())
-    each, once = machine.measurements.copy_cycles
-    return (
-        f"; as .ca, from consecutive sources: at most {wavefronts} wavefronts, about {each * wavefronts + once:.1f}"
-        " cycles"
-    )
-
-
-def _range(ends: tuple[float, float]) -> str:
-    low, high = ends
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    return copy_words.as_ca(machine, int(banks.score(machine, copy, addresses, active).low.max()))
 
 
 def meeting(machine: Machine, access: banks.Access, pattern: Pattern) -> tuple[tuple[int, ...], bool]:
@@ -108,7 +82,7 @@ def meeting(machine: Machine, access: banks.Access, pattern: Pattern) -> tuple[t
     if not busy:
         return (), False
     costliest = max(busy, key=lambda group: group.wavefronts or 0)
-    if machine.rule(access).count.what is Counted.LANES:
+    if machine.known_rule(access).count.what is Counted.LANES:
         words = max(costliest.slots.values(), key=lanes_in)
         return tuple(sorted(lane for lanes in words.values() for lane in lanes)), len(words) == 1
     words = max(costliest.slots.values(), key=len)

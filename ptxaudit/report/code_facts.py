@@ -12,9 +12,12 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 
-from ptxaudit.base.records import record
+from msgspec import field
+
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage
 from ptxaudit.ir import nodes as ir
+from ptxaudit.report.local_kinds import LocalKind, local_kinds
 from ptxaudit.report.mix import NEVER
 from ptxaudit.report.model import Code, Spills
 from ptxaudit.report.spills import spills, spills_of_ptx
@@ -23,8 +26,7 @@ PADDING = frozenset(("NOP",))  # ptxas fills a function up to a multiple of 128 
 DIGITS = 16  # of the digest: hexadecimal
 
 
-@record
-class CodeFacts:
+class CodeFacts(Record):
     """As in `report.Kernel`. Beside the code they are of the machine code, for PTX of that which was made of it."""
 
     code: Code
@@ -33,9 +35,9 @@ class CodeFacts:
     stack: int | None = None
     barriers: int | None = None
     spills: Spills | None = None
-    spilled: frozenset[int] | None = (
-        None  # offsets of the kernel's instructions that spill and refill, where the file names them
-    )
+    kinds: Mapping[int, LocalKind] = field(
+        default_factory=dict
+    )  # of machine code: what its accesses to the stack are for
 
 
 def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage]) -> CodeFacts:
@@ -57,7 +59,7 @@ def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage
         taken.stack,
         taken.barriers,
         spilled,
-        taken.spilled if kernel.isa == "sass" else None,
+        local_kinds(kernel, usage) if kernel.isa == "sass" else {},
     )
 
 

@@ -1,31 +1,74 @@
-"""What an access to local memory is for: a register that was spilled, or an array of a thread.
+"""What an access to the stack is for: a register that was spilled, the frame of a call, or an array of a thread.
 
-    STL [R1+0x14], R7       named by ptxas as a spill           "spill"
-    LDL R4, [R3]            at an address that is computed      "array"
+    STL [R1+0x14], R7       named by ptxas as a spill                                   "spill"
+    STS [R0+0x80], R26      the same: since CUDA 13 registers are spilled to shared memory where a kernel asks for it
+    STL [R1+0x24], R20      kept for the caller, to whom it comes back (call_frames)    "frame"
+    LDL R4, [R3]            at an address that is computed                              "array"
 
-Since CUDA 12.6 ptxas names the instructions that spill and refill (`artifacts.usage`). Where the file does not, or in a
-function that is called, what lies at a fixed distance from the stack pointer may be a spill, an array or a caller's
-register: it is not told.
+Since CUDA 12.6 ptxas names the instructions that spill and refill (`artifacts.usage`), and what it names no spill is an
+array. Where the file does not, what lies at a fixed distance from the stack pointer and is of no call may be either: it
+is not known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
+from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage
 from ptxaudit.ir import nodes as ir
-from ptxaudit.report.code_facts import CodeFacts
+from ptxaudit.ir.call_frames import STACK_POINTER, stack_use
 
-LocalKind = Literal["spill", "array"]
-STACK_POINTER = "R1"
+LocalKind = Literal["spill", "frame", "array"]
+LOCAL = ("LDL", "STL")
 
 
-def local_kind(function: ir.Function, instruction: ir.Instruction, facts: CodeFacts) -> LocalKind | None:
-    """None where it is not known. In PTX, which has no stack, all of local memory is arrays (ptxas decides on
-    spills).
-    """
+def local_kinds(function: ir.Function, usage: Mapping[str, Usage]) -> dict[int, LocalKind]:
+    """Of machine code as the file has it: by its index, each instruction that accesses local memory, or spills
+    elsewhere; those of which it is not known are left out."""
+    kinds: dict[int, LocalKind] = dict.fromkeys(named_spills(function, usage), "spill")
+    if not any(i.opcode.startswith(LOCAL) for i in function.instructions):
+        return kinds
+    stack = stack_use(function)
+    for routine in function.routines:
+        complete = usage.get(routine.section, NOTHING_KNOWN).spilled is not None
+        for i in function.instructions[routine.first : routine.end]:
+            if i.index in kinds or not i.opcode.startswith(LOCAL):
+                continue
+            if i.index in stack.frames:
+                kinds[i.index] = "frame"
+            elif complete or not (i.index in stack.fixed or _at_stack_pointer(i)):
+                kinds[i.index] = "array"
+    return kinds
+
+
+def named_spills(function: ir.Function, usage: Mapping[str, Usage]) -> frozenset[int]:
+    """The instructions that the file names as spills."""
+    sections = {routine.section: routine.start for routine in function.routines}
+    return frozenset(
+        (start + at) // INSTRUCTION_BYTES
+        for section, start in sections.items()
+        for at in usage.get(section, NOTHING_KNOWN).spilled or ()
+    )
+
+
+def _at_stack_pointer(instruction: ir.Instruction) -> bool:
+    addresses = [op.src[0] for op in instruction.ops if op.space == "local" and op.src]
+    return any(isinstance(address, ir.Reg) and address.name == STACK_POINTER for address in addresses)
+
+
+def local_kind(
+    function: ir.Function, instruction: ir.Instruction, result: SiteResult, kinds: Mapping[int, LocalKind]
+) -> LocalKind | None:
+    """Of a site of local memory; None where it is not known. kinds: of the machine code. In PTX, which has no stack,
+    all of local memory is arrays (ptxas decides on spills); a generic access is one of an array, where it is proved
+    to go there."""
+    if function.site(instruction.index).space == "generic":
+        there = result.per_request is not None and result.per_request[0] > 0
+        return "array" if there and result.status in (Status.EXACT, Status.INVARIANT) else None
     if function.isa == "ptx":
         return "array"
-    if facts.spilled is not None and function.origin_of(instruction.index)[0] == function.name:
-        return "spill" if instruction.place in facts.spilled else "array"
-    address = instruction.site.address
-    return None if isinstance(address, ir.Reg) and address.name == STACK_POINTER else "array"
+    return kinds.get(function.origin_of(instruction.index)[1])

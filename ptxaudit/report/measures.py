@@ -12,15 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.report.mix import CLASSES, mean_width
 from ptxaudit.report.model import Kernel, Totals
 
 Figure = int | float
 
 
-@record
-class Measure:
+class Measure(Record):
     """name: as limits call it; words: what the figure counts, for people ("bytes of stack"); less_is_worse: it should
     not fall; summed: the total of several kernels is their sum, else the largest."""
 
@@ -34,6 +33,13 @@ class Measure:
 def _settled(figure: Callable[[Totals], int | None], kernel: Kernel) -> int | None:
     """A sum over the launch, where it covers every site."""
     return figure(kernel.totals) if kernel.launch is not None and kernel.totals.complete else None
+
+
+def _of_memory(figure: str, kernel: Kernel) -> int | None:
+    """A sum over the launch of the accesses to global and local memory, where it covers all of them."""
+    if kernel.launch is None or not kernel.memory or not all(site.settled for site in kernel.memory):
+        return None
+    return sum(getattr(site, figure) or 0 for site in kernel.memory)
 
 
 def _open(kernel: Kernel) -> int | None:
@@ -50,6 +56,7 @@ def _width(space: str, kernel: Kernel) -> float | None:
 
 
 PAID = ("wavefronts", "excess")
+SECTORS = ("sectors", "sectors-excess")
 RESOURCES = ("registers", "shared", "instructions", "stack", "spills", "barriers")
 WIDTHS = ("shared-width", "global-width")
 
@@ -58,18 +65,20 @@ MEASURES: dict[str, Measure] = {
     for measure in (
         Measure("wavefronts", "wavefronts", partial(_settled, lambda totals: totals.wavefronts)),
         Measure("excess", "excess wavefronts", partial(_settled, lambda totals: totals.excess)),
+        Measure("sectors", "sectors of global and local memory", partial(_of_memory, "sectors")),
+        Measure("sectors-excess", "sectors in excess", partial(_of_memory, "sectors_excess")),
         Measure("ways", "ways", lambda kernel: kernel.totals.ways, summed=False),
         Measure("open", "sites whose cost is open", _open),
         Measure("registers", "registers", lambda kernel: kernel.registers, summed=False),
         Measure("shared", "bytes of static shared memory", lambda kernel: kernel.shared_static, summed=False),
         Measure("instructions", "instructions", lambda kernel: kernel.instructions),
         Measure("stack", "bytes of stack", lambda kernel: kernel.stack, summed=False),
-        Measure("spills", "bytes of spills", lambda kernel: kernel.spills and kernel.spills.bytes),
+        Measure("spills", "bytes of spills", lambda kernel: kernel.spills.everywhere if kernel.spills else None),
         Measure("barriers", "barriers", lambda kernel: kernel.barriers, summed=False),
         Measure(
             "occupancy",
             "% occupancy",
-            lambda kernel: kernel.occupancy and kernel.occupancy.percent,
+            lambda kernel: kernel.occupancy.percent if kernel.occupancy else None,
             less_is_worse=True,
             summed=False,
         ),

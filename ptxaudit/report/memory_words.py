@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.result import Pattern, SiteResult
 from ptxaudit.hardware.memory.rules import LINE, SECTOR
 
@@ -19,8 +22,23 @@ def _fewer_when_aligned(pattern: Pattern) -> bool:
     addresses = pattern.addresses[pattern.active]
     if not addresses.size:
         return False
-    count = lambda numbers: len(set((numbers // SECTOR).tolist()))
-    return count(addresses - addresses.min()) < count(addresses)
+    return _sectors(addresses - addresses.min()) < _sectors(addresses)
+
+
+def _sectors(addresses: np.ndarray) -> int:
+    return len(set((addresses // SECTOR).tolist()))
+
+
+def vector_of(result: SiteResult, size: int) -> int | None:
+    """`size`, where vectors of so many bytes would lie at multiples of it in every lane, or may; else None."""
+    if result.status is Status.UNREACHED:
+        return None
+    known = result.status in (Status.EXACT, Status.INVARIANT)
+    for pattern in result.patterns:
+        addresses = pattern.addresses[pattern.active]
+        if addresses.size and ((addresses - (0 if known else addresses[0])) % size).any():
+            return None
+    return size
 
 
 def memory_cause(result: SiteResult, of: str, width: int | None) -> str:

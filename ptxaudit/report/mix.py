@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-# In the order in which they are told.
+# In the order in which they are reported.
 CLASSES = (
     "shared-load",
     "shared-store",
@@ -96,7 +96,7 @@ _SASS: dict[str, str] = {
     for head in heads.split()
 }
 
-# First words of PTX, the longest that fits decides; arithmetic is told apart by its type.
+# First words of PTX, the longest that fits decides; arithmetic is distinguished by its type.
 _PTX: tuple[tuple[str, str], ...] = tuple(
     sorted(
         (

@@ -16,15 +16,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import field, to_builtins
+from msgspec.structs import force_setattr
+
 from ptxaudit.base import display
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import KeyedRecord, Record
 from ptxaudit.base.status import Status
+from ptxaudit.report import brief
 from ptxaudit.report.mix import mix
 
 SCHEMA = "ptxaudit/report/1"
@@ -32,16 +36,18 @@ _NO_KERNELS = '"kernels": []'
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "report-1.schema.json"
 
 
-@record
-class Tool:
+class Entry(Record, forbid_unknown_fields=True):
+    """A part of the report of which no key is unknown."""
+
+
+class Tool(Entry):
     """Who wrote the report."""
 
     name: str
     version: str
 
 
-@record
-class Input:
+class Input(Entry):
     """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …; log: the compiler's warnings, as
     they are.
     """
@@ -53,8 +59,7 @@ class Input:
     log: str = ""
 
 
-@record
-class Problem:
+class Problem(Entry):
     """Something that could not be checked: where, what is wrong, what to do."""
 
     what: str
@@ -71,8 +76,7 @@ class Problem:
         return Problem(error.what, error.hint, error.file, error.line, error.column, kernel, error.detail)
 
 
-@record
-class Frame:
+class Frame(Entry):
     """`function` was inlined at file:line, whose text is `text` (null when not readable)."""
 
     file: str
@@ -81,8 +85,7 @@ class Frame:
     text: str | None = None
 
 
-@record
-class Source:
+class Source(Entry):
     """The position in the CUDA source; `inlined`: where it was inlined at, innermost first."""
 
     file: str
@@ -91,9 +94,13 @@ class Source:
     text: str | None = None
     inlined: tuple[Frame, ...] = ()
 
+    @property
+    def places(self) -> tuple[Source | Frame, ...]:
+        """Itself and where it was inlined at, innermost first."""
+        return (self, *self.inlined)
 
-@record
-class Span:
+
+class Span(Entry):
     """An interval of whole numbers, ends included."""
 
     low: int
@@ -104,8 +111,7 @@ class Span:
         return self.low == self.high
 
 
-@record
-class Condition:
+class Condition(Entry):
     """One line of a conditional answer: when `when` holds a request costs low to high."""
 
     when: str
@@ -114,8 +120,7 @@ class Condition:
     ideal: int | None = None
 
 
-@record
-class Trip:
+class Trip(Entry):
     """One trip of a loop, summed over the launch."""
 
     requests: int
@@ -123,18 +128,16 @@ class Trip:
     ideal: int
 
 
-@record
-class Seen:
+class Seen(Entry):
     """Warps that make a request when they come to its site for the first-th to last-th time, from 0: the trips of the
-    loops around it. warps: a mask, bit i for warp i of a block. Both trips are -1 where they are not told apart."""
+    loops around it. warps: a mask, bit i for warp i of a block. Both trips are -1 where they are not distinguished."""
 
     first: int
     last: int
     warps: int
 
 
-@record
-class Pattern:
+class Pattern(Entry):
     """One distinct request of a site, up to a shift of all its addresses that changes no figure.
 
     addresses: bytes, one a lane, 0 in lanes that take no part; active: a mask, bit i for lane i. count: requests of the
@@ -154,8 +157,7 @@ class Pattern:
     turns: tuple[int, ...] | None = None
 
 
-@record
-class Moved:
+class Moved(Entry):
     """A site's costliest request before and after a repair: bytes from the beginning of the array, one a lane; active:
     a mask; wavefronts: [before, after]."""
 
@@ -165,8 +167,7 @@ class Moved:
     wavefronts: tuple[int, int]
 
 
-@record
-class Loop:
+class Loop(Entry):
     """A natural loop that has sites in it. file, first, last: the lines of the source that its instructions are of,
     null where none is known. offset, ptx_line: of its head; depth: 1 for an outermost one; sites: their ids."""
 
@@ -179,20 +180,22 @@ class Loop:
     sites: tuple[str, ...]
 
 
-@record
-class Why:
-    """A reason for programs. kind: of `reasons.Kind`; data: data that no one told decides; offset, ptx_line: of the
-    instruction where knowledge was lost; unknowns: names of the numbers that it is about; arguments: by what the kind
-    calls them; parts: where it is several reasons; cause: what it rests on."""
+class Why(KeyedRecord, forbid_unknown_fields=True):
+    """A reason for programs. kind: of `reasons.Kind`; data: data that nothing specified decides; offset, ptx_line: of
+    the instruction where knowledge was lost; unknowns: names of the numbers that it is about; arguments: by what the
+    kind calls them; parts: where it is several reasons; cause: what it rests on."""
 
     kind: str
     data: bool
     offset: int | None = None
     ptx_line: int | None = None
     unknowns: tuple[str, ...] = ()
-    arguments: dict[str, Any] = field(default_factory=dict, compare=False)
+    arguments: dict[str, Any] = field(default_factory=dict)
     parts: tuple[Why, ...] = ()
     cause: Why | None = None
+
+    def key(self) -> tuple[Any, ...]:
+        return self.kind, self.data, self.offset, self.ptx_line, self.unknowns, self.parts, self.cause
 
     def walk(self) -> Iterator[Why]:
         """Itself, its parts and what they rest on, outermost first."""
@@ -201,8 +204,7 @@ class Why:
             yield from inner.walk()
 
 
-@record
-class Pairing:
+class Pairing(Entry):
     """What ptxas made of accesses of the PTX: ids of sites on both sides.
 
     what: "kept" | "merged" | "split" | "unrolled" (also copied otherwise) | "narrowed" (to what is used) |
@@ -218,8 +220,7 @@ class Pairing:
     by: str = "ptxas"
 
 
-@record
-class Replacement:
+class Replacement(Entry):
     """Text in the place of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not
     included.
     """
@@ -232,8 +233,7 @@ class Replacement:
     text: str
 
 
-@record
-class Fix:
+class Fix(Entry):
     """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites
     of the array after it, sums over the launch, or of one request of each; null where only a range is known. bytes:
     added. optimum: no layout of its family does better. replacements: the changes of the source, where these are plain.
@@ -251,10 +251,13 @@ class Fix:
     moved: Moved | None = None
 
 
-@record
-class Site:
-    """One shared-memory instruction. `requests` to `excess` are sums over the launch, `ways`
-    the maximum over its requests, the spans are of single requests; see the schema."""
+class Access(Entry):
+    """One instruction that accesses a memory: `Site` of shared memory, `MemorySite` of the others. `requests` and
+    `active_requests` are sums over the launch, the spans are of single requests; see the schema.
+
+    space: "shared" | "global" | "local". kind: what an access to the stack is for: "spill" (of a register, also to
+    shared memory), "frame" (of a call) or "array"; None of others, and where it is not known.
+    """
 
     id: str
     offset: int | None  # SASS: byte offset in the function
@@ -271,36 +274,19 @@ class Site:
     cause: str = ""  # why the figure is above ideal, in words
     requests: int | None = None
     active_requests: int | None = None
-    wavefronts: int | None = None
-    ideal: int | None = None
-    excess: int | None = None
-    ways: int | None = None
     bounds: tuple[int, int] | None = None
     per_request: Span | None = None
     ideal_per_request: Span | None = None
     excess_per_request: Span | None = None
-    line_class_max: int | None = None
-    line_class_proved: int | None = None
-    lines: int | None = None
-    lines_proved: int | None = None
-    lines_ideal: int | None = None
     evidence: str = "by rule"
     formula: str = ""
     conditions: tuple[Condition, ...] = ()
     trips: tuple[Trip, ...] = ()
-    pairs_with: str | None = None
-    pairing: Pairing | None = None
     consecutive: bool | None = None  # lanes next to each other access addresses next to each other
     unaligned: tuple[str, ...] | None = None  # unknowns whose step is no multiple of what the access must be aligned to
     lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
-    fix: Fix | None = None  # where repairs were asked for
     space: str = "shared"
-    patterns: tuple[Pattern, ...] = ()  # where they were asked for: the most frequent, and the costliest
-    distinct: int | None = None  # how many patterns it has in all
-    scored_as: str = ""  # "ld.shared.f32 on sm_90": whose rule counts it, where patterns were asked for
-
-    def _repr_html_(self) -> str:
-        return display.html("site_html", self)
+    kind: str | None = None
 
     @property
     def settled(self) -> bool:
@@ -308,67 +294,92 @@ class Site:
         return self.status in (Status.EXACT, Status.UNREACHED)
 
 
-@record
-class MemorySite:
-    """One instruction that accesses global or local memory. `requests` to `sectors_excess` are sums over the launch,
-    the spans are of single requests: of sectors, 32 bytes each.
+class Site(Access):
+    """One shared-memory instruction. `wavefronts`, `ideal` and `excess` are sums over the launch, `ways` the maximum
+    over its requests."""
 
-    space: "global" | "local". tag_requests: lines of 128 bytes. bytes_moved, bytes_used: in those sectors, and by the
-    active lanes.
-    same_address: of atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its
-    first address were a multiple of 32. kind: of local memory, "spill" | "array", None where it is not known; the rest
-    as in `Site`.
+    wavefronts: int | None = None
+    ideal: int | None = None
+    excess: int | None = None
+    ways: int | None = None
+    line_class_max: int | None = None
+    line_class_proved: int | None = None
+    lines: int | None = None
+    lines_proved: int | None = None
+    lines_ideal: int | None = None
+    pairs_with: str | None = None
+    pairing: Pairing | None = None
+    fix: Fix | None = None  # where repairs were asked for
+    patterns: tuple[Pattern, ...] = ()  # where they were asked for: the most frequent, and the costliest
+    distinct: int | None = None  # how many patterns it has in all
+    scored_as: str = ""  # "ld.shared.f32 on sm_90": whose rule counts it, where patterns were asked for
+
+    def __repr__(self) -> str:
+        return brief.site_line(self)
+
+    def _repr_html_(self) -> str:
+        return display.html("site_html", self)
+
+    @property
+    def paid(self) -> int | None:
+        """What it costs over the launch, in the unit of its memory; `needed` is the ideal, `wasted` what is above."""
+        return self.wavefronts
+
+    @property
+    def needed(self) -> int | None:
+        return self.ideal
+
+    @property
+    def wasted(self) -> int | None:
+        return self.excess
+
+
+class MemorySite(Access):
+    """One instruction that accesses global or local memory. `sectors` to `bytes_used` are sums over the launch, the
+    spans are of sectors, 32 bytes each.
+
+    tag_requests: lines of 128 bytes. bytes_moved, bytes_used: in those sectors, and by the active lanes. same_address:
+    of atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its first address
+    were a multiple of 32. vector: bytes that it and the accesses behind it, at the next addresses of the same lane,
+    would move as one.
     """
 
-    id: str
-    space: str
-    offset: int | None
-    ptx_line: int | None
-    opcode: str
-    text: str
-    access: str
-    width: int | None
-    source: Source | None
-    status: Status
-    reason: str = ""
-    reason_kind: str = ""
-    why: Why | None = None
-    cause: str = ""
-    requests: int | None = None
-    active_requests: int | None = None
     sectors: int | None = None
     sectors_ideal: int | None = None
     sectors_excess: int | None = None
     tag_requests: int | None = None
     bytes_moved: int | None = None
     bytes_used: int | None = None
-    bounds: tuple[int, int] | None = None
-    per_request: Span | None = None
-    ideal_per_request: Span | None = None
-    excess_per_request: Span | None = None
     same_address: int | None = None
     misaligned: bool | None = None
-    kind: str | None = None
-    evidence: str = "by rule"
-    formula: str = ""
-    conditions: tuple[Condition, ...] = ()
-    trips: tuple[Trip, ...] = ()
-    consecutive: bool | None = None
-    unaligned: tuple[str, ...] | None = None
-    lane_step: int | None = None
+    vector: int | None = None
 
     @property
-    def settled(self) -> bool:
-        """Nothing about its cost is open in this launch."""
-        return self.status in (Status.EXACT, Status.UNREACHED)
+    def paid(self) -> int | None:
+        """As of `Site`."""
+        return self.sectors
+
+    @property
+    def needed(self) -> int | None:
+        return self.sectors_ideal
+
+    @property
+    def wasted(self) -> int | None:
+        return self.sectors_excess
+
+    def __repr__(self) -> str:
+        return brief.memory_site_line(self)
 
 
-@record
-class LoopShare:
-    """A loop with the sums of its exact sites, those in loops inside of it included. place: its first line; depth: 1
-    for an outermost one; open: sites without a settled figure; trips: of a warp, by how often its busiest access is
-    issued beside those outside of all loops; spill_sectors: of registers spilled there. share, sectors_share: of the
-    launch's wavefronts and sectors, 0 to 1."""
+AnySite = Site | MemorySite
+
+
+class Share(Entry):
+    """A loop, or a line, with the sums of its exact sites, of a loop those in loops inside of it included. place: the
+    line; of a loop that of the branch that leads back; text: of it, where it is known; depth: 1 for an outermost loop;
+    of a line, loops around it; open: sites without a settled figure; trips: of a warp, in all, by how often its busiest
+    access outside of inner loops is issued; spill_wavefronts, spill_sectors: of registers spilled there, to shared and
+    to local memory. share, sectors_share: of the launch's wavefronts and sectors, 0 to 1."""
 
     place: str
     depth: int
@@ -382,10 +393,11 @@ class LoopShare:
     spill_sectors: int
     share: float | None
     sectors_share: float | None
+    spill_wavefronts: int = 0
+    text: str | None = None
 
 
-@record
-class Local:
+class Local(Entry):
     """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
 
     opcode: str
@@ -396,8 +408,7 @@ class Local:
     source: Source | None
 
 
-@record
-class Suppression:
+class Suppression(Entry):
     """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about;
     `statement`: first and last line of the statement there, where it is of several lines."""
 
@@ -415,8 +426,7 @@ class Suppression:
         return range(first, last + 1)
 
 
-@record
-class Totals:
+class Totals(Record):
     """Sums over the settled sites; `complete` when that is every site. ways: the largest."""
 
     sites: int
@@ -429,18 +439,22 @@ class Totals:
     ways: int | None
 
 
-@record
-class Spills:
-    """Bytes of registers that the instructions of a kernel store to memory because there are too few, and load again,
-    as `ptxas -v` counts them; bytes: both together."""
+class Spills(Entry):
+    """Bytes of registers that the instructions of a kernel store to local memory because there are too few, and load
+    again, as `ptxas -v` counts them; bytes: both together; shared: both of registers that are spilled to shared memory,
+    which it does not count."""
 
     stores: int
     loads: int
     bytes: int
+    shared: int = 0
+
+    @property
+    def everywhere(self) -> int:
+        return self.bytes + self.shared
 
 
-@record
-class Step:
+class Step(Entry):
     """Where the blocks of a multiprocessor change, all else as it is. resource: "registers" (of a thread) | "shared
     memory" (bytes of a block);
     at: the most of it with more blocks, or the least of it with fewer; percent, blocks_per_sm: the occupancy there."""
@@ -451,8 +465,7 @@ class Step:
     blocks_per_sm: int
 
 
-@record
-class Occupancy:
+class Occupancy(KeyedRecord, forbid_unknown_fields=True):
     """Warps that a multiprocessor holds of a kernel at a time, in percent of the most that it can. limiter: what allows
     no more blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers". steps: the next ones up and
     down."""
@@ -460,11 +473,13 @@ class Occupancy:
     percent: float
     blocks_per_sm: int
     limiter: str
-    steps: tuple[Step, ...] = field(default=(), compare=False)  # what follows from the others
+    steps: tuple[Step, ...] = ()  # what follows from the others
+
+    def key(self) -> tuple[Any, ...]:
+        return self.percent, self.blocks_per_sm, self.limiter
 
 
-@record
-class Code:
+class Code(Entry):
     """The instructions of a kernel as they stand in the file. opcodes: how many of each; order: a digest of their
     sequence, without operands."""
 
@@ -472,9 +487,8 @@ class Code:
     order: str
 
 
-@record
-class LaunchRecord:
-    """The launch a kernel was audited under, as given; None in params = not told."""
+class LaunchRecord(Entry):
+    """The launch a kernel was audited under, as given; None in params = not specified."""
 
     grid: tuple[int, ...] | None
     block: tuple[int, ...] | None
@@ -484,11 +498,22 @@ class LaunchRecord:
     param_bytes: str | None = None  # hex
     symbols: dict[str, Any] | None = None  # what __constant__ and __device__ variables hold
 
+    def __post_init__(self) -> None:
+        """Read from JSON, structs and arrays are lists."""
+        if self.params is not None:
+            force_setattr(self, "params", _tuples(self.params))
+        if self.symbols is not None:
+            force_setattr(self, "symbols", {name: _tuples(value) for name, value in self.symbols.items()})
+
     def __str__(self) -> str:
         parts = [f"{name} {shape(dims)}" for name, dims in (("grid", self.grid), ("block", self.block)) if dims]
         if self.cluster and any(n != 1 for n in self.cluster):
             parts.append(f"cluster {shape(self.cluster)}")
         return ", ".join(parts) or "no grid and no block told"
+
+
+def _tuples(value: Any) -> Any:
+    return tuple([_tuples(item) for item in value]) if isinstance(value, (list, tuple)) else value
 
 
 def shape(dims: tuple[int, ...]) -> str:
@@ -497,8 +522,7 @@ def shape(dims: tuple[int, ...]) -> str:
     return "×".join(map(str, dims[:used]))
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Record, dict=True):
     """One kernel, in one instruction set, under one launch (or none); sites in program order."""
 
     name: str
@@ -524,12 +548,27 @@ class Kernel:
     memory: tuple[
         MemorySite, ...
     ] = ()  # accesses to global and local memory, where they were asked for; in JSON among the sites
-    loop_shares: tuple[LoopShare, ...] = ()  # those that cost most first, where they were asked for
+    loop_shares: tuple[Share, ...] = ()  # those that cost most first, where they were asked for
+    line_shares: tuple[Share, ...] = ()
+    shares_say: tuple[str, ...] = ()  # where what is wasted comes from, a sentence a memory
+    spaces: tuple[str, ...] = ("shared",)  # the memories whose accesses were looked at
+
+    def __repr__(self) -> str:
+        return brief.kernel_line(self)
+
+    @property
+    def accesses(self) -> tuple[AnySite, ...]:
+        """To shared memory, then to global and local memory."""
+        return (*self.sites, *self.memory)
+
+    def of(self, space: str) -> tuple[AnySite, ...]:
+        """The accesses to one memory."""
+        return self.sites if space == "shared" else tuple(site for site in self.memory if site.space == space)
 
     @property
     def is_ptx_file(self) -> bool:
         """Its input is PTX, so that lines of the PTX are lines of that."""
-        text = self.input.startswith("<") and not any(site.source for site in self.sites)
+        text = self.input.startswith("<") and not any(site.source for site in self.accesses)
         return self.isa == "ptx" and (text or self.input.lower().endswith(".ptx"))
 
     @cached_property
@@ -542,8 +581,7 @@ class Kernel:
         return None if self.code is None else mix(self.code.opcodes)
 
 
-@record
-class Report:
+class Report(Record):
     """Everything one audit found."""
 
     tool: Tool
@@ -575,16 +613,17 @@ class Report:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self._without_kernels(), "kernels": [_plain_kernel(kernel) for kernel in self.kernels]}
+        data: dict[str, Any] = json.loads(self.to_json(None))
+        return data
 
     def _without_kernels(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
-            "tool": plain(self.tool),
-            "inputs": plain(self.inputs),
+            "tool": to_builtins(self.tool),
+            "inputs": to_builtins(self.inputs),
             "kernels": [],
-            "problems": plain(self.problems),
-            "suppressions": plain(self.suppressions),
+            "problems": to_builtins(self.problems),
+            "suppressions": to_builtins(self.suppressions),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -592,11 +631,11 @@ class Report:
 
     def json_pieces(self, indent: int | None = 2) -> Iterator[str]:
         """The JSON document in pieces, a kernel at a time: a library's report is a hundred megabytes of text."""
-        before, _, after = json.dumps(self._without_kernels(), indent=indent, ensure_ascii=False).partition(_NO_KERNELS)
+        before, _, after = _written(self._without_kernels(), indent).partition(_NO_KERNELS)
         margin = "" if indent is None else "\n" + 2 * indent * " "
         yield before + _NO_KERNELS[:-1]
         for at, kernel in enumerate(self.kernels):
-            text = json.dumps(_plain_kernel(kernel), indent=indent, ensure_ascii=False)
+            text = _written(_plain_kernel(kernel), indent)
             yield ("," if indent is not None else ", ") * (at > 0) + margin + text.replace("\n", margin)
         yield ("" if indent is None or not self.kernels else "\n" + indent * " ") + "]" + after + "\n"
 
@@ -607,8 +646,16 @@ class Report:
 
         return report_from_dict(data, file)
 
+    def __repr__(self) -> str:
+        return brief.report_line(self)
+
+    def __str__(self) -> str:
+        """What matters of it, on one screen."""
+        return display.text("summary", self)
+
     def _repr_html_(self) -> str:
-        return display.html("report_html", self)
+        html: str = display.html("report_html", self)
+        return html
 
 
 def totals(sites: Iterable[Site]) -> Totals:
@@ -628,21 +675,17 @@ def totals(sites: Iterable[Site]) -> Totals:
 
 
 def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
-    told = plain(kernel)
+    told = to_builtins(kernel)
     of_memory = told.pop("memory")
-    return {**told, "sites": told["sites"] + of_memory, "totals": plain(kernel.totals)}
+    return {**told, "sites": (*told["sites"], *of_memory), "totals": to_builtins(kernel.totals)}
+
+
+def _written(value: Any, indent: int | None) -> str:
+    """As `json.dumps` writes it, whose lines and blanks take as long as the rest five times."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if indent is None else msgspec.json.format(text, indent=indent)
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as dicts and tuples as lists, all the way down: what `json` writes."""
-    if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, Status):
-        return str(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    return value
+    """Records as dicts and tuples as lists, all the way down: what `json` reads of what it writes."""
+    return json.loads(json.dumps(to_builtins(value)))

@@ -14,16 +14,18 @@ widths and offsets. Without the map sites pair by source position, inline stack,
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from msgspec import field
+from msgspec.structs import replace
+
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
-from ptxaudit.ir.graph import END, Graph
+from ptxaudit.base.records import Record
+from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
 from ptxaudit.report.model import Kernel, Pairing, Site
 
@@ -35,8 +37,7 @@ _ENTRY = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$%]+)")
 BY_MAP, BY_POSITION = "ptxas", "position"
 
 
-@dataclass(frozen=True)
-class PtxMap:
+class PtxMap(Record, dict=True):
     """ptxas's map of one cubin: the PTX it was given, and the line of it that each instruction is of."""
 
     text: str
@@ -53,7 +54,7 @@ class PtxMap:
             out[name] += [(number, _plain(statement)) for statement in line.partition("//")[0].split(";")]
         return out
 
-    def lines(self, kernel: str, accesses: Sequence[Access]) -> dict[int, int] | None:
+    def lines(self, kernel: str, accesses: Sequence[Access]) -> dict[int, int | None] | None:
         """Line of this text -> line of the PTX that was audited; None when the two are not the same code."""
         wanted = {access.text for access in accesses}
         here = [(number, text) for number, text in self._of_kernels.get(kernel, ()) if text in wanted]
@@ -73,8 +74,7 @@ def ptx_map(cubin: Cubin) -> PtxMap | None:
     return PtxMap(ptx_text(cubin), table) if table else None
 
 
-@record
-class Access:
+class Access(Record):
     """One site as pairing sees it. line: of the PTX; place: source position and inline stack; depth: loops
     around it; loop: PTX lines of the innermost one; base, offset: its address, as the code has it."""
 
@@ -90,8 +90,7 @@ class Access:
     offset: int
 
 
-@record
-class Side:
+class Side(Record):
     """One kernel's accesses in program order; of machine code also ptxas's map, and how many loops
     are at most around the instructions of a PTX line."""
 
@@ -102,17 +101,20 @@ class Side:
 
 def side(function: Function, flow: Graph, entry: Kernel, known: PtxMap | None) -> Side:
     """What pairing needs to know of an audited kernel."""
-    loops = loops_of(flow)
-    depths = Counter(block for loop in loops for block in loop)
+    loops = flow.loops
     ptx = function.isa == "ptx"
     places = {instruction.place: instruction for instruction in function.instructions if instruction.site is not None}
     out = []
     for site in entry.sites:
-        instruction = places[site.ptx_line if ptx else site.offset]
+        at = site.ptx_line if ptx else site.offset
+        assert at is not None  # an entry of this function: each site has its place
+        instruction = places[at]
+        accessed = instruction.site
+        assert accessed is not None
         source = known.table.at(function.name, instruction.place) if known else None
         line = site.ptx_line if ptx else source.line if source else None
         block = flow.block_of[instruction.index]
-        around = min((loop for loop in loops if block in loop), key=len, default=()) if ptx else ()
+        around = loops.loops[at].blocks if ptx and (at := loops.innermost(block)) is not None else ()
         inside = frozenset(function.instructions[k].place for b in around for k in range(flow.starts[b], flow.ends[b]))
         out.append(
             Access(
@@ -122,27 +124,18 @@ def side(function: Function, flow: Graph, entry: Kernel, known: PtxMap | None) -
                 site.width,
                 line,
                 _place(site),
-                depths[block],
+                loops.depth(block),
                 inside,
-                str(instruction.site.address),
-                instruction.site.offset,
+                str(accessed.address),
+                accessed.offset,
             )
         )
     deepest: dict[int, int] = {}
     for instruction in function.instructions if known else ():
-        source = known.table.at(function.name, instruction.place)
+        source = known.table.at(function.name, instruction.place) if known else None
         if source is not None:
-            deepest[source.line] = max(deepest.get(source.line, 0), depths[flow.block_of[instruction.index]])
+            deepest[source.line] = max(deepest.get(source.line, 0), loops.depth(flow.block_of[instruction.index]))
     return Side(tuple(out), known, deepest)
-
-
-def loops_of(flow: Graph) -> list[set[int]]:
-    """The natural loops, each the set of its blocks."""
-    loops: dict[int, set[int]] = defaultdict(set)
-    for source, head in flow.cfg.edges:
-        if head != END and flow.dominates(head, source):
-            loops[head] |= flow._loop(source, head)
-    return list(loops.values())
 
 
 def _plain(text: str) -> str:
@@ -217,7 +210,7 @@ def pair(kernel: str, ptx: Side, sass: Side) -> list[Pairing]:
     made: dict[Access, list[Access]] = defaultdict(list)
     added = []
     for access in sass.accesses:
-        origin = by_line.get(translated.get(access.line, -1))
+        origin = by_line.get(-1 if access.line is None else translated.get(access.line, -1))
         made[origin].append(access) if origin else added.append(access)
     same_lines = all(here == there for here, there in translated.items())
     return _pairings(ptx.accesses, made, added, sass.deepest if same_lines else {})
@@ -308,7 +301,7 @@ def _by_position(ptx: Sequence[Access], sass: Sequence[Access]) -> list[Pairing]
     for at, accesses in enumerate((ptx, sass)):
         for access in accesses:
             groups[access.place, access.access][at].append(access)
-    out = []
+    out: list[Pairing] = []
     for ours, theirs in groups.values():
         out += _in_order(ours, theirs)
     return out

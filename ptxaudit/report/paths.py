@@ -7,11 +7,10 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ptxaudit.report.model import Kernel, Site
+from ptxaudit.base.places import is_installed, line_of, own
 
-# Folders of a project that others' files are installed into.
-FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", "_deps"))
+if TYPE_CHECKING:
+    from ptxaudit.report.model import Frame, Kernel, MemorySite, Site, Source
 
 
 @lru_cache(maxsize=4096)
@@ -25,16 +24,10 @@ def below(file: str, root: str | os.PathLike[str] | None) -> str:
     return path.as_posix()
 
 
-@lru_cache(maxsize=4096)
-def base_name(file: str) -> str:
-    """The last part of a path."""
-    return PurePath(file).name
-
-
 def is_own(file: str, root: str | os.PathLike[str] | None) -> bool:
     """A file of the project: below the root, where there is one, and not of an installed package."""
-    path = PurePath(below(file, root))
-    return not (root is not None and path.is_absolute()) and FOREIGN.isdisjoint(path.parts)
+    path = below(file, None if root is None else os.fspath(root))
+    return not (root is not None and PurePath(path).is_absolute()) and not is_installed(path)
 
 
 def here() -> str:
@@ -42,10 +35,15 @@ def here() -> str:
     return str(Path.cwd())
 
 
-def place(site: Site, kernel: Kernel) -> str:
-    """Where a site is, short: file:line, else the line of the PTX or the offset in the function."""
+def own_place(source: Source) -> Source | Frame:
+    """The user's line: the access's own, or the innermost that it was inlined at that is in no header of a toolkit."""
+    return own(source.places)
+
+
+def place(site: Site | MemorySite, kernel: Kernel) -> str:
+    """Where a site is, short: file:line of the user's own, else the line of the PTX or the offset in the function."""
     if site.source:
-        return f"{PurePath(site.source.file).name}:{site.source.line}"
+        return line_of(site.source)
     if site.ptx_line is not None:
         return f"{PurePath(kernel.input).name}:{site.ptx_line}" if kernel.is_ptx_file else f"PTX line {site.ptx_line}"
     return f"+{site.offset:#06x}" if site.offset is not None else site.id

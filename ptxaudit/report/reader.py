@@ -5,49 +5,20 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
+
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.status import Status
-from ptxaudit.base.typecheck import check_types
-from ptxaudit.report.model import (
-    SCHEMA,
-    Code,
-    Condition,
-    Fix,
-    Frame,
-    Input,
-    Kernel,
-    LaunchRecord,
-    Local,
-    Loop,
-    LoopShare,
-    MemorySite,
-    Moved,
-    Occupancy,
-    Pairing,
-    Pattern,
-    Problem,
-    Replacement,
-    Report,
-    Seen,
-    Site,
-    Source,
-    Span,
-    Spills,
-    Step,
-    Suppression,
-    Tool,
-    Trip,
-    Why,
-)
+from ptxaudit.report.model import SCHEMA, Kernel, Report
 from ptxaudit.report.shown import shown
 
-Record = TypeVar("Record")
 MOST_DIGITS = 100  # of a figure: what has more cannot be divided, or shown as a share
 _LONG, _LONG_BYTES = re.compile(rf"\d{{{MOST_DIGITS}}}"), re.compile(rb"\d{%d}" % MOST_DIGITS)
 AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
+_MISSING = re.compile("Object missing required field `(.*?)`(.*)")
 
 
 def read_report(path: str | Path) -> Report:
@@ -79,9 +50,8 @@ def parse_report(text: str, file: str | None = None) -> Report:
 
 def json_of(text: str | bytes) -> Any:
     """What JSON says. Raises ValueError for what is none, and for a number of so many digits that it is no figure."""
-    long = (_LONG if isinstance(text, str) else _LONG_BYTES).search(
-        text
-    )  # among the digits of parameter bytes too, which are no number
+    # among the digits of parameter bytes too, which are no number
+    long = _LONG.search(text) if isinstance(text, str) else _LONG_BYTES.search(text)
     return json.loads(text, parse_int=_figure) if long else json.loads(text)
 
 
@@ -101,142 +71,46 @@ def report_from_dict(data: Any, file: str | None = None, what: str = "report") -
     if schema != SCHEMA:
         raise InputError(f'the {what} has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
     try:
-        report = Report(
-            tool=Tool(**data["tool"]),
-            inputs=tuple(Input(**entry) for entry in data["inputs"]),
-            kernels=tuple(_kernel(entry) for entry in data["kernels"]),
-            problems=tuple(Problem(**entry) for entry in data["problems"]),
-            suppressions=tuple(
-                Suppression(**{key: _tuple(value) for key, value in entry.items()})
-                for entry in data.get("suppressions", ())
-            ),
-        )
-        check_types(report)
-        return report
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"the {what} does not keep to its schema: {missing}", AGAIN, file) from None
+        report = convert(_told_apart(data), Report)
+    except ValidationError as error:
+        missing = _MISSING.fullmatch(str(error))
+        what_is_wrong = f"there is no '{missing[1]}'{missing[2]}" if missing else str(error)
+        raise InputError(f"the {what} does not keep to its schema: {what_is_wrong}", AGAIN, file) from None
+    except RecursionError:
+        raise InputError(f"this is not a {what}: it is nested too deeply", AGAIN, file) from None
+    kernels = tuple(map(_of_older, report.kernels, data["kernels"]))
+    return replace(report, kernels=kernels)
 
 
-def _launch(entry: dict[str, Any]) -> LaunchRecord:
-    symbols = entry.get("symbols")
-    of_symbols = symbols and {name: _tuple(value) for name, value in symbols.items()}
-    return LaunchRecord(**{key: _tuple(value) for key, value in entry.items()} | {"symbols": of_symbols})
+def _told_apart(data: dict[str, Any]) -> dict[str, Any]:
+    """The document with the accesses to global and local memory beside the sites, as records have them. What is of no
+    such form is left to the types."""
+    kernels = data.get("kernels")
+    if not isinstance(kernels, list):
+        return data
+    return {**data, "kernels": [_with_memory(kernel) for kernel in kernels]}
 
 
-def _kernel(entry: dict[str, Any]) -> Kernel:
-    launch = entry["launch"]
-    return Kernel(
-        name=entry["name"],
-        demangled=entry["demangled"],
-        isa=entry["isa"],
-        arch=entry["arch"],
-        input=entry["input"],
-        machine=entry["machine"],
-        launch=launch and _launch(launch),
-        assumed=tuple(entry["assumed"]),
-        notes=tuple(entry["notes"]),
-        shared_static=entry["shared_static"],
-        sites=tuple(_site(site) for site in entry["sites"] if site.get("space", "shared") == "shared"),
-        memory=tuple(_memory_site(site) for site in entry["sites"] if site.get("space", "shared") != "shared"),
-        registers=entry.get("registers"),
-        instructions=entry.get("instructions"),
-        stack=entry.get("stack"),
-        barriers=entry.get("barriers"),
-        spills=_record(Spills, entry.get("spills")),
-        occupancy=_occupancy(entry.get("occupancy")),
-        code=_record(Code, entry.get("code")),
-        loop_shares=tuple(LoopShare(**loop) for loop in entry.get("loop_shares", ())),
-        local=tuple(Local(**(local | {"source": _source(local["source"])})) for local in entry.get("local", ())),
-        loops=tuple(Loop(**(loop | {"sites": _tuple(loop["sites"])})) for loop in entry.get("loops", ())),
+def _with_memory(kernel: Any) -> Any:
+    sites = kernel.get("sites") if isinstance(kernel, dict) else None
+    if not isinstance(sites, list):
+        return kernel
+    of_memory = [site for site in sites if not _of_shared(site)]
+    return {**kernel, "sites": [site for site in sites if _of_shared(site)], "memory": of_memory}
+
+
+def _of_shared(site: Any) -> bool:
+    return not isinstance(site, dict) or site.get("space", "shared") == "shared"
+
+
+def _of_older(kernel: Kernel, entry: dict[str, Any]) -> Kernel:
+    """A kernel with all figures, of which an older report has one: k was the figure, and so what is proved."""
+    entries = [site for site in entry["sites"] if _of_shared(site)]
+    if all("line_class_proved" in site for site in entries):
+        return kernel
+    known = [site.lines is not None and "line_class_proved" not in of for site, of in zip(kernel.sites, entries)]
+    sites = tuple(
+        replace(site, line_class_proved=site.line_class_max, lines_proved=site.lines) if older else site
+        for site, older in zip(kernel.sites, known)
     )
-
-
-def _record(cls: type[Record], entry: dict[str, Any] | None) -> Record | None:
-    return None if entry is None else cls(**entry)
-
-
-def _occupancy(entry: dict[str, Any] | None) -> Occupancy | None:
-    return (
-        None
-        if entry is None
-        else Occupancy(**entry | {"steps": tuple(Step(**step) for step in entry.get("steps", ()))})
-    )
-
-
-def _site(entry: dict[str, Any]) -> Site:
-    read = {
-        "source": _source,
-        "status": Status,
-        "bounds": _tuple,
-        "per_request": _span,
-        "ideal_per_request": _span,
-        "excess_per_request": _span,
-        "conditions": lambda rows: tuple(Condition(**row) for row in rows),
-        "trips": lambda rows: tuple(Trip(**row) for row in rows),
-        "fix": _fix,
-        "patterns": lambda rows: tuple(map(_pattern, rows)),
-        "unaligned": _tuple,
-        "why": _why,
-        "pairing": lambda entry: entry and Pairing(**{key: _tuple(value) for key, value in entry.items()}),
-    }
-    if "line_class_proved" not in entry and entry["lines"] is not None:  # an older report, of which k was the figure
-        entry = entry | {"line_class_proved": entry["line_class_max"], "lines_proved": entry["lines"]}
-    return Site(**{key: read[key](value) if key in read else value for key, value in entry.items()})
-
-
-def _tuples(cls: type[Record], entry: dict[str, Any]) -> Record:
-    """A record whose lists are tuples."""
-    return cls(**{key: _tuple(value) for key, value in entry.items()})
-
-
-def _pattern(entry: dict[str, Any]) -> Pattern:
-    return _tuples(Pattern, entry | {"seen": tuple(Seen(**one) for one in entry["seen"])})
-
-
-def _fix(entry: dict[str, Any] | None) -> Fix | None:
-    if entry is None:
-        return None
-    moved = entry.get("moved")
-    replacements = tuple(Replacement(**one) for one in entry["replacements"])
-    return Fix(**entry | {"replacements": replacements, "moved": moved and _tuples(Moved, moved)})
-
-
-def _memory_site(entry: dict[str, Any]) -> MemorySite:
-    read = {
-        "source": _source,
-        "status": Status,
-        "bounds": _tuple,
-        **dict.fromkeys(("per_request", "ideal_per_request", "excess_per_request"), _span),
-        "conditions": lambda rows: tuple(Condition(**row) for row in rows),
-        "trips": lambda rows: tuple(Trip(**row) for row in rows),
-        "unaligned": _tuple,
-        "why": _why,
-    }
-    return MemorySite(**{key: read[key](value) if key in read else value for key, value in entry.items()})
-
-
-def _why(entry: dict[str, Any] | None) -> Why | None:
-    if entry is None:
-        return None
-    inner = {
-        "unknowns": tuple(entry["unknowns"]),
-        "parts": tuple(_why(part) for part in entry["parts"]),
-        "cause": _why(entry["cause"]),
-    }
-    return Why(**(entry | inner))
-
-
-def _source(entry: dict[str, Any] | None) -> Source | None:
-    if entry is None:
-        return None
-    inlined = tuple(Frame(**frame) for frame in entry["inlined"])
-    return Source(entry["file"], entry["line"], entry["column"], entry["text"], inlined)
-
-
-def _span(entry: dict[str, Any] | None) -> Span | None:
-    return None if entry is None else Span(**entry)
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(_tuple(item) for item in value) if isinstance(value, list) else value
+    return replace(kernel, sites=sites)

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from math import prod
+
+from msgspec.structs import replace
 
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.occupancy import blocks_per_sm, limits_of
@@ -55,19 +56,32 @@ def steps(found: Occupancy, arch: str, threads: int, shared: int, registers: int
     """Where more and where fewer blocks fit: the next such numbers of registers, and bytes of shared memory. (Both are
     monotonous.)
     """
-    most = limits_of(arch).shared_of_block
+    limits = limits_of(arch)
+    assert limits is not None  # without them nothing is found
+
+    def with_registers(number: int) -> Occupancy | None:
+        return occupancy(arch, threads, shared, number, barriers)
+
+    def with_shared(number: int) -> Occupancy | None:
+        return occupancy(arch, threads, number, registers, barriers)
+
     for resource, least, now, last, at in (
-        ("registers", 1, registers, MOST_REGISTERS, lambda n: occupancy(arch, threads, shared, n, barriers)),
-        ("shared memory", 0, shared, most, lambda n: occupancy(arch, threads, n, registers, barriers)),
+        ("registers", 1, registers, MOST_REGISTERS, with_registers),
+        ("shared memory", 0, shared, limits.shared_of_block, with_shared),
     ):
+
+        def fit(number: int, blocks: int) -> bool:
+            there = at(number)
+            return there is not None and there.blocks_per_sm >= blocks
+
         for number in (
-            _last_with(lambda n: at(n).blocks_per_sm > found.blocks_per_sm, least, now),
-            _last_with(lambda n: at(n).blocks_per_sm >= found.blocks_per_sm, now, last),
+            _last_with(lambda n: fit(n, found.blocks_per_sm + 1), least, now),
+            _last_with(lambda n: fit(n, found.blocks_per_sm), now, last),
         ):
             if number is not None:
                 step = number if number < now else number + 1
-                if step <= last:
-                    there = at(step)
+                there = at(step) if step <= last else None
+                if there is not None:
                     yield Step(resource, step, there.percent, there.blocks_per_sm)
 
 
@@ -97,7 +111,7 @@ def occupancy(arch: str, threads: int, shared: int, registers: int, barriers: in
     if limits is None or found is None:
         return None
     warps = -(-threads // WARP)
-    number = int(re.search(r"\d+", arch)[0])
+    number = int(re.findall(r"\d+", arch)[0])
     further = _further(number, warps, registers, barriers, limits.blocks)
     blocks, limiter = min((found.blocks_per_sm, found.limiter), *further, key=lambda pair: pair[0])
     return Occupancy(100 * blocks * warps / (limits.threads // WARP), blocks, limiter)

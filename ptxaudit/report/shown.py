@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from ptxaudit.base.printable import is_printable, record
 from ptxaudit.report.model import Kernel, Report
@@ -30,11 +31,11 @@ def _is_fine(kernel: Kernel) -> bool:
             strings += [condition.when for condition in site.conditions]
         if site.pairing is not None:
             strings += [*site.pairing.ptx, *site.pairing.sass]
-    for site in kernel.memory:
-        strings += _of_site(site)
-        strings += [condition.when for condition in site.conditions]
-    for place in (*kernel.sites, *kernel.memory, *kernel.local):
-        source = place.source
+    for entry in kernel.memory:
+        strings += _of_site(entry)
+        strings += [condition.when for condition in entry.conditions]
+    of_locals = (local.source for local in kernel.local)
+    for source in [*(site.source for site in kernel.accesses), *of_locals]:
         if source is not None:
             strings += (source.file, source.text or "")
             for frame in source.inlined:

@@ -3,18 +3,22 @@
     STL [R1+0x10], R4 and LDL.64 R6, [R1+0x18], both named as spills  ->  Spills(stores=4, loads=8, bytes=12)
 
 The machine code of CUDA 12.6 and later names the instructions; of an earlier assembler that runs here the remarks
-say the bytes. Code without any access to local memory spills nothing. What else is in local memory, arrays and
-the frames of calls, is not counted; where the file does not tell the two apart nothing is known.
+say the bytes. Since CUDA 13 registers are spilled to shared memory, too, where a kernel asks for it
+(`.pragma "enable_smem_spilling"`): these are named in the same way and counted beside, as `ptxas -v` leaves them out.
+Code without any access to local memory spills nothing. What else is in local memory, arrays and the frames of calls, is
+not counted; where the file does not tell the two apart nothing is known.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage, usage
 from ptxaudit.ir import nodes as ir
+from ptxaudit.report.local_kinds import named_spills
 from ptxaudit.report.mix import NEVER, class_of, width_of
 from ptxaudit.report.model import Spills
 
@@ -59,13 +63,29 @@ def _told(log: str) -> dict[str, tuple[int, int]]:
 
 def spills(functions: Iterable[ir.Function], of: Mapping[str, Usage]) -> Spills | None:
     """Of a kernel in machine code and of what it calls; None where one of them does not say."""
-    stores = loads = 0
+    found = Spills(0, 0, 0)
     for function in functions:
-        both = _of_function(function, of.get(function.name, NOTHING_KNOWN))
-        if both is None:
-            return None
-        stores, loads = stores + both[0], loads + both[1]
-    return Spills(stores, loads, stores + loads)
+        named = named_spills(function, of)
+        for section, instructions in _sections(function).items():
+            own = _of_section(instructions, named, of.get(section, NOTHING_KNOWN))
+            if own is None:
+                return None
+            found = _sum(found, own)
+    return found
+
+
+def _sections(function: ir.Function) -> dict[str, list[ir.Instruction]]:
+    """The instructions of a kernel, and of the functions beside it in other sections of the file."""
+    found: dict[str, list[ir.Instruction]] = {}
+    for routine in function.routines:
+        found.setdefault(routine.section, []).extend(function.instructions[routine.first : routine.end])
+    return found
+
+
+def _sum(one: Spills, other: Spills) -> Spills:
+    return Spills(
+        one.stores + other.stores, one.loads + other.loads, one.bytes + other.bytes, one.shared + other.shared
+    )
 
 
 def spills_of_ptx(taken: Usage) -> Spills | None:
@@ -79,17 +99,20 @@ def spills_of_ptx(taken: Usage) -> Spills | None:
     return Spills(0, 0, 0) if nothing else None
 
 
-def _of_function(function: ir.Function, taken: Usage) -> tuple[int, int] | None:
-    if taken.spill_bytes is not None and taken.spilled is None:
-        return taken.spill_bytes
+def _of_section(instructions: list[ir.Instruction], named: frozenset[int], taken: Usage) -> Spills | None:
     if taken.spilled is None:
-        local = any(
-            class_of(i.opcode).startswith("local-") and not i.text.startswith(NEVER) for i in function.instructions
-        )
-        return None if local else (0, 0)
-    named = [i.opcode for i in function.instructions if i.place in taken.spilled]
-    stores, loads = (
-        sum(width_of(opcode) or 0 for opcode in named if class_of(opcode).endswith(kind))
-        for kind in ("-store", "-load")
+        if taken.spill_bytes is not None:
+            stores, loads = taken.spill_bytes
+            return Spills(stores, loads, stores + loads)
+        local = any(class_of(i.opcode).startswith("local-") and not i.text.startswith(NEVER) for i in instructions)
+        return None if local else Spills(0, 0, 0)
+    opcodes = [i.opcode for i in instructions if i.index in named]
+    stores, loads, shared = (
+        _bytes(opcode for opcode in opcodes if class_of(opcode).startswith(kind))
+        for kind in ("local-store", "local-load", "shared-")
     )
-    return stores, loads
+    return Spills(stores, loads, stores + loads, shared)
+
+
+def _bytes(opcodes: Iterable[str]) -> int:
+    return sum(width_of(opcode) or 0 for opcode in opcodes)

@@ -9,9 +9,10 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.version import __version__
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ptxaudit.pipeline.kernels import Examined
     from ptxaudit.pipeline.loading import Loaded
     from ptxaudit.report.pairing import Side
+    from ptxaudit.review.result_cache import ResultCache
 
 Keep = Callable[["Examined", str], None]
 PARTS_A_JOB = 4  # shares of the work that a process takes one after the other
@@ -54,8 +56,10 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
     for one in given:
         check_kind(one)
     report = run(given, Options(**options), progress)
-    if not report.inputs and not report.kernels and all(unreadable := [why_unreadable(one) for one in given]):
-        raise unreadable[0]
+    if not report.inputs and not report.kernels:
+        unreadable = [why for one in given if (why := why_unreadable(one)) is not None]
+        if len(unreadable) == len(given):
+            raise unreadable[0]
     return report
 
 
@@ -119,12 +123,24 @@ def _parts(inputs: Sequence[Any], options: Options, progress: Progress, keep: Ke
 
 def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Part:
     """All of some inputs; what is known of files that have not changed is taken from the cache."""
-    audited = partial(_audited, options=options, progress=progress, **({} if keep is None else {"keep": keep}))
+    audited = partial(_audited, options=options, progress=progress)
+    if keep is not None:
+        audited = partial(audited, keep=keep)
     if options.cache:
         from ptxaudit.review.result_cache import with_kept
 
-        return with_kept(inputs, options, audited)
+        apart = (
+            keep is None and not options.edits
+        )  # what an edit is proved by is compiled from sources that decide, too
+        source = partial(_audited_source, options=options, progress=progress) if apart else None
+        return with_kept(inputs, options, audited, source)
     return audited(inputs)
+
+
+def _audited_source(content: Content, results: ResultCache, options: Options, progress: Progress) -> Part:
+    from ptxaudit.review.sources import audited, compiled_source
+
+    return audited([compiled_source(content, options, progress)], progress, results=results)[0]
 
 
 def _with_fixes(examined: Examined, options: Options) -> Kernel:

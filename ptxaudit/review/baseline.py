@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
-from ptxaudit.report.model import Kernel, MemorySite, Report, Site, plain
+from ptxaudit.report.model import AnySite, Kernel, Report, Site, plain
 from ptxaudit.report.reader import json_of, report_from_dict
 from ptxaudit.report.shown import shown
-from ptxaudit.review.diff.reports import Change, Diff, Verdict, diff_reports
+from ptxaudit.review.diff.reports import Change, Diff, KernelDiff, Verdict, diff_reports
 from ptxaudit.review.figures import Judgement, above_ideal, total_above_ideal
 from ptxaudit.review.findings import CONFLICTS, Finding, find
 
@@ -55,7 +55,31 @@ _SITE = (
     "lines_ideal",
     "consecutive",
 )
-_EMPTY = {
+# Of an access to global or local memory.
+_MEMORY = (
+    "id",
+    "space",
+    "opcode",
+    "access",
+    "width",
+    "status",
+    "requests",
+    "active_requests",
+    "sectors",
+    "sectors_ideal",
+    "sectors_excess",
+    "tag_requests",
+    "bounds",
+    "per_request",
+    "ideal_per_request",
+    "excess_per_request",
+    "same_address",
+    "misaligned",
+    "vector",
+    "kind",
+    "consecutive",
+)
+_PLACELESS: dict[str, Any] = {
     "offset": None,
     "ptx_line": None,
     "text": "",
@@ -67,9 +91,10 @@ _EMPTY = {
     "formula": "",
     "conditions": [],
     "trips": [],
-    "pairs_with": None,
     "source": None,
-} | dict.fromkeys(_SITE)
+}
+_EMPTY = _PLACELESS | {"pairs_with": None} | dict.fromkeys(_SITE)
+_EMPTY_MEMORY = _PLACELESS | dict.fromkeys(_MEMORY)
 SITE, KERNEL = 0, 1  # of what `rules_of` tells
 _KERNEL = (
     "name",
@@ -82,6 +107,10 @@ _KERNEL = (
     "shared_static",
     "registers",
     "instructions",
+    "stack",
+    "spills",
+    "occupancy",
+    "spaces",
 )
 
 
@@ -90,22 +119,26 @@ _KERNEL = (
 
 def baseline_json(report: Report) -> str:
     """The text of a baseline file: a line a site, with the rules that find something there ("rules"), and those that
-    may ("open")."""
+    may ("open"). Accesses to global and local memory are "memory"."""
     findings = find(report)
     certain, possible = (rules_of(f for f in findings if f.certain is sure) for sure in (True, False))
-    found = lambda kind, of: {"rules": certain[kind][id(of)], "open": possible[kind][id(of)]}
+    found: Callable[[int, object], dict[str, list[str]]] = lambda kind, of: {
+        "rules": certain[kind][id(of)],
+        "open": possible[kind][id(of)],
+    }
     kernels = []
     for kernel in report.kernels:
         head = {name: plain(getattr(kernel, name)) for name in _KERNEL} | found(KERNEL, kernel)
         head["input"] = _portable(kernel.input)
-        lines = (json.dumps(_site_dict(site) | found(SITE, site), ensure_ascii=False) for site in kernel.sites)
-        sites = ",\n".join(f"      {line}" for line in lines)
+        if head["occupancy"]:
+            del head["occupancy"]["steps"]
         local = [{"by": a.by, "opcode": a.opcode, "source": _source(a.source)} for a in kernel.local]
-        fields = json.dumps(head, ensure_ascii=False)[1:-1]
-        kernels.append(
-            f'    {{{fields},\n     "local": {json.dumps(local, ensure_ascii=False)},\n     "sites": [\n{sites}\n   '
-            "  ]}"
-        )
+        parts = [json.dumps(head, ensure_ascii=False)[1:-1], f'"local": {json.dumps(local, ensure_ascii=False)}']
+        for name, sites in (("memory", kernel.memory), ("sites", kernel.sites)):
+            lines = (json.dumps(_site_dict(site) | found(SITE, site), ensure_ascii=False) for site in sites)
+            if sites or name == "sites":
+                parts.append(f'"{name}": [\n' + ",\n".join(f"      {line}" for line in lines) + "\n     ]")
+        kernels.append("    {" + ",\n     ".join(parts) + "}")
     body = ",\n".join(kernels)
     return f'{{"schema": "{SCHEMA}", "tool": {json.dumps(plain(report.tool))},\n  "kernels": [\n{body}\n  ]}}\n'
 
@@ -117,30 +150,14 @@ def rules_of(findings: Iterable[Finding]) -> tuple[dict[int, list[str]], dict[in
     for finding in findings:
         if finding.site is None:
             of_kernel[id(finding.kernel)].append(finding.rule)
-        elif isinstance(finding.site, MemorySite):
-            of_kernel[id(finding.kernel)].append(_memory_entry(finding.rule, finding.site))
         elif finding.rule not in of_site[id(finding.site)]:
             of_site[id(finding.site)].append(finding.rule)
     return of_site, of_kernel
 
 
-def _memory_entry(rule: str, site: MemorySite) -> str:
-    """A finding on global or local memory, of which the file has no sites: what is accessed how, and what it wastes."""
-    return f"{rule} {site.space} {site.access} {site.opcode} {site.sectors_excess or 0}"
-
-
-def _memory_costs(entries: Iterable[str]) -> dict[str, list[int]]:
-    """What each entry wastes, least first, by the rest of it."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for entry in entries:
-        what, _, excess = entry.rpartition(" ")
-        if what and excess.isdigit():
-            found[what].append(int(excess))
-    return {what: sorted(costs) for what, costs in found.items()}
-
-
-def _site_dict(site: Site) -> dict[str, Any]:
-    known = {name: plain(getattr(site, name)) for name in _SITE if getattr(site, name) is not None}
+def _site_dict(site: AnySite) -> dict[str, Any]:
+    names = _SITE if isinstance(site, Site) else _MEMORY
+    known = {name: plain(getattr(site, name)) for name in names if getattr(site, name) is not None}
     return {"source": _source(site.source), **known}
 
 
@@ -161,15 +178,14 @@ def _source(source: Any) -> dict[str, Any] | None:
     """A position with base names: folders differ between machines."""
     if source is None:
         return None
-    told = plain(source)
+    told: dict[str, Any] = plain(source)
     for place in (told, *told["inlined"]):
         place["file"] = PurePath(place["file"]).name
     return told
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """What a file says. site_rules: the rules that found something, by kernel, by site; kernel_rules:
+class Baseline(Record):
+    """What a file says. site_rules: the rules that found something, by kernel, by access; kernel_rules:
     those of a kernel that are of no site; site_open, kernel_open: those that could not judge."""
 
     report: Report
@@ -200,7 +216,7 @@ def read_baseline(path: str | Path) -> Baseline:
     try:
         given, keys = data["kernels"], ("rules", "open")
         site_rules, site_open = (
-            tuple(tuple(_rules(site, key) for site in kernel["sites"]) for kernel in given) for key in keys
+            tuple(tuple(_rules(site, key) for site in _accesses(kernel)) for kernel in given) for key in keys
         )
         kernel_rules, kernel_open = (tuple(_rules(kernel, key) for kernel in given) for key in keys)
         kernels = [_whole(kernel) for kernel in data["kernels"]]
@@ -220,6 +236,11 @@ def read_baseline(path: str | Path) -> Baseline:
         raise InputError(error.what, AGAIN, file) from None
 
 
+def _accesses(kernel: dict[str, Any]) -> list[dict[str, Any]]:
+    """In the order of `Kernel.accesses`."""
+    return [*kernel["sites"], *kernel.get("memory", ())]
+
+
 def _rules(entry: dict[str, Any], key: str) -> tuple[str, ...]:
     """Taken out of a site or a kernel; older files do not tell what was open."""
     found = entry.pop(key) if key == "rules" else entry.pop(key, [])
@@ -230,7 +251,10 @@ def _rules(entry: dict[str, Any], key: str) -> tuple[str, ...]:
 
 def _whole(kernel: dict[str, Any]) -> dict[str, Any]:
     """A baseline's kernel as a report has it."""
-    sites = [_EMPTY | site for site in kernel["sites"]]
+    sites = [
+        *(_EMPTY | site for site in kernel["sites"]),
+        *(_EMPTY_MEMORY | site for site in kernel.pop("memory", ())),
+    ]
     local = [{"text": "", "offset": None, "ptx_line": None} | access for access in kernel["local"]]
     return {"assumed": [], "notes": []} | kernel | {"sites": sites, "local": local}
 
@@ -238,17 +262,19 @@ def _whole(kernel: dict[str, Any]) -> dict[str, Any]:
 # --- the ratchet ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Stale:
+def _looked_at(report: Report) -> set[str]:
+    return {space for kernel in report.kernels for space in kernel.spaces}
+
+
+class Stale(Record):
     """A site of the baseline whose conflict is gone or has become less."""
 
     kernel: Kernel
-    site: Site
+    site: AnySite
     what: str
 
 
-@dataclass(frozen=True)
-class Ratchet:
+class Ratchet(Record, dict=True):
     """A report beside its baseline."""
 
     diff: Diff
@@ -259,8 +285,6 @@ class Ratchet:
     inputs: tuple[str, ...]  # what was audited
     isas: frozenset[str]  # instruction sets of it
     whole: bool = True  # all kernels of these
-    # of global and local memory, by the id() of a kernel of the report: what is found there now
-    memory: Mapping[int, list[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(baseline: Baseline, report: Report, whole: bool = True) -> Ratchet:
@@ -281,15 +305,15 @@ class Ratchet:
                 f"the baseline is of {known}, and this audit of {now}: they cannot be compared",
                 "audit with the --isa that the baseline was written with, or write it again",
             )
-        memory: dict[int, list[str]] = defaultdict(list)
-        if any(kernel.memory for kernel in report.kernels):
-            for finding in find(report):
-                if isinstance(finding.site, MemorySite):
-                    memory[id(finding.kernel)].append(_memory_entry(finding.rule, finding.site))
+        if report.kernels and old and (unknown := _looked_at(report) - _looked_at(baseline.report)):
+            raise InputError(
+                f"this audit looks at {' and '.join(sorted(unknown))} memory, which the baseline does not know",
+                "write it again with the same --space, or audit without it",
+            )
         changes = diff_reports(baseline.report, report)
-        return Ratchet(changes, proved, left, of_kernels, open_kernels, inputs, isas, whole, memory)
+        return Ratchet(changes, proved, left, of_kernels, open_kernels, inputs, isas, whole)
 
-    def is_open(self, site: Site, judged: Judgement, of: Callable[[Site], Judgement]) -> bool:
+    def is_open(self, site: AnySite, judged: Judgement, of: Callable[[Any], Judgement]) -> bool:
         """Whether a limit may deny the site: it is new, worse, or not judged so in the baseline. of: judges by the
         limit.
         """
@@ -301,7 +325,7 @@ class Ratchet:
 
     def total_grew(self, kernel: Kernel) -> str:
         """How a kernel's excess became more than it was, or that it is new; "" where neither."""
-        entry = next((entry for entry in self.diff.kernels if entry.new is kernel), None)
+        entry = self._entries.get(id(kernel))
         if entry is None or entry.old is None:
             return "not in the baseline"
         if entry.comparable:
@@ -319,8 +343,6 @@ class Ratchet:
         if finding.site is None:
             key = finding.kernel is not None and (self._old_kernel(finding.kernel), finding.rule)
             return key is not False and (self.of_kernels[key] > 0 or not finding.certain and self.open_kernels[key] > 0)
-        if isinstance(finding.site, MemorySite):
-            return finding.kernel is not None and self._knows_memory(finding, finding.kernel, finding.site)
         change = self._changes.get(id(finding.site))
         if change is None:
             return False
@@ -329,22 +351,20 @@ class Ratchet:
         known = self.of_sites if finding.certain else self.of_sites | self.open_sites
         return any((finding.rule, id(old)) in known for old in change.olds)
 
-    def _knows_memory(self, finding: Finding, kernel: Kernel, site: MemorySite) -> bool:
-        """The baseline has as many findings of this rule on accesses like this one that waste as much or more."""
-        old = self._old_kernel(kernel)
-        before = self.of_kernels if finding.certain else self.of_kernels + self.open_kernels
-        then = _memory_costs(entry for (of, entry), count in before.items() if of == old for _ in range(count))
-        now = _memory_costs(self.memory.get(id(kernel), ()))
-        what, _, excess = _memory_entry(finding.rule, site).rpartition(" ")
-        more = lambda costs: sum(cost >= int(excess) for cost in costs.get(what, ()))
-        return more(then) >= more(now) > 0
+    def holds(self, kernel: Kernel, figure: Callable[[Kernel], float | None], less_is_worse: bool) -> bool:
+        """Whether a figure of a kernel is no worse than it was."""
+        entry = self._entries.get(id(kernel))
+        before, now = None if entry is None or entry.old is None else figure(entry.old), figure(kernel)
+        if before is None or now is None:
+            return entry is not None and entry.old is not None and before is now
+        return now >= before if less_is_worse else now <= before
 
-    def worse(self) -> Iterator[tuple[Kernel, Site, str, bool]]:
+    def worse(self) -> Iterator[tuple[Kernel, AnySite, str, bool]]:
         """(kernel, site, what, certain) of everything that is worse than the baseline, or new and not ideal."""
         for entry in self.diff.kernels:
             if entry.new is None:
                 continue
-            for change in entry.changes:
+            for change in entry.every:
                 for site in change.news:
                     if (found := _worse(change, site)) is not None:
                         yield entry.new, site, *found
@@ -355,7 +375,7 @@ class Ratchet:
         for entry in self.diff.kernels:
             if entry.old is None or entry.new is None and not self._audited(entry.old):
                 continue
-            for change in entry.changes:
+            for change in entry.every:
                 if change.old is not None and (what := _less(change)):
                     found.append(Stale(entry.old, change.old, what))
         return found
@@ -366,7 +386,11 @@ class Ratchet:
 
     @cached_property
     def _changes(self) -> dict[int, Change]:
-        return {id(site): change for entry in self.diff.kernels for change in entry.changes for site in change.news}
+        return {id(site): change for entry in self.diff.kernels for change in entry.every for site in change.news}
+
+    @cached_property
+    def _entries(self) -> dict[int, KernelDiff]:
+        return {id(entry.new): entry for entry in self.diff.kernels if entry.new is not None}
 
     @cached_property
     def _partners(self) -> dict[int, int]:
@@ -380,17 +404,17 @@ class Ratchet:
 
 def _by_site(
     kernels: tuple[Kernel, ...], rules: tuple[tuple[tuple[str, ...], ...], ...]
-) -> dict[tuple[str, int], Site]:
+) -> dict[tuple[str, int], AnySite]:
     """(rule, id() of a site) -> the site, of all rules by kernel and site."""
     return {
         (rule, id(site)): site
         for kernel, sites in zip(kernels, rules, strict=True)
-        for site, found in zip(kernel.sites, sites, strict=True)
+        for site, found in zip(kernel.accesses, sites, strict=True)
         for rule in found
     }
 
 
-def _worse(change: Change, site: Site) -> tuple[str, bool] | None:
+def _worse(change: Change, site: AnySite) -> tuple[str, bool] | None:
     """What to say of a site, and whether it is certain; None where there is nothing against it."""
     low, high = above_ideal(site)
     if change.verdict is Verdict.WORSE:
@@ -420,15 +444,16 @@ def _less(change: Change) -> str:
     return f"{_figure(old)} → {_figure(new)}" if change.verdict is Verdict.BETTER else ""
 
 
-def _figure(site: Site | None) -> str:
+def _figure(site: AnySite | None) -> str:
     """ "excess 992", "excess 1–7 a request", "k = 4", or the status."""
     if site is None:
         return "nothing"
-    if site.excess is not None:
-        same = "" if site.excess or site.wavefronts is None else f" ({plural(site.wavefronts, 'wavefront')})"
-        return f"excess {number(site.excess)}{same}"
+    if site.wasted is not None:
+        unit = "wavefront" if isinstance(site, Site) else "sector"
+        same = "" if site.wasted or site.paid is None else f" ({plural(site.paid, unit)})"
+        return f"excess {number(site.wasted)}{same}"
     if site.excess_per_request is not None:
         return f"excess {interval(site.excess_per_request.low, site.excess_per_request.high)} a request"
-    if site.line_class_max is not None:
+    if isinstance(site, Site) and site.line_class_max is not None:
         return f"k = {site.line_class_max}"
     return "excess 0" if site.status is Status.UNREACHED else str(site.status)

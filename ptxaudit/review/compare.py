@@ -15,11 +15,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from msgspec import field
+
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.report.model import Kernel, MemorySite, Site, plain
 
@@ -55,8 +57,7 @@ DISPUTED = {
 NO_COUNTER = "no counter sees the wavefronts of cp.async.cg"
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(Record):
     """One instruction in a profile. offset: bytes from the start of the function; requests: how often
     a warp executed it; the others: the per-instruction metrics, None where not exported."""
 
@@ -69,8 +70,7 @@ class Counted:
     tag_requests: int | None = None
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(Record):
     """One profiled launch. counters: the hardware's totals of wavefronts by kind: "" (all), "op_ld",
     "op_st", "op_atom", "op_misc"; {} where not exported. grid, block: None where not exported."""
 
@@ -81,8 +81,7 @@ class Profile:
     block: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Record):
     """One instruction of both; site or counted is None where only one has it. why: in words, or ""."""
 
     verdict: Verdict
@@ -96,8 +95,7 @@ class Row:
         return offset or 0
 
 
-@dataclass(frozen=True)
-class Total:
+class Total(Record):
     """A hardware counter of the launch beside sums over the sites that it covers.
 
     low, high: the report's, equal where all of them are exact; high None where one has no figure.
@@ -126,8 +124,7 @@ class Total:
 ARBITRATION = 0.05  # measured: about 1 % of loads in launches that fill the chip, up to 5 % of copies
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Record, dict=True):
     """One launch of one kernel in both."""
 
     kernel: Kernel
@@ -208,6 +205,7 @@ def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
 
 def _memory_dict(row: Row) -> dict[str, Any]:
     site, counted = row.site, row.counted
+    assert site is not None  # the profile alone lists no access to global memory
     return {
         "verdict": str(row.verdict),
         "why": row.why,
@@ -306,7 +304,11 @@ def _totals(sites: Iterable[Site], counted: Mapping[int, Counted], counters: Map
         covered = [site for site in sites if site.access in COUNTERS[name] and ".BYPASS" not in site.opcode]
         if not covered:
             continue
-        by_instruction = [counted[site.offset].wavefronts or 0 for site in covered if site.offset in counted]
+        by_instruction = [
+            counted[site.offset].wavefronts or 0
+            for site in covered
+            if site.offset is not None and site.offset in counted
+        ]
         bounds = [_counter_bounds(site) for site in covered]
         known = [pair for pair in bounds if pair is not None]
         high = sum(high for _, high in known) if len(known) == len(bounds) else None
@@ -333,6 +335,7 @@ _GENERIC_ATOMIC = re.compile(r"(ATOM|RED)\b")
 
 def _row_dict(row: Row) -> dict[str, Any]:
     site, counted = row.site, row.counted
+    assert site is not None  # the profile alone lists no access to global memory
     return {
         "verdict": str(row.verdict),
         "why": row.why,

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ptxaudit.base import printable
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import whole
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.result import SiteResult
@@ -34,6 +35,7 @@ from ptxaudit.pipeline.examine import examine
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.assemble import is_there
 from ptxaudit.report.model import MemorySite, Problem, Site
+from ptxaudit.report.paths import place
 
 if TYPE_CHECKING:
     from ptxaudit.review.fix.arrays import Use
@@ -47,8 +49,7 @@ _OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 
-@dataclass(frozen=True)
-class Mended:
+class Mended(Record):
     """One request of a site before and after the best repair of its array. repair: what is done; addresses, places: of
     its lanes, bytes from the array's beginning."""
 
@@ -59,8 +60,7 @@ class Mended:
     active: np.ndarray
 
 
-@dataclass(frozen=True)
-class Explained:
+class Explained(Record):
     """One site under one launch: its entry in the report, and the lane engine's whole answer.
 
     copies: further sites of the same line (an unrolled loop) whose requests look the same. mended: what a repair makes
@@ -99,8 +99,7 @@ def explain(
 
 def sites_of(examined: Examined) -> Iterator[tuple[Site | MemorySite, SiteResult]]:
     """The entries of the report with what the lane engine says of them: shared memory's first."""
-    instructions = examined.function.instructions
-    others = [result for result in examined.result.sites if instructions[result.index].site.of != "shared"]
+    others = [result for result in examined.result.sites if examined.function.site(result.index).of != "shared"]
     yield from ((site, result) for result, site in examined.of_shared)
     yield from zip(examined.entry.memory, filter(is_there, others), strict=True)
 
@@ -204,7 +203,7 @@ def names(wanted: str, one: Explained) -> bool:
     if match := _PLACE.fullmatch(wanted):
         line = int(match["line"])
         if site.source is not None:
-            places = (site.source, *site.source.inlined)
+            places = site.source.places
             if any(place.line == line and _ends_with(place.file, match["file"]) for place in places):
                 return True
         return site.ptx_line == line and kernel.input.endswith(".ptx") and _ends_with(kernel.input, match["file"])
@@ -234,7 +233,7 @@ def no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
 def _spellings(sites: Iterable[Explained]) -> Iterable[str]:
     for one in sites:
         if one.site.source is not None:
-            yield f"{PurePath(one.site.source.file).name}:{one.site.source.line}"
+            yield place(one.site, one.examined.entry)
         elif one.site.offset is not None:
             yield f"{one.examined.entry.name}+{one.site.offset:#x}"
         else:

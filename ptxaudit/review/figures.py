@@ -7,7 +7,7 @@
     against((0, 7), 8) satisfied         against((0, 7), 4) open         against((4, None), 4) violated
 
 The gate, the rules and the baseline judge by these. Both ends are proved: what rests on an assumption, as the figures
-of the block shapes that are tried where none is told, has none.
+of the block shapes that are tried where none is specified, has none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from ptxaudit.base.status import Status
 from ptxaudit.ir.reasons import Kind
-from ptxaudit.report.model import MemorySite, Site, Span
+from ptxaudit.report.model import AnySite, MemorySite, Site, Span
 
 Interval = tuple[int, int | None]  # high None = no proved upper end
 
@@ -40,14 +40,17 @@ def against(figure: Interval, limit: int) -> Judgement:
     return Judgement.SATISFIED if high is not None and high < limit else Judgement.OPEN
 
 
-def above_ideal(site: Site) -> Interval:
-    """The largest excess of any one request; of cp.async.cg, which no counter sees, the line classes above one."""
+def above_ideal(site: AnySite) -> Interval:
+    """The largest excess of any one request, in the unit of its memory; of cp.async.cg, which no counter sees, the line
+    classes above one."""
+    if isinstance(site, MemorySite):
+        return excess_of_request(site)
     return lines_excess(site) if site.line_class_max is not None else excess_of_request(site)
 
 
-def total_above_ideal(site: Site) -> Interval:
+def total_above_ideal(site: AnySite) -> Interval:
     """The same over the launch."""
-    if site.line_class_max is None:
+    if isinstance(site, MemorySite) or site.line_class_max is None:
         return total_excess(site)
     if site.status is Status.UNREACHED or site.line_class_max <= 1:
         return (0, 0)
@@ -57,14 +60,14 @@ def total_above_ideal(site: Site) -> Interval:
     return (max(0, least - site.lines_ideal), site.lines - site.lines_ideal)
 
 
-def excess_of_request(site: Site) -> Interval:
+def excess_of_request(site: AnySite) -> Interval:
     """The largest excess of any one request."""
-    if site.status is Status.UNREACHED or site.excess == 0:
+    if site.status is Status.UNREACHED or site.wasted == 0:
         return (0, 0)
     span = _proved(site)
-    if site.status is Status.EXACT and site.excess is not None and site.active_requests:
-        mean = -(-site.excess // site.active_requests)  # some request has at least the mean
-        return (max(mean, span.low if span else 0), span.high if span else site.excess)
+    if site.status is Status.EXACT and site.wasted is not None and site.active_requests:
+        mean = -(-site.wasted // site.active_requests)  # some request has at least the mean
+        return (max(mean, span.low if span else 0), span.high if span else site.wasted)
     return NOTHING_PROVED if span is None else (span.low, span.high)
 
 
@@ -85,34 +88,23 @@ def ways(site: Site) -> Interval:
     return (2 if span.low > 0 else 0, None)
 
 
-def total_excess(site: Site) -> Interval:
+def total_excess(site: AnySite) -> Interval:
     """Over the launch."""
     if site.status is Status.UNREACHED:
         return (0, 0)
-    if site.excess is not None:
-        return (site.excess, site.excess)
+    if site.wasted is not None:
+        return (site.wasted, site.wasted)
     span = _proved(site)
     if span is not None and span.high == 0:
         return (0, 0)
     lows, highs = [0], []
-    if site.bounds is not None and site.ideal is not None:
-        lows.append(site.bounds[0] - site.ideal)
-        highs.append(max(0, site.bounds[1] - site.ideal))
+    if site.bounds is not None and site.needed is not None:
+        lows.append(site.bounds[0] - site.needed)
+        highs.append(max(0, site.bounds[1] - site.needed))
     if span is not None:
         lows.append((site.active_requests or 0) * span.low)
         highs += [] if site.requests is None else [site.requests * span.high]
     return (max(lows), min(highs, default=None))
-
-
-def sectors_excess(site: MemorySite) -> Interval:
-    """The largest excess of sectors of any one request to global or local memory."""
-    if site.status is Status.UNREACHED or site.sectors_excess == 0:
-        return (0, 0)
-    span = _proved(site)
-    if site.status is Status.EXACT and site.sectors_excess is not None and site.active_requests:
-        mean = -(-site.sectors_excess // site.active_requests)  # some request has at least the mean
-        return (max(mean, span.low if span else 0), span.high if span else site.sectors_excess)
-    return NOTHING_PROVED if span is None else (span.low, span.high)
 
 
 def lines_excess(site: Site) -> Interval:
@@ -124,7 +116,7 @@ def lines_excess(site: Site) -> Interval:
     return (max(0, (site.line_class_proved or 0) - 1), max(0, site.line_class_max - 1))
 
 
-def _proved(site: Site) -> Span | None:
+def _proved(site: AnySite) -> Span | None:
     """The excess that each request is proved to have at least, and at most."""
     if site.why is not None and any(why.kind in BY_SHAPE for why in site.why.walk()):
         return None

@@ -11,15 +11,17 @@ finding for is proved to keep to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from enum import StrEnum
 
-from ptxaudit.base.records import record
+from msgspec.structs import replace
+
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.report.model import Kernel, MemorySite, Report, Site, Source, Suppression
 from ptxaudit.review.figures import Judgement, against
 
 CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))  # rules that excess and ways are the figures of
+EXCESSES = CONFLICTS | {"PA011"}  # and of sectors
 IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))  # rules whose findings are excess wavefronts
 
 
@@ -31,8 +33,7 @@ class Certainty(StrEnum):
     UNKNOWN = "unknown"
 
 
-@record
-class Place:
+class Place(Record):
     """A file and a line of it; line None where only the file is known. text: the line, where it could be read."""
 
     file: str
@@ -41,8 +42,7 @@ class Place:
     text: str | None = None
 
 
-@record
-class Finding:
+class Finding(Record):
     """One rule at one place. what: a sentence without a full stop.
 
     kernel, site: None where it is of no single one; sites: those that it speaks for then. source: the position in the
@@ -77,8 +77,7 @@ class Finding:
         return Place(file, self.site.ptx_line if self.site and self.kernel and self.kernel.is_ptx_file else None)
 
 
-@record
-class Folded:
+class Folded(Record):
     """Findings of one rule and one line that are copies of each other, as the worst of them; alike: all
     say the same; excess: of all copies together, in the worst of the launches, where that is known."""
 
@@ -183,7 +182,7 @@ def _excess(group: Sequence[Finding]) -> int | None:
     """
     sums: dict[int, int] = {}
     for finding in group:
-        if finding.rule not in IN_WAVEFRONTS or finding.site is None or finding.site.excess is None:
+        if finding.rule not in IN_WAVEFRONTS or not isinstance(finding.site, Site) or finding.site.excess is None:
             return None
         sums[id(finding.kernel)] = sums.get(id(finding.kernel), 0) + finding.site.excess
     return max(sums.values(), default=None)
@@ -198,7 +197,7 @@ def _fold_key(finding: Finding) -> object:
     return (finding.rule, own, where.file, where.line, stack, site.opcode if site else None, alone)
 
 
-def certainty_of(site: Site, low: int, high: int | None) -> Certainty | None:
+def certainty_of(site: Site | MemorySite, low: int, high: int | None) -> Certainty | None:
     """What an excess of `low` to `high` makes of a finding; None where there is surely none."""
     judged = against((low, high), 1)
     if judged is Judgement.OPEN:

@@ -19,6 +19,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -123,7 +124,7 @@ def _of_programs(kept: Digests, kind: str) -> list[object]:
     """The program that is run where none is named, by its content; the others, of which there may be a gigabyte, by
     path and stamp."""
     paths = [os.path.realpath(tool.path) for tool in _found(kind)]
-    first = [_kept(kept, {path: stamp(path)}, lambda path=path: content(path)) for path in paths[:1]]
+    first = [_kept(kept, {path: stamp(path)}, partial(content, path)) for path in paths[:1]]
     return [kind, *first, *((path, stamp(path)) for path in paths[1:])]
 
 

@@ -1,13 +1,14 @@
 """Decides whether a report may pass: `--fail-on RULE`, `excess=N`, `ways=N`, `total-excess=N`, `sectors-excess=N`,
-`registers=N`, `spills=N`, `occupancy=N`.
+`registers=N`, `stack=N`, `spills=N`, `occupancy=N`.
 
 A limit is met by the figure N or more. excess and ways are of one request of one site;
 total-excess is of one kernel and launch. 0 means the same as the smallest figure that is a
 conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its findings.
 
-sectors-excess is of one request of one access to the memories that --space asks for. registers, spills (bytes stored
-and loaded) and occupancy (percent) are of a kernel, as budgets: more than N registers or bytes, or less than N percent,
-are denied; where the file does not say, or no launch tells the block, they are not judged.
+sectors-excess is of one request of one access to the memories that --space asks for. registers, stack (bytes of local
+memory of a thread), spills (bytes stored and loaded, to local and to shared memory) and occupancy (percent) are of a
+kernel, as budgets: more than N registers or bytes, or less than N percent, are denied; where the file does not say, or
+no launch tells the block, they are not judged.
 
 Whatever the limit, each site that it is about is
 
@@ -22,34 +23,36 @@ k - 1 of a request for the excess, k for the ways.
 
 What a comment in the source allows is not denied, and not part of a kernel's total. With a
 baseline only what is new or worse is denied; without any limit everything that is. What the baseline could not judge
-either is not judged: it is told of no more, but counted.
+either is not judged: it is reported no more, but counted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import field, replace
 from enum import StrEnum
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import field
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import whole
-from ptxaudit.base.records import record
-from ptxaudit.report.model import Kernel, MemorySite, Report, Site
+from ptxaudit.base.records import Record
+from ptxaudit.report.copy_words import steps
+from ptxaudit.report.model import AnySite, Kernel, MemorySite, Report, Site
 from ptxaudit.review import rules
-from ptxaudit.review.figures import Interval, Judgement, above_ideal, against, sectors_excess, total_above_ideal, ways
-from ptxaudit.review.findings import CONFLICTS, Finding, find
+from ptxaudit.review.figures import Interval, Judgement, above_ideal, against, total_above_ideal, ways
+from ptxaudit.review.findings import EXCESSES, Finding, find
 
 if TYPE_CHECKING:
     from ptxaudit.review.baseline import Ratchet
 
 BASELINE = "baseline"
+Measured = TypeVar("Measured", Site, MemorySite)
 
 
-@record
-class Limit:
+class Limit(Record):
     """One --fail-on. name: "excess" | "ways" | "total-excess", or a rule's id, which has no figure."""
 
     name: str
@@ -59,8 +62,7 @@ class Limit:
         return self.name if self.figure is None else f"{self.name}={self.figure}"
 
 
-@record
-class Denial:
+class Denial(Record):
     """What a limit denies. site: None for a whole kernel; finding: where the limit is a rule.
     certain: False where only --strict denies it."""
 
@@ -82,8 +84,7 @@ class Standing(StrEnum):
     PASSED = "passed"
 
 
-@record
-class Verdict:
+class Verdict(Record):
     """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: of the
     places that the limits are about, how many stand so; sites: of the report; unaudited: kernels and files that could
     not be audited, whose sites nobody knows; as_before: of the places not judged, those that the baseline could not
@@ -108,14 +109,21 @@ class Verdict:
 
 
 # the smallest figure that is a conflict
-_LEAST = {"excess": 1, "ways": 2, "total-excess": 1, "sectors-excess": 1, "registers": 0, "spills": 0, "occupancy": 0}
+_LEAST = {
+    "excess": 1,
+    "ways": 2,
+    "total-excess": 1,
+    "sectors-excess": 1,
+    **dict.fromkeys(("registers", "stack", "spills", "occupancy"), 0),
+}
 # of a kernel, as budgets: the figure, None where it is not known, and whether less of it is worse
 BUDGETS: dict[str, tuple[Callable[[Kernel], float | None], bool]] = {
     "registers": (lambda kernel: kernel.registers, False),
-    "spills": (lambda kernel: None if kernel.spills is None else kernel.spills.bytes, False),
+    "stack": (lambda kernel: kernel.stack, False),
+    "spills": (lambda kernel: None if kernel.spills is None else kernel.spills.everywhere, False),
     "occupancy": (lambda kernel: None if kernel.occupancy is None else kernel.occupancy.percent, True),
 }
-_UNITS = {"registers": "registers", "spills": "bytes", "occupancy": "percent"}
+_UNITS = {"registers": "registers", "stack": "bytes", "spills": "bytes", "occupancy": "percent"}
 
 
 def parse_limit(text: str) -> Limit:
@@ -130,8 +138,8 @@ def parse_limit(text: str) -> Limit:
         known = ", ".join(rules.RULES)
         raise InputError(
             f"--fail-on {text} is no rule and no limit",
-            "write excess=N, ways=N, total-excess=N, sectors-excess=N, registers=N, spills=N or occupancy=N with a"
-            f" whole number N, or a rule: {known}",
+            "write excess=N, ways=N, total-excess=N, sectors-excess=N, registers=N, stack=N, spills=N or occupancy=N"
+            f" with a whole number N, or a rule: {known}",
         )
     return Limit(name, max(int(number), _LEAST[name]))
 
@@ -167,15 +175,16 @@ def _as_before(standing: dict[Standing, int], possible: Iterable[Denial]) -> int
     """Of the places that are not judged, those of no denial that --strict would make. possible: these denials."""
     new: set[int] = set()
     for denial in possible:
-        if denial.site is None and denial.finding is None:  # a total: of all of them
+        if denial.site is not None:
+            new.add(id(denial.site))
+        elif denial.finding is not None:
+            new.update(map(id, denial.finding.sites or (denial.finding,)))
+        else:  # a total: of all of them
             return 0
-        places = (denial.site,) if denial.site is not None else denial.finding.sites or (denial.finding,)
-        new.update(map(id, places))
     return max(0, standing.get(Standing.OPEN, 0) - len(new))
 
 
-@record
-class _Judging:
+class _Judging(Record):
     """standing: of each place that was judged, by its id()."""
 
     report: Report
@@ -198,9 +207,9 @@ class _Judging:
                 elif limit.name in BUDGETS:
                     yield from self._of_budget(kernel, limit)
                 elif limit.name == "sectors-excess":
-                    yield from self._of_memory(kernel, limit)
+                    yield from self._of_sites(kernel, limit, kernel.memory, above_ideal, allowed)
                 elif limit.figure is not None:
-                    yield from self._of_sites(kernel, limit, allowed)
+                    yield from self._of_sites(kernel, limit, kernel.sites, FIGURES[limit.name], allowed)
 
     def _put(self, place: object, standing: Standing) -> None:
         """The worst counts."""
@@ -208,8 +217,8 @@ class _Judging:
         self.standing[id(place)] = min(before, standing, key=_WORST_FIRST.index)
 
     def _allowed(self) -> set[int]:
-        """Sites whose conflict a comment permits."""
-        return {id(f.site) for f in self.findings if f.allowed and f.site is not None and f.rule in CONFLICTS}
+        """Sites whose excess a comment permits."""
+        return {id(f.site) for f in self.findings if f.allowed and f.site is not None and f.rule in EXCESSES}
 
     def _of_rule(self, limit: Limit) -> Iterator[Denial]:
         rule = rules.RULES[limit.name]
@@ -217,6 +226,9 @@ class _Judging:
             for site in kernel.sites:
                 if rule.concerns(kernel, site):
                     self._put(site, Standing.PASSED)
+            for other in kernel.memory:
+                if rule.of_memory(other):
+                    self._put(other, Standing.PASSED)
         for finding in self.findings:
             if finding.rule != limit.name:
                 continue
@@ -228,14 +240,22 @@ class _Judging:
             if finding.allowed is None and not known:
                 yield Denial(limit, finding.kernel, finding.site, finding.what, finding.certain, finding)
 
-    def _of_sites(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
-        for site in kernel.sites:
-            judged = _judged(limit, site)
+    def _of_sites(
+        self,
+        kernel: Kernel,
+        limit: Limit,
+        sites: Iterable[Measured],
+        of: Callable[[Measured], Interval],
+        allowed: set[int],
+    ) -> Iterator[Denial]:
+        judge: Callable[[Measured], Judgement] = lambda site: against(of(site), limit.figure or 0)
+        for site in sites:
+            judged = judge(site)
             met = judged is not Judgement.SATISFIED
-            known = met and self.ratchet is not None and not self.ratchet.is_open(site, judged, partial(_judged, limit))
+            known = met and self.ratchet is not None and not self.ratchet.is_open(site, judged, judge)
             self._put(site, Standing.ALLOWED if id(site) in allowed else _standing(judged, known))
             if met and not known and id(site) not in allowed:
-                yield _denial(limit, kernel, site, FIGURES[limit.name](site), judged)
+                yield _denial(limit, kernel, site, of(site), judged)
 
     def _of_kernel(self, kernel: Kernel, limit: Limit, allowed: set[int]) -> Iterator[Denial]:
         counted = [(site, total_above_ideal(site)) for site in kernel.sites if id(site) not in allowed]
@@ -256,6 +276,8 @@ class _Judging:
         """What a kernel takes, or leaves, of a multiprocessor."""
         of, less_is_worse = BUDGETS[limit.name]
         figure, most = of(kernel), limit.figure or 0
+        if self.ratchet is not None and self.ratchet.holds(kernel, of, less_is_worse):
+            return
         if figure is None:
             yield Denial(limit, kernel, None, f"{limit.name} is not known", certain=False)
         elif figure < most if less_is_worse else figure > most:
@@ -266,22 +288,10 @@ class _Judging:
                 f"{figure:,g} {_UNITS[limit.name]}, {'at least' if less_is_worse else 'at most'} {most:,} allowed",
             )
 
-    def _of_memory(self, kernel: Kernel, limit: Limit) -> Iterator[Denial]:
-        """Sectors of accesses to global and local memory."""
-        for site in kernel.memory:
-            figure = sectors_excess(site)
-            judged = against(figure, limit.figure or 0)
-            self._put(site, _standing(judged, known=False))
-            if judged is not Judgement.SATISFIED:
-                certain = judged is Judgement.VIOLATED
-                what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}"
-                why = site.cause if certain else site.reason
-                yield Denial(limit, kernel, site, what + (f": {why}" if why else ""), certain)
-
     def _against_baseline(self, allowed: set[int]) -> Iterator[Denial]:
         assert self.ratchet is not None
         limit = Limit(BASELINE)
-        for site in self.report.every_site:
+        for site in (site for kernel in self.report.kernels for site in kernel.accesses):
             low, high = above_ideal(site)
             known = Standing.PASSED if low == high else Standing.OPEN
             self._put(site, Standing.ALLOWED if id(site) in allowed else known)
@@ -310,17 +320,15 @@ def _left_open(counted: list[tuple[Site, Interval]], judged: Judgement) -> set[i
     return {id(site) for site, (low, high) in counted if low != high}
 
 
-def _judged(limit: Limit, site: Site) -> Judgement:
-    return against(FIGURES[limit.name](site), limit.figure or 0)
-
-
-def _denial(limit: Limit, kernel: Kernel, site: Site | None, figure: Interval, judged: Judgement) -> Denial:
+def _denial(limit: Limit, kernel: Kernel, site: AnySite | None, figure: Interval, judged: Judgement) -> Denial:
     """A denial where the figure meets the limit, an uncertain one where it may."""
     certain = judged is Judgement.VIOLATED
-    what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}"
-    if site is not None and site.line_class_max is not None:
-        at_most = "" if site.line_class_proved == site.line_class_max else " at most"
-        what += f": its line classes, k = {site.line_class_max}{at_most}"
+    each = " a request" if site is not None and limit.name in ("excess", "sectors-excess") else ""
+    what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}{each}"
+    if isinstance(site, MemorySite) and certain:
+        what += f": {site.cause}" if site.cause else ""
+    elif isinstance(site, Site) and site.line_class_max is not None:
+        what += f": {steps(site)}"
     elif site is not None and not certain and site.reason:
         what += f": {site.reason}"
     return Denial(limit, kernel, site, what, certain)

@@ -14,10 +14,11 @@ import difflib
 from collections.abc import Iterable
 
 from ptxaudit.base.demangle import split_name
+from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.report.model import Kernel
 
-MOST = 3  # launches that are told
+MOST = 3  # launches that are named
 
 
 def lost_launches(options: Options, kernels: Iterable[Kernel]) -> list[str]:
@@ -31,7 +32,7 @@ def lost_launches(options: Options, kernels: Iterable[Kernel]) -> list[str]:
     return [_sentence(name, idle) for name in without] if idle else []
 
 
-def _sentence(name: str, idle: list) -> str:
+def _sentence(name: str, idle: list[Launch]) -> str:
     plain = split_name(name)[0]
     close = difflib.get_close_matches(plain, [launch.kernel for launch in idle], MOST, 0.6)
     told = sorted(idle, key=lambda launch: close.index(launch.kernel) if launch.kernel in close else len(close))[:MOST]

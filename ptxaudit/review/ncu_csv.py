@@ -20,11 +20,13 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
 from ptxaudit.review.compare import Counted, Profile
 
@@ -48,8 +50,7 @@ Cells = Sequence[str]
 Table = tuple[str, Cells, list[Cells], int]  # kernel, header, rows, line of the header
 
 
-@dataclass(frozen=True)
-class Export:
+class Export(Record):
     """What is in some files. profiles: of source pages, in order; launches: the lines of raw pages."""
 
     profiles: tuple[Profile, ...] = ()
@@ -110,7 +111,9 @@ def _readable(tables: Iterable[Table], file: str | None) -> Iterator[Table]:
 
 def _tables(text: str) -> Iterator[Table]:
     """(kernel, header, rows, line of the header) of each table; what stands between tables is passed over."""
-    kernel, header, rows, start = "", None, [], 0
+    kernel, start = "", 0
+    header: Cells | None = None
+    rows: list[Cells] = []
     lines = csv.reader(io.StringIO(text))
     for cells in lines:
         if len(cells) >= 2 and cells[0] == "Kernel Name" and not any(cells[2:]):
@@ -143,15 +146,17 @@ def _counted(names: Sequence[str], rows: list[Cells], file: str | None, line: in
     at = {what: _column(names, what) for what in COLUMNS}
     if at["requests"] is None:
         raise InputError("the source page has no column 'Instructions Executed'", PROFILE, file, line)
-    rows = [cells for cells in rows if cells[at["text"]].strip()]
+    column = at["text"]
+    assert column is not None  # as `_is_header` has it
+    rows = [cells for cells in rows if cells[column].strip()]
     places = [_place(cells, at, file) for cells in rows]
     start = min(places, default=0)
     for cells, place in zip(rows, places, strict=True):
         figure = {
-            what: None if at[what] is None else _number(cells[at[what]])
+            what: None if (place_of := at[what]) is None else _number(cells[place_of])
             for what in ("requests", "wavefronts", "ideal", "sectors", "tag_requests")
         }
-        text = " ".join(cells[at["text"]].split())
+        text = " ".join(cells[column].split())
         yield Counted(
             place - start,
             text,
@@ -208,7 +213,7 @@ def _joined(profiles: list[Profile], launches: list[Profile]) -> list[Profile]:
     for launch in launches:
         waiting[launch.kernel].append(launch)
     count = {kernel: sum(profile.kernel == kernel for profile in profiles) for kernel in waiting}
-    out = []
+    out: list[Profile] = []
     for profile in profiles:
         queue = waiting.get(profile.kernel, [])
         if queue and count[profile.kernel] == len(queue) + sum(done.kernel == profile.kernel for done in out):

@@ -17,13 +17,14 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ptxaudit.base import processes, temporary, vendor
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Part, name_of
 
@@ -33,8 +34,7 @@ READ_AT_ONCE = 1 << 20  # bytes
 MOST_TRIES = 2  # processes that a file may end
 
 
-@record
-class _Task:
+class _Task(Record):
     """Files for one process. share, place: where what is found belongs; tries: processes that have ended with it."""
 
     share: int
@@ -105,6 +105,7 @@ class _Pool:
         elif (answer := process.answer()) is not None:
             if isinstance(answer, BaseException):
                 raise answer
+            assert process.task is not None  # that it answers
             self._done(process.task, answer)
             self._give(process)
 
@@ -116,6 +117,7 @@ class _Pool:
         """A process ended before it answered: its files are tried again, one by one."""
         task, how = process.task, process.how_it_ended
         self._forget(process)
+        assert task is not None
         if len(task.files) > 1:
             again = [_Task(task.share, place, (file,)) for place, file in enumerate(task.files)]
             self._open[task.share] += len(again) - 1
@@ -148,6 +150,8 @@ class _Process:
         )
         self._unread = bytearray()
         self.task: _Task | None = None
+        assert self._process.stdin is not None and self._process.stdout is not None  # PIPE
+        self._input = self._process.stdin
         self.output = self._process.stdout.fileno()
         here = str(_FILE.parents[2])
         self._send(sys.path if here in sys.path else [*sys.path, here])
@@ -160,8 +164,8 @@ class _Process:
     def _send(self, message: Any) -> None:
         data = pickle.dumps(message)
         with suppress(BrokenPipeError):  # it has ended, which is noticed when it is read from
-            self._process.stdin.write(LENGTH.pack(len(data)) + data)
-            self._process.stdin.flush()
+            self._input.write(LENGTH.pack(len(data)) + data)
+            self._input.flush()
 
     def read(self) -> int | None:
         """Reads what is there; None at the end."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.base.words import bare_name
 from ptxaudit.report.model import Kernel, Report
 from ptxaudit.review.compare import SCHEMA, Comparison, Profile, Verdict, compare
@@ -23,8 +23,7 @@ _CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z 
 _OPCODE = re.compile(r"(?:@!?\w+\s+)?(\w+)")
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(Record):
     """unprofiled: kernels of the report without a profile; unaudited: profiled, and not in the report;
     problems: what could not be compared."""
 
@@ -70,17 +69,17 @@ def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
     entries = {profile.kernel: _of_name(kernels, profile.kernel) for profile in profiles}
     for name in entries:
         launches = [profile for profile in profiles if profile.kernel == name]
-        same = [kernel for kernel in entries[name] if not _other_code(kernel, launches[0])]
-        if same:
-            comparisons += [compare(kernel, profile) for kernel, profile in _paired(same, launches)]
-        elif entries[name]:
+        for same, of_code in _by_code(entries[name], launches):
+            comparisons += [compare(kernel, profile) for kernel, profile in _paired(same, of_code)]
+        other = next((one for one in launches if all(_other_code(kernel, one) for kernel in entries[name])), None)
+        if entries[name] and other is not None:
             problems.append(
                 InputError(
-                    f"{name}: {_other_code(entries[name][0], launches[0])}",
+                    f"{name}: {_other_code(entries[name][0], other)}",
                     "the profile is of another build: audit the file that was profiled",
                 )
             )
-        else:
+        elif not entries[name]:
             unaudited.append(name)
     if not comparisons and not problems:
         raise InputError(
@@ -117,6 +116,17 @@ def _other_code(kernel: Kernel, profile: Profile) -> str:
             return f"at {site.offset:#x} the report has {_kind(site.text)}, the profile {_kind(text)}"
     beyond = [site for site in kernel.sites if (site.offset or 0) > max(texts, default=0)]
     return f"the profile ends before {beyond[0].offset:#x}" if beyond and texts else ""
+
+
+def _by_code(kernels: Sequence[Kernel], launches: Sequence[Profile]) -> list[tuple[list[Kernel], list[Profile]]]:
+    """Launches of one name with the entries that have their code: an autotuned kernel has several."""
+    found: dict[tuple[int, ...], list[Profile]] = {}
+    for launch in launches:
+        fitting = [at for at, kernel in enumerate(kernels) if not _other_code(kernel, launch)]
+        sure = [at for at in fitting if kernels[at].launch is not None and _same_launch(kernels[at], launch)]
+        inputs = {kernels[at].input for at in sure}
+        found.setdefault(tuple(at for at in fitting if not inputs or kernels[at].input in inputs), []).append(launch)
+    return [([kernels[at] for at in fitting], of_code) for fitting, of_code in found.items() if fitting]
 
 
 def _kind(text: str) -> str:

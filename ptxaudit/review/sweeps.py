@@ -15,15 +15,19 @@ is open comes after those without.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from msgspec.structs import replace
+
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.version import __version__
 from ptxaudit.frontend.launch.launch import Launch
@@ -55,8 +59,7 @@ class Axis:
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Record):
     """One launch of one kernel. at: the value of each axis; refused: why there is none ("" otherwise).
 
     requests to excess are sums over the launch where every site has one, else None; per_request and
@@ -83,8 +86,7 @@ class Point:
         return self.wavefronts is not None
 
 
-@dataclass(frozen=True)
-class Swept:
+class Swept(Record):
     """One kernel. basis: "launch" or "request", what points are compared by; best, worst: positions in
     `points`, None where none could be evaluated; equal_best: how many are as good as the best."""
 
@@ -102,8 +104,7 @@ class Swept:
     equal_best: int
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(Record):
     """Everything that one sweep found."""
 
     tool: Tool
@@ -216,7 +217,7 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
         for combination in itertools.product(*(axis.values for axis in axes))
     ]
     bases = options.launches or (Launch("*"),)
-    groups: dict[object, _Group] = {}
+    groups: dict[tuple[Any, ...], _Group] = {}
     refused: dict[tuple[int, int], InputError] = {}
     parts = []
     for defined in itertools.product(*(axis.values for axis in define_axes)):
@@ -287,7 +288,7 @@ def _varied(base: Launch, axes: Iterable[Axis], point: Mapping[str, Any], label:
         raise base.error(
             "param_bytes has the values of all parameters: none of them can be swept", "write params instead"
         )
-    return replace(base, **changes, named={**base.named, **named}, label=label)
+    return dataclasses.replace(base, **changes, named={**base.named, **named}, label=label)
 
 
 def _swept(
@@ -334,7 +335,8 @@ def _point(at: dict[str, Any], entry: Kernel) -> Point:
         if one is None or site.status is Status.CONDITIONAL and one[0] != one[1]
     ).most_common(1)
     worst = max(counted, key=_excess, default=None)
-    complete = None not in launched
+    whole = [one for one in launched if one is not None]
+    complete = len(whole) == len(launched)
     return Point(
         at,
         entry.launch,
@@ -342,8 +344,8 @@ def _point(at: dict[str, Any], entry: Kernel) -> Point:
         open=len(single) - len(known),
         open_reason=reasons[0][0] if reasons else "",
         requests=sum(site.requests or 0 for site in counted) if complete else None,
-        wavefronts=Span(sum(one[0] for one in launched), sum(one[1] for one in launched)) if complete else None,
-        ideal=sum(one[2] for one in launched) if complete else None,
+        wavefronts=Span(sum(one[0] for one in whole), sum(one[1] for one in whole)) if complete else None,
+        ideal=sum(one[2] for one in whole) if complete else None,
         per_request=Span(sum(one[0] for one in known), sum(one[1] for one in known)) if known else None,
         ideal_per_request=sum(one[2] for one in known) if known else None,
         ways=max((site.ways for site in counted if site.ways is not None), default=None),

@@ -92,7 +92,9 @@ def _accepted(finding: Finding, limits: Mapping[str, int | None]) -> bool:
     from ptxaudit.frontend.launch.launch import Launch
     from ptxaudit.review.figures import above_ideal
 
-    high = above_ideal(finding.site)[1] if finding.site else None
+    site, high = finding.site, None
+    if site is not None:
+        _, high = above_ideal(site)
     for name, limit in limits.items():
         where = f"{PurePath(finding.where.file).name}:{finding.where.line}"
         named = (

@@ -22,6 +22,7 @@ from ptxaudit.base.version import __version__
 from ptxaudit.ui import commands
 
 EXIT_UNCHECKED = 2
+COMPLETING = "_PTXAUDIT_COMPLETE"  # by which a shell asks
 # objects: most live as long as the process, and a pass over 100,000 takes 30 ms; what the engine leaves is half the
 # memory of a library
 GARBAGE_THRESHOLD = 500_000
@@ -46,7 +47,28 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
             return None
-        return importlib.import_module(f"ptxaudit.ui.commands.{name}").command
+        command: click.Command = importlib.import_module(f"ptxaudit.ui.commands.{name}").command
+        if COMPLETING in os.environ:
+            from ptxaudit.ui.commands._complete import attach
+
+            attach(command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}.{self._meant(ctx, args[0])}")
+        return super().resolve_command(ctx, args)
+
+    def _meant(self, ctx: click.Context, word: str) -> str:
+        """What an unknown command may have been meant to be."""
+        from ptxaudit.base.words import nearest
+
+        if os.path.exists(word):
+            return f" To audit the file: {ctx.command_path} audit {word}"
+        meant = nearest(word, self.list_commands(ctx))
+        return f" Did you mean {meant}?" if meant else ""
 
     def invoke(self, ctx: click.Context) -> Any:
         gc.set_threshold(GARBAGE_THRESHOLD)

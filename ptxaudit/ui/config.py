@@ -119,7 +119,7 @@ def _known(key: str, file: str, text: str) -> bool:
 
 
 def _value(key: str, value: Any, file: str, text: str) -> Any:
-    wanted = KEYS[key].kind
+    wanted: type[Any] = KEYS[key].kind
     if wanted is list and isinstance(value, str):
         value = [value]
     if wanted is float and type(value) is int:

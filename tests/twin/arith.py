@@ -67,7 +67,7 @@ def meaning(opcode: str):
             raise NoMeaning(opcode)
         name = "fma" if base == "mad" else base
         count = {"fma": 3, "rcp": 1, "sqrt": 1, "neg": 1, "abs": 1}.get(name, 2)
-        return (n,) * count, lambda *a: floats.compute(name, n, list(a), rounding, ftz)
+        return (n,) * count, lambda *a: floats.compute(name, n, a, rounding, ftz)
     if "sat" in words:
         if base in ("add", "sub") and t == "s32":
             sign = 1 if base == "add" else -1

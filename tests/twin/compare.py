@@ -332,7 +332,7 @@ def partly(
     verdict: Verdict | None = None,
     **options,
 ) -> Verdict:
-    """Some parameters not told, or no launch: ranges must contain what happens for values of the unknowns."""
+    """Some parameters not specified, or no launch: ranges must contain what happens for values of the unknowns."""
     verdict = verdict or Verdict()
     syntax, function, flow = lifted(text, kernel)
     codes, _ = flatten(syntax)
@@ -397,7 +397,7 @@ def partly(
 
 
 def not_told(seed: int, kernel, verdict: Verdict, runs: int = 3, **options) -> Verdict:
-    """`partly` with what is not told drawn from the seed: the launch but for the block, or parameters."""
+    """`partly` with what is not specified drawn from the seed: the launch but for the block, or parameters."""
     rng = random.Random(seed)
     mode = rng.randrange(3)
     told = [mode == 1 and p is not None and rng.random() < 0.5 for p in kernel.params]

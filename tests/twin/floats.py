@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from fractions import Fraction
+from functools import lru_cache
 
 FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}  # precision, least and largest exponent
 NAN = {
@@ -38,11 +39,12 @@ def rounded(x: Fraction, width: int, mode: str = "rn", negative_zero: bool = Fal
     if a == 0:
         return top
     exponent = a.numerator.bit_length() - a.denominator.bit_length()
-    if Fraction(2) ** exponent > a:
+    if a.denominator << max(exponent, 0) > a.numerator << max(-exponent, 0):  # 2 ** exponent > a
         exponent -= 1
     exponent = max(exponent, least)
-    unit = Fraction(2) ** (exponent - precision + 1)
-    count = integer(a / unit, {"rm": "rp" if sign else "rm", "rp": "rm" if sign else "rp"}.get(mode, mode))
+    unit = exponent - precision + 1  # the last place is worth 2 ** unit
+    units = a.numerator << max(-unit, 0), a.denominator << max(unit, 0)
+    count = _divided(*units, {"rm": "rp" if sign else "rm", "rp": "rm" if sign else "rp"}.get(mode, mode))
     if count == 1 << precision:
         count, exponent = count >> 1, exponent + 1
     if exponent > most:
@@ -72,16 +74,20 @@ def nan_between(bits: int, width: int, out: int) -> int:
 
 def integer(x: Fraction, mode: str) -> int:
     """A fraction to an integer."""
-    low = x.numerator // x.denominator
-    rest = x - low
+    return _divided(x.numerator, x.denominator, mode)
+
+
+def _divided(n: int, d: int, mode: str) -> int:
+    """n / d to an integer. d is above 0."""
+    low, rest = divmod(n, d)
     match mode:
         case "rm":
             return low
         case "rp":
             return low + (rest > 0)
         case "rz":
-            return low + (rest > 0 and x < 0)
-    return low + (rest > Fraction(1, 2) or rest == Fraction(1, 2) and low % 2 == 1)
+            return low + (rest > 0 and n < 0)
+    return low + (2 * rest > d or 2 * rest == d and low % 2 == 1)
 
 
 def flush(bits: int, width: int) -> int:
@@ -91,7 +97,8 @@ def flush(bits: int, width: int) -> int:
     return bits if exponent else bits & 1 << (width - 1)
 
 
-def compute(name: str, width: int, args: list[int], mode: str = "rn", ftz: bool = False) -> int:
+@lru_cache(1 << 16)
+def compute(name: str, width: int, args: tuple[int, ...], mode: str = "rn", ftz: bool = False) -> int:
     """add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max."""
     if width == 64 and name not in ("min", "max"):  # the first NaN of c, a, b
         lost = next((a for a in (*args[2:], *args[:2]) if is_nan(a, 64)), None)
@@ -102,7 +109,7 @@ def compute(name: str, width: int, args: list[int], mode: str = "rn", ftz: bool 
     if name == "abs":
         return args[0] & ~(1 << (width - 1))
     if ftz:
-        args = [flush(a, width) for a in args]
+        args = tuple(flush(a, width) for a in args)
     x = [decode(a, width) for a in args]
     if name in ("min", "max"):
         if math.isnan(x[0]) or math.isnan(x[1]):

@@ -24,7 +24,7 @@ class Idioms(Statements):
 
     def idiom(self) -> None:
         kinds = [self.shortcut, self.do_while, self.constant_table, self.two_entries, self.masked_store]
-        kinds += [self.parted] * 3
+        kinds += [self.diverged] * 3
         if not self.lonely:
             kinds += [self.rank, self.leader, self.either_space]
         if self.thread:
@@ -60,7 +60,7 @@ class Idioms(Statements):
 
     # --- lanes parted by something known, some of which something that all share moves on ---
 
-    def parted(self) -> None:
+    def diverged(self) -> None:
         """What an access costs then depends on how many lanes it has: each is in a bank with all others."""
         self.features.add("parted")
         lane = self.new("r")

@@ -63,6 +63,15 @@ class Instructions:
             return self.machine.places[operand.space, operand.name] & mask(bits)
         raise NoMeaning(f"operand {operand}")
 
+    def values(self, frame: Frame, operand, lanes: list[int], bits: int) -> list[int]:
+        """`value` of each of these lanes."""
+        if type(operand) is Reg:
+            row, kept = self.row(frame, operand), (1 << bits) - 1
+            return [row[l] & kept for l in lanes]
+        if type(operand) is Imm:
+            return [operand.value & (1 << bits) - 1] * len(lanes)
+        return [self.value(frame, operand, l, bits) for l in lanes]
+
     def row(self, frame: Frame, reg: Reg) -> list[int]:
         """A register's values in the lanes: junk where none was written."""
         row = frame.registers.get(reg.name)
@@ -126,6 +135,20 @@ class Instructions:
                 value = signed(value, bits)
         self.row(frame, target)[lane] = value & (1 << target.bits) - 1
 
+    def write_all(
+        self, frame: Frame, target, lanes: list[int], values, bits: int | None = None, is_signed: bool = False
+    ) -> None:
+        """`write` in each of these lanes."""
+        if type(target) is not Reg:
+            return
+        if bits is not None and bits < target.bits:
+            values = [value & mask(bits) for value in values]
+            if is_signed:
+                values = [signed(value, bits) for value in values]
+        row, kept = self.row(frame, target), (1 << target.bits) - 1
+        for l, value in zip(lanes, values):
+            row[l] = value & kept
+
     # --- instructions ---
 
     def execute(self, frame: Frame, step: Step, active: list[int], acting: list[int]) -> None:
@@ -177,16 +200,17 @@ class Instructions:
             return self._junk(frame, step, acting)
         targets = step.operands[0].items if isinstance(step.operands[0], Many) else (step.operands[0],)
         out = words[0] if base == "set" else [w for w in words if w in WIDTH][0] if base == "cvt" else ""
-        sources = list(zip(step.operands[1:], widths))
-        for l in acting:
-            result = f(*[self.value(frame, o, l, w) for o, w in sources])
-            if not isinstance(result, tuple):
-                result = (result,)
-            for target, r in zip(targets, result):
-                if base == "cvt":
-                    self.write(frame, target, l, r, WIDTH[out], out[0] == "s")
-                else:
-                    self.write(frame, target, l, r)
+        sources = [self.values(frame, o, acting, w) for o, w in zip(step.operands[1:], widths)]
+        results = [f(*of_a_lane) for of_a_lane in zip(*sources)]
+        if results and isinstance(results[0], tuple):
+            results = list(zip(*results))
+        else:
+            results = [results]
+        for target, values in zip(targets, results):
+            if base == "cvt":
+                self.write_all(frame, target, acting, values, WIDTH[out], out[0] == "s")
+            else:
+                self.write_all(frame, target, acting, values)
 
     def _junk(self, frame: Frame, step: Step, acting) -> None:
         """An opcode that the twin does not know: its destinations hold junk (waits are over)."""
@@ -203,18 +227,18 @@ class Instructions:
     def _pack(self, frame, step, words, acting) -> None:
         n = WIDTH[words[-1]]
         to, of = step.operands
-        for l in acting:
-            if isinstance(of, Many):
-                each = n // len(of.items)
-                whole = sum(self.value(frame, o, l, each) << i * each for i, o in enumerate(of.items))
-            else:
-                whole = self.value(frame, of, l, n)
-            if isinstance(to, Many):
-                each = n // len(to.items)
-                for i, t in enumerate(to.items):
-                    self.write(frame, t, l, whole >> i * each & mask(each))
-            else:
-                self.write(frame, to, l, whole)
+        if isinstance(of, Many):
+            each = n // len(of.items)
+            parts = zip(*(self.values(frame, o, acting, each) for o in of.items))
+            wholes = [sum(part << i * each for i, part in enumerate(of_a_lane)) for of_a_lane in parts]
+        else:
+            wholes = self.values(frame, of, acting, n)
+        if isinstance(to, Many):
+            each = n // len(to.items)
+            for i, t in enumerate(to.items):
+                self.write_all(frame, t, acting, [whole >> i * each & mask(each) for whole in wholes])
+        else:
+            self.write_all(frame, to, acting, wholes)
 
     def _carry(self, frame, step, base, words, acting) -> None:
         t = words[-1]
@@ -249,6 +273,10 @@ class Instructions:
     def _address(self, frame, operand: Mem, lane: int, bits: int = 64) -> int:
         return (self.value(frame, operand.base, lane, bits) + operand.offset) & mask(bits)
 
+    def _addresses(self, frame, operand: Mem, lanes: list[int], bits: int = 64) -> dict[int, int]:
+        bases = self.values(frame, operand.base, lanes, bits)
+        return {l: (base + operand.offset) & mask(bits) for l, base in zip(lanes, bases)}
+
     def _memory(self, frame, step, base, words, active, acting) -> None:
         space = next(
             (w.split("::")[0] for w in words if w.split("::")[0] in ("global", "shared", "local", "param", "const")),
@@ -260,7 +288,7 @@ class Instructions:
         where = next(o for o in step.operands if isinstance(o, Mem))
         if space == "param":
             return self._parameter(frame, step, base, where, t, acting)
-        addresses = {l: self._address(frame, where, l, 32 if space == "shared" else 64) for l in acting}
+        addresses = self._addresses(frame, where, acting, 32 if space == "shared" else 64)
         spaces = dict.fromkeys(acting, space)
         if space == "generic":
             spaces = {l: self._space_of(a) for l, a in addresses.items()}
@@ -272,7 +300,7 @@ class Instructions:
             space == "shared"
             or shared
             or space == "generic"
-            and any(self._space_of(self._address(frame, where, l)) == "shared" for l in active)
+            and any(self._space_of(a) == "shared" for a in self._addresses(frame, where, active).values())
         ):
             self._note(step, shared, None, acting)
         elif space == "generic":
@@ -281,14 +309,15 @@ class Instructions:
         if base in ("ld", "ldu"):
             first = step.operands[0]
             targets = first.items if isinstance(first, Many) else (first,)
-            for l in acting:
-                for i, target in enumerate(targets):
-                    self.write(frame, target, l, memory(l).load(addresses[l] + i * size, size), bits, t[0] == "s")
+            loaded = [[memory(l).load(addresses[l] + i * size, size) for l in acting] for i in range(len(targets))]
+            for target, values in zip(targets, loaded):
+                self.write_all(frame, target, acting, values, bits, t[0] == "s")
         elif base == "st":
             of = step.operands[1]
-            for l in acting:
-                for i, o in enumerate(of.items if isinstance(of, Many) else (of,)):
-                    memory(l).store(addresses[l] + i * size, size, self.value(frame, o, l, bits))
+            items = of.items if isinstance(of, Many) else (of,)
+            for l, *values in zip(acting, *(self.values(frame, o, acting, bits) for o in items)):
+                for i, value in enumerate(values):
+                    memory(l).store(addresses[l] + i * size, size, value)
         else:
             operation = next(
                 w for w in words if w in ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
@@ -306,13 +335,11 @@ class Instructions:
         size = bits // 8
         other = step.operands[0 if base == "ld" else 1]
         items = other.items if isinstance(other, Many) else (other,)
+        named = isinstance(where.base, Place) and any(where.base.name == p[0] for p in frame.code.parameters)
+        of_kernel = self._offset(frame.code, where.base.name) + where.offset if frame.code.entry and named else None
         for l in acting:
-            if (
-                frame.code.entry
-                and isinstance(where.base, Place)
-                and where.base.name in {p[0]: 1 for p in frame.code.parameters}
-            ):
-                store, at = self.machine.parameters, self._offset(frame.code, where.base.name) + where.offset
+            if of_kernel is not None:
+                store, at = self.machine.parameters, of_kernel
             elif isinstance(where.base, Place):
                 store, at = (
                     self._param(frame, where.base.name, self._param_size(frame, where.base.name))[l],
@@ -353,8 +380,8 @@ class Instructions:
 
     def _other_site(self, frame, step, base, words, acting) -> None:
         places = [o for o in step.operands if isinstance(o, Mem)]
-        addresses = {l: self._address(frame, places[0], l, 32) for l in acting}
-        sources = {l: self._address(frame, places[1], l) for l in acting} if base == "cp" else None
+        addresses = self._addresses(frame, places[0], acting, 32)
+        sources = self._addresses(frame, places[1], acting) if base == "cp" else None
         zeros = (
             [l for l in acting if self.value(frame, step.operands[3], l, 32) == 0]
             if base == "cp" and len(step.operands) > 3

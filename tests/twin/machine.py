@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import Status
-from ptxaudit.engine.exec.simulate import Simulation
+from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.artifacts.lines import ptx_lines
 from ptxaudit.frontend.compile.ptxas import assemble
@@ -172,22 +172,22 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
     launch = Launch("k", grid=kernel.grid, block=kernel.block, param_bytes=buffer, cluster=kernel.cluster)
     record_of: dict[int, SiteRecord] = {}
     taken: dict[int, list] = defaultdict(list)
-    add, access = SiteRecord.add, Simulation._access
+    add, access = SiteRecord.add, Accesses.access
 
     def note(self, addresses, active, weights, *more, **rounds):
         if not rounds:  # a loop in closed form gives one round's addresses for all
             taken[id(self)].append((addresses.copy(), active.copy(), weights.copy()))
         return add(self, addresses, active, weights, *more, **rounds)
 
-    def watch(self, instruction, cohort, view):
-        record_of[instruction.index] = self.records[instruction.index]
-        return access(self, instruction, cohort, view)
+    def watch(self, instruction, site, cohort, view):
+        record_of[instruction.index] = self.run.records[instruction.index]
+        return access(self, instruction, site, cohort, view)
 
-    SiteRecord.add, Simulation._access = note, watch
+    SiteRecord.add, Accesses.access = note, watch
     try:
         result = engine.evaluate(function, graph.build(function), launch=launch, machine=compare.MACHINE)
     finally:
-        SiteRecord.add, Simulation._access = add, access
+        SiteRecord.add, Accesses.access = add, access
     table = ptx_lines(cubin)
     out: dict[int, Seen] = defaultdict(Seen)
     for site in result.sites:

@@ -7,84 +7,83 @@ from __future__ import annotations
 
 from .code import Code, Many, Mem, Not, Reg
 
+PURE = {
+    "add",
+    "sub",
+    "mul",
+    "mad",
+    "fma",
+    "div",
+    "rem",
+    "mov",
+    "cvt",
+    "and",
+    "or",
+    "xor",
+    "not",
+    "shl",
+    "shr",
+    "max",
+    "min",
+    "neg",
+    "abs",
+    "selp",
+    "sqrt",
+    "rcp",
+    "mma",
+    "ex2",
+    "sin",
+    "cos",
+    "lg2",
+    "rsqrt",
+    "dp4a",
+    "prmt",
+    "setp",
+    "wmma",
+    "tanh",
+    "shfl",
+}
 
-def needed(code: Code, codes) -> set[int]:
+
+def names(x) -> set[str]:
+    """The registers in an operand."""
+    match x:
+        case Reg(name=n):
+            return {n}
+        case Mem(base=b):
+            return names(b)
+        case Many(items=items):
+            return set().union(*map(names, items)) if items else set()
+        case Not(value=v):
+            return names(v)
+    return set()
+
+
+def needed(code: Code) -> set[int]:
     """Steps that may matter to an address, a branch or a guard; the values of all stores do once any load does."""
-
-    def names(x) -> set[str]:
-        match x:
-            case Reg(name=n):
-                return {n}
-            case Mem(base=b):
-                return names(b)
-            case Many(items=items):
-                return set().union(*map(names, items)) if items else set()
-            case Not(value=v):
-                return names(v)
-        return set()
-
     wanted: set[str] = set()
     keep: set[int] = set()
-    pure = {
-        "add",
-        "sub",
-        "mul",
-        "mad",
-        "fma",
-        "div",
-        "rem",
-        "mov",
-        "cvt",
-        "and",
-        "or",
-        "xor",
-        "not",
-        "shl",
-        "shr",
-        "max",
-        "min",
-        "neg",
-        "abs",
-        "selp",
-        "sqrt",
-        "rcp",
-        "mma",
-        "ex2",
-        "sin",
-        "cos",
-        "lg2",
-        "rsqrt",
-        "dp4a",
-        "prmt",
-        "setp",
-        "wmma",
-        "tanh",
-        "shfl",
-    }
+    steps = [
+        (at, step, step.opcode.split(".")[0], [names(o) for o in step.operands]) for at, step in enumerate(code.steps)
+    ]
     while True:
         before = len(keep), len(wanted)
-        loads = False
-        for at, step in enumerate(code.steps):
-            base = step.opcode.split(".")[0]
-            target = names(step.operands[0]) if step.operands else set()
-            memory = base in ("ld", "st", "atom", "red")
-            if base in pure and not (target & wanted) and ".store" not in step.opcode and ".load" not in step.opcode:
+        stored = code_loads(code, wanted)
+        for at, step, base, used in steps:
+            target = used[0] if used else set()
+            if base in PURE and not (target & wanted) and ".store" not in step.opcode and ".load" not in step.opcode:
                 continue
             keep.add(at)
             if step.guard is not None:
                 wanted.add(step.guard.name)
-            if base == "ld" and target & wanted:
-                loads = True
-            for o in step.operands[0 if base in ("st", "red", "bra", "brx", "bar", "cp", "stmatrix") else 1 :]:
-                if base == "st" and not isinstance(o, Mem) and not code_loads(code, wanted):
-                    continue
-                wanted |= names(o)
-            if memory:
-                for o in step.operands:
+            first = 0 if base in ("st", "red", "bra", "brx", "bar", "cp", "stmatrix") else 1
+            for o, registers in zip(step.operands[first:], used[first:]):
+                if base != "st" or isinstance(o, Mem) or stored:
+                    wanted |= registers
+            if base in ("ld", "st", "atom", "red"):
+                for o, registers in zip(step.operands, used):
                     if isinstance(o, Mem):
-                        wanted |= names(o)
-        if (len(keep), len(wanted)) == before and not loads:
-            return keep
+                        wanted |= registers
         if (len(keep), len(wanted)) == before:
             return keep
 

@@ -19,7 +19,7 @@ from collections import defaultdict
 from ptxaudit.frontend.ptx.parse import parse_module
 
 from .across import Across
-from .code import Many, Step, flatten
+from .code import Code, Many, Step, flatten
 from .instructions import LANES, Frame, Instructions, Request, is_site
 from .meeting import END, meeting
 from .memory import Bytes, junk
@@ -57,16 +57,27 @@ class Machine:
         self.steps, self.most = 0, most_steps
         self.policy = policy
         self.turns = None if turns is None else random.Random(turns)
-        self.meetings = {name: meeting(c) for name, c in self.codes.items()}
+        self.meetings: dict[str, list[int]] = {}  # of the functions that run
         self.requests: list[Request] = []
         self.record = record
         self.seed = seed
         self.places: dict[tuple[str, str], int] = {}
         self.memory = Bytes(("global", seed))
         self._place_variables()
-        self.needed = None
-        if needed_only:
-            self.needed = {c.name: needed(c, self.codes) for c in self.codes.values()}
+        self.needed: dict[str, set[int]] | None = {} if needed_only else None
+
+    def meetings_of(self, code: Code) -> list[int]:
+        if code.name not in self.meetings:
+            self.meetings[code.name] = meeting(code)
+        return self.meetings[code.name]
+
+    def runs(self, code: Code, at: int) -> bool:
+        """The step is one that has to run."""
+        if self.needed is None:
+            return True
+        if code.name not in self.needed:
+            self.needed[code.name] = needed(code)
+        return at in self.needed[code.name]
 
     def _place_variables(self) -> None:
         everything = list(self.globals.values()) + [v for c in self.codes.values() for v in c.variables.values()]
@@ -143,7 +154,7 @@ class Warp(Instructions, Across):
 
     def _by_lanes(self, frame: Frame, lanes: list[int]):
         code, machine = frame.code, self.machine
-        meetings = machine.meetings[code.name]
+        meetings = machine.meetings_of(code)
         place = dict.fromkeys(lanes, 0)
         count = len(code.steps)
         expected: dict[tuple[int, int], set[int]] = {}  # (lane, meeting place) -> the lanes to wait for
@@ -178,7 +189,7 @@ class Warp(Instructions, Across):
             acting = (
                 active
                 if step.guard is None
-                else [l for l in active if bool(self.value(frame, step.guard, l, 1)) != step.negated]
+                else [l for l, p in zip(active, self.values(frame, step.guard, active, 1)) if bool(p) != step.negated]
             )
             for l in active:
                 place[l] = at + 1
@@ -204,7 +215,6 @@ class Warp(Instructions, Across):
 
     def _plain(self, frame: Frame, step: Step, base: str, active, acting, at: int):
         """A step that does not branch."""
-        wanted = self.machine.needed[frame.code.name] if self.machine.needed else None
         if base in ("bar", "barrier") and "warp" not in step.opcode and "cluster" not in step.opcode:
             if acting:
                 number = self.value(frame, step.operands[0], acting[0], 32) if step.operands else 0
@@ -219,12 +229,12 @@ class Warp(Instructions, Across):
         elif base == "call":
             if acting:
                 yield from self._call(frame, step, acting)
-        elif wanted is None or at in wanted or is_site(step):
+        elif self.machine.runs(frame.code, at) or is_site(step):
             self.execute(frame, step, active, acting)
 
     def _by_stack(self, frame: Frame, lanes: list[int]):
         code, machine = frame.code, self.machine
-        meetings = machine.meetings[code.name]
+        meetings = machine.meetings_of(code)
         returned: set[int] = set()
         stack = [[0, END, lanes]]
         while stack:
@@ -242,7 +252,7 @@ class Warp(Instructions, Across):
             acting = (
                 active
                 if step.guard is None
-                else [l for l in active if bool(self.value(frame, step.guard, l, 1)) != step.negated]
+                else [l for l, p in zip(active, self.values(frame, step.guard, active, 1)) if bool(p) != step.negated]
             )
             if base == "bra":
                 ways = defaultdict(list)

@@ -19,7 +19,7 @@ class Values:
         self.data: list[str] = []  # loaded values
         self.mutable: list[str] = []
         self.by_lane: list[str] = []
-        self.alike: list[str] = []  # the same in all lanes, and mostly not known unless the launch is told
+        self.alike: list[str] = []  # the same in all lanes, and mostly not known unless the launch is specified
         self.labels = 0
         self.depth = 0
         self.loops: list[tuple[str, str]] = []  # (continue label, break label)

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ptxaudit.engine.domain.naming import operand
 from ptxaudit.engine.domain.value import EVERYWHERE, Value, signed
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.ir.nodes import Function
@@ -40,19 +41,21 @@ def _first_row(array: np.ndarray, offset: int = 0) -> list[int]:
     """Its numbers, each once for all lanes or one a lane, plus an offset that wraps as they do."""
     bits = 8 * array.itemsize
     if array.dtype == bool:
-        return array[0].astype(int).tolist()
+        bits_of_lanes: list[int] = array[0].astype(int).tolist()
+        return bits_of_lanes
     if array.shape[1] == 1:
         number = array.item(0) + offset & (1 << bits) - 1
         return [number - (number >> bits - 1 << bits)]
     row = array[0] + np.array(offset & (1 << bits) - 1, array.dtype) if offset else array[0]
-    return signed(np.ascontiguousarray(row)).tolist()
+    result: list[int] = signed(np.ascontiguousarray(row)).tolist()
+    return result
 
 
 def _symbol(name: str, factors: list[int]) -> str:
     inner = _lanes(factors)
     if _alike(factors):
-        return name if factors[0] == 1 else f"{inner}*{name}"
-    return f"({inner})*{name}"
+        return operand(name) if factors[0] == 1 else f"{inner}*{operand(name)}"
+    return f"({inner})*{operand(name)}"
 
 
 def _alike(numbers: list[int]) -> bool:

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import Uniform, Value, low_zeros, resize, signed
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
@@ -30,8 +32,7 @@ MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by
 _AT_ONCE = 1 << 12  # rows that are collected before equal ones become one
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(Record):
     """What is added to the addresses of all lanes of a request alike: step·k bytes, for one k of low … high, not known
     which.
 
@@ -44,8 +45,7 @@ class Move:
     every: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Requests:
+class Requests(Record, eq=False):
     """Distinct requests of a site that move alike.
 
     variable: the array's name, "" where addresses are places in the block's window. offsets: (n, lanes) int64 bytes
@@ -64,8 +64,7 @@ class Requests:
     filled: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(Record):
     """All requests of a site. access: what `banks` scores them as; missing: why these are not all, None where they
     are.
     """
@@ -88,7 +87,9 @@ class Keeper:
 
     access: Access
     missing: Reason | None = None
-    _rows: dict = field(default_factory=lambda: defaultdict(list))  # what requests share -> [(columns, weights)]
+    _rows: dict[tuple[Any, ...], list[tuple[list[Any], np.ndarray | None]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )  # what requests share -> [(columns, weights)]
     _count: int = 0
     _distinct: int = 0
 
@@ -191,7 +192,7 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
         if u.kind == "shared":
             if variable or (factors[active] != 1).any():
                 raise NotPlaced(Reason(Kind.SEVERAL_ARRAYS))
-            variable = u.name
+            variable = u.key[1]
         elif ((factors != leading) & active).any():
             apart.append((u, factors))
         else:

@@ -12,24 +12,29 @@ it from above.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
+from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
+from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.record import SiteRecord, rule_range
-from ptxaudit.engine.answer.result import Case, SiteResult, Status
+from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
 from ptxaudit.engine.domain.alternatives import as_unknown
-from ptxaudit.engine.domain.known_bits import most_wavefronts
 from ptxaudit.engine.domain.value import EVERYWHERE, Uniform, array_zeros
 from ptxaudit.engine.fixpoint.shape import Shape
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks import Access
+from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason, several
 
@@ -38,8 +43,7 @@ CONCLUDING = "concluding from requests"
 PLACES = frozenset(("shared", "variable", "pointer", "window"))  # unknowns that say where an array lies
 
 
-@record
-class Seen:
+class Seen(Record):
     """An observation in one group of rows (what the group stands for)."""
 
     group: str
@@ -59,6 +63,12 @@ class _Range:
     lines_low: int | None = None
     lines_high: int | None = None
 
+    @property
+    def wavefronts(self) -> tuple[int, int]:
+        """The least and the most, of requests that a counter sees."""
+        assert self.low is not None and self.high is not None
+        return self.low, self.high
+
     def put(
         self,
         low: int | None,
@@ -69,22 +79,22 @@ class _Range:
         lines_high: int | None = None,
     ) -> None:
         """Widens them by those of one more request; None: it has no such figure."""
-        pick = lambda a, b, f: b if a is None else a if b is None else f(a, b)
+        pick: Callable[[int | None, int | None, Callable[[int, int], int]], int | None] = lambda a, b, f: (
+            b if a is None else a if b is None else f(a, b)
+        )
         self.low, self.high = pick(self.low, low, min), pick(self.high, high, max)
         self.ideal_low, self.ideal_high = pick(self.ideal_low, ideal_low, min), pick(self.ideal_high, ideal_high, max)
         self.lines_low, self.lines_high = pick(self.lines_low, lines_low, min), pick(self.lines_high, lines_high, max)
 
 
-@record
-class _Doubts:
+class _Undecided(Record):
     """Why lanes that may take part may also not; data: one of the reasons is loaded data."""
 
     reasons: tuple[Reason, ...]
     data: bool
 
 
-@record
-class _Bounds:
+class _Bounds(Record):
     """A request that has no figure: only the range that its lanes allow, and why."""
 
     reason: Reason
@@ -93,13 +103,12 @@ class _Bounds:
     high: int
 
 
-@record
-class _Asked:
+class _Asked(Record):
     """What an answer needs of one observation. Equal ones get equal answers."""
 
     group: str
     request: _Bounds | Counted
-    doubts: _Doubts | None
+    undecided_by: _Undecided | None
     open: Reason | None = None  # why it is not known which lanes of a generic access go to shared memory
     more: int = 0  # wavefronts that lanes which go to other memory may add
     some_none: bool = False  # requests all of whose lanes do, at no cost in shared memory
@@ -114,8 +123,8 @@ class _Found:
     unknowns: list[Uniform] = field(default_factory=list)  # that multiply the lane
     reasons: list[Reason] = field(default_factory=list)
     bounded: list[tuple[str, _Bounds]] = field(default_factory=list)  # by group
-    inexact: list[_Doubts] = field(default_factory=list)
-    patterns: dict[str, set] = field(default_factory=dict)  # group -> distinct requests
+    inexact: list[_Undecided] = field(default_factory=list)
+    patterns: dict[str, set[Hashable]] = field(default_factory=dict)  # group -> distinct requests
     ways: int = 0  # the most of any lane group of the main group's requests; -1: one has no such figure
     uncounted: bool = False
     record: SiteRecord | None = None
@@ -132,20 +141,20 @@ class Conclusions:
     outlive this: it tells them apart by their identity.)
     """
 
-    def __init__(self, machine, account: Account, function: Function):
+    def __init__(self, machine: Machine, account: Account, function: Function):
         """account: pays for the scoring. function: the one whose sites these are."""
         self.machine, self.account, self.function = machine, account, function
-        self._answers: dict[tuple, SiteResult] = {}  # by what was seen, told apart by identity
-        self._concluded: dict[tuple, SiteResult] = {}  # by what was asked, told apart by its figures
-        self._requests: dict[tuple, _Bounds | Counted] = {}
+        self._answers: dict[tuple[Any, ...], SiteResult] = {}  # by what was seen, distinguished by identity
+        self._concluded: dict[tuple[Any, ...], SiteResult] = {}  # by what was asked, distinguished by its figures
+        self._requests: dict[tuple[Any, ...], Counted] = {}
         self._lanes: dict[int, _Lanes] = {}
-        self._doubts: dict[int, _Doubts] = {}
+        self._doubts: dict[int, _Undecided] = {}
 
-    def conclude(self, index: int, access, seen: list[Seen], shape: Shape = Shape.TOLD) -> SiteResult:
+    def conclude(self, index: int, access: Access, seen: list[Seen], shape: Shape = Shape.SPECIFIED) -> SiteResult:
         """One answer for a site out of all its abstract requests; the assumed group's come first. Raises Exhausted
         where the account does not pay for it.
 
-        shape: what is told of the block's, and what it decides of the site.
+        shape: what is specified of the block's, and what it decides of the site.
         """
         self.account.spend(BLOCK + len(seen), CONCLUDING)
         shift = self.machine.invariant_shift(access)  # the rest of an offset changes nothing
@@ -154,7 +163,7 @@ class Conclusions:
             shape,
             tuple(
                 [
-                    (s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.doubts), id(o.located))
+                    (s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.undecided_by), id(o.located))
                     for s in seen
                     for o in (s.observation,)
                 ]
@@ -169,7 +178,7 @@ class Conclusions:
             answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function)
         )
 
-    def _conclusion(self, index: int, access, seen: list[Seen], shape: Shape, shift: int) -> SiteResult:
+    def _conclusion(self, index: int, access: Access, seen: list[Seen], shape: Shape, shift: int) -> SiteResult:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         here = [s for s in seen if s.observation.lanes.any() or not s.observation.mask.any()]
@@ -212,7 +221,7 @@ class Conclusions:
                 _Asked(
                     s.group,
                     self._request(access, s, shift, exact),
-                    self._doubts_of(s.observation),
+                    self._undecided_of(s.observation),
                     *_elsewhere(machine, access, s.observation),
                 )
             )
@@ -223,7 +232,7 @@ class Conclusions:
             self._concluded[question] = _answer(index, access, machine, _Shapes.of(machine, access, shape, wide), found)
         return self._concluded[question]
 
-    def _of_whole_warps(self, access, seen: list[Seen], shift: int) -> int | None:
+    def _of_whole_warps(self, access: Access, seen: list[Seen], shift: int) -> int | None:
         """The most that a request costs, whichever of its lanes take part; None where that is not known of an
         address.
         """
@@ -247,17 +256,19 @@ class Conclusions:
             lanes = self._lanes[id(o.lanes)] = _Lanes(o.lanes)
         return lanes
 
-    def _doubts_of(self, o: Observation) -> _Doubts | None:
+    def _undecided_of(self, o: Observation) -> _Undecided | None:
         """Why they may not; None where they do."""
         if o.exact:
             return None
-        doubts = self._doubts.get(id(o.doubts))
-        if doubts is None:
-            every = o.doubts or (Reason(Kind.BRANCHES),)
-            doubts = self._doubts[id(o.doubts)] = _Doubts(tuple(dict.fromkeys(every)), any(d.data for d in every))
-        return doubts
+        undecided_by = self._doubts.get(id(o.undecided_by))
+        if undecided_by is None:
+            every = o.undecided_by or (Reason(Kind.BRANCHES),)
+            undecided_by = self._doubts[id(o.undecided_by)] = _Undecided(
+                tuple(dict.fromkeys(every)), any(d.data for d in every)
+            )
+        return undecided_by
 
-    def _request(self, access, s: Seen, shift: int, exact: bool) -> _Bounds | Counted:
+    def _request(self, access: Access, s: Seen, shift: int, exact: bool) -> _Bounds | Counted:
         """The figures of an observation, or why it has none. exact: all lanes of it, and of those before, take part for
         certain.
         """
@@ -278,8 +289,9 @@ class Conclusions:
             return _Bounds(
                 none.reason, none.status, 0 if o.space == "generic" else low, high
             )  # a generic access may be elsewhere
-        if request.record.faults:
-            return _Bounds(request.record.doubt, Status.UNKNOWN, *banks.bounds(self.machine, access, 1, lanes.most))
+        undecided = request.record.undecided
+        if undecided is not None and request.record.faults:
+            return _Bounds(undecided, Status.UNKNOWN, *banks.bounds(self.machine, access, 1, lanes.most))
         return request
 
 
@@ -295,7 +307,7 @@ class _Lanes:
         return int(self.mask.sum(axis=1).max())
 
 
-def never_there(access) -> Reason:
+def never_there(access: Access) -> Reason:
     """Why a generic access costs nothing in the memory that is looked at."""
     return Reason(Kind.NEVER_SHARED) if access.space == "shared" else Reason(Kind.NEVER_THERE, given=(access.space,))
 
@@ -307,8 +319,8 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> _Found:
     for one in asked:
         found.open += [one.open] if one.open is not None else []
         found.more, found.some_none = max(found.more, one.more), found.some_none or one.some_none
-        if one.doubts is not None:
-            found.inexact.append(one.doubts)
+        if one.undecided_by is not None:
+            found.inexact.append(one.undecided_by)
         here = found.ranges.setdefault(one.group, _Range())
         request = one.request
         if isinstance(request, _Bounds):
@@ -334,19 +346,19 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> _Found:
     return found
 
 
-def _elsewhere(machine, access, o: Observation) -> tuple[Reason | None, int, bool]:
+def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason | None, int, bool]:
     """Of a generic access: why it is not known whether lanes go to shared memory; wavefronts that lanes which do not
     may add to a request of others; whether there are requests none of whose lanes do."""
     if o.located is None:
         return None, 0, False
     if o.others is None:
         return o.located.why, 0, False
-    some = o.lanes.any(axis=1)
+    some: np.ndarray = np.logical_or.reduce(o.lanes, axis=1)
     more = banks.passes(machine, access, o.others & some[:, None])
     return o.located.why, int(more.max(initial=0)), bool((o.others.any(axis=1) & ~some).any())
 
 
-def _unaligned(access, seen: list[Seen]) -> tuple[str, ...] | None:
+def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
     """The unknowns whose step is no multiple of what the access must be aligned to, but for where arrays lie; None
     where an address is not known."""
     names: dict[str, None] = {}
@@ -362,11 +374,10 @@ def _unaligned(access, seen: list[Seen]) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-@record
-class _Shapes:
-    """What the block's shape, which is not told, leaves open of a request. decides: it does anything but which lanes a
-    block's last warp has; low, high: of any request of any shape, None where those that are tried show it; ideals: so
-    of its ideal."""
+class _Shapes(Record):
+    """What the block's shape, which is not specified, leaves open of a request. decides: it does anything but which
+    lanes a block's last warp has; low, high: of any request of any shape, None where those that are tried show it;
+    ideals: so of its ideal."""
 
     decides: bool
     low: int | None
@@ -374,10 +385,10 @@ class _Shapes:
     ideals: tuple[int, int] | None
 
     @classmethod
-    def of(cls, machine, access, shape: Shape, wide: int | None) -> _Shapes:
+    def of(cls, machine: Machine, access: Access, shape: Shape, wide: int | None) -> _Shapes:
         """wide: the most that a request costs where the shape decides its lanes only, None: not known."""
         if (
-            shape is Shape.TOLD or shape is Shape.DECIDES_NOTHING and access.address_lanes is not None
+            shape is Shape.SPECIFIED or shape is Shape.DECIDES_NOTHING and access.address_lanes is not None
         ):  # all lanes make that access
             return cls(False, None, None, None)
         low, most = banks.bounds(machine, access, 1, LANES)
@@ -397,14 +408,14 @@ class _Shapes:
 
 
 @lru_cache(1 << 8)
-def _widest_ideal(machine, access) -> int:
+def _widest_ideal(machine: Machine, access: Access) -> int:
     """The ideal of a request in which nothing is merged: lanes beside each other."""
     lanes = np.arange(machine.lanes)[None, :]
-    scores = banks.score(machine, access, lanes * access.width, np.ones((1, machine.lanes), bool), None)
+    scores = banks.score(machine, access, lanes * (access.width or 1), np.ones((1, machine.lanes), bool), None)
     return int(scores.ideal[0])
 
 
-def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> SiteResult:
+def _answer(index: int, access: Access, machine: Machine, shapes: _Shapes, found: _Found) -> SiteResult:
     """The strongest that can be said of a site with these requests, each case where the ones before it do not hold."""
     first, main = next(iter(found.ranges.items()))
     record = found.record
@@ -428,8 +439,8 @@ def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> Site
     )
     if found.uncounted:
         return _of_lines(answer, groups, shapes.decides, found)
-    low, high = main.low, main.high
-    if found.inexact and low is not None:
+    low, high = main.wavefronts
+    if found.inexact:
         low = min(low, one_lane)
         if access.address_lanes is not None:  # a matrix with lanes off is a range of its own
             high = max(high, banks.bounds(machine, access, 1, LANES)[1])
@@ -448,7 +459,7 @@ def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> Site
         or whole != (low, high)
         or any(p != found.patterns[first] for p in found.patterns.values())
     ):
-        table = tuple(Case(name, r.low, r.high, r.ideal_high) for name, r in found.ranges.items())
+        table = tuple(Case(name, *r.wavefronts, r.ideal_high) for name, r in found.ranges.items())
         reason = several(Reason(Kind.BY_SHAPE), _mask_reason(found.inexact) if found.inexact else None)
         return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole))
     if whole[0] == whole[1] and not found.reasons and not found.unknowns:
@@ -456,14 +467,14 @@ def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> Site
         return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
     if low == high and not found.reasons and not found.unknowns and not found.inexact:
         cases = (
-            Case("all lanes of a warp exist", main.low, main.high, main.ideal_high),
+            Case("all lanes of a warp exist", *main.wavefronts, main.ideal_high),
             Case("the block's last warp has fewer", *whole, None),
         )
         return answer(Status.CONDITIONAL, Reason(Kind.BY_LAST_WARP), per_request=whole, conditions=cases)
     if found.inexact:
         data = any(d.data for d in found.inexact)
         cases = (
-            Case("all lanes that can take part do", main.low, main.high, main.ideal_high),
+            Case("all lanes that can take part do", *main.wavefronts, main.ideal_high),
             Case("fewer lanes do", low, high, None),
         )
         return answer(
@@ -479,9 +490,11 @@ def _answer(index: int, access, machine, shapes: _Shapes, found: _Found) -> Site
 def _ideals(ranges: list[_Range], one_lane: int | None, shapes: _Shapes) -> tuple[int, int] | None:
     """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
     part: with fewer of them more may be merged."""
-    if any(r.ideal_low is None for r in ranges):
+    lows = [r.ideal_low for r in ranges if r.ideal_low is not None]
+    highs = [r.ideal_high for r in ranges if r.ideal_high is not None]
+    if len(lows) < len(ranges) or len(highs) < len(ranges):
         return None
-    low, high = min(r.ideal_low for r in ranges), max(r.ideal_high for r in ranges)
+    low, high = min(lows), max(highs)
     if shapes.ideals is not None:
         low, high = min(low, shapes.ideals[0]), max(high, shapes.ideals[1]) if shapes.high is not None else high
     return low if one_lane is None else min(low, one_lane), high
@@ -495,15 +508,16 @@ def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped
     if without:
         return answer(Status.BOUNDED, reason)
     ranges = [found.ranges[group] for group in groups]
-    low, high = min(r.lines_low for r in ranges), max(r.lines_high for r in ranges)
+    low = min(r.lines_low for r in ranges if r.lines_low is not None)
+    high = max(r.lines_high for r in ranges if r.lines_high is not None)
     least = min(low, 1) if found.inexact else low
     return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else least)
 
 
 def _partly_elsewhere(
     answer: Callable[..., SiteResult],
-    access,
-    machine,
+    access: Access,
+    machine: Machine,
     low: int | None,
     high: int | None,
     shapes: _Shapes,
@@ -533,7 +547,7 @@ def _partly_elsewhere(
     )
     low, high = shapes.around(*_hull(low, high, found))
     floor = 0 if found.open or found.some_none or shapes.high is not None else low
-    data = any(lost.data for lost in found.open)
+    data = any(unknown.data for unknown in found.open)
     status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
     if found.open:
         cases.append(Case("fewer do", 0, high + found.more, None))
@@ -572,7 +586,7 @@ def _open_answer(
         status = Status.BOUNDED
     if status == Status.UNKNOWN and shapes.decides and (narrow or not unresolved >= set(found.ranges)):
         table = tuple(
-            Case(name + (" (not resolved)" if name in unresolved else ""), r.low, r.high, r.ideal_high)
+            Case(name + (" (not resolved)" if name in unresolved else ""), *r.wavefronts, r.ideal_high)
             for name, r in found.ranges.items()
         )
         return answer(
@@ -591,8 +605,8 @@ def _dependence(found: _Found) -> Reason | None:
 
 def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:
     """What a request costs in any of the cases."""
-    ranges_ = [r for r in found.ranges.values() if r.low is not None]
-    return min([low, *(r.low for r in ranges_)]), max([high, *(r.high for r in ranges_)])
+    seen = [r.wavefronts for r in found.ranges.values() if r.low is not None]
+    return min([low, *(few for few, _ in seen)]), max([high, *(many for _, many in seen)])
 
 
 def _ways(found: _Found) -> int | None:
@@ -600,6 +614,6 @@ def _ways(found: _Found) -> int | None:
     return found.ways if found.ways > 0 and not found.bounded else None
 
 
-def _mask_reason(doubts: list[_Doubts], kind: Kind = Kind.LANES) -> Reason:
+def _mask_reason(undecided_by: list[_Undecided], kind: Kind = Kind.LANES) -> Reason:
     """What decides which lanes take part."""
-    return Reason(kind, given=tuple(dict.fromkeys(reason for d in doubts for reason in d.reasons)))
+    return Reason(kind, given=tuple(dict.fromkeys(reason for d in undecided_by for reason in d.reasons)))

@@ -6,12 +6,14 @@ give says something of the numbers, and is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
@@ -19,7 +21,7 @@ from ptxaudit.engine.memory.given import SPACES, Given
 from ptxaudit.engine.memory.origins import definitions
 from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Function, Reg
+from ptxaudit.ir.nodes import Address, Function, Operand, Reg, Variable
 from ptxaudit.ir.reasons import Kind, Reason
 
 LOOKING = "looking at what writes tables of functions"
@@ -45,8 +47,7 @@ _FIGURES = (
 )
 
 
-@dataclass(frozen=True)
-class Tables:
+class Tables(Record):
     """functions: name -> address. memory: variable in global memory -> (address, bytes), constants: in constant memory
     -> bytes; named: those that the code refers to."""
 
@@ -66,26 +67,26 @@ class Tables:
         """The function with the content of the tables in constant memory."""
         if not self.constants:
             return function
-        known = lambda v: v.name in self.constants and v.space.startswith("const")
+        known: Callable[[Variable], bool] = lambda v: v.name in self.constants and v.space.startswith("const")
         return replace(
             function,
             variables=tuple(replace(v, data=self.constants[v.name]) if known(v) else v for v in function.variables),
         )
 
-    def beside(self, told: Given | None) -> Given | None:
+    def beside(self, specified: Given | None) -> Given | None:
         """What is known of global memory, with the tables."""
         if not self.memory:
-            return told
-        told = told or Given((), (), frozenset(), {})
-        more = {name: place for name, place in self.memory.items() if name not in told.variables}
+            return specified
+        specified = specified or Given((), (), frozenset(), {})
+        more = {name: place for name, place in self.memory.items() if name not in specified.variables}
         tables = [((address, np.frombuffer(content, np.uint8)), True) for address, content in more.values()]
-        rows = sorted([*zip(told.buffers, told.trusted), *tables], key=lambda row: row[0][0])
+        rows = sorted([*zip(specified.buffers, specified.trusted), *tables], key=lambda row: row[0][0])
         return Given(
             tuple(buffer for buffer, _ in rows),
             tuple(trusted for _, trusted in rows),
-            told.promised,
-            told.variables | {name: address for name, (address, _) in more.items()},
-            told.writes,
+            specified.promised,
+            specified.variables | {name: address for name, (address, _) in more.items()},
+            specified.writes,
         )
 
     def sentences(self) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def written(graph: Graph, account: Account) -> frozenset[str]:
     seen: set[tuple[int, int]] = set()
     work: list[tuple[int, int]] = []
 
-    def take(sources, index: int, position: int) -> None:
+    def take(sources: Iterable[Operand], index: int, position: int) -> None:
         for source in sources:
             if type(source) is Address:
                 out.add(source.name)

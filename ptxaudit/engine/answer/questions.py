@@ -1,7 +1,7 @@
 """Finds what to tell where a site is unknown only because the launch is: a range, and the question.
 
     unknown: div.s on values that are not known
-    ->  bounded, 1 to 32 a request: depends on n and the block's shape, which are not told
+    ->  bounded, 1 to 32 a request: depends on n and the block's shape, which are not specified
         (--param n, --block): div.s on values that are not known
 
 Before: what the lane engine says. After: the same, but no site is unknown whose address and execution
@@ -12,8 +12,9 @@ memory, or rests on an instruction without a meaning, stays as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.errors import InputError
@@ -24,21 +25,20 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.launch.symbols import symbols_of
 from ptxaudit.hardware import banks
-from ptxaudit.hardware.machine_model import Counted
-from ptxaudit.hardware.machines import Machine
+from ptxaudit.hardware.machine_model import Counted, Machine
 from ptxaudit.ir.data_sources import DataSources
-from ptxaudit.ir.dataflow.deciding import Deciding
+from ptxaudit.ir.deciding import Deciding
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Const, Function, Op, Reg, Special, Unknown
+from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Special, Unknown
 from ptxaudit.ir.reasons import Kind, Reason, several
 
-_NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is told
+_NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is specified
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
 POINTER_BYTES = 8
 ASKING = "looking for what to tell"
-NOT_TOLD = 1  # the bit of what nothing told would decide: data, an instruction without a meaning
+NOT_SPECIFIED = 1  # the bit of what nothing specified would decide: data, an instruction without a meaning
 HINTS_SHARE = 1 / 30  # of the account, for hints at data: thousands of sites of one kernel would take minutes
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
 
@@ -62,7 +62,7 @@ def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
 
 def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
     if (site.status is Status.DATA_DEPENDENT or _of_data(site)) and (pointers := asking.data_of(site.index)):
-        return replace(site, reason=several(site.reason, Reason(Kind.DATA_CAN_BE_TOLD, given=(pointers,))))
+        return replace(site, reason=several(site.reason, Reason(Kind.DATA_CAN_BE_SPECIFIED, given=(pointers,))))
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
@@ -70,7 +70,9 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
     if not asks:
         return site
     reason = Reason(Kind.ASKED, given=tuple(zip(*asks, strict=True)), cause=site.reason)
-    if machine.rule(access).count.what is Counted.LINES:  # no counter sees its wavefronts: there is no range of them
+    if (
+        access is None or machine.known_rule(access).count.what is Counted.LINES
+    ):  # no counter sees its wavefronts: there is no range of them
         return replace(site, reason=reason)
     return replace(
         site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes)
@@ -108,27 +110,33 @@ class _Asking:
         self._hints = 0  # steps that were spent on data
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:
-        """(what, option) of each thing that is not told; () where more than that decides the address."""
+        """(what, option) of each thing that is not specified; () where more than that decides the address."""
         self.account.spend(BLOCK, ASKING)
         for deciding in self._deciding:
-            if not (bits := deciding.of(index)) & NOT_TOLD:
+            if not (bits := deciding.of(index)) & NOT_SPECIFIED:
                 return tuple(pair for pair, bit in self._bits.items() if bits & bit)
         return ()
 
     def data_of(self, index: int) -> tuple[str, ...]:
-        """The pointers whose data the address of an access is computed from, where that is not told; else those whose
-        data decides whether it runs.
+        """The pointers whose data the address of an access is computed from, where that is not specified; else those
+        whose data decides whether it runs.
 
         () once HINTS_SHARE of the account was spent on such hints.
         """
-        address = self.function.instructions[index].site.address
+        address = self._address(index)
         if self._hints > self.account.share(HINTS_SHARE):
             return ()
         before = self.account.spent
         found = self._data.of(address.name, index) if isinstance(address, Reg) else ()
         found = found or self._data.names(self._execution.of(index))
         self._hints += self.account.spent - before
-        return found
+        result: tuple[str, ...] = found
+        return result
+
+    def _address(self, index: int) -> Operand | None:
+        """Of an access."""
+        site = self.function.instructions[index].site
+        return None if site is None else site.address
 
     @cached_property
     def _execution(self) -> Deciding:
@@ -141,12 +149,12 @@ class _Asking:
         return DataSources(self.function, self.flow, names, self._pointers, self.account)
 
     def _name(self, position: int) -> str:
-        """What a parameter is told by: its own name, its number where the file does not have it."""
+        """What a parameter is specified by: its own name, its number where the file does not have it."""
         name = self.function.parameters[position].name
         return str(position) if name == numbered_name(self.function.name, position) else name
 
     def _pointers(self, op: Op) -> Iterator[str]:
-        """The parameter as wide as an address, and not told, that an operation reads."""
+        """The parameter as wide as an address, and not specified, that an operation reads."""
         return (
             (option.removeprefix("--param ") for _, option in self._sources(op)) if self._is_pointer(op) else iter(())
         )
@@ -154,17 +162,20 @@ class _Asking:
     @cached_property
     def _deciding(self) -> tuple[Deciding, Deciding]:
         """What an access and its execution come from; what its address alone does, whichever way the program went."""
-        return tuple(Deciding(self.flow, self._own, execution, self.account, ASKING) for execution in (True, False))
+        of_all, of_address = (
+            Deciding(self.flow, self._own, execution, self.account, ASKING) for execution in (True, False)
+        )
+        return of_all, of_address
 
     @cached_property
     def _bits(self) -> dict[tuple[str, str], int]:
         """A bit for each thing that may be told, in the order of the program."""
         pairs = dict.fromkeys(pair for i in self.function.instructions for op in i.ops for pair in self._sources(op))
-        return {pair: NOT_TOLD << 1 + n for n, pair in enumerate(pairs)}
+        return {pair: NOT_SPECIFIED << 1 + n for n, pair in enumerate(pairs)}
 
     def _own(self, op: Op, index: int) -> int:
         if _of_memory(op) or _meaningless(op):
-            return NOT_TOLD
+            return NOT_SPECIFIED
         bits = 0
         for pair in self._sources(op):
             bits |= self._bits[pair]
@@ -178,7 +189,7 @@ class _Asking:
         return any(p.size == POINTER_BYTES and p.offset <= offset < p.offset + p.size for p in self.function.parameters)
 
     def _sources(self, op: Op) -> Iterator[tuple[str, str]]:
-        """What an operation reads of the launch that is not told."""
+        """What an operation reads of the launch that is not specified."""
         if op.name == "load" and op.space.startswith("const"):
             yield from self._symbols(op)
         if op.name == "load" and op.space == "param":

@@ -7,17 +7,21 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import distinct
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Case, Pattern
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
-MAX_TRIPS = 256  # trips listed one by one; longer loops are told as sums
+MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 4096  # distinct request groups kept before they are scored
 FARTHEST = np.iinfo(np.int64).max  # of an address: beyond all others
 EVIDENCE = ("by rule", "measured")  # the weaker first
@@ -46,7 +50,7 @@ def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
     return (low, high) if each is None else (min(each[0], low), max(each[1], high))
 
 
-def rule_range(machine, access) -> Reason | None:
+def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
     """Why a machine's rule gives a range for requests of an access; None where it does not."""
     said = machine.why_range(access)
     return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
@@ -76,8 +80,7 @@ class Totals:
     uncounted: bool = False  # cp.async.cg: no counter sees its wavefronts
 
 
-@dataclass(frozen=True)
-class _Scores:
+class _Scores(Record):
     """The fields of `banks.Scores` that are used here, combined over residues of the base. ideal, ideal_most: the least
     and the most that it may be; lines, lines_low: so."""
 
@@ -92,16 +95,16 @@ class _Scores:
     lines_low: np.ndarray | None
 
     @classmethod
-    def of(cls, scores) -> _Scores:
+    def of(cls, scores: banks.Scores) -> _Scores:
         """Copies, to be changed."""
-        arrays = {
-            name: value if value is None else np.array(value)
-            for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal")
-            for value in (getattr(scores, name),)
-        }
         least = scores.lines if scores.lines_low is None else scores.lines_low
         return cls(
-            **arrays,
+            np.array(scores.low),
+            np.array(scores.high),
+            np.array(scores.ideal),
+            np.array(scores.ways),
+            None if scores.lines is None else np.array(scores.lines),
+            None if scores.lines_ideal is None else np.array(scores.lines_ideal),
             evidence=scores.evidence,
             ideal_most=np.array(scores.ideal),
             lines_low=None if least is None else np.array(least),
@@ -112,8 +115,8 @@ class _Scores:
 class SiteRecord:
     """All requests of one site. weights are numbers of blocks."""
 
-    machine: object
-    access: object
+    machine: Machine
+    access: banks.Access
     account: Account  # pays for the scoring; Exhausted where it cannot
     requests: int = 0
     active_requests: int = 0
@@ -121,29 +124,33 @@ class SiteRecord:
     elsewhere_active: int = 0  # those with an active lane
     mixed: int = 0  # wavefronts that lanes which go to other memory may add to requests of others
     mixed_most: int = 0  # and to one of them
-    doubt: Reason | None = None  # why the counts are not exact; None = they are
-    lost: Reason | None = None  # why addresses are not known; None = they are
+    undecided: Reason | None = None  # why the counts are not exact; None = they are
+    unknown: Reason | None = None  # why addresses are not known; None = they are
     maybe: bool = False  # whether lanes take part is not known for some requests
-    lost_low: int = 0
-    lost_high: int = 0
-    lost_each: tuple[int, int] | None = None  # the range of one of them
+    unknown_low: int = 0
+    unknown_high: int = 0
+    unknown_each: tuple[int, int] | None = None  # the range of one of them
     some_each: tuple[int, int] | None = None  # the range of one of them in which a lane takes part
     ideal_each: tuple[int, int] | None = None  # … of its ideal
-    pending: dict = field(default_factory=dict)
-    scored: dict = field(default_factory=dict)  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
-    residues: dict = field(default_factory=dict)  # base modulo the shift -> [low, high, ideal] of a request
+    pending: dict[tuple[Any, ...], list[Any]] = field(default_factory=dict)
+    scored: dict[tuple[bytes | None, ...], list[Any]] = field(
+        default_factory=dict
+    )  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
+    residues: dict[int, list[int]] = field(
+        default_factory=dict
+    )  # base modulo the shift -> [low, high, ideal] of a request
     meeting_assumed: bool = False  # PTX: counted as one where lanes are taken to have met again
     loose: Reason | None = None  # why a range remains although the addresses are known up to a shift
     evidence: str = ""  # the machine's for this access; "by rule" as soon as one request is
-    trips: list = field(default_factory=list)  # trip -> [requests, {key: weights}]
+    trips: list[list[int]] = field(default_factory=list)  # trip -> [requests, {key: weights}]
     many_trips: bool = False
     lanes: int = 0  # active ones of all requests, of global and local memory
     kept: Keeper | None = None  # the requests with their places, where these are asked for
     seen: bool = False  # the warps and trips of each distinct request are asked for, too
-    _patterns: tuple | None = None
+    _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.evidence = self.machine.evidence(self.access)
 
     def add(
@@ -171,7 +178,7 @@ class SiteRecord:
             weights = weights * times
             self.many_trips, self.trips = True, []
         full = bool(active.all())
-        some = active.any(axis=1)
+        some: np.ndarray = np.logical_or.reduce(active, axis=1)
         issued = int(weights.sum())
         issued_active = issued if full else int(weights[some].sum())
         self.requests += issued
@@ -199,8 +206,9 @@ class SiteRecord:
             sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
         step = min(1 << zeros, shift)
         if step < shift:
-            if step < self.access.width:  # an access that is not aligned would fault: the base aligns it
-                step = min(self.access.width, shift)
+            width = self.access.width or 1
+            if step < width:  # an access that is not aligned would fault: the base aligns it
+                step = min(width, shift)
                 relative = np.where(active, addresses - low, 0)
         if line:
             relative = relative % line
@@ -227,7 +235,7 @@ class SiteRecord:
                 t = int(trip[0])
                 by_trip[t] = by_trip[t] + weights if t in by_trip else weights.copy()
             else:
-                for t in np.unique(trip):
+                for t in distinct(trip):
                     part = np.where(trip == t, weights, 0)
                     by_trip[int(t)] = by_trip[int(t)] + part if int(t) in by_trip else part
 
@@ -245,22 +253,24 @@ class SiteRecord:
         if (trip == top).all():
             self.trips[top][0] += issued
             return
-        for t in np.unique(trip):
+        for t in distinct(trip):
             self.trips[int(t)][0] += int(weights[(trip == t) & some].sum())
 
     @property
     def faults(self) -> bool:
         """An address is one that no access of this width may have."""
-        return self.doubt is not None and self.doubt.of_kind(Kind.MISALIGNED)
+        return self.undecided is not None and self.undecided.of_kind(Kind.MISALIGNED)
 
-    def add_lost(self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None) -> None:
+    def add_unknown(
+        self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None
+    ) -> None:
         """Requests with known lanes whose addresses are not known. most: (n,) what each costs at most, where bits of
         them are.
         """
         some = active.any(axis=1)
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
-        self.lost = first_of(self.lost, reason)
+        self.unknown = first_of(self.unknown, reason)
         self.many_trips = True
         lanes = active.sum(axis=1)
         self.lanes += int((lanes * weights).sum())
@@ -269,9 +279,9 @@ class SiteRecord:
             low, high = banks.bounds(self.machine, self.access, count, count)
             high = min(high, max(low, limit))
             blocks = int(weights[(lanes == count) & (most == limit)].sum())
-            self.lost_low += low * blocks
-            self.lost_high += high * blocks
-            self.lost_each, self.some_each = _hull(self.lost_each, low, high), _hull(self.some_each, low, high)
+            self.unknown_low += low * blocks
+            self.unknown_high += high * blocks
+            self.unknown_each, self.some_each = _hull(self.unknown_each, low, high), _hull(self.some_each, low, high)
             self.ideal_each = _hull(self.ideal_each, low, high)
 
     def add_maybe(
@@ -281,41 +291,41 @@ class SiteRecord:
         each costs where all of these do, if no others may, and its ideal."""
         self.requests += int(weights.sum())
         self.maybe = True
-        self.lost = first_of(self.lost, reason)
+        self.unknown = first_of(self.unknown, reason)
         self.many_trips = True
         if self.access.unscored:
             return
         lanes = possible.sum(axis=1)
         if whole is not None:
             low, high, ideal = whole[:, lanes > 0]
-            self.lost_high += int((high * weights[lanes > 0]).sum())
-            self.lost_each = _hull(self.lost_each, 0, int(high.max(initial=0)))
+            self.unknown_high += int((high * weights[lanes > 0]).sum())
+            self.unknown_each = _hull(self.unknown_each, 0, int(high.max(initial=0)))
             if len(low):
                 self.some_each = _hull(self.some_each, int(low.min()), int(high.max()))
                 self.ideal_each = _hull(self.ideal_each, int(ideal.min()), int(ideal.max()))
             return
-        for count in np.unique(lanes[lanes > 0]):
+        for count in distinct(lanes[lanes > 0]):
             low, high = banks.bounds(self.machine, self.access, 1, int(count))
-            self.lost_high += high * int(weights[lanes == count].sum())
-            self.lost_each, self.some_each = _hull(self.lost_each, 0, high), _hull(self.some_each, low, high)
+            self.unknown_high += high * int(weights[lanes == count].sum())
+            self.unknown_each, self.some_each = _hull(self.unknown_each, 0, high), _hull(self.some_each, low, high)
             self.ideal_each = _hull(self.ideal_each, low, high)
 
     def flush(self) -> None:
-        """Score what is pending, all of one site in one call (sources, and zeros, told and not told apart)."""
+        """Score what is pending, all of one site in one call (sources, and zeros, told and not distinguished)."""
         if not self.pending:
             return
         entries, self.pending = list(self.pending.values()), {}
         self._sums = self._patterns = None
         self.account.spend(FLUSHED * sum(len(e[0]) for e in entries), SCORING)
-        for told in ((False, False), (True, False), (False, True), (True, True)):
-            part = [e for e in entries if (e[2] is not None, e[7] is not None) == told]
+        for specified in ((False, False), (True, False), (False, True), (True, True)):
+            part = [e for e in entries if (e[2] is not None, e[7] is not None) == specified]
             if part:
                 try:
                     self._flush(part)
                 except InputError as error:  # the launch would fault there: this site alone has no figure
-                    self.doubt = several(self.doubt, Reason(Kind.MISALIGNED, given=(error.what,)))
+                    self.undecided = several(self.undecided, Reason(Kind.MISALIGNED, given=(error.what,)))
 
-    def _flush(self, entries: list) -> None:
+    def _flush(self, entries: list[list[Any]]) -> None:
         addresses = np.concatenate([e[0] for e in entries])
         active = np.concatenate([e[1] for e in entries])
         sources = None if entries[0][2] is None else np.concatenate([e[2] for e in entries])
@@ -363,7 +373,7 @@ class SiteRecord:
                     slot[12][trip] = slot[12].get(trip, 0) | warps
         self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
 
-    def _seen(self, entries: list) -> list[dict[int, int]]:
+    def _seen(self, entries: list[Any]) -> list[dict[int, int]]:
         """For each request {trip: mask of warps}; trip -1 where it is not known."""
         found: list[dict[int, int]] = []
         for e in entries:
@@ -377,7 +387,15 @@ class SiteRecord:
             found += rows
         return found
 
-    def _score(self, addresses, active, sources, steps, words, filled=None):
+    def _score(
+        self,
+        addresses: np.ndarray,
+        active: np.ndarray,
+        sources: np.ndarray | None,
+        steps: np.ndarray,
+        words: np.ndarray,
+        filled: np.ndarray | None = None,
+    ) -> _Scores:
         """Scores of all requests; where the base is not known well enough, the range over its residues;
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
         rule lets fewer distinct words cost more)."""
@@ -405,11 +423,11 @@ class SiteRecord:
             ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
         residues: dict[int, list[int]] = {}
 
-        def put(residue, lo, hi, best):
+        def put(residue: int, lo: np.ndarray, hi: np.ndarray, best: np.ndarray) -> None:
             old = residues.get(residue, [int(lo.min()), int(hi.max()), int(best.min())])
             residues[residue] = [min(old[0], int(lo.min())), max(old[1], int(hi.max())), min(old[2], int(best.min()))]
 
-        for step in np.unique(steps[loose]):
+        for step in distinct(steps[loose]):
             rows = np.flatnonzero(steps == step)
             put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
             for residue in range(int(step), shift, int(step)):
@@ -424,7 +442,7 @@ class SiteRecord:
                 high[rows] = np.maximum(high[rows], s.high)
                 ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
                 ways[rows] = np.maximum(ways[rows], s.ways)
-                if out.lines is not None:
+                if out.lines is not None and out.lines_low is not None and out.lines_ideal is not None:
                     if not self.loose and self.access.space == "shared" and (out.lines[rows] != s.lines).any():
                         self.loose = Reason(Kind.BASE, given=(shift,))
                     out.lines[rows] = np.maximum(out.lines[rows], s.lines)
@@ -439,7 +457,9 @@ class SiteRecord:
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
         return out
 
-    def _by_rule(self, addresses, active, sources, filled):
+    def _by_rule(
+        self, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None, filled: np.ndarray | None
+    ) -> banks.Scores:
         self.account.spend(REQUEST + len(addresses), SCORING)
         return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
 
@@ -447,8 +467,9 @@ class SiteRecord:
         """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""
         shift = self.machine.invariant_shift(self.access)
         step = min(1 << zeros, shift)
-        if step < min(shift, self.access.width):
-            step = min(shift, self.access.width)
+        width = self.access.width or 1
+        if step < min(shift, width):
+            step = min(shift, width)
             addresses = addresses - np.where(active, addresses, FARTHEST).min(axis=1, keepdims=True)
         addresses = np.where(active, addresses, 0)
         n = len(addresses)
@@ -458,7 +479,7 @@ class SiteRecord:
     def base_cases(self) -> tuple[Case, ...]:
         """The figure of a request by the place of the array, where it decides."""
         shift = self.machine.invariant_shift(self.access)
-        folded: dict[tuple, list[int]] = {}
+        folded: dict[tuple[int, ...], list[int]] = {}
         for residue, figure in sorted(self.residues.items()):
             folded.setdefault(tuple(figure), []).append(residue)
         return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
@@ -525,11 +546,10 @@ class SiteRecord:
 
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()
-        return () if self.many_trips or len(self.trips) < 2 else tuple(tuple(t) for t in self.trips)
+        return () if self.many_trips or len(self.trips) < 2 else tuple((t[0], t[1], t[2]) for t in self.trips)
 
 
-@dataclass(frozen=True)
-class Elsewhere:
+class Elsewhere(Record):
     """Issues of a generic access that go to other memory than shared."""
 
     record: SiteRecord
@@ -539,8 +559,7 @@ class Elsewhere:
         self.record.elsewhere_active += int(active.sum()) * times
 
 
-@dataclass(frozen=True)
-class Mixed:
+class Mixed(Record):
     """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that the
     others may add.
     """
@@ -552,8 +571,7 @@ class Mixed:
         self.record.mixed_most = max(self.record.mixed_most, int(more[weights > 0].max(initial=0)))
 
 
-@dataclass(frozen=True)
-class Nowhere:
+class Nowhere(Record):
     """Requests with known lanes whose addresses are not known."""
 
     record: SiteRecord
@@ -561,4 +579,4 @@ class Nowhere:
     def add(
         self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None, times: int = 1
     ) -> None:
-        self.record.add_lost(active, weights * times, reason, most)
+        self.record.add_unknown(active, weights * times, reason, most)

@@ -15,6 +15,8 @@ from math import gcd
 
 import numpy as np
 
+from ptxaudit.base.arrays import distinct
+from ptxaudit.base.records import Record
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.domain.value import Uniform, Value, signed
 
@@ -33,7 +35,7 @@ def of_first(coefficient: np.ndarray, active: np.ndarray) -> np.ndarray:
 def period_of(steps: np.ndarray, shift: int) -> int:
     """After how many steps every one of them has moved by a multiple of `shift`."""
     common = shift
-    for step in np.unique(steps).tolist():
+    for step in distinct(steps).tolist():
         common = gcd(common, step)
     return shift // common
 
@@ -54,7 +56,10 @@ class Request:
     def moved(self, steps: np.ndarray, counts: np.ndarray) -> Request:
         """One request for each residue r = 0, 1, …: moved by r·steps (n,), as often as counts (n, residues) says."""
         times = counts.shape[1]
-        again = lambda array: np.repeat(array, times, axis=0)
+
+        def again(array: np.ndarray) -> np.ndarray:
+            return np.repeat(array, times, axis=0)
+
         by = (steps[:, None] * np.arange(times)[None, :]).reshape(-1, 1)
         some = counts.reshape(-1) > 0
         return Request(
@@ -89,12 +94,17 @@ def by_blocks(request: Request, address: Value, low: np.ndarray, high: np.ndarra
 def occurrences(first: np.ndarray, last: np.ndarray, period: int) -> np.ndarray:
     """(n, period): how many numbers of first … last leave each remainder."""
     residues = np.arange(period)[None, :]
-    upto = lambda n: (n[:, None] - residues) // period + 1  # of 0 … n
-    return upto(last) - upto(first - 1)
+
+    def upto(n: np.ndarray) -> np.ndarray:
+        """Of 0 … n."""
+        counts: np.ndarray = (n[:, None] - residues) // period + 1
+        return counts
+
+    found: np.ndarray = upto(last) - upto(first - 1)
+    return found
 
 
-@dataclass(frozen=True)
-class Moving:
+class Moving(Record):
     """Requests in a round of a loop that is closed, which moves their addresses by `steps` (n,) bytes."""
 
     record: SiteRecord

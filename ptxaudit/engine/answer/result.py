@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Exhausted
 from ptxaudit.engine.answer.kept import Kept
 from ptxaudit.ir.reasons import Reason, exhausted
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Record):
     """One line of a conditional answer: when `when` holds, a request costs low..high wavefronts."""
 
     when: str
@@ -22,9 +22,9 @@ class Case:
     ideal: int | None = None
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """One distinct request of a site: up to a uniform shift, `count` requests look like this.
+class Pattern(Record):
+    """One distinct request of a site: up to a uniform shift, `count` requests look like this (0: how many is not known,
+    nor which lanes take part in each).
 
     addresses: (lanes,) int64 bytes; active: (lanes,) bool; low/high/ideal/ways: of one request. seen: (trip, mask of
     the block's warps) of a launch that was run, where that was asked for; trip -1 where it is not known.
@@ -41,8 +41,7 @@ class Pattern:
     seen: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class SiteResult:
+class SiteResult(Record):
     """The figure of one site (the instruction at `index`). Sums are over the launch.
 
     Every number is None where it is not known. `per_request` is (low, high) of one request.
@@ -85,11 +84,12 @@ class SiteResult:
         """
         if self.active_requests is None or self.requests is None:
             return self
+        assert self.per_request is not None  # as it is invariant
         cost = self.per_request[0] * self.active_requests
         found = replace(self, wavefronts=cost, bounds=(cost, cost))
         if found.ideal_per_request is None or found.ideal_per_request[0] != found.ideal_per_request[1]:
             return found
-        ideal = found.ideal_per_request[0] * found.active_requests
+        ideal = found.ideal_per_request[0] * self.active_requests
         return replace(
             found,
             status=Status.EXACT,
@@ -100,8 +100,7 @@ class SiteResult:
         )
 
 
-@dataclass(frozen=True)
-class KernelResult:
+class KernelResult(Record):
     """All sites of one kernel under one launch (or none), and what had to be assumed."""
 
     sites: tuple[SiteResult, ...]

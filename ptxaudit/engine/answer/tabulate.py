@@ -9,19 +9,21 @@ An address is brought to its place first, which leaves out what changes no count
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.records import Record
+from ptxaudit.base.status import Status
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.answer.record import SiteRecord, ranges
-from ptxaudit.engine.answer.result import Case, Status
+from ptxaudit.engine.answer.result import Case
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
-    Lost,
     Uniform,
     Value,
     array_zeros,
@@ -33,7 +35,9 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.memory.clusters import Located
 from ptxaudit.engine.memory.environment import LANES
-from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.hardware.banks import Access
+from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.ir.reasons import Kind, Reason, called
 
 ADDRESS_BITS = 32  # of shared memory, and of local
 GLOBAL_BITS = 64
@@ -43,8 +47,7 @@ TABULATING = "tabulating requests by an unknown"
 EXTRA_SYMBOLS = 6  # bits and choices of which all combinations are tried
 
 
-@dataclass(eq=False)  # (frozen, it would be slow to build: every pass of a loop makes them anew)
-class Observation:
+class Observation(Record, eq=False, dict=True):
     """One abstract request of a site: mask (rows, LANES) of lanes that may be active; exact: they are. base, offset:
     its address is their sum, taken when it is asked for: most observations are put back before. located: of a generic
     access, where in shared memory it is; None: of shared memory in all lanes."""
@@ -53,7 +56,7 @@ class Observation:
     offset: int
     mask: np.ndarray
     exact: bool
-    doubts: tuple[Lost, ...]
+    undecided_by: tuple[Reason, ...]
     space: str
     located: Located | None = None
 
@@ -73,8 +76,7 @@ class Observation:
         return affine.add(self.base, constant(self.offset, self.base.bits)) if self.offset else self.base
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
+class Counted(Record, eq=False):
     """A request with figures; unknown, cases: what they depend on, where that multiplies the lane."""
 
     record: SiteRecord
@@ -89,8 +91,7 @@ class NoFigure(Exception):
         self.reason, self.status = reason, status
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
+class Place(Record, eq=False):
     """An address as far as it decides a request, less a multiple of the shift that changes no count.
 
     numbers: (rows, lanes) or less; zeros: low bits that unknowns leave alone; line: not 0: known modulo this only;
@@ -101,10 +102,10 @@ class Place:
     zeros: int
     line: int
     varying: tuple[tuple[Uniform, np.ndarray], ...]
-    code: tuple
+    code: tuple[Any, ...]
 
 
-def place_of(access, o: Observation, shift: int, machine) -> Place:
+def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Place:
     """What of an observation's address decides its cost. shift: of the machine's rule, in bytes. Raises NoFigure where
     the address is not known."""
     value, moved = as_unknown(o.base), o.offset % shift
@@ -133,7 +134,7 @@ def place_of(access, o: Observation, shift: int, machine) -> Place:
     return Place(numbers, zeros, line, tuple(varying), code)
 
 
-def bits_of(access) -> int:
+def bits_of(access: Access) -> int:
     """Of an address, those that tell places apart."""
     return GLOBAL_BITS if access.space == "global" else ADDRESS_BITS
 
@@ -142,11 +143,13 @@ def _not_known(value: Value, moved: int, kind: Kind) -> NoFigure:
     """Why an address is not known. moved: it has an offset, and data among its terms makes that of a sum data, too
     (`because`).
     """
-    why = (because(value) if moved else value.why) or Lost(kind)
+    why = (because(value) if moved else value.why) or Reason(kind)
     return NoFigure(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
 
 
-def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: bool, account: Account) -> Counted:
+def scored(
+    access: Access, place: Place, mask: np.ndarray, machine: Machine, group: str, exact: bool, account: Account
+) -> Counted:
     """The figures of all rows of a group; an unknown that multiplies the lane is tabulated. group: its name, for the
     table; exact: the lanes of the mask take part for certain; account: pays for it, else Exhausted. Raises NoFigure
     where several unknowns multiply the lane."""
@@ -163,7 +166,7 @@ def scored(access, place: Place, mask: np.ndarray, machine, group: str, exact: b
     base, mask, factors = base[rows], mask[rows], [c[rows] for c in factors]
     variants = [base]
     for (u, _), c in zip(choices, factors):
-        variants = [v + c * k for v in variants for k in range(u.high + 1)]
+        variants = [v + c * k for v in variants for k in range((u.high or 0) + 1)]
     record = SiteRecord(machine, access, account, many_trips=True)  # no trips are counted here
     if others:
         return _tabulated(record, variants, others[0][0], factors[-1], mask, weights, place.zeros, group, exact)
@@ -181,7 +184,7 @@ def _distinct_rows(
     """
     first = np.take_along_axis(base, mask.argmax(axis=1)[:, None], 1)
     columns = base - first // shift * shift, mask, *factors
-    found: dict[tuple, list[int]] = {}
+    found: dict[tuple[bytes, ...], list[int]] = {}
     for row in range(len(base)):
         found.setdefault(tuple([column[row].tobytes() for column in columns]), []).append(row)
     return [same[0] for same in found.values()], np.array([len(same) for same in found.values()], np.int64)
@@ -197,7 +200,15 @@ def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
 
 
 def _tabulated(
-    record: SiteRecord, variants, u: Uniform, c: np.ndarray, mask, weights, zeros, group: str, exact: bool
+    record: SiteRecord,
+    variants: Sequence[np.ndarray],
+    u: Uniform,
+    c: np.ndarray,
+    mask: np.ndarray,
+    weights: np.ndarray,
+    zeros: int,
+    group: str,
+    exact: bool,
 ) -> Counted:
     """The figure as a function of an unknown that multiplies the lane.
 
@@ -217,11 +228,11 @@ def _tabulated(
         residues = range(0, period, step) if step < period else (0,)
         if len(residues) > MOST_RESIDUES:
             raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
-        numbers = _meetings(
-            variants, c, mask, max(access.width, machine.rule(access).count.unit), u, step, record.account
-        )
-        if numbers is None:
+        reach = max(access.width or 1, machine.known_rule(access).count.unit)
+        meetings = _meetings(variants, c, mask, reach, u, step, record.account)
+        if meetings is None:
             raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
+        numbers = meetings
         far = max([abs(n) for n in numbers], default=0)
         generic = [(far // period + 2) * period + r for r in residues]
     record.account.spend((len(generic) + len(numbers)) * REQUEST // 4, TABULATING)
@@ -244,9 +255,9 @@ def _tabulated(
     usual = {n % period: figure[n] for n in generic}
     prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
     odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
-    cases = []
-    for table, words in ((usual, f"{u.name} mod {period} in"), (odd, f"{u.name} exactly in")):
-        folded: dict[tuple, list[int]] = {}
+    cases, name = [], called(u.name)
+    for table, words in ((usual, f"{name} mod {period} in"), (odd, f"{name} exactly in")):
+        folded: dict[tuple[int, int, int], list[int]] = {}
         for n, key in sorted(table.items()):
             folded.setdefault(key, []).append(n)
         cases += [
@@ -257,7 +268,15 @@ def _tabulated(
 
 
 def _that_do_not_fault(
-    generic, numbers, variants, c, mask, zeros, access, u, exact: bool
+    generic: list[int],
+    numbers: list[int],
+    variants: Sequence[np.ndarray],
+    c: np.ndarray,
+    mask: np.ndarray,
+    zeros: int,
+    access: Access,
+    u: Uniform,
+    exact: bool,
 ) -> tuple[list[int], list[int]]:
     """The numbers whose addresses an access of this width may have: a launch that does not fault has no others. Raises
     NoFigure where it may be that they fault only in lanes that take no part."""
@@ -283,7 +302,7 @@ def _that_do_not_fault(
 
 
 def _meetings(
-    variants, c: np.ndarray, mask: np.ndarray, reach: int, u, step: int, account: Account
+    variants: Sequence[np.ndarray], c: np.ndarray, mask: np.ndarray, reach: int, u: Uniform, step: int, account: Account
 ) -> list[int] | None:
     """The numbers u can be at which two active lanes of a row are less than `reach` bytes apart although
     their distance depends on u; None when there are too many."""
@@ -308,8 +327,8 @@ def _meetings(
     return sorted(n for n in found if least <= n <= most)
 
 
-def line_of(machine, access) -> int:
+def line_of(machine: Machine, access: Access) -> int:
     """Bytes after which banks and equal words repeat: figures depend on an address modulo this."""
-    rule = machine.rule(access)
+    rule = machine.known_rule(access)
     counts = [c for c in (rule.count, rule.second) if c is not None]
     return max(max(c.row, c.unit * c.slots) for c in counts)

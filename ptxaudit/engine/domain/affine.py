@@ -8,17 +8,18 @@ expression; the rest is given up, with the reason of the first source that was. 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from hashlib import blake2b
 from operator import or_
+from typing import Any, TypedDict
 
 import numpy as np
 
-from ptxaudit.engine.domain import alternatives
+from ptxaudit.engine.domain import alternatives, naming
 from ptxaudit.engine.domain.value import (
     DTYPES,
     MAX_TERMS,
-    Lost,
     Uniform,
     Value,
     array_zeros,
@@ -40,7 +41,7 @@ from ptxaudit.engine.domain.value import (
     term_zeros,
     unknown,
 )
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 LONGEST_NAME = 200  # letters of an unknown that is named by what it is made of
 
@@ -116,8 +117,9 @@ def sign_extend(value: Value, bits: int) -> Value:
     return _widened("sext", value, bits) or partial(value, bits, value.valid if value.valid is not None else value.bits)
 
 
-def _sign_extend_array(array, bits):
-    return signed(array).astype(f"i{bits // 8}").view(DTYPES[bits])
+def _sign_extend_array(array: np.ndarray, bits: int) -> np.ndarray:
+    extended: np.ndarray = signed(array).astype(f"i{bits // 8}").view(DTYPES[bits])
+    return extended
 
 
 def _widened(name: str, value: Value, bits: int) -> Value | None:
@@ -137,7 +139,9 @@ def partial(value: Value, bits: int, valid: int) -> Value:
     return Value(resize(value.base, bits), terms, valid, value.poison, value.why)
 
 
-def derived(name: str, values: tuple[Value, ...], bits: int, attrs: tuple = (), zeros: int = 0) -> Value | None:
+def derived(
+    name: str, values: tuple[Value, ...], bits: int, attrs: tuple[Any, ...] = (), zeros: int = 0
+) -> Value | None:
     """A uniform unknown for an operation on uniform values; None when a source varies over the lanes."""
     flat = []
     for v in values:
@@ -147,7 +151,7 @@ def derived(name: str, values: tuple[Value, ...], bits: int, attrs: tuple = (), 
         if not flat[-1].uniform:
             return None
     values = tuple(flat)
-    text = brief(f"{name}({', '.join(map(short, values))})")
+    text = brief(naming.expression(name, [short(v) for v in values]))
     key = name, attrs, tuple(fingerprint(v) for v in values)
     symbol = Uniform(text, bits, zeros, key=key, address=addresses(*values), **made_of(*values))
     if bits == 1:
@@ -171,19 +175,20 @@ def short(value: Value) -> str:
     parts = []
     for u, c in value.terms:
         factor = int(signed(c).flat[0]) if c.dtype != bool else 1
-        parts.append(u.name if factor == 1 else f"{factor}*{u.name}")
+        name = naming.operand(u.name)
+        parts.append(name if factor == 1 else f"{factor}*{name}")
     if value.base.size > 1:
         parts.append("…")
     else:
         number = int(value.base.flat[0]) if value.base.dtype == bool else int(signed(value.base).flat[0])
         if number or not parts:
             parts.append(str(number))
-    return "+".join(parts)
+    return " + ".join(parts).replace("+ -", "- ")
 
 
-def give_up(values, bits: int, kind: Kind, index: int = -1, given: tuple = ()) -> Value:
+def give_up(values: Iterable[Value], bits: int, kind: Kind, index: int = -1, given: tuple[Any, ...] = ()) -> Value:
     """An opaque result, because of the first source that is; else for this reason, of the unknowns in the sources."""
-    return opaque(bits, because(*values) or Lost(kind, index, given, unknowns_of(*values)))
+    return opaque(bits, because(*values) or Reason(kind, index, given, unknowns_of(*values)))
 
 
 def unknowns_of(*values: Value) -> tuple[Uniform, ...]:
@@ -199,12 +204,19 @@ def addresses(*values: Value) -> bool:
     return any(u.address or u.kind == "window" for v in values for u, _ in v.terms)
 
 
-def made_of(*values: Value) -> dict[str, int]:
+class Made(TypedDict):
+    """As the fields of `Uniform`."""
+
+    data: bool
+    blocks: int
+
+
+def made_of(*values: Value) -> Made:
     """What an unknown has of those that it is made of."""
     return {"data": from_data(*values), "blocks": reduce(or_, (u.blocks for v in values for u, _ in v.terms), 0)}
 
 
-def _weaker(a: Value, b: Value) -> tuple:
+def _weaker(a: Value, b: Value) -> tuple[int | None, np.ndarray | None, Reason | None]:
     """(valid, poison, why) of what needs both."""
     if a.why is None and b.why is None and a.poison is None and b.poison is None:
         return least(a.valid, b.valid), None, None
@@ -213,9 +225,8 @@ def _weaker(a: Value, b: Value) -> tuple:
 
 def add(a: Value, b: Value) -> Value:
     if a.alternatives is not None or b.alternatives is not None:
-        return alternatives.symbolic(lambda plain: add(*plain), (a, b)) or give_up(
-            (a, b), a.bits, Kind.MANY_ALTERNATIVES
-        )
+        out = alternatives.symbolic(lambda plain: add(*plain), (a, b))
+        return out if isinstance(out, Value) else give_up((a, b), a.bits, Kind.MANY_ALTERNATIVES)
     terms = combine_terms(a.terms, b.terms)
     if terms is None:
         return give_up((a, b), a.bits, Kind.MANY_TERMS)
@@ -252,10 +263,10 @@ def product_symbol(u: Uniform, v: Uniform) -> Uniform:
     if v.identity < u.identity:
         u, v = v, u
     low = high = None
-    if None not in (u.low, u.high, v.low, v.high):
+    if u.low is not None and u.high is not None and v.low is not None and v.high is not None:
         ends = [x * y for x in (u.low, u.high) for y in (v.low, v.high)]
         low, high = min(ends), max(ends)
-    name = brief("*".join(sorted((u.name, v.name))))
+    name = brief("*".join(sorted((naming.operand(u.name), naming.operand(v.name)))))
     return Uniform(
         name,
         max(u.bits, v.bits),
@@ -275,7 +286,7 @@ def multiply(a: Value, b: Value) -> Value:
         return scale(b, a.base)
     terms: dict[Uniform, np.ndarray] = {}
 
-    def put(u, c):
+    def put(u: Uniform, c: np.ndarray) -> None:
         terms[u] = terms[u] + c if u in terms else c
 
     for u, c in a.terms:
@@ -318,8 +329,9 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
     whole = s is not None and (-half <= s[0] and s[1] < half if is_signed else 0 <= s[0] and s[1] < half)
     shift = a.base.dtype.type(n)
 
-    def down(array):
-        return (signed(array) >> signed(np.array(shift, a.base.dtype).reshape(1, 1))[0, 0]).view(array.dtype)
+    def down(array: np.ndarray) -> np.ndarray:
+        lower: np.ndarray = signed(array) >> signed(np.array(shift, a.base.dtype).reshape(1, 1))[0, 0]
+        return lower.view(array.dtype)
 
     # base and coefficients are read as signed: floor((b + 2^n m) / 2^n) = floor(b / 2^n) + m.
     # A coefficient below 2^n owes its low zeros to the unknown: then u/2^k is a new unknown.
@@ -333,7 +345,7 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
             low = None if u.low is None else u.low >> rest
             high = None if u.high is None else u.high >> rest
             part = Uniform(
-                f"{u.name}/{1 << rest}",
+                f"{naming.operand(u.name)}/{1 << rest}",
                 u.bits,
                 u.zeros - rest,
                 low,
@@ -385,8 +397,8 @@ def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
     whole = Value(np.zeros((1, 1), a.base.dtype), a.terms)
     if n - zeros > 2 or a.poison is not None or a.valid is not None or not all(lane_uniform(c) for _, c in a.terms):
         return None
-    bits = [bit_of(whole, b) for b in range(zeros, n)]
-    if None in bits:
+    bits = [bit for b in range(zeros, n) if (bit := bit_of(whole, b)) is not None]
+    if len(bits) < n - zeros:
         return None
     flat = squeeze(whole)
     s = span(a)
@@ -409,7 +421,8 @@ def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
 
     def at(k: int) -> np.ndarray:
         moved = signed(a.base) + np.array(k << zeros, a.base.dtype).astype(signed(a.base).dtype)
-        return (moved >> n).view(a.base.dtype)
+        result: np.ndarray = (moved >> n).view(a.base.dtype)
+        return result
 
     out = add(Value(at(0)), quotient)
     out = add(out, scale(unknown(bits[0]), at(1) - at(0)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.engine.domain.alternatives import Alternatives
 from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks import Access
+from ptxaudit.hardware.machine_model import Machine
 
 MOST_OF_ONE = 64  # ways to choose for one request
 MOST = 4096  # and for all requests of an instruction at once
 ADDRESS_BITS = 32
 
 
-def settled(address: Value, active: np.ndarray, machine, access) -> Value:
+def settled(address: Value, active: np.ndarray, machine: Machine, access: Access) -> Value:
     """The address with the first of its alternatives, if each request costs the same whichever they are; else as it is.
     active: (rows, lanes)."""
     own = address.alternatives
@@ -34,10 +37,11 @@ def settled(address: Value, active: np.ndarray, machine, access) -> Value:
         or not _moves_nothing(address, machine.invariant_shift(access))
     ):
         return address
-    if own.lost is not None and (own.lost & active).any():
+    if own.unknown is not None and (own.unknown & active).any():
         return address
     numbers = np.broadcast_to(signed(resize(own.bases, ADDRESS_BITS)).astype(np.int64), (len(own.bases), *active.shape))
-    requests, whose = [], []
+    requests: list[np.ndarray] = []
+    whose: list[np.integer[Any]] = []
     for row in np.flatnonzero(((numbers != numbers[:1]).any(axis=0) & active).any(axis=1)):
         ways = _ways(numbers[:, row], active[row], own)
         if ways is None or len(requests) + len(ways) > MOST:
@@ -46,7 +50,7 @@ def settled(address: Value, active: np.ndarray, machine, access) -> Value:
         whose += [row] * len(ways)
     if requests and not _cost_the_same(np.array(requests), np.array(whose), active, machine, access):
         return address
-    return Value(own.bases[0], address.terms, None, own.lost, address.why)
+    return Value(own.bases[0], address.terms, None, own.unknown, address.why)
 
 
 def _moves_nothing(address: Value, shift: int) -> bool:
@@ -65,7 +69,9 @@ def _ways(numbers: np.ndarray, active: np.ndarray, own: Alternatives) -> list[np
     return [np.array(chosen, np.int64) for chosen in product(*choices)]
 
 
-def _cost_the_same(requests: np.ndarray, whose: np.ndarray, active: np.ndarray, machine, access) -> bool:
+def _cost_the_same(
+    requests: np.ndarray, whose: np.ndarray, active: np.ndarray, machine: Machine, access: Access
+) -> bool:
     try:
         scores = banks.score(machine, access, requests, active[whose])
     except InputError:  # one of them would be misaligned

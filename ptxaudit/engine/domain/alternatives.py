@@ -15,16 +15,18 @@ rest drops them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import count
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import (
-    Lost,
+    Terms,
     Uniform,
     Value,
     array_zeros,
@@ -34,7 +36,7 @@ from ptxaudit.engine.domain.value import (
     opaque,
     signed,
 )
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 MOST = 64  # alternatives of one value; beyond them it is opaque
 MOST_NUMBERS = 1 << 22  # of all rows, lanes and alternatives of one value
@@ -50,21 +52,22 @@ class Axis:
     serial: int = field(default_factory=lambda: next(_serial))
 
 
-@dataclass(frozen=True, eq=False)
-class Alternatives:
+class Alternatives(Record, eq=False):
     """bases: (K, rows, lanes), or fewer of the last two; K is the product of the axes' sizes, the first axis slowest.
     lost: lanes whose number may be none of these, or None."""
 
     axes: tuple[Axis, ...]
     bases: np.ndarray
-    lost: np.ndarray | None
+    unknown: np.ndarray | None
 
 
-def chosen(numbers: np.ndarray, lost: np.ndarray | None, before: tuple[Axis, ...], uniform: bool, why: Lost) -> Value:
+def chosen(
+    numbers: np.ndarray, unknown: np.ndarray | None, before: tuple[Axis, ...], uniform: bool, why: Reason
+) -> Value:
     """The value of an operation whose result is one of `numbers` (n, K, rows, lanes) for each of the K alternatives
     before it."""
     axes = (Axis(len(numbers), uniform), *before)
-    return _value(axes, numbers.reshape(-1, *numbers.shape[2:]), lost, why)
+    return _value(axes, numbers.reshape(-1, *numbers.shape[2:]), unknown, why)
 
 
 def of_all(values: tuple[Value, ...]) -> tuple[tuple[Axis, ...], list[np.ndarray], np.ndarray | None] | None:
@@ -73,27 +76,27 @@ def of_all(values: tuple[Value, ...]) -> tuple[tuple[Axis, ...], list[np.ndarray
     axes = _axes(values)
     if axes is None:
         return None
-    lost = None
+    unknown = None
     for value in values:
-        lost = either(lost, _lost(value))
-    return axes, [_bases(value, axes) for value in values], lost
+        unknown = either(unknown, _unknown(value))
+    return axes, [_bases(value, axes) for value in values], unknown
 
 
 def elementwise(
-    run: Callable, undefined: Callable | None, values: tuple[Value, ...], name: str, index: int
+    run: Callable[..., Any], undefined: Callable[..., Any] | None, values: tuple[Value, ...], name: str, index: int
 ) -> Value | tuple[Value, ...] | None:
     """A row of `operations` on every alternative of values without unknowns; None where there are too many."""
     together = of_all(values)
     if together is None:
         return None
-    axes, bases, lost = together
+    axes, bases, unknown = together
     out = run(*bases)
-    why = because(*values) or Lost(Kind.UNDEFINED, index, (name,))
+    why = because(*values) or Reason(Kind.UNDEFINED, index, (name,))
     if undefined is not None:
-        lost = either(lost, _in_any(undefined(*bases)))
+        unknown = either(unknown, _in_any(undefined(*bases)))
     if isinstance(out, tuple):
-        return tuple(_value(axes, each, lost, why) for each in out)
-    return _value(axes, out, lost, why)
+        return tuple(_value(axes, each, unknown, why) for each in out)
+    return _value(axes, out, unknown, why)
 
 
 def selected(values: tuple[Value, ...]) -> Value | None:
@@ -102,15 +105,15 @@ def selected(values: tuple[Value, ...]) -> Value | None:
     if axes is None:
         return None
     a, b, p = (_bases(value, axes) for value in values)
-    lost = _lost(values[2])
+    unknown = _unknown(values[2])
     nowhere = np.zeros((1, 1), bool)
-    lost_a, lost_b = (nowhere if _lost(value) is None else _lost(value) for value in values[:2])
-    lost = either(lost, _in_any(np.where(p, lost_a, lost_b)))
-    return _value(axes, np.where(p, a, b), lost, because(*values) or Lost(Kind.CHOICE))
+    lost_a, lost_b = (nowhere if (bad := _unknown(value)) is None else bad for value in values[:2])
+    unknown = either(unknown, _in_any(np.where(p, lost_a, lost_b)))
+    return _value(axes, np.where(p, a, b), unknown, because(*values) or Reason(Kind.CHOICE))
 
 
 def symbolic(
-    run: Callable[[tuple[Value, ...]], Value | tuple], values: tuple[Value, ...]
+    run: Callable[[tuple[Value, ...]], Value | tuple[Value, ...]], values: tuple[Value, ...]
 ) -> Value | tuple[Value, ...] | None:
     """An operation with unknowns among its sources, alternative by alternative: the results must have the same
     unknowns in them."""
@@ -119,41 +122,49 @@ def symbolic(
         return None
     bases = [_bases(value, axes) for value in values]
     size = prod(axis.size for axis in axes)
-    pick = lambda array, k: array[k] if len(array) > 1 else array[0]
+    pick: Callable[[np.ndarray, int], np.ndarray] = lambda array, k: array[k] if len(array) > 1 else array[0]
     outs = [
-        run(tuple(Value(pick(b, k), v.terms, v.valid, _lost(v), v.why) for b, v in zip(bases, values)))
+        run(tuple(Value(pick(b, k), v.terms, v.valid, _unknown(v), v.why) for b, v in zip(bases, values)))
         for k in range(size)
     ]
-    if isinstance(outs[0], tuple):
-        return tuple(_joined(axes, each, values) for each in zip(*outs))
-    return _joined(axes, outs, values)
+    single = [out for out in outs if isinstance(out, Value)]
+    if len(single) < len(outs):
+        several = [out for out in outs if isinstance(out, tuple)]
+        return tuple(_joined(axes, each, values) for each in zip(*several))
+    return _joined(axes, single, values)
 
 
 def changed(value: Value, of_values: Callable[[Value], Value], of_arrays: Callable[[np.ndarray], np.ndarray]) -> Value:
     """The value with all its alternatives changed alike: as values where there are unknowns in them, else as arrays."""
     own = value.alternatives
+    assert own is not None
     if value.terms or value.valid is not None:
-        return symbolic(lambda plain: of_values(plain[0]), (value,))
-    return _value(own.axes, of_arrays(own.bases), own.lost, value.why)
+        out = symbolic(lambda plain: of_values(plain[0]), (value,))
+        assert isinstance(out, Value)  # as many alternatives as before, each with one result
+        return out
+    return _value(own.axes, of_arrays(own.bases), own.unknown, value.why)
 
 
 def in_rows(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
     own = value.alternatives
-    pick = lambda array: array if array is None or array.shape[-2] == 1 else array[..., rows, :]
+    assert own is not None
+    pick: Callable[[np.ndarray], np.ndarray] = lambda array: array if array.shape[-2] == 1 else array[..., rows, :]
+    unknown = None if own.unknown is None else pick(own.unknown)
     return _value(
-        own.axes, pick(own.bases), pick(own.lost), value.why, tuple((u, pick(c)) for u, c in value.terms), value.valid
+        own.axes, pick(own.bases), unknown, value.why, tuple((u, pick(c)) for u, c in value.terms), value.valid
     )
 
 
 def in_lane(value: Value, pick: Callable[[np.ndarray], np.ndarray]) -> Value:
     """The value of one lane for all of a row. pick: of an array (rows, lanes) that lane's column."""
     own = value.alternatives
+    assert own is not None
     bases = np.stack([pick(base) for base in own.bases])
     return _value(
         own.axes,
         bases,
-        None if own.lost is None else pick(own.lost),
+        None if own.unknown is None else pick(own.unknown),
         value.why,
         tuple((u, pick(c)) for u, c in value.terms),
         value.valid,
@@ -166,10 +177,12 @@ def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
         return None
     axes = _axes((old, new))
     if axes is None:  # what was there before is seldom read again
+        assert new.alternatives is not None
         axes, old = new.alternatives.axes, Value(old.base, poison=old.poison, why=old.why)
     nowhere = np.zeros((1, 1), bool)
-    lost = np.where(mask, *(nowhere if _lost(value) is None else _lost(value) for value in (new, old)))
-    return _value(axes, np.where(mask, _bases(new, axes), _bases(old, axes)), lost, because(new, old))
+    lost_new, lost_old = (nowhere if (bad := _unknown(value)) is None else bad for value in (new, old))
+    unknown: np.ndarray = np.where(mask, lost_new, lost_old)
+    return _value(axes, np.where(mask, _bases(new, axes), _bases(old, axes)), unknown, because(new, old))
 
 
 def as_unknown(value: Value) -> Value:
@@ -178,13 +191,13 @@ def as_unknown(value: Value) -> Value:
     own = value.alternatives
     if own is None or not all(axis.uniform for axis in own.axes):
         return value
-    bases = own.bases if own.lost is None else np.where(own.lost, own.bases[:1], own.bases)
+    bases = own.bases if own.unknown is None else np.where(own.unknown, own.bases[:1], own.bases)
     truth = bases.dtype == bool
     apart = bases ^ bases[:1] if truth else bases - bases[:1]
     if (
         not lane_uniform(apart.reshape(-1, apart.shape[-1]))
         or truth
-        and (value.terms or own.lost is not None or not lane_uniform(bases[0]))
+        and (value.terms or own.unknown is not None or not lane_uniform(bases[0]))
     ):
         return value
     key = ("alternatives", tuple(axis.serial for axis in own.axes), blake2b(apart.tobytes(), digest_size=8).digest())
@@ -193,7 +206,7 @@ def as_unknown(value: Value) -> Value:
         return Value(bases[0][:, :1] & ~differ, ((Uniform("one of two", 1, 0, 0, 1, key=key), differ),))
     numbers = signed(apart)
     which = Uniform("one of several", value.bits, array_zeros(apart), int(numbers.min()), int(numbers.max()), key=key)
-    return Value(value.base, (*value.terms, (which, np.ones((1, 1), bases.dtype))), value.valid, own.lost, value.why)
+    return Value(value.base, (*value.terms, (which, np.ones((1, 1), bases.dtype))), value.valid, own.unknown, value.why)
 
 
 # --- parts ----------------------------------------------------------------------------------
@@ -207,15 +220,16 @@ def _axes(values: tuple[Value, ...]) -> tuple[Axis, ...] | None:
     return axes if size <= MOST and size * rows * lanes <= MOST_NUMBERS else None
 
 
-def _lost(value: Value) -> np.ndarray | None:
-    return value.poison if value.alternatives is None else value.alternatives.lost
+def _unknown(value: Value) -> np.ndarray | None:
+    return value.poison if value.alternatives is None else value.alternatives.unknown
 
 
 def _bases(value: Value, axes: tuple[Axis, ...]) -> np.ndarray:
     """(K, rows, lanes) for the product of `axes`; (1, rows, lanes) where the value does not depend on them."""
     own = value.alternatives
     if own is None:
-        return value.base[None]
+        alone: np.ndarray = value.base[None]
+        return alone
     if own.axes == axes:
         return own.bases
     place = own.bases.shape[1:]
@@ -229,45 +243,51 @@ def _bases(value: Value, axes: tuple[Axis, ...]) -> np.ndarray:
 
 def _in_any(bad: np.ndarray) -> np.ndarray | None:
     """Lanes that are bad in any alternative."""
-    bad = bad.any(axis=tuple(range(bad.ndim - 2))) if bad.ndim > 2 else bad
+    if bad.ndim > 2:
+        bad = np.logical_or.reduce(bad, axis=tuple(range(bad.ndim - 2)))
     return bad if bad.any() else None
 
 
 def _value(
-    axes: tuple[Axis, ...], bases: np.ndarray, lost: np.ndarray | None, why: Lost | None, terms=(), valid=None
+    axes: tuple[Axis, ...],
+    bases: np.ndarray,
+    unknown: np.ndarray | None,
+    why: Reason | None,
+    terms: Terms = (),
+    valid: int | None = None,
 ) -> Value:
     """The value of these alternatives, without the axes that make no difference."""
-    if lost is not None and not lost.any():
-        lost = None
+    if unknown is not None and not unknown.any():
+        unknown = None
     sizes = tuple(axis.size for axis in axes)
     if len(bases) == 1 and axes:  # no source depended on them
         axes = ()
     else:
         bases = bases.reshape(*sizes, *bases.shape[1:])
-        kept = []
+        kept: list[Axis] = []
         for axis in axes:
             at = len(kept)
             alike = bases == bases.take([0], axis=at)
-            if (alike if lost is None else alike | lost).all():
+            if (alike if unknown is None else alike | unknown).all():
                 bases = bases.take(0, axis=at)
             else:
                 kept.append(axis)
         axes = tuple(kept)
         bases = bases.reshape(-1, *bases.shape[len(axes) :])
     if not axes:
-        return Value(bases[0], terms, valid, lost, why if lost is not None or valid is not None else None)
+        return Value(bases[0], terms, valid, unknown, why if unknown is not None or valid is not None else None)
     differ = (bases[1:] != bases[:1]).any(axis=0)
     return Value(
         bases[0],
         terms,
         valid,
-        differ if lost is None else differ | lost,
+        differ if unknown is None else differ | unknown,
         why,
-        alternatives=Alternatives(axes, bases, lost),
+        alternatives=Alternatives(axes, bases, unknown),
     )
 
 
-def _joined(axes: tuple[Axis, ...], outs: tuple[Value, ...], values: tuple[Value, ...]) -> Value:
+def _joined(axes: tuple[Axis, ...], outs: Sequence[Value], values: tuple[Value, ...]) -> Value:
     """The results of all alternatives as one value."""
     first = outs[0]
     why = because(*outs) or because(*values)
@@ -275,10 +295,10 @@ def _joined(axes: tuple[Axis, ...], outs: tuple[Value, ...], values: tuple[Value
         if other.valid != first.valid or other.bits != first.bits or len(other.terms) != len(first.terms):
             return opaque(first.bits, why)
         others = dict(other.terms)
-        if not all(u in others and np.array_equal(*np.broadcast_arrays(c, others[u])) for u, c in first.terms):
+        if not all(u in others and (c == others[u]).all() for u, c in first.terms):
             return opaque(first.bits, why)
-    lost = None
+    unknown = None
     for out in outs:
-        lost = either(lost, out.poison)
+        unknown = either(unknown, out.poison)
     bases = np.stack(np.broadcast_arrays(*(out.base for out in outs)))
-    return _value(axes, bases, lost, why, first.terms, first.valid)
+    return _value(axes, bases, unknown, why, first.terms, first.valid)

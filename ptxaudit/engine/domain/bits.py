@@ -2,11 +2,12 @@
 
 (128·n + 4·lane) & 127      the low bits alone:  4·lane, whatever n is
 (128·n + 4·lane) | 3        sums, where bits cannot meet
-n ^ lane                    affine in the bits of n, told apart one by one
+n ^ lane                    affine in the bits of n, distinguished one by one
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 
-MAX_BITS = 6  # bits of an unknown that are told apart: a swizzle takes three to five
+MAX_BITS = 6  # bits of an unknown that are distinguished: a swizzle takes three to five
 
 
 def split(a: Value, zeros: int) -> tuple[np.ndarray, Value]:
@@ -35,7 +36,7 @@ def split(a: Value, zeros: int) -> tuple[np.ndarray, Value]:
     return low, Value(a.base - low, a.terms, a.valid, a.poison, a.why)
 
 
-def bitwise(name: str, a: Value, b: Value, function) -> Value | None:
+def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) -> Value | None:
     """and/or/xor: exact where above the known low bits one side is all zeros or all ones."""
     if a.base.dtype == bool:
         return _predicate_logic(name, a, b, function)
@@ -118,12 +119,12 @@ def _bounded_by_mask(value: Value, mask: int) -> Value:
     return value
 
 
-def _above(name, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
+def _above(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
     """or/xor with bits that lie above everything that `high` can reach."""
-    low, top = span(high)
-    if low < 0:
+    reached = span(high)
+    if reached is None or reached[0] < 0:
         return None
-    reach = top.bit_length()
+    reach = reached[1].bit_length()
     if array_zeros(upper) < reach:
         return None
     return add(Value(new_low + upper), high)
@@ -141,7 +142,7 @@ def _disjoint(name: str, a: Value, b: Value) -> Value | None:
     return None
 
 
-def _predicate_logic(name, a: Value, b: Value, function) -> Value | None:
+def _predicate_logic(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) -> Value | None:
     """Predicates: a known false decides an `and`, a known true an `or`, lane by lane."""
     if a.terms or b.terms:
         for x, y in ((a, b), (b, a)):
@@ -155,14 +156,18 @@ def _predicate_logic(name, a: Value, b: Value, function) -> Value | None:
         return None
     poison = either(a.poison, b.poison)
     if poison is not None and name != "xor":
-        sure = lambda v: (~v.base if name == "and" else v.base) & (True if v.poison is None else ~v.poison)
+        sure: Callable[[Value], np.ndarray] = lambda v: (
+            (~v.base if name == "and" else v.base) & (True if v.poison is None else ~v.poison)
+        )
         poison = poison & ~sure(a) & ~sure(b)
     return Value(
         function(a.base, b.base), poison=poison if poison is not None and poison.any() else None, why=because(a, b)
     )
 
 
-def shake(run, bases, unknown_bits) -> tuple[np.ndarray, np.ndarray]:
+def shake(
+    run: Callable[..., np.ndarray], bases: Sequence[np.ndarray], unknown_bits: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """A bitwise operation on operands of which some bits are not known: its result, and the bits of it that flipping
     those of the operands, some or all, changes."""
     out = run(*bases)

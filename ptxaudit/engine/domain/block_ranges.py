@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ptxaudit.engine.domain import affine
@@ -65,7 +67,9 @@ def decide(
     undecided = ~(yes | no)
     if not undecided.any():
         return Value(yes), {}
-    wide = lambda numbers: np.broadcast_to(signed(numbers).astype(np.int64), (len(low), LANES))
+    wide: Callable[[np.ndarray], np.ndarray] = lambda numbers: np.broadcast_to(
+        signed(numbers).astype(np.int64), (len(low), LANES)
+    )
     base, factors = wide(difference.base), {u.key[1]: wide(c) for u, c in difference.terms}
     cuts = {}
     for row in np.flatnonzero(undecided.any(axis=1)).tolist():

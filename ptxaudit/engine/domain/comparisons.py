@@ -19,7 +19,7 @@ def compare(relation: str, a: Value, b: Value) -> Value | None:
     if not difference.terms:
         if kind in ("eq", "ne"):
             return Value(np.equal(difference.base, 0) if kind == "eq" else np.not_equal(difference.base, 0))
-        if fits_signed(a) and fits_signed(b) and apart_by_less_than_half(a, b):
+        if fits_signed(a) and fits_signed(b) and within_half_of_each_other(a, b):
             return _sign_of(kind, difference)
         return None
     if kind in ("eq", "ne"):
@@ -32,19 +32,19 @@ def compare(relation: str, a: Value, b: Value) -> Value | None:
     sa, sb = span(a), span(b)
     if sa is None or sb is None or not (fits_signed(a) and fits_signed(b)):
         return None
-    if sign == "u" and (sa[0] < 0 or sb[0] < 0) or not apart_by_less_than_half(a, b):
+    if sign == "u" and (sa[0] < 0 or sb[0] < 0) or not within_half_of_each_other(a, b):
         return None
     return _by_range(kind, difference)
 
 
-def apart_by_less_than_half(a: Value, b: Value) -> bool:
+def within_half_of_each_other(a: Value, b: Value) -> bool:
     """True when the difference of the integers fits the width: its sign is the comparison's."""
     sa, sb = span(a), span(b)
     half = 1 << (a.bits - 1)
-    return sa[0] - sb[1] >= -half and sa[1] - sb[0] < half
+    return sa is not None and sb is not None and sa[0] - sb[1] >= -half and sa[1] - sb[0] < half
 
 
-def _unequal_low_bits(relation, a, b):
+def _unequal_low_bits(relation: str, a: Value, b: Value) -> Value | None:
     if relation not in ("eq", "ne"):
         return None
     difference = subtract(a, b)
@@ -54,7 +54,7 @@ def _unequal_low_bits(relation, a, b):
     return None
 
 
-def _sign_of(kind, difference: Value) -> Value:
+def _sign_of(kind: str, difference: Value) -> Value:
     d = signed(difference.base)
     return Value({"lt": d < 0, "le": d <= 0, "gt": d > 0, "ge": d >= 0}[kind])
 
@@ -64,6 +64,8 @@ def _by_range(kind: str, difference: Value) -> Value | None:
     low, high = signed(difference.base).astype(np.int64), signed(difference.base).astype(np.int64)
     for u, c in difference.terms:
         c = signed(c).astype(np.int64)
+        if u.low is None or u.high is None:
+            return None
         if max(abs(int(c.min())), abs(int(c.max()))) * max(abs(u.low), abs(u.high), 1) >= 1 << 62:
             return None
         low = low + np.minimum(c * u.low, c * u.high)

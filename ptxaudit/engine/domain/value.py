@@ -3,7 +3,7 @@
     value[row, lane]  =  base[row, lane]  +  Σ  coeff[row, lane] · u        (mod 2**valid)
 
 A *row* is one warp (of one class of blocks). Each `u` is an `Uniform`: a number that is not known
-but is the same in all lanes of one request (a parameter not told, a pointer, a block index, a
+but is the same in all lanes of one request (a parameter not specified, a pointer, a block index, a
 loop counter). All arithmetic is modulo 2**bits, as the hardware's, so base and coefficients live in
 unsigned arrays that wrap.
 
@@ -28,7 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,9 +37,9 @@ from ptxaudit.ir.reasons import Reason, sentence
 if TYPE_CHECKING:
     from ptxaudit.engine.domain.alternatives import Alternatives
 
-DTYPES = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+DTYPES: dict[int, type[Any]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
-SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 SAFE = 1 << 58  # sums of so many products stay in an int64
 POINTER_LIMIT = 2**57  # device addresses are below this
 MAX_TERMS = 12  # beyond this a sum of unknowns is given up: no index expression of a person has more
@@ -68,7 +68,7 @@ class Uniform:
     low: int | None = None
     high: int | None = None
     kind: str = "derived"
-    key: object = None
+    key: Any = None
     data: bool = False
     address: bool = False
     blocks: int = 0
@@ -102,20 +102,20 @@ class Uniform:
         looked at once.)
         """
         if not self._identity:
-            digest = blake2b(f"{self.kind}|{self.bits}|".encode() + _told_apart(self.key), digest_size=16).digest()
+            digest = blake2b(f"{self.kind}|{self.bits}|".encode() + _identity(self.key), digest_size=16).digest()
             object.__setattr__(self, "_identity", digest)
         return self._identity
 
 
-def _told_apart(key: object) -> bytes:
+def _identity(key: object) -> bytes:
     """A key as bytes that no other key has."""
     if isinstance(key, tuple):
-        return b"(" + b"".join(_told_apart(part) + b"," for part in key) + b")"
+        return b"(" + b"".join(_identity(part) + b"," for part in key) + b")"
     identity = key if isinstance(key, bytes) else getattr(key, "identity", None)
     return repr(key).encode() if identity is None else b"<" + identity.hex().encode() + b">"
 
 
-Lost = Reason  # why a value is opaque
+Terms = tuple[tuple[Uniform, np.ndarray], ...]
 
 
 class Value:
@@ -124,7 +124,14 @@ class Value:
     __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives")
 
     def __init__(
-        self, base, terms=(), valid=None, poison=None, why=None, sure=None, alternatives: Alternatives | None = None
+        self,
+        base: np.ndarray,
+        terms: Terms = (),
+        valid: int | None = None,
+        poison: np.ndarray | None = None,
+        why: Reason | None = None,
+        sure: np.ndarray | None = None,
+        alternatives: Alternatives | None = None,
     ):
         self.base = base
         self.terms = terms  # tuple of (Uniform, coefficient array), no zero coefficients
@@ -187,7 +194,7 @@ EVERYWHERE.setflags(write=False)
 _NOTHING = {bits: constant(0, bits).base for bits in DTYPES}
 
 
-def opaque(bits: int, why: Lost) -> Value:
+def opaque(bits: int, why: Reason | None) -> Value:
     """Nothing known in any lane."""
     return Value(_NOTHING.get(bits, _NOTHING[64]), poison=EVERYWHERE, why=why)
 
@@ -221,7 +228,7 @@ def term_zeros(value: Value) -> int:
     return min(zeros, bits)
 
 
-def combine_terms(a: tuple, b: tuple, sign: int = 1) -> tuple | None:
+def combine_terms(a: Terms, b: Terms, sign: int = 1) -> Terms | None:
     """The terms of a + b or a − b, without zeros; None when there are too many."""
     if not b:
         return a
@@ -320,34 +327,42 @@ def fits_signed(value: Value) -> bool:
 
 
 def same(a: Value, b: Value) -> bool:
-    """True when the two values are the same in every lane for every value of the unknowns."""
+    """True when the two values are the same in every lane for every value of the unknowns; those of other warps are
+    not."""
     if a is b:
         return True
     if a.poison is not None or b.poison is not None or a.valid != b.valid:
         return False
     if a.base.dtype != b.base.dtype or len(a.terms) != len(b.terms):
         return False
-    if not np.array_equal(*np.broadcast_arrays(a.base, b.base)):
+    if not _equal(a.base, b.base):
         return False
     other = dict(b.terms)
-    return all(u in other and np.array_equal(*np.broadcast_arrays(c, other[u])) for u, c in a.terms)
+    return all(u in other and _equal(c, other[u]) for u, c in a.terms)
 
 
-def because(*values: Value) -> Lost | None:
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """Everywhere, where both are of as many warps, or one is the same in all."""
+    return (len(a) == len(b) or 1 in (len(a), len(b))) and bool((a == b).all())
+
+
+def because(*values: Value) -> Reason | None:
     """Why what is made of these values is not known: the first reason, one from data that was not given before
     others.
     """
-    first = None
+    first: Reason | None = None
     for v in values:
         if v.why is not None:
             if v.why.data:
                 return v.why
             first = first or v.why
-    told_by_data = next((u for v in values for u, _ in v.terms if u.data), None) if first is not None else None
-    return first if told_by_data is None else first.beside(told_by_data)
+    if first is None:
+        return None
+    decided_by_data = next((u for v in values for u, _ in v.terms if u.data), None)
+    return first if decided_by_data is None else first.beside(decided_by_data)
 
 
-def modulo(value: Value, zeros: int, why: Lost) -> Value:
+def modulo(value: Value, zeros: int, why: Reason) -> Value:
     """What remains known of a value to which a multiple of 2**zeros is added, another one in each lane."""
     if value.poison is not None or zeros <= 0 or value.base.dtype == bool:
         return opaque(value.bits, value.why or why)
@@ -363,7 +378,7 @@ def lane_uniform(array: np.ndarray) -> bool:
 def squeeze(value: Value) -> Value:
     """Drop columns and rows that repeat the first one, so that the shape shows the uniformity."""
 
-    def column(array):
+    def column(array: np.ndarray) -> np.ndarray:
         if array.shape[1] > 1 and lane_uniform(array):
             array = array[:, :1]
         return array
@@ -382,7 +397,7 @@ def fingerprint(value: Value) -> bytes:
     """
     digest = blake2b(digest_size=16)
 
-    def add(array):
+    def add(array: np.ndarray) -> None:
         digest.update(f"{array.shape}{array.dtype.char}".encode())
         digest.update(array.tobytes())
 
@@ -397,7 +412,8 @@ def fingerprint(value: Value) -> bytes:
 def sign_extended(bits: int, a: np.ndarray) -> np.ndarray:
     """Numbers of any width, predicates too, in so many bits with their sign."""
     if a.dtype == bool:
-        return np.where(a, DTYPES[bits]((1 << bits) - 1), DTYPES[bits](0))
+        extended: np.ndarray = np.where(a, DTYPES[bits]((1 << bits) - 1), DTYPES[bits](0))
+        return extended
     if BITS[a.dtype] >= bits:
         return resize(a, bits)
     return signed(a).astype(SIGNED[bits]).view(DTYPES[bits])

@@ -27,29 +27,37 @@ def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
     if mask is None or _alike_though_unknown(mask):
         return active[:, None, :]
     if not mask.known and (
-        mask.terms or mask.valid is not None or (np.broadcast_to(mask.poison, active.shape) & active).any()
+        mask.terms
+        or mask.valid is not None
+        or mask.poison is not None
+        and (np.broadcast_to(mask.poison, active.shape) & active).any()
     ):
         return None
     words = np.broadcast_to(mask.base, active.shape)
     first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
     if not ((words != first) & active).any():
-        return (active & _named(first)[:, 0])[:, None, :]
-    return active[:, None, :] & (words[:, :, None] == words[:, None, :]) & _named(words)
+        all_of_them: np.ndarray = (active & _named(first)[:, 0])[:, None, :]
+        return all_of_them
+    groups: np.ndarray = active[:, None, :] & (words[:, :, None] == words[:, None, :]) & _named(words)
+    return groups
 
 
 def several(groups: np.ndarray) -> bool:
     """Each lane has a group, and with it a result, of its own."""
-    return groups.shape[1] > 1
+    result: bool = groups.shape[1] > 1
+    return result
 
 
 def words_of(groups: np.ndarray) -> np.ndarray:
     """(rows, n, lanes) bool -> (rows, n) uint32, lane 0 in bit 0."""
-    return np.where(groups, LANE_BITS, np.uint32(0)).sum(axis=-1, dtype=np.uint32)
+    result: np.ndarray = np.where(groups, LANE_BITS, np.uint32(0)).sum(axis=-1, dtype=np.uint32)
+    return result
 
 
 def _named(words: np.ndarray) -> np.ndarray:
     """(rows, n) masks -> (rows, n, lanes) bool."""
-    return (words[:, :, None] & LANE_BITS) != 0
+    result: np.ndarray = (words[:, :, None] & LANE_BITS) != 0
+    return result
 
 
 def _alike_though_unknown(mask: Value) -> bool:

@@ -8,23 +8,33 @@ reads back (`tables`).
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.observe import never_there
 from ptxaudit.engine.answer.record import SiteRecord, rule_range
-from ptxaudit.engine.answer.result import SiteResult, Status, unfinished
-from ptxaudit.engine.exec.repeat import Unsafe
-from ptxaudit.engine.exec.simulate import MAX_ROWS, NeedBlocks, Simulation, TooManyRows
+from ptxaudit.engine.answer.result import SiteResult, unfinished
+from ptxaudit.engine.exec.rounds import Unsafe
+from ptxaudit.engine.exec.running import NeedBlocks
+from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.fixpoint.rows import environment, three
 from ptxaudit.engine.memory import tables
 from ptxaudit.engine.memory.cells import GRAIN
-from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.environment import LANES, Environment, Facts
 from ptxaudit.engine.memory.shadow import MOST_CELLS
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.hardware.banks import Access
+from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
+from ptxaudit.ir.slices import Slice
 
 MOST_BLOCK_ROWS = 1 << 20  # warps run one by one before the engine gives up on block indices
 MOST_TABLE_ROWS = 1 << 15  # the same of a run that follows shared memory
@@ -33,7 +43,16 @@ RUN_SHARE = 0.9  # of the steps that are left, for a run; the rest is for scorin
 MOST_RUNS = 8
 
 
-def simulate(function, graph, launch, machine, facts, accesses, twins, account: Account) -> dict[int, SiteResult]:
+def simulate(
+    function: Function,
+    graph: Graph,
+    launch: Launch,
+    machine: Machine,
+    facts: Facts,
+    accesses: Mapping[int, Access],
+    twins: Mapping[int, int],
+    account: Account,
+) -> dict[int, SiteResult]:
     """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and
     reads back. What the account does not pay for is unknown."""
     if not accesses:
@@ -58,7 +77,7 @@ def simulate(function, graph, launch, machine, facts, accesses, twins, account: 
     )
 
 
-def _open(result: SiteResult, access) -> bool:
+def _open(result: SiteResult, access: Access) -> bool:
     """Numbers out of shared memory might tell more."""
     if access.unscored:
         return result.requests is None
@@ -68,13 +87,22 @@ def _open(result: SiteResult, access) -> bool:
 
 
 def _with_tables(
-    function, graph, launch, machine, facts, accesses, twins, before, account: Account
+    function: Function,
+    graph: Graph,
+    launch: Launch,
+    machine: Machine,
+    facts: Facts,
+    accesses: Mapping[int, Access],
+    twins: Mapping[int, int],
+    before: Mapping[int, SiteResult],
+    account: Account,
 ) -> dict[int, SiteResult]:
     """What is known of these accesses when numbers are followed through shared memory (`tables`); {} where none are."""
     unscored = {i for i, a in accesses.items() if a.unscored}
+    assert launch.block is not None
     env = environment(function, launch, facts, three(launch.block))
     try:
-        plan = tables.plan(graph, env, accesses.keys() - unscored, unscored, account)
+        plan = tables.plan(graph, env, [i for i in accesses if i not in unscored], unscored, account)
         if plan is None:
             return {}
         if isinstance(plan, Reason):
@@ -88,7 +116,7 @@ def _with_tables(
         return {}
     except Unsafe as unsafe:
         return {
-            i: replace(before[i], reason=several(before[i].reason, Reason(Kind.NOT_FOLLOWED, cause=unsafe.reason)))
+            i: replace(before[i], reason=several(before[i].reason, Reason(Kind.NOT_TRACKED, cause=unsafe.reason)))
             for i in accesses
             if before[i].status in (Status.DATA_DEPENDENT, Status.UNKNOWN) and before[i].reason
         }
@@ -99,11 +127,12 @@ def _with_tables(
     }
 
 
-def _trusting(run, plan: tables.Plan) -> dict[int, SiteResult]:
+def _trusting(run: Callable[[tables.Plan], dict[int, SiteResult]], plan: tables.Plan) -> dict[int, SiteResult]:
     """The first run that does not find what it took as known to be otherwise."""
     for _ in range(MOST_RUNS):
         try:
-            return run(plan)
+            result: dict[int, SiteResult] = run(plan)
+            return result
         except Unsafe as unsafe:
             if not unsafe.loads:
                 raise
@@ -112,7 +141,16 @@ def _trusting(run, plan: tables.Plan) -> dict[int, SiteResult]:
 
 
 def _run(
-    function, graph, part, launch, machine, facts, accesses, twins, account: Account, plan=None
+    function: Function,
+    graph: Graph,
+    part: Slice,
+    launch: Launch,
+    machine: Machine,
+    facts: Facts,
+    accesses: Mapping[int, Access],
+    twins: Mapping[int, int],
+    account: Account,
+    plan: tables.Plan | None = None,
 ) -> tuple[dict[int, SiteResult], bool]:
     """One run, and whether it was finished: where not, what it has passed for good is known all the same. Block indices
     as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
@@ -124,9 +162,19 @@ def _run(
 
 
 def _recorded(
-    function, graph, part, launch, machine, facts, accesses, twins, account: Account, plan
+    function: Function,
+    graph: Graph,
+    part: Slice,
+    launch: Launch,
+    machine: Machine,
+    facts: Facts,
+    accesses: Mapping[int, Access],
+    twins: Mapping[int, int],
+    account: Account,
+    plan: tables.Plan | None,
 ) -> tuple[dict[int, SiteRecord], bool]:
     """What a run records of each access, and whether it was finished."""
+    assert launch.block is not None and launch.grid is not None
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
     warps = -(-block[0] * block[1] * block[2] // LANES)
@@ -166,7 +214,7 @@ def _recorded(
                     or graph.block_of[i] in graph.hidden
                     and any(graph.block_of[k] in left for k in graph.unresolved)
                 ):
-                    records[i].doubt = first_of(records[i].doubt, why)
+                    records[i].undecided = first_of(records[i].undecided, why)
             return records, False
 
 
@@ -180,28 +228,38 @@ def _result(index: int, record: SiteRecord) -> SiteResult:
 
 def _kept(record: SiteRecord) -> Kept:
     """The requests with their places, where the run has met all of them."""
-    open_ones = record.doubt or record.lost
-    return Kept(record.access, missing=open_ones) if open_ones else record.kept.kept()
+    open_ones = record.undecided or record.unknown
+    if open_ones or record.kept is None:
+        return Kept(record.access, missing=open_ones)
+    return record.kept.kept()
 
 
-def _batches(function, launch, facts, block, grid, dims, at_once):
+def _batches(
+    function: Function,
+    launch: Launch,
+    facts: Facts,
+    block: tuple[int, int, int],
+    grid: tuple[int, int, int],
+    dims: set[int],
+    at_once: int,
+) -> Iterator[tuple[Environment, np.ndarray, np.ndarray]]:
     """(environment, low, high) of each batch of rows: blocks run one by one in the dimensions `dims`, so many in a
     batch.
     """
-    dims = sorted(d for d in dims if grid[d] > 1)
+    single = sorted(d for d in dims if grid[d] > 1)
     warps = -(-block[0] * block[1] * block[2] // LANES)
     first, last = np.zeros(3, np.int64), np.array(grid, np.int64) - 1
-    if not dims:
+    if not single:
         env = environment(function, launch, facts, block)
         yield env, np.tile(first, (env.rows, 1)), np.tile(last, (env.rows, 1))
         return
-    indices = itertools.product(*(range(grid[d]) for d in reversed(dims)))
+    indices = itertools.product(*(range(grid[d]) for d in reversed(single)))
     while chunk := list(itertools.islice(indices, at_once)):
         numbers = np.array(chunk, np.int64)[:, ::-1]
         concrete = {d: np.zeros((len(chunk) * warps, 1), np.uint32) for d in range(3) if grid[d] == 1}
         low = np.tile(first, (len(chunk) * warps, 1))
         high = np.tile(last, (len(chunk) * warps, 1))
-        for k, d in enumerate(dims):
+        for k, d in enumerate(single):
             column = np.repeat(numbers[:, k], warps)
             concrete[d] = column.astype(np.uint32)[:, None]
             low[:, d] = high[:, d] = column
@@ -216,20 +274,20 @@ def _alike(
 
     per, ideal: the ranges of the others, None where there are none.
     """
-    lost = record.some_each
-    if lost is None or lost[0] != lost[1] or per not in (None, lost):
+    unknown = record.some_each
+    if unknown is None or unknown[0] != unknown[1] or per not in (None, unknown):
         return answer
     known = ideal in (None, record.ideal_each)
     return replace(
-        answer, status=Status.INVARIANT, per_request=lost, ideal_per_request=record.ideal_each if known else None
+        answer, status=Status.INVARIANT, per_request=unknown, ideal_per_request=record.ideal_each if known else None
     ).counted()
 
 
 def site_result(index: int, record: SiteRecord) -> SiteResult:
     """What a run says of one site."""
     if record.access.unscored:
-        if record.doubt or record.maybe:
-            return SiteResult(index, Status.UNKNOWN, record.doubt or record.lost)
+        if record.undecided or record.maybe:
+            return SiteResult(index, Status.UNKNOWN, record.undecided or record.unknown)
         if not record.requests:
             return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence="by rule")
         return SiteResult(
@@ -240,11 +298,11 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             meeting_assumed=record.meeting_assumed,
         )
     record.flush()
-    if record.doubt:
-        status = Status.DATA_DEPENDENT if record.doubt.data else Status.UNKNOWN
-        return SiteResult(index, status, record.doubt, evidence=record.evidence)
+    if record.undecided:
+        status = Status.DATA_DEPENDENT if record.undecided.data else Status.UNKNOWN
+        return SiteResult(index, status, record.undecided, evidence=record.evidence)
     t = record.totals()
-    none = {} if record.access.space == "shared" else {"lanes": 0, "lines": 0, "lines_ideal": 0}
+    none: dict[str, Any] = {} if record.access.space == "shared" else {"lanes": 0, "lines": 0, "lines_ideal": 0}
     if record.requests == 0 and record.elsewhere:
         return SiteResult(
             index,
@@ -267,7 +325,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         return SiteResult(
             index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence, **none
         )
-    common = {
+    common: dict[str, Any] = {
         "requests": record.requests + record.elsewhere,
         "evidence": record.evidence,
         "meeting_assumed": record.meeting_assumed,
@@ -279,25 +337,31 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     if record.access.space != "shared":
         common |= {
             "lanes": None if record.maybe else record.lanes,
-            "lines": t.lines if t.lines == t.lines_low and not record.lost and not record.maybe else None,
+            "lines": t.lines if t.lines == t.lines_low and not record.unknown and not record.maybe else None,
             "lines_ideal": t.lines_ideal,
         }
     least = 0 if record.elsewhere_active else None  # of requests to other memory
-    per = None if t.per_low is None or t.uncounted else (t.per_low if least is None else least, t.per_high)
-    ideal_per = None if t.ideal_low is None else (t.ideal_low if least is None else least, t.ideal_high)
-    if record.lost:
-        low, high = t.low + record.lost_low, t.high + record.lost_high
-        status = Status.DATA_DEPENDENT if record.lost.data else Status.BOUNDED
+    per = (
+        None
+        if t.per_low is None or t.per_high is None or t.uncounted
+        else (t.per_low if least is None else least, t.per_high)
+    )
+    ideal_per = (
+        None if t.ideal_low is None or t.ideal_high is None else (t.ideal_low if least is None else least, t.ideal_high)
+    )
+    if record.unknown:
+        low, high = t.low + record.unknown_low, t.high + record.unknown_high
+        status = Status.DATA_DEPENDENT if record.unknown.data else Status.BOUNDED
         high += record.mixed
-        each = [p for p in (per, (record.lost_low, record.lost_high)) if p]
+        each = [p for p in (per, (record.unknown_low, record.unknown_high)) if p]
         wide = None
-        if record.lost_each is not None and not t.uncounted:
-            few, many = record.lost_each if least is None else (least, record.lost_each[1])
+        if record.unknown_each is not None and not t.uncounted:
+            few, many = record.unknown_each if least is None else (least, record.unknown_each[1])
             wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
         answer = SiteResult(
             index,
             status,
-            record.lost,
+            record.unknown,
             bounds=(low, high) if each and not t.uncounted else None,
             per_request=wide,
             **common,

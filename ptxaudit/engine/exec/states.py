@@ -12,11 +12,11 @@ import numpy as np
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
-from ptxaudit.engine.domain.value import Lost, Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
-from ptxaudit.engine.exec.effects import Registers
-from ptxaudit.ir.reasons import Kind, one_of_each
+from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
+from ptxaudit.engine.exec.registers import Name, Registers
+from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 
-MOST_DOUBTS = 16  # reasons kept of why the lanes that take part are not known
+MOST_UNDECIDED = 16  # reasons kept of why the lanes that take part are not known
 WORTH_KEEPING = 5  # low bits of a value, or of an index of words, that tell its bank (32 banks)
 
 # unknowns that are one number for the whole kernel, in whatever trip they are read
@@ -33,15 +33,17 @@ class State:
     registers: Registers
     mask: np.ndarray
     exact: bool = True
-    doubts: tuple[Lost, ...] = ()
+    undecided_by: tuple[Reason, ...] = ()
 
     def copy(self) -> State:
         """A state that is somebody else's to change."""
-        return State(Registers(self.registers.rows, dict(self.registers.values)), self.mask, self.exact, self.doubts)
+        return State(
+            Registers(self.registers.rows, dict(self.registers.values)), self.mask, self.exact, self.undecided_by
+        )
 
     def of(self, mask: np.ndarray) -> State:
         """The same with other lanes, to be sent on: the registers are this one's."""
-        return State(self.registers, mask, self.exact, self.doubts)
+        return State(self.registers, mask, self.exact, self.undecided_by)
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Branches:
 # --- doubts ---------------------------------------------------------------------------------
 
 
-def doubt_of(value: Value, index: int) -> Lost:
+def why_undecided(value: Value, index: int) -> Reason:
     """Why a predicate or a branch target that an instruction reads is not known."""
     if value.why is not None:
         why = value.why
@@ -70,18 +72,18 @@ def doubt_of(value: Value, index: int) -> Lost:
     return one_of_each(Kind.UNKNOWNS if unknowns else Kind.PREDICATE, index, (), unknowns)
 
 
-def either_doubts(a: tuple[Lost, ...], b: tuple[Lost, ...]) -> tuple[Lost, ...]:
+def either_undecided(a: tuple[Reason, ...], b: tuple[Reason, ...]) -> tuple[Reason, ...]:
     """What may be said of lanes that come from two places: the first few reasons, one from data among them if any
     is.
     """
     if a is b or not b:
         return a
     every = tuple({id(d): d for d in a + b}.values())
-    if len(every) <= MOST_DOUBTS:
+    if len(every) <= MOST_UNDECIDED:
         return every
-    kept = every[:MOST_DOUBTS]
-    data = () if any(d.data for d in kept) else tuple(d for d in every[MOST_DOUBTS:] if d.data)[:1]
-    return kept[: MOST_DOUBTS - len(data)] + data
+    kept = every[:MOST_UNDECIDED]
+    data = () if any(d.data for d in kept) else tuple(d for d in every[MOST_UNDECIDED:] if d.data)[:1]
+    return kept[: MOST_UNDECIDED - len(data)] + data
 
 
 # --- what remains of values -----------------------------------------------------------------
@@ -99,7 +101,7 @@ def common_zeros(difference: Value) -> int:
     return min(term_zeros(difference), own)
 
 
-def without_trips(value: Value, why: Lost) -> Value:
+def without_trips(value: Value, why: Reason) -> Value:
     """A value whose trip counts differ between lanes: known up to the multiples that a trip adds."""
     if value.base.dtype == bool:
         return opaque(1, why)
@@ -108,10 +110,10 @@ def without_trips(value: Value, why: Lost) -> Value:
     return modulo(Value(value.base, kept, value.valid, value.poison, value.why), term_zeros(gone), why)
 
 
-def lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) -> Value:
+def lanes_that_agree(name: Name, a: Value, b: Value, undecided_by: tuple[Reason, ...] = ()) -> Value:
     """a where it equals b lane by lane, opaque elsewhere."""
-    cause = next((d for d in doubts if d.data), doubts[0] if doubts else None)
-    why = because(a, b) or Lost(Kind.ONE_OF_TWO_BY_LANE, given=(name,), cause=cause)
+    cause = next((d for d in undecided_by if d.data), undecided_by[0] if undecided_by else None)
+    why = because(a, b) or Reason(Kind.ONE_OF_TWO_BY_LANE, given=(name,), cause=cause)
     if a.base.dtype != bool and a.poison is None and b.poison is None:
         difference = affine.subtract(a, b)
         if difference.poison is None and (common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):
@@ -121,7 +123,7 @@ def lanes_that_agree(name, a: Value, b: Value, doubts: tuple[Lost, ...] = ()) ->
     if a.base.dtype == bool:
         differ = a.base ^ b.base
         if a.terms or b.terms:
-            return opaque(1, Lost(Kind.ONE_OF_TWO_BY_LANE, given=(name,)))
+            return opaque(1, Reason(Kind.ONE_OF_TWO_BY_LANE, given=(name,)))
     else:
         difference = affine.subtract(a, b)
         differ = difference.base != 0

@@ -13,13 +13,13 @@ is supposed first is a guess, and a good one saves trips.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import (
-    Lost,
     Uniform,
     Value,
     because,
@@ -31,10 +31,10 @@ from ptxaudit.engine.domain.value import (
     unknown,
     wholly_opaque,
 )
-from ptxaudit.engine.exec.effects import forget_local
+from ptxaudit.engine.exec.registers import Name, forget_local
 from ptxaudit.engine.exec.states import State, common_zeros
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 
 @dataclass
@@ -46,13 +46,13 @@ class Hypothesis:
 
     head: int
     place: int
-    kinds: dict
-    steps: dict[str, Value] = field(default_factory=dict)
-    zeros: dict[str, int] = field(default_factory=dict)
-    elsewhere: set[str] = field(default_factory=set)
-    blame: dict[str, Lost] = field(default_factory=dict)
+    kinds: dict[Name, str]
+    steps: dict[Name, Value] = field(default_factory=dict)
+    zeros: dict[Name, int] = field(default_factory=dict)
+    elsewhere: set[Name] = field(default_factory=set)
+    blame: dict[Name, Reason] = field(default_factory=dict)
 
-    def of(self, names: tuple) -> Hypothesis:
+    def of(self, names: tuple[Name, ...]) -> Hypothesis:
         """The same of these registers: "same" of those of which nothing was supposed."""
         kinds = {name: self.kinds.get(name, "same") for name in names} | (
             {LOCAL: "opaque"} if LOCAL in self.kinds else {}
@@ -75,8 +75,9 @@ class Hypothesis:
         if step.poison is None and step.valid is None:
             self.kinds[name], self.steps[name] = "step", squeeze(step)
 
-    def state(self, entry: State, trip: Uniform) -> State:
-        """What a trip begins with if all of this holds. trip: how many there were before."""
+    def state(self, entry: State, trip: Uniform, changed: Callable[[Name], str]) -> State:
+        """What a trip begins with if all of this holds. trip: how many there were before; changed: what to call the
+        change of a register."""
         state = entry.copy()
         values = state.registers.values
         for name, kind in self.kinds.items():
@@ -91,14 +92,14 @@ class Hypothesis:
                 k = unknown(Uniform(trip.name, old.bits, 0, 0, None, "loop", trip.key), old.bits)
                 values[name] = affine.add(old, affine.multiply(self.steps[name], k))
             elif kind == "modulo":
-                values[name] = modulo(old, self.zeros[name], Lost(Kind.LOOP_APART, self.place, (name,)))
+                values[name] = modulo(old, self.zeros[name], Reason(Kind.LOOP_STEP_BY_LANE, self.place, (name,)))
             elif kind == "shift" and old.base.dtype == bool:
-                u = Uniform(f"{name}'", 1, 0, 0, 1, "loop", key)
+                u = Uniform(changed(name), 1, 0, 0, 1, "loop", key)
                 values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
             elif kind == "shift":
                 data = any(u.data for u, _ in old.terms)
                 u = Uniform(
-                    f"{name}'",
+                    changed(name),
                     old.bits,
                     self.zeros[name],
                     None,
@@ -111,7 +112,7 @@ class Hypothesis:
                 values[name] = affine.add(old, unknown(u))
             else:
                 values[name] = opaque(
-                    old.bits, self.blame.get(name) or Lost(Kind.LOOP_NOT_FOLLOWED, self.place, (name,))
+                    old.bits, self.blame.get(name) or Reason(Kind.LOOP_NOT_MODELLED, self.place, (name,))
                 )
         return state
 
@@ -138,7 +139,7 @@ class Hypothesis:
         for name in loop.carried:
             before, now, came = (state.registers.values.get(name) for state in (entry, start, arrived))
             kind, zeros, elsewhere = self.kinds[name], self.zeros.get(name), name in self.elsewhere
-            if name == LOCAL or kind == "opaque" or before is None or came is None:
+            if name == LOCAL or kind == "opaque" or before is None or now is None or came is None:
                 continue
             if first and kind == "step" and self._has_other_step(name, now, came, trip):
                 changed = True
@@ -153,7 +154,7 @@ class Hypothesis:
                 self.blame[name] = why
         return changed
 
-    def _borne_out(self, name, before: Value, now: Value, came: Value, trip: Uniform, steps: bool) -> str:
+    def _borne_out(self, name: Name, before: Value, now: Value, came: Value, trip: Uniform, steps: bool) -> str:
         """The strongest that a trip bears out, not stronger than what was supposed. steps: a step may be supposed
         instead.
         """
@@ -161,7 +162,11 @@ class Hypothesis:
         if before.base.dtype != came.base.dtype:
             return "opaque"
         if kind == "same":
-            if same(came, now) or wholly_opaque(now) and (now.why.data or not (came.why and came.why.data)):
+            if (
+                same(came, now)
+                or wholly_opaque(now)
+                and (now.why is not None and now.why.data or not (came.why and came.why.data))
+            ):
                 return "same"
             if steps and before.base.dtype != bool and before.poison is None and came.poison is None:
                 step = affine.subtract(_in_the_first(came, trip), before)
@@ -188,7 +193,7 @@ class Hypothesis:
             self.elsewhere.add(name)
         return kind
 
-    def _has_other_step(self, name, now: Value, came: Value, trip: Uniform) -> bool:
+    def _has_other_step(self, name: Name, now: Value, came: Value, trip: Uniform) -> bool:
         """A register that was supposed to move by a step moves by another one, which is supposed from now on."""
         if now.base.dtype != came.base.dtype or now.poison is not None or came.poison is not None:
             return False

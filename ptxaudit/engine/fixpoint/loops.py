@@ -7,19 +7,27 @@ what is in them, which registers are still read where.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, reduce
 from operator import or_
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
+from ptxaudit.engine.exec.registers import Name
 from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
-from ptxaudit.ir.dataflow.dominance import immediate_dominators
-from ptxaudit.ir.graph import END, Graph, Slice, tree_spans
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.dominance import immediate_dominators, tree_spans
+from ptxaudit.ir.dataflow.solve import reached, solve
+from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Instruction, Op, Reg
+from ptxaudit.ir.operands import control_reads, site_reads
+from ptxaudit.ir.placed import place_of_change, place_of_loop
+from ptxaudit.ir.slices import Slice
 
 ORDERING = "looking at the loops"
 BITS_A_STEP = 1_000  # of sets of registers that are numbers
@@ -27,28 +35,32 @@ LOCAL = ("local",)  # stands for all of local memory among the names of register
 MOST_CARRIED = 0.2  # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
 
 
-@dataclass(frozen=True)
-class Loop:
+Element: TypeAlias = "int | tuple[int, Order]"  # of an order: a block, or a loop, of a head and the order of the rest
+Order = list[Element]
+
+
+class Loop(Record):
     """What never changes of a loop.
 
     head: the block that every trip begins with. body: the order of running the rest. inside: all of its blocks;
     targets: those, and the ones that they lead to. sites: the accesses in it, by instruction. written: the registers
     that it writes; carried: those of them that the next trip reads; LOCAL in both stands for local memory. forks,
     exits: blocks that end in a jump, blocks that may leave it. outward: blocks whose ways meet outside of it. trip:
-    what its code shows of one.
+    what its code shows of one. place: where it is, in words.
     """
 
     head: int
-    body: list
+    body: Order
     inside: frozenset[int]
     targets: tuple[int, ...]
     sites: tuple[int, ...]
-    written: frozenset[str | tuple]
-    carried: tuple[str | tuple, ...]
+    written: frozenset[Name]
+    carried: tuple[Name, ...]
     forks: tuple[int, ...]
     exits: tuple[int, ...]
     outward: tuple[int, ...]
     trip: Trip
+    place: str
 
 
 class Paths:
@@ -73,6 +85,7 @@ class Paths:
         self.heads = frozenset().union(*self.loops.values())
         self.dominators = {b: d for b, d in immediate_dominators(self.reduced, 0).items() if d is not None}
         self._loops: dict[int, Loop] = {}
+        self._names: dict[int, str] = {}
         self._steps: dict[int, list[tuple[Instruction, tuple[Op, ...]]]] = {}
         self._gathered: dict[int, int | None] = {}
         self._ways: dict[tuple[int, int], frozenset[int]] = {}
@@ -80,7 +93,7 @@ class Paths:
         self._between: dict[int, frozenset[int]] = {}
         self._costs: dict[int, int] = {}
 
-    def loop(self, head: int, body: list) -> Loop:
+    def loop(self, head: int, body: Order) -> Loop:
         """The loop at a head of the order."""
         if head not in self._loops:
             inside = frozenset({head} | blocks_of(body))
@@ -88,7 +101,7 @@ class Paths:
                 INSTRUCTION * sum(1 + self.graph.ends[b] - self.graph.starts[b] for b in inside), ORDERING
             )
             ways = {b: set(self.reduced.successors(b)) for b in inside}
-            last = lambda b: self.function.instructions[self.graph.ends[b] - 1]
+            last: Callable[[int], Instruction] = lambda b: self.function.instructions[self.graph.ends[b] - 1]
             sites = (
                 k
                 for b in inside
@@ -110,11 +123,36 @@ class Paths:
                 forks=tuple(b for b in inside if last(b).control is not None),
                 outward=tuple(b for b in inside if self.graph.postdominators.get(b, END) not in inside),
                 trip=self._trip(head, body, inside, exits, frozenset(written), carried),
+                place=self._named(head),
             )
         return self._loops[head]
 
+    def _named(self, head: int) -> str:
+        """Where a loop is; several of one line (that a compiler made of one) by their numbers."""
+        if not self._names:
+            places = {
+                loop[0]: place_of_loop(self.function, self.graph, blocks_of([loop]))
+                for loop in _loops_of(self.order or [])
+            }
+            count, met = Counter(places.values()), Counter[str]()
+            for one, place in sorted(places.items()):
+                met[place] += 1
+                self._names[one] = f"loop {met[place]} at {place}" if count[place] > 1 else place
+        return self._names[head]
+
+    def changed(self, loop: Loop, register: Name) -> str:
+        """What a loop has changed a register by so far, in words."""
+        at = place_of_change(self.function, self.graph, loop.inside, register) if isinstance(register, str) else None
+        return f"change at {at}" if at else f"change in {loop.place}"
+
     def _trip(
-        self, head: int, body: list, inside: frozenset[int], exits: tuple[int, ...], written: frozenset, carried: tuple
+        self,
+        head: int,
+        body: Order,
+        inside: frozenset[int],
+        exits: tuple[int, ...],
+        written: frozenset[Name],
+        carried: tuple[Name, ...],
     ) -> Trip:
         """What the loop's code shows of a trip. once: blocks on every way back to the head."""
         once = inside.intersection(*(self._above(b, head) for b in self.reduced.predecessors(head) if b in inside))
@@ -149,9 +187,9 @@ class Paths:
                 for op in self.part.ops[k]:
                     yield k, op
 
-    def _written(self, inside: frozenset[int]) -> tuple:
+    def _written(self, inside: frozenset[int]) -> tuple[Name, ...]:
         """The registers that these blocks write, each once, LOCAL among them if they store to local memory."""
-        names: dict = {}
+        names: dict[Name, None] = {}
         for b in inside:
             for _, op in self._ops_of(b):
                 names.update((d.name, None) for d in op.dst if d is not None)
@@ -159,24 +197,18 @@ class Paths:
                     names[LOCAL] = None
         return tuple(names)
 
-    def _reduced_cfg(self) -> nx.DiGraph:
+    def _reduced_cfg(self) -> nx.DiGraph[int]:
         """The control flow with branches that decide nothing taken out."""
-        g = nx.DiGraph()
-        stack, seen = [0], {0}
-        while stack:
-            b = stack.pop()
+        g: nx.DiGraph[int] = nx.DiGraph()
+        for b in sorted(reached((0,), lambda b: self.successors(b) if b != END else ()) - {END}):
             g.add_node(b)
-            for s in self.successors(b):
-                g.add_edge(b, s)
-                if s not in seen and s != END:
-                    seen.add(s)
-                    stack.append(s)
+            g.add_edges_from((b, s) for s in self.successors(b))
         return g
 
     def carried(self) -> Paths | None:
         """The same for what the loops carry from trip to trip alone; None where that is nothing, or much of all."""
-        held = {}
-        for head, body in _loops_of(self.order):
+        held: dict[tuple[str, int], Reg] = {}
+        for head, body in _loops_of(self.order or []):
             live, inside = self.live[head], self.loop(head, body).inside
             held.update(
                 ((d.name, head), d)
@@ -235,35 +267,31 @@ class Paths:
     def live(self) -> dict[int, dict[str, None]]:
         """block -> the registers that are read there, or later before they are written. (Sets of them are numbers, a
         bit a register; the order of the names is always the same.)"""
-        reads, kills, names = {}, {}, {}
+        reads: dict[int, set[str]] = {}
+        kills: dict[int, set[str]] = {}
+        found: dict[str, None] = {}
         self.account.spend(INSTRUCTION * len(self.part.instructions), ORDERING)
         for b in self.reduced.nodes:
-            reads[b], kills[b] = self._reads_and_kills(b, names)
-        entering_somewhere = set().union(*reads.values())
+            reads[b], kills[b] = self._reads_and_kills(b, found)
+        entering_somewhere: set[str] = set().union(*reads.values())
         names = [
-            name for name in names if name in entering_somewhere
+            name for name in found if name in entering_somewhere
         ]  # most are read in the block that writes them only
         bit = {name: 1 << n for n, name in enumerate(names)}
-        bits = lambda some: reduce(or_, [bit[name] for name in some], 0)
+        bits: Callable[[Iterable[str]], int] = lambda some: reduce(or_, [bit[name] for name in some], 0)
         used = {b: bits(some) for b, some in reads.items()}
         kept = {b: ~bits(some & entering_somewhere) for b, some in kills.items()}
         live = dict(used)
         order = list(nx.dfs_postorder_nodes(self.reduced, 0))  # what follows comes first
         before = {b: list(self.reduced.predecessors(b)) for b in order}
         after = {b: list(self.reduced.successors(b)) for b in order}
-        changed = set(order)
-        while changed:
-            for b in order:
-                if b in changed:
-                    changed.discard(b)
-                    self.account.spend(INSTRUCTION + len(names) // BITS_A_STEP, ORDERING)
-                    entering = used[b]
-                    for s in after[b]:
-                        entering |= live[s] & kept[b]
-                    if entering != live[b]:
-                        live[b] = entering
-                        changed.update(before[b])
-        every = np.array(names, dtype=object)
+
+        def entering(b: int) -> int:
+            self.account.spend(INSTRUCTION + len(names) // BITS_A_STEP, ORDERING)
+            return reduce(lambda bits, s: bits | live[s] & kept[b], after[b], used[b])
+
+        solve(live, entering, before, order)
+        every: np.ndarray = np.array(names, dtype=np.object_)
         registers = {number: dict.fromkeys(every[set_bits(number)].tolist()) for number in set(live.values())}
         return {b: registers[number] for b, number in live.items()}
 
@@ -282,19 +310,19 @@ class Paths:
         for k in range(self.graph.starts[block], self.graph.ends[block]) if block != END else ():
             instruction = self.function.instructions[k]
             if instruction.site is not None or instruction.control is not None:
-                for reg in (*self.graph.site_reads(instruction), *self.graph.control_reads(instruction)):
+                for reg in (*site_reads(instruction), *control_reads(instruction)):
                     read(reg)
             for op in self.part.ops.get(k, ()):
-                for reg in op.src:
-                    if isinstance(reg, Reg):
-                        read(reg)
+                for source in op.src:
+                    if isinstance(source, Reg):
+                        read(source)
                 if op.guard is not None:
                     read(op.guard.reg)
                     continue
-                for reg in op.dst:
-                    if reg is not None and reg.name not in kills:
-                        kills.add(reg.name)
-                        names[reg.name] = None
+                for target in op.dst:
+                    if target is not None and target.name not in kills:
+                        kills.add(target.name)
+                        names[target.name] = None
         return reads, kills
 
     @cached_property
@@ -309,7 +337,8 @@ class Paths:
     def always(self, dominator: int, block: int) -> bool:
         """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
         first, last = self._spans.get(block, (1, 0))
-        return first < self._spans.get(dominator, (0, 0))[0] <= last
+        result: bool = first < self._spans.get(dominator, (0, 0))[0] <= last
+        return result
 
     def gathered(self, block: int) -> int | None:
         """The nearest dominator of a block all of whose lanes arrive there, in no more trips than they left.
@@ -330,13 +359,9 @@ class Paths:
         back to it.
         """
         if block not in self._between:
-            d, seen = self.dominators.get(block), set()
-            stack = list(self.reduced.predecessors(block))
-            while stack:
-                b = stack.pop()
-                if b not in seen:
-                    seen.add(b)
-                    stack += self.reduced.predecessors(b) if b != d else ()
+            d = self.dominators.get(block)
+            before: Callable[[int], Iterable[int]] = lambda b: self.reduced.predecessors(b) if b != d else ()
+            seen = reached(self.reduced.predecessors(block), before)
             self.account.spend(len(seen), ORDERING)
             self._between[block] = frozenset(seen)
         return self._between[block]
@@ -347,12 +372,8 @@ class Paths:
         """
         key = dominator, block
         if key not in self._ways:
-            between, stack = set(), [block]
-            while stack:
-                for p in self.graph.cfg.predecessors(stack.pop()):
-                    if p != dominator and p not in between:
-                        between.add(p)
-                        stack.append(p)
+            before: Callable[[int], list[int]] = lambda b: [p for p in self.graph.cfg.predecessors(b) if p != dominator]
+            between = reached(before(block), before)
             self.account.spend(len(between), ORDERING)
             self._ways[key] = frozenset(between)
         return self._ways[key]
@@ -364,9 +385,10 @@ class Paths:
 
     def gathers(self, dominator: int, block: int) -> bool:
         """The block is a BSYNC of a barrier that all lanes which go on from a dominator are in, and stay in."""
-        if not self.waits(block):
+        control = self.function.instructions[self.graph.starts[block]].control if self.waits(block) else None
+        if control is None or control.barrier is None:
             return False
-        name = self.function.instructions[self.graph.starts[block]].control.barrier.name
+        name = control.barrier.name
         opening, leaving = self._barrier_moves(name)
         inside = self.on_the_way(dominator, block)
         at = dominator
@@ -375,7 +397,7 @@ class Paths:
             if up is None or up == at:
                 return False
             at = up
-        return not inside & leaving and (self._saved(name) or not inside & opening)
+        return not inside & leaving and (name in self._saved or not inside & opening)
 
     def _barrier_moves(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
         """The blocks that open a barrier, and those in which lanes leave it."""
@@ -389,10 +411,15 @@ class Paths:
             self._moves[name] = frozenset(found["open"]), frozenset(found["leave"])
         return self._moves[name]
 
-    def _saved(self, name: str) -> bool:
-        """Something saves the barrier while others use it."""
-        return any(
-            op.name == "barrier.save" and op.src[0].name == name for i in self.function.instructions for op in i.ops
+    @cached_property
+    def _saved(self) -> frozenset[str]:
+        """The barriers that something saves while others use them."""
+        self.account.spend(INSTRUCTION * len(self.function.instructions), ORDERING)
+        return frozenset(
+            barrier.name
+            for i in self.function.instructions
+            for op in i.ops
+            if op.name == "barrier.save" and isinstance(barrier := op.src[0], Reg)
         )
 
     @cached_property
@@ -407,7 +434,7 @@ def set_bits(number: int) -> np.ndarray:
     return np.flatnonzero(np.unpackbits(octets, bitorder="little").view(bool))
 
 
-def _note_loops(elements, heads: frozenset, out: dict) -> None:
+def _note_loops(elements: Iterable[Element], heads: frozenset[int], out: dict[int, frozenset[int]]) -> None:
     """block -> the heads of the loops it lies in."""
     for e in elements:
         if isinstance(e, int):
@@ -417,7 +444,7 @@ def _note_loops(elements, heads: frozenset, out: dict) -> None:
             _note_loops(e[1], heads | {e[0]}, out)
 
 
-def _loops_of(elements) -> Iterator[tuple[int, list]]:
+def _loops_of(elements: Iterable[Element]) -> Iterator[tuple[int, Order]]:
     """All loops of an order, outer ones before those in them."""
     for e in elements:
         if not isinstance(e, int):
@@ -425,7 +452,7 @@ def _loops_of(elements) -> Iterator[tuple[int, list]]:
             yield from _loops_of(e[1])
 
 
-def blocks_of(elements) -> set[int]:
+def blocks_of(elements: Iterable[Element]) -> set[int]:
     """All blocks of a part of an order."""
     out: set[int] = set()
     for e in elements:
@@ -437,7 +464,7 @@ def blocks_of(elements) -> set[int]:
     return out
 
 
-def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
+def _weak_order(graph: nx.DiGraph[int], root: int) -> Order | None:
     """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop; END left out.
 
     None when a loop has several entries.
@@ -445,7 +472,7 @@ def _weak_order(graph: nx.DiGraph, root: int) -> list | None:
     return _order(graph, graph, root)
 
 
-def _order(graph: nx.DiGraph, part: nx.DiGraph, entry: int | None) -> list | None:
+def _order(graph: nx.DiGraph[int], part: nx.DiGraph[int], entry: int | None) -> Order | None:
     """The order of a part of the graph. (That END may be in it changes nothing: it leads nowhere.)"""
     loops = {min(c): c for c in nx.strongly_connected_components(part) if len(c) > 1 or part.has_edge(*c, *c)}
     if not loops:
@@ -453,10 +480,10 @@ def _order(graph: nx.DiGraph, part: nx.DiGraph, entry: int | None) -> list | Non
     place = {
         b: first for first, loop in loops.items() for b in loop
     }  # a loop is one node, in the place of its first block
-    folded = nx.DiGraph()
+    folded: nx.DiGraph[int] = nx.DiGraph()
     folded.add_nodes_from(place.get(b, b) for b in part)
     folded.add_edges_from((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
-    out = []
+    out: Order = []
     for b in nx.lexicographical_topological_sort(folded):
         if b in loops:
             element = _loop_order(graph, loops[b], entry)
@@ -468,13 +495,13 @@ def _order(graph: nx.DiGraph, part: nx.DiGraph, entry: int | None) -> list | Non
     return out
 
 
-def _loop_order(graph: nx.DiGraph, loop: set[int], entry: int | None) -> tuple[int, list] | None:
+def _loop_order(graph: nx.DiGraph[int], loop: set[int], entry: int | None) -> tuple[int, Order] | None:
     """(head, the order of the rest) of a strongly connected part; None when it has several entries."""
     heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
     if len(heads) != 1:
         return None
     rest = loop.difference(heads)
-    body = nx.DiGraph()  # (a view of a part asks its filter at every step)
+    body: nx.DiGraph[int] = nx.DiGraph()  # (a view of a part asks its filter at every step)
     body.add_nodes_from(rest)
     body.add_edges_from((b, s) for b in rest for s in graph.successors(b) if s in rest)
     order = _order(graph, body, None) if rest else []

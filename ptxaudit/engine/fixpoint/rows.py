@@ -1,31 +1,34 @@
 """The warps that inference looks at: those of the launch, of the stated block, or of the shapes a
-block may have when nothing is told.
+block may have when nothing is specified.
 
-When no shape is told, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read
+When no shape is specified, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read
 `tid.y`, further groups of rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp
 spans several `tid.y`. A site whose requests look alike in all groups does not depend on the
-shape; another one is told case by case.
+shape; another one is specified case by case.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.naming import special
 from ptxaudit.engine.domain.value import Uniform, Value, constant, unknown
 from ptxaudit.engine.memory.environment import LANES, Environment, Facts, thread_rows
+from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.ir.nodes import Function
 
-WIDE = 0  # a width that is a multiple of a warp, not told which
+WIDE = 0  # a width that is a multiple of a warp, not specified which
 NARROW = (16, 12, 8)  # block widths, in threads, that show what a narrow block would change
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(Record):
     """env: all rows. group: what they stand for; the first batch of several is the assumed one.
 
-    assumed: sentences for the report. shape_known: the block's shape is told, by a launch or the file.
+    assumed: sentences for the report. shape_known: the block's shape is specified, by a launch or the file.
     """
 
     env: Environment
@@ -35,13 +38,21 @@ class Rows:
 
 
 def environment(
-    function: Function, launch, facts: Facts, block, concrete: dict[int, np.ndarray] | None = None, repeat: int = 1
+    function: Function,
+    launch: Launch | None,
+    facts: Facts,
+    block: tuple[int, int, int],
+    concrete: dict[int, np.ndarray] | None = None,
+    repeat: int = 1,
 ) -> Environment:
     """The rows of one block (repeated for concrete block indices)."""
     exists, tid, warp = thread_rows(block)
     if repeat > 1:
-        tile = lambda a: a if a.shape[0] == 1 and not a.any() and a.shape[1] == 1 else np.tile(a, (repeat, 1))
-        exists, tid, warp = np.tile(exists, (repeat, 1)), tuple(tile(t) for t in tid), np.tile(warp, (repeat, 1))
+        tile: Callable[[np.ndarray], np.ndarray] = lambda a: (
+            a if a.shape[0] == 1 and not a.any() and a.shape[1] == 1 else np.tile(a, (repeat, 1))
+        )
+        x, y, z = tid
+        exists, tid, warp = np.tile(exists, (repeat, 1)), (tile(x), tile(y), tile(z)), np.tile(warp, (repeat, 1))
     param_bytes, param_known = (b"", b"") if launch is None else launch.buffer(function)
     return Environment(
         function,
@@ -60,13 +71,15 @@ def environment(
     )
 
 
-def three(numbers) -> tuple[int, int, int]:
+def three(numbers: Iterable[int]) -> tuple[int, int, int]:
     """One to three numbers of a launch as three."""
-    numbers = tuple(int(n) for n in numbers)
-    return numbers + (1,) * (3 - len(numbers))
+    x, y, z = (*map(int, numbers), 1, 1)[:3]
+    return x, y, z
 
 
-def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bool) -> list[Rows]:
+def rows_for(
+    function: Function, launch: Launch | None, specified: Launch | None, facts: Facts, two_dimensional: bool
+) -> list[Rows]:
     """The batches of rows to look at, the assumed one first.
 
     launch: with a shape, or None; told: a launch whose parameters count, or None.
@@ -74,10 +87,10 @@ def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bo
     a batch (rows of several widths have fewer low zero bits in common).
     """
     if launch is not None:
-        block = three(launch.block)
-        return [Rows(environment(function, launch, facts, block), "the launch")]
-    param_bytes, param_known = (b"", b"") if told is None else told.buffer(function)
-    stated = {
+        assert launch.block is not None
+        return [Rows(environment(function, launch, facts, three(launch.block)), "the launch")]
+    param_bytes, param_known = (b"", b"") if specified is None else specified.buffer(function)
+    stated: dict[str, Any] = {
         "cluster": function.cluster,
         "facts": facts,
         "dynamic_shared": facts.dynamic_shared,
@@ -91,14 +104,14 @@ def rows_for(function: Function, launch, told, facts: Facts, two_dimensional: bo
         return [Rows(Environment(function, exists, tid, warp, block=block, **stated), "the stated block")]
     limit = min(function.max_threads or 1024, 1024)
     where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
-    assumed = (f"block: {where}; a warp is taken as 32 consecutive tid.x",)
-    shapes = [(WIDE, "32 consecutive tid.x a warp", max(1, -(-limit // LANES)))]
+    assumed = (f"block: {where}; a warp is taken as 32 consecutive threadIdx.x",)
+    shapes = [(WIDE, "32 consecutive threadIdx.x a warp", max(1, -(-limit // LANES)))]
     if two_dimensional:
         shapes += [(width, f"block.x = {width}", int(np.lcm(width, LANES)) // LANES) for width in NARROW]
     return [_batch(function, shape, stated, assumed) for shape in shapes]
 
 
-def _batch(function: Function, shape: tuple[int, str, int], stated: dict, assumed) -> Rows:
+def _batch(function: Function, shape: tuple[int, str, int], stated: dict[str, Any], assumed: tuple[str, ...]) -> Rows:
     """Rows of a block of the given (width, name, warps); width WIDE: whole warps along x."""
     width, name, rows = shape
     linear = np.arange(rows * LANES, dtype=np.uint32).reshape(rows, LANES)
@@ -107,11 +120,11 @@ def _batch(function: Function, shape: tuple[int, str, int], stated: dict, assume
     y = linear // across
     tid_y = Value(
         y if y.any() else np.zeros((1, 1), np.uint32),
-        ((Uniform("tid.y", 32, 0, 0, 1023, "block shape", "tid.y"), step),),
+        ((Uniform(special("tid", "y"), 32, 0, 0, 1023, "block shape", "tid.y"), step),),
     )
     tid_z = Value(
         np.zeros((1, 1), np.uint32),
-        ((Uniform("tid.z", 32, 0, 0, 63, "block shape", "tid.z"), np.ones((1, 1), np.uint32)),),
+        ((Uniform(special("tid", "z"), 32, 0, 0, 63, "block shape", "tid.z"), np.ones((1, 1), np.uint32)),),
     )
     env = _ShapedEnvironment(
         function,
@@ -129,9 +142,9 @@ class _ShapedEnvironment(Environment):
 
     width: int
 
-    def _extent(self, name, told, d, limit):
-        if name != "ntid" or d != 0 or told is not None:
-            return super()._extent(name, told, d, limit)
+    def _extent(self, name: str, specified: tuple[int, int, int] | None, d: int, limit: int) -> Value:
+        if name != "ntid" or d != 0 or specified is not None:
+            return super()._extent(name, specified, d, limit)
         if self.width:
             return constant(self.width, 32)
-        return unknown(Uniform("ntid.x", 32, 5, LANES, limit, "block shape", ("ntid", 0)))
+        return unknown(Uniform(special("ntid", "x"), 32, 5, LANES, limit, "block shape", ("ntid", 0)))

@@ -11,12 +11,15 @@ st.shared [r4]          where it is controlled so: a site of whose lanes it deci
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from ptxaudit.ir.graph import Graph, Slice
+from ptxaudit.base.records import Record
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Instruction, Reg, Special
+from ptxaudit.ir.operands import control_reads, guard_reads, site_reads
+from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.warp_operations import COUNTS_LANES
 
 _SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")  # what begins so depends on how threads are cut into warps
@@ -25,22 +28,21 @@ Place = str | tuple[int, str]  # a register, or what an instruction writes into 
 
 
 class Shape(Enum):
-    """What of a site the block's shape decides. Where it is not told, a block's last warp may have fewer lanes,
+    """What of a site the block's shape decides. Where it is not specified, a block's last warp may have fewer lanes,
     whatever else.
     """
 
-    TOLD = "told"
-    DECIDES_NOTHING = "not told; it decides nothing else"
-    DECIDES_LANES = "not told; it decides which lanes take part"
-    DECIDES_ADDRESS = "not told; it decides the address"
+    SPECIFIED = "told"
+    DECIDES_NOTHING = "not specified; it decides nothing else"
+    DECIDES_LANES = "not specified; it decides which lanes take part"
+    DECIDES_ADDRESS = "not specified; it decides the address"
 
     @property
     def decides(self) -> bool:
         return self in (Shape.DECIDES_LANES, Shape.DECIDES_ADDRESS)
 
 
-@dataclass(frozen=True)
-class _Made:
+class _Made(Record):
     """An operation: where its sources come from, what it writes; shaped: the block's shape decides a source."""
 
     index: int
@@ -60,8 +62,8 @@ def is_two_dimensional(function: Function, part: Slice) -> bool:
     )
 
 
-def shapes_of(function: Function, graph: Graph, part: Slice, accesses) -> dict[int, Shape]:
-    """What the shape of a block that is not told decides of each access."""
+def shapes_of(function: Function, graph: Graph, part: Slice, accesses: Iterable[int]) -> dict[int, Shape]:
+    """What the shape of a block that is not specified decides of each access."""
     taint = _Taint(function, graph, part)
     return {k: taint.of_site(k) for k in accesses}
 
@@ -91,8 +93,8 @@ class _Taint:
 
     def of_site(self, index: int) -> Shape:
         instruction = self.instructions[index]
-        guards = self.graph.guard_reads(instruction)
-        address = [r for r in self.graph.site_reads(instruction) if r not in guards]
+        guards = guard_reads(instruction)
+        address = [r for r in site_reads(instruction) if r not in guards]
         if self._shaped(index, address):
             return Shape.DECIDES_ADDRESS
         if self.controlled.get(self.graph.block_of[index]) or self._shaped(index, guards):
@@ -116,7 +118,7 @@ class _Taint:
     def _decide(self) -> None:
         block_of = self.graph.block_of
         new = {
-            block_of[b] for b in self._branches if self._shaped(b, self.graph.control_reads(self.instructions[b]))
+            block_of[b] for b in self._branches if self._shaped(b, control_reads(self.instructions[b]))
         } - self.deciding
         if not new:
             return
@@ -127,12 +129,7 @@ class _Taint:
                 controls[c].append(block)
         found: dict[int, set[int]] = defaultdict(set)
         for branch in self.deciding:
-            stack, seen = [branch], set()
-            while stack:
-                more = set(controls[stack.pop()]) - seen
-                seen |= more
-                stack += more
-            for block in seen:
+            for block in reached(controls.get(branch, ()), lambda block: controls.get(block, ())):
                 found[block].add(branch)
         self.controlled = {block: frozenset(branches) for block, branches in found.items()}
 

@@ -1,7 +1,7 @@
 """Requests that lanes in different calls of one routine make together.
 
 `link` copies a routine for each of its calls, so that each copy has its own requests. A warp has one copy of the code:
-where lanes have come apart, groups of them at one instruction may be served as one, in whatever calls they are, once a
+where lanes have diverged, groups of them at one instruction may be served as one, in whatever calls they are, once a
 YIELD lets others go on. (Measured: STS at 32·b + lane of a routine with a YIELD, b = 15 in one call and 0 in the other,
 with lanes of a warp apart: 25 requests, 30 wavefronts.)
 
@@ -10,10 +10,12 @@ with lanes of a warp apart: 25 requests, 30 wavefronts.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Hashable, Iterable
 
-from ptxaudit.engine.answer.result import SiteResult, Status
+from msgspec.structs import replace
+
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.engine.answer.tabulate import Observation
 from ptxaudit.engine.exec.states import OUTER
 from ptxaudit.engine.memory.environment import LANES
@@ -33,7 +35,7 @@ def most_together(copies: Iterable[list[Observation]]) -> int:
     return LANES if None in places else len(places)
 
 
-def _place(o: Observation) -> tuple | None:
+def _place(o: Observation) -> tuple[Hashable, ...] | None:
     """An address that each lane has whenever it comes; None where it may change between."""
     value = o.address
     if value.poison is not None or value.valid is not None or any(u.kind not in OUTER for u, _ in value.terms):

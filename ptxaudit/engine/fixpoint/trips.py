@@ -7,18 +7,18 @@ j = select(j == 2, 0, j + 1)                    tangled: j moves by no step
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ptxaudit.base.records import Record
+from ptxaudit.engine.exec.registers import Name
 from ptxaudit.engine.ops.operations import ever_known
 from ptxaudit.engine.ops.table import OPS
-from ptxaudit.ir.graph import opaque_load
 from ptxaudit.ir.nodes import Guard, Op, Reg
+from ptxaudit.ir.operands import opaque_load
 
 MOST_STEPS = 64  # operations between the registers that a trip begins with and what it makes of one
 
 
-@dataclass(frozen=True)
-class Trip:
+class Trip(Record):
     """steps: (instruction, operation)s that every trip runs once, in order, and that need nothing else: they make
     `moved`, registers that the next trip reads and that seem to be a linear function of what this one began with, and
     `leaving`, the predicates of the blocks that may leave the loop (None for one that others make). tangled: registers
@@ -31,8 +31,7 @@ class Trip:
     tangled: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(Record):
     """A block of a loop: its (instruction, operation)s; once: every trip runs it once; inner: it lies in another loop
     of this one; exits: it may leave the loop, under the predicate `guard` if any."""
 
@@ -43,8 +42,7 @@ class Piece:
     guard: Guard | None
 
 
-@dataclass(frozen=True)
-class _Made:
+class _Made(Record):
     """What a trip has made of a register. linear: of what it began with; None: of nothing that changes. needs: the
     places among all steps of those that make it, None where these are not all."""
 
@@ -57,7 +55,7 @@ _TANGLED = _Made(False, None)
 _CONVERSIONS = ("cvta", "cvta.to")  # of pointers to shared memory: an offset is added
 
 
-def trip_of(pieces: Iterable[Piece], written: frozenset, carried: tuple) -> Trip:
+def trip_of(pieces: Iterable[Piece], written: frozenset[Name], carried: tuple[Name, ...]) -> Trip:
     """The trip of a loop with these blocks in the order of running, that writes, and carries on, these registers."""
     made: dict[str, _Made] = {}
     every: list[tuple[int, Op]] = []
@@ -74,8 +72,10 @@ def trip_of(pieces: Iterable[Piece], written: frozenset, carried: tuple) -> Trip
             name = piece.guard.reg.name if piece.once and piece.guard is not None else ""
             needs = made.get(name, _BEGUN).needs if name else None
             leaving.append((piece.guard, needs) if needs is not None else (None, frozenset()))
-    moved = {name: made[name].needs for name in carried if name in made and made[name].linear and made[name].needs}
-    needed = frozenset().union(*moved.values(), *(needs for _, needs in leaving))
+    moved = {
+        name: needs for name in carried if isinstance(name, str) and (needs := _of_a_step(made.get(name))) is not None
+    }
+    needed: frozenset[int] = frozenset().union(*moved.values(), *(needs for _, needs in leaving))
     return Trip(
         tuple(every[at] for at in sorted(needed)),
         tuple(moved),
@@ -89,7 +89,12 @@ def _is_linear(op: Op) -> bool:
     return row.linear if row is not None else op.name in _CONVERSIONS
 
 
-def _made(op: Op, made: dict[str, _Made], written: frozenset, place: int) -> _Made:
+def _of_a_step(made: _Made | None) -> frozenset[int] | None:
+    """The places of what makes a register that moves by a step; None of others."""
+    return made.needs or None if made is not None and made.linear else None
+
+
+def _made(op: Op, made: dict[str, _Made], written: frozenset[Name], place: int) -> _Made:
     """What an operation makes of its sources."""
     if op.guard is not None or op.name == "call":
         return _TANGLED
@@ -100,5 +105,6 @@ def _made(op: Op, made: dict[str, _Made], written: frozenset, place: int) -> _Ma
     for source in sources:
         if source.linear is not None:
             linear = linear is not False and source.linear and _is_linear(op)
-    needs = None if any(s.needs is None for s in sources) else frozenset((place,)).union(*(s.needs for s in sources))
+    of_sources = [s.needs for s in sources if s.needs is not None]
+    needs = None if len(of_sources) < len(sources) else frozenset((place,)).union(*of_sources)
     return _Made(linear, needs if needs is not None and len(needs) <= MOST_STEPS else None)

@@ -7,11 +7,14 @@ early (`Unsafe`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ptxaudit.engine.exec.repeat import Unsafe
+from ptxaudit.base.arrays import distinct
+from ptxaudit.base.records import Record
+from ptxaudit.engine.exec.rounds import Unsafe
 from ptxaudit.ir.reasons import Kind, Reason
 
 GRAIN = 1 << 10  # bytes that are taken in at a time
@@ -30,8 +33,7 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class Bytes:
+class Bytes(Record):
     """An access byte by byte, (m,) arrays: cell; of its lane: epoch, warp, when all of the warp last met (synced), the
     lanes that are issued with it (group), and row * LANES + lane; which byte of the access it is."""
 
@@ -44,7 +46,8 @@ class Bytes:
     byte: np.ndarray
 
 
-_FIELDS = {
+Get = Callable[[str], np.ndarray]  # a field of the cells of an access
+_FIELDS: dict[str, tuple[type[Any], int]] = {
     "value": (np.uint8, 0),
     "known": (bool, False),
     "why": (np.uint8, NEVER),
@@ -72,6 +75,20 @@ class Cells:
 
     __slots__ = (*_FIELDS, "limit")
 
+    value: np.ndarray
+    known: np.ndarray
+    why: np.ndarray
+    blocks: np.ndarray
+    written: np.ndarray
+    writer: np.ndarray
+    writing: np.ndarray
+    stored: np.ndarray
+    seen: np.ndarray
+    reader: np.ndarray
+    reading: np.ndarray
+    loaded: np.ndarray
+    by: np.ndarray
+
     def __init__(self, classes: int, limit: int):
         self.limit = limit
         for name, (dtype, start) in _FIELDS.items():
@@ -79,7 +96,8 @@ class Cells:
 
     @property
     def size(self) -> int:
-        return self.value.shape[1]
+        result: int = self.value.shape[1]
+        return result
 
     def grow(self, size: int) -> None:
         size = min(-(-size // GRAIN) * GRAIN, self.limit)
@@ -93,19 +111,30 @@ class Cells:
         for name in _FIELDS:
             setattr(self, name, getattr(self, name)[origin])
 
-    def write(self, at: Bytes, clock: int, value, sure, blocks, lasting: bool, why: int = VALUE) -> None:
+    def write(
+        self,
+        at: Bytes,
+        clock: int,
+        value: np.ndarray,
+        sure: np.ndarray,
+        blocks: np.ndarray,
+        lasting: bool,
+        why: int = VALUE,
+    ) -> None:
         """Store bytes. value, sure, blocks: (m,) what, whether it is known, dimensions of block indices in it; lasting:
         arrives later; why: the reason that values are not known."""
         if not len(at.cell):
             return
-        if len(np.unique(at.cell)) == len(at.cell):
-            return self.write_apart(at, clock, value, sure, blocks, lasting, why=why)
-        for warp in np.unique(at.warp):  # one after the other: nothing orders them, which `write_apart` sees
+        if len(distinct(at.cell)) == len(at.cell):
+            return self.write_diverged(at, clock, value, sure, blocks, lasting, why=why)
+        for warp in distinct(at.warp):  # one after the other: nothing orders them, which `write_apart` sees
             some = at.warp == warp
             order = np.flatnonzero(some)[np.argsort(at.cell[some], kind="stable")]
             cell = at.cell[order]
             first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-            reduced = lambda function, a: function.reduceat(a[order], first)
+            reduced: Callable[[np.ufunc, np.ndarray], np.ndarray] = lambda function, a: function.reduceat(
+                a[order], first
+            )
             alike = reduced(np.minimum, value) == reduced(np.maximum, value)
             keep = order[first]
             one = Bytes(
@@ -117,7 +146,7 @@ class Cells:
                 at.lane[keep],
                 at.byte[keep],
             )
-            self.write_apart(
+            self.write_diverged(
                 one,
                 clock,
                 value[keep],
@@ -128,17 +157,25 @@ class Cells:
                 why,
             )
 
-    def write_apart(
-        self, at: Bytes, clock: int, value, sure, blocks, lasting: bool, clash=False, why: int = VALUE
+    def write_diverged(
+        self,
+        at: Bytes,
+        clock: int,
+        value: np.ndarray,
+        sure: np.ndarray,
+        blocks: np.ndarray,
+        lasting: bool,
+        clash: np.ndarray | bool = False,
+        why: int = VALUE,
     ) -> None:
         """Every cell once. clash: where threads disagree."""
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
-        get = lambda name: flat[name][at.cell]
+        get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
         same = sure & get("known") & (get("value") == value) & (not lasting)
         torn = (get("seen") >= epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & ~same
         if torn.any():
-            raise Unsafe(Reason(Kind.RACE), frozenset(np.unique(get("by")[torn]).tolist()))
+            raise Unsafe(Reason(Kind.RACE), frozenset(distinct(get("by")[torn]).tolist()))
         mine = get("writer") == at.warp
         ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
         sure = sure & ~get("frozen") & (not lasting)
@@ -152,11 +189,11 @@ class Cells:
         flat["writer"][at.cell] = np.where(ordered | mine, at.warp, SEVERAL)
         flat["written"][at.cell], flat["stored"][at.cell] = epoch, clock
 
-    def read(self, at: Bytes, clock: int, index: int):
+    def read(self, at: Bytes, clock: int, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, set[int]]:
         """(value, whether it is known, why not, dimensions of the block indices that would tell more) of each byte;
         notes what was taken as known by the instruction `index`."""
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
-        get = lambda name: flat[name][at.cell]
+        get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
         ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
         sure = get("known") & ordered
@@ -171,7 +208,7 @@ class Cells:
         order = some[np.argsort(at.cell[some], kind="stable")]
         cell = at.cell[order]
         first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-        reduced = lambda function, a: function.reduceat(a[order], first)
+        reduced: Callable[[np.ufunc, np.ndarray], np.ndarray] = lambda function, a: function.reduceat(a[order], first)
         warp, most = reduced(np.minimum, at.warp), reduced(np.maximum, at.warp)
         cell, keep = cell[first], order[first]
         group = np.where(warp == most, reduced(np.bitwise_and, at.group), 0)
@@ -186,7 +223,8 @@ class Cells:
         flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, clock, index
 
 
-def _in_order(get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:
+def _in_order(get: Get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:
     """Where the last access, by `who` with the lanes `together` at the time `when`, came before this one in the same
     warp: of lanes that are issued with this one, or before all of the warp last met."""
-    return (get(who) == at.warp) & (((get(together) & at.group) != 0) | (get(when) < at.synced))
+    result: np.ndarray = (get(who) == at.warp) & (((get(together) & at.group) != 0) | (get(when) < at.synced))
+    return result

@@ -7,31 +7,30 @@ the block itself, the access may leave it, and then other counters see it (banks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import Lost, Uniform, Value, constant, signed
-from ptxaudit.engine.exec.effects import View
+from ptxaudit.engine.domain.value import Uniform, Value, constant, signed
+from ptxaudit.engine.exec.registers import View
 from ptxaudit.engine.memory.spaces import OF, OPEN, spaces_of, within
+from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.banks.access import UNSCORED
 from ptxaudit.ir.nodes import Function, Special
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 RANK_BIT = 24
 ALONE = (1, 1, 1)
-REMOTE = Lost(Kind.REMOTE, given=(UNSCORED["remote"],))
+REMOTE = Reason(Kind.REMOTE, given=(UNSCORED["remote"],))
 
 
-def clustered(function: Function, launch) -> bool:
+def clustered(function: Function, launch: Launch | None) -> bool:
     """The launch is known to have clusters of several blocks."""
     size = launch.cluster if launch is not None and launch.cluster else function.cluster
     return size is not None and int(np.prod(size)) > 1
 
 
-@dataclass(frozen=True)
-class Located:
+class Located(Record):
     """A generic access. lanes, open: (rows, LANES) active lanes that go to shared memory, and of which that is not
     known; place: the address in shared memory in the former; why: it is not known of the others, None where it is.
     idle: (rows,) no lane is active, and the address is one of shared memory all the same. never: no address that is
@@ -40,7 +39,7 @@ class Located:
     place: Value
     lanes: np.ndarray
     open: np.ndarray
-    why: Lost | None
+    why: Reason | None
     idle: np.ndarray
     never: bool = False
 
@@ -54,7 +53,7 @@ def located(address: Value, active: np.ndarray, origins: frozenset[str] | None, 
     why = None
     if unknown.any():
         kind, given = (Kind.GENERIC, ()) if of == "shared" else (Kind.GENERIC_SPACE, (of,))
-        why = Lost(kind, given=given, unknowns=affine.unknowns_of(address), cause=address.why)
+        why = Reason(kind, given=given, unknowns=affine.unknowns_of(address), cause=address.why)
     idle = ~active.any(axis=1) & (found == space).any(axis=1)
     return Located(
         within(address) if of != "global" else address,
@@ -66,7 +65,7 @@ def located(address: Value, active: np.ndarray, origins: frozenset[str] | None, 
     )
 
 
-def remote(address: Value, active: np.ndarray, view: View) -> Lost | None:
+def remote(address: Value, active: np.ndarray, view: View) -> Reason | None:
     """Why an address within the window of shared memory is not certainly one of the block's own; None: it is.
 
     address: without the window's base; of lanes where `active` is false it does not matter.
@@ -77,8 +76,8 @@ def remote(address: Value, active: np.ndarray, view: View) -> Lost | None:
     if address.poison is not None and (address.poison & active).any():
         if env.cluster is None:
             return None  # (what is not known at all is left to who asks)
-        return Lost(Kind.MAY_BE_REMOTE, cause=address.why)
-    rank = view.read(Special("cga_ctaid", 32)) if env.function.isa == "sass" else constant(0, 32)
+        return Reason(Kind.MAY_BE_REMOTE, cause=address.why)
+    rank = view.read(Special("cga_ctaid", 32)) if env.function.absolute_shared else constant(0, 32)
     rest = affine.subtract(affine.fit(address, 32), affine.scale(rank, np.full((1, 1), 1 << RANK_BIT, np.uint32)))
     base = np.broadcast_to(signed(rest.base), active.shape)[active]
     apart = any(_leaves(u, c, active) for u, c in rest.terms)

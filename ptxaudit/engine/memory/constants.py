@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ptxaudit.base.demangle import demangle
-from ptxaudit.engine.domain.value import DTYPES, Lost, Uniform, Value, unknown, words_at
+from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.value import DTYPES, Uniform, Value, unknown, words_at
 from ptxaudit.ir.nodes import Variable
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 if TYPE_CHECKING:
     from ptxaudit.ir.nodes import Function
 
 
-@dataclass(frozen=True)
-class _Table:
+class _Table(Record):
     """Bytes that lie together. known, told: which of them are, by the file or by the launch; by the launch."""
 
     variable: Variable
     content: np.ndarray  # uint8
     known: np.ndarray  # bool
-    told: np.ndarray
+    specified: np.ndarray
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Constants:
         if not variables:
             return None
         loaded = self._loaded([t for v in variables if (t := self.tables.get((v.space, v.name)))], address.base, bits)
-        return self._told_apart(variables, address.base, bits) if loaded is None else loaded
+        return self._identity(variables, address.base, bits) if loaded is None else loaded
 
     def _named_by(self, space: str, address: Value) -> list[Variable]:
         """The variables that an address may be of, its base then being the offset: from their beginning, or in their
@@ -75,7 +75,7 @@ class Constants:
             return []
         return [v for v in self.variables if symbol.key == ("const", v.name)]
 
-    def _told_apart(self, variables: list[Variable], base: np.ndarray, bits: int) -> Value | None:
+    def _identity(self, variables: list[Variable], base: np.ndarray, bits: int) -> Value | None:
         """One number that the host has written: an unknown that a launch can tell, the same in all blocks."""
         if base.size > 1 and (base != base.flat[0]).any():
             return None
@@ -100,12 +100,12 @@ class Constants:
             if not inside.any():
                 continue
             out, found = np.where(inside, words_at(table.content, at, bits), out), found | inside
-            if table.variable.rewritable and not _whole(table.told, at, size)[inside].all():
+            if table.variable.rewritable and not _whole(table.specified, at, size)[inside].all():
                 self.assumed.add(table.variable.name)
         if not found.any():
             return None
         poison = None if found.all() else ~found
-        return Value(out, poison=poison, why=None if poison is None else Lost(Kind.CONSTANT_MEMORY))
+        return Value(out, poison=poison, why=None if poison is None else Reason(Kind.CONSTANT_MEMORY))
 
     def sentences(self) -> tuple[str, ...]:
         """What the answers rest on, for the report."""
@@ -118,7 +118,8 @@ class Constants:
 
 def _whole(marks: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
     """Whether all of the `size` bytes from each offset on are marked."""
-    return np.logical_and.reduce([marks[np.minimum(at + k, len(marks) - 1)] for k in range(size)])
+    result: np.ndarray = np.logical_and.reduce([marks[np.minimum(at + k, len(marks) - 1)] for k in range(size)])
+    return result
 
 
 def _table(variable: Variable, symbols: Mapping[str, tuple[bytes, bytes] | None]) -> _Table | None:
@@ -126,8 +127,8 @@ def _table(variable: Variable, symbols: Mapping[str, tuple[bytes, bytes] | None]
     initial = variable.data or b""
     if stated is None or not (initial or stated[0]):
         return None
-    told = np.zeros(max(len(initial), len(stated[0])), bool)
-    told[: len(stated[1])] = np.frombuffer(stated[1], bool)
-    known = told.copy()
+    specified = np.zeros(max(len(initial), len(stated[0])), bool)
+    specified[: len(stated[1])] = np.frombuffer(stated[1], bool)
+    known = specified.copy()
     known[len(stated[0]) :] = True  # by the file
-    return _Table(variable, np.frombuffer(stated[0] + initial[len(stated[0]) :], np.uint8), known, told)
+    return _Table(variable, np.frombuffer(stated[0] + initial[len(stated[0]) :], np.uint8), known, specified)

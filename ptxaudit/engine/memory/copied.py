@@ -9,15 +9,17 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import array_zeros, constant, lane_uniform
-from ptxaudit.engine.exec.effects import View, guard_mask
+from ptxaudit.engine.exec.registers import View, guard_mask
+from ptxaudit.ir.nodes import Site
 
 LINE_BITS = 7  # of an address in a line of global memory, 128 bytes
 
 
-def sources(site, view: View, active: np.ndarray) -> np.ndarray | None:
+def sources(site: Site, view: View, active: np.ndarray) -> np.ndarray | None:
     """Global byte addresses up to a shift of whole lines, (n, LANES); None where not known. active: (n, LANES) lanes
     that copy.
     """
+    assert site.source is not None  # of a copy
     value = view.read(site.source)
     if site.source_offset:
         value = affine.add(value, constant(site.source_offset, value.bits))
@@ -31,18 +33,18 @@ def sources(site, view: View, active: np.ndarray) -> np.ndarray | None:
     return np.broadcast_to(value.base.astype(np.int64), active.shape)
 
 
-def may_fill(site) -> bool:
+def may_fill(site: Site) -> bool:
     """It reads memory of another kind than its destination, and some of its lanes may read nothing."""
     return site.of != "shared" and (site.ignore is not None or site.source_size is not None)
 
 
-def reading(site, view: View, active: np.ndarray) -> np.ndarray | None:
+def reading(site: Site, view: View, active: np.ndarray) -> np.ndarray | None:
     """Of a copy whose source is looked at, the active lanes that read it; None where that is not known. A lane that
     copies some of its bytes reads as one that copies all: they lie in one sector (measured, docs/hardware.md)."""
     out = np.zeros(active.shape, bool)
     if site.ignore is not None:
-        ignored, doubt = guard_mask(view, site.ignore)
-        if doubt is not None:
+        ignored, undecided = guard_mask(view, site.ignore)
+        if undecided is not None:
             return None
         out |= ignored
     if site.source_size is not None:
@@ -53,15 +55,15 @@ def reading(site, view: View, active: np.ndarray) -> np.ndarray | None:
     return active & ~out
 
 
-def filled(site, view: View, active: np.ndarray, width: int) -> np.ndarray | None:
+def filled(site: Site, view: View, active: np.ndarray, width: int | None) -> np.ndarray | None:
     """(n, LANES) lanes that write zeros instead of copying; None where all copy, or that is not known. width: bytes a
     lane copies."""
     if site.ignore is None and site.source_size is None:
         return None
     out = np.zeros(active.shape, bool)
     if site.ignore is not None:
-        ignored, doubt = guard_mask(view, site.ignore)
-        if doubt is not None:
+        ignored, undecided = guard_mask(view, site.ignore)
+        if undecided is not None:
             return None
         out |= ignored
     if site.source_size is not None:
@@ -69,4 +71,5 @@ def filled(site, view: View, active: np.ndarray, width: int) -> np.ndarray | Non
         if not size.known or ((size.base != 0) & (size.base != width) & active).any():
             return None
         out |= size.base == 0
-    return out & active
+    result: np.ndarray | None = out & active
+    return result

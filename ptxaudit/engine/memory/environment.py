@@ -1,7 +1,7 @@
 """Where values come from: special registers, parameters, addresses of variables.
 
 An `Environment` describes the rows (warps) that are run together: their thread indices, which
-lanes exist, and what the launch tells. What is not told is a `Uniform`.
+lanes exist, and what the launch tells. What is not specified is a `Uniform`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
+from ptxaudit.base.records import Record
+from ptxaudit.engine.domain import naming
 from ptxaudit.engine.domain.value import (
     DTYPES,
     POINTER_LIMIT,
-    Lost,
     Uniform,
     Value,
     constant,
@@ -25,14 +27,15 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.memory.constants import Constants
-from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special, Unknown
+from ptxaudit.ir.reasons import Kind, Reason
 
 if TYPE_CHECKING:
     from ptxaudit.engine.memory.given import Given
     from ptxaudit.engine.memory.origins import Origins
     from ptxaudit.engine.ops.row import Row
 
+POINTER_BYTES = 8
 LANES = 32  # lanes of a warp, on every NVIDIA machine
 SHARED_WINDOW = 256 * 1024  # bytes: no block's shared memory is larger (228 KiB on sm_90)
 DIMENSIONS = "xyz"
@@ -50,8 +53,7 @@ WINDOWS = {
 }
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Record):
     """What the user states beside a launch.
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
@@ -62,7 +64,7 @@ class Facts:
     distinct one, too. code: made-up addresses of functions (`code_addresses`).
     """
 
-    aligned: dict = field(default_factory=dict)
+    aligned: Mapping[str, int] = msgspec.field(default_factory=dict)
     block: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
     dynamic_shared: int | None = None
@@ -71,22 +73,22 @@ class Facts:
     origins: Origins | None = None
     keep: bool = False
     seen: bool = False
-    meanings: Mapping[str, Row] = field(default_factory=dict, repr=False)
-    code: Mapping[str, int] = field(default_factory=dict, repr=False)
+    meanings: Mapping[str, Row] = msgspec.field(default_factory=dict)
+    code: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 @dataclass
 class Environment:
     """One batch of rows. tid: three (rows, LANES) uint32 arrays, or Values for unknown ones.
 
-    exists: (rows, LANES) bool. block/grid/cluster: three numbers each, or None where not told.
-    param_bytes/param_known: the buffer and which of its bytes are told.
+    exists: (rows, LANES) bool. block/grid/cluster: three numbers each, or None where not specified.
+    param_bytes/param_known: the buffer and which of its bytes are specified.
     concrete_block: dimension -> (rows, 1) uint32 array, when blocks are run one by one.
     """
 
     function: Function
     exists: np.ndarray
-    tid: tuple
+    tid: tuple[np.ndarray | Value, np.ndarray | Value, np.ndarray | Value]
     warp: np.ndarray
     block: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
@@ -114,7 +116,7 @@ class Environment:
             self.executions += 1
         return self.executions
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._variables = {(v.space, v.name): v for v in self.function.variables}
         banks = {
             ("const", v.name): v for v in self.function.variables if v.space.startswith("const")
@@ -124,7 +126,8 @@ class Environment:
 
     @property
     def rows(self) -> int:
-        return self.exists.shape[0]
+        result: int = self.exists.shape[0]
+        return result
 
     # --- operands ---
 
@@ -136,7 +139,8 @@ class Environment:
             return self.special(source.name, source.bits)
         if isinstance(source, Address):
             return self.address(source)
-        return opaque(source.bits, Lost(Kind.NOT_EXPRESSED, given=(source.reason,)))
+        assert isinstance(source, Unknown)  # a register is read from where it is kept
+        return opaque(source.bits, Reason(Kind.NOT_EXPRESSED, given=(source.reason,)))
 
     def address(self, a: Address) -> Value:
         if a.space == "param":
@@ -152,7 +156,14 @@ class Environment:
         kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"
         limit = SHARED_WINDOW if kind == "shared" else POINTER_LIMIT
         symbol = Uniform(
-            a.name, a.bits, low_zeros(align), 0, limit, kind, (a.space, a.name), address=a.space not in _WINDOWED
+            naming.variable(a.name),
+            a.bits,
+            low_zeros(align),
+            0,
+            limit,
+            kind,
+            (a.space, a.name),
+            address=a.space not in _WINDOWED,
         )
         value = unknown(symbol)
         return Value(value.base + DTYPES[a.bits](a.offset & ((1 << a.bits) - 1)), value.terms)
@@ -185,7 +196,7 @@ class Environment:
         if stem.startswith("cluster") or stem == "is_explicit_cluster" or stem in ("nclusterid", "cga_ctaid"):
             return self._cluster(stem, d)
         if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
-            return opaque(32, Lost(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
+            return opaque(32, Reason(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
         if name in WINDOWS:
             return unknown(
                 Uniform(
@@ -196,10 +207,10 @@ class Environment:
         # H200).
         return unknown(Uniform(f"%{name}", 32, 0, 0, 2**31 - 1, "special", name))
 
-    def _extent(self, name, told, d, limit) -> Value:
-        if told is not None:
-            return constant(told[d], 32)
-        return unknown(Uniform(f"{name}.{DIMENSIONS[d]}", 32, 0, 1, limit, "block shape", (name, d)))
+    def _extent(self, name: str, specified: tuple[int, int, int] | None, d: int, limit: int) -> Value:
+        if specified is not None:
+            return constant(specified[d], 32)
+        return unknown(Uniform(naming.special(name, DIMENSIONS[d]), 32, 0, 1, limit, "block shape", (name, d)))
 
     def _block_index(self, d: int) -> Value:
         if d in self.concrete_block:
@@ -207,7 +218,9 @@ class Environment:
         if self.grid is not None and self.grid[d] == 1:
             return constant(0, 32)
         high = (self.grid[d] if self.grid is not None else GRID_LIMITS[d]) - 1
-        return unknown(Uniform(f"ctaid.{DIMENSIONS[d]}", 32, 0, 0, high, "block", ("ctaid", d), blocks=1 << d))
+        return unknown(
+            Uniform(naming.special("ctaid", DIMENSIONS[d]), 32, 0, 0, high, "block", ("ctaid", d), blocks=1 << d)
+        )
 
     def _cluster(self, stem: str, d: int) -> Value:
         size = self.cluster
@@ -254,13 +267,14 @@ class Environment:
         if op is not None:
             return origins.spaces(op.src[0], index, ops.index(op))
         site = self.function.instructions[index].site
+        assert site is not None
         return origins.spaces(
             site.address,
             index,
             next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops)),
         )
 
-    # --- memory that is told ---
+    # --- memory that is specified ---
 
     def parameter(self, offset: int, bits: int) -> Value:
         """Bits of the parameter buffer at a byte offset."""
@@ -274,8 +288,10 @@ class Environment:
         within = offset - parameter.offset
         if within or size != parameter.size:
             name += f"[{within}:{within + size}]"
-        stated = max((self.facts.aligned.get(k, 1) for k in (parameter.name, "*")), default=1)
         pointer = parameter.pointer if parameter.pointer is not None else (bits == 64)
+        stated = self.facts.aligned.get(parameter.name, 1)
+        if parameter.pointer or parameter.pointer is None and parameter.size == POINTER_BYTES:
+            stated = max(stated, self.facts.aligned.get("*", 1))
         if pointer and bits == 64 and within == 0 and size == parameter.size:
             zeros = low_zeros(max(stated, parameter.align))
             return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits), address=True))
@@ -292,7 +308,9 @@ def _lane_mask(which: str) -> np.ndarray:
     return masks[which].astype(np.uint32)[None, :]
 
 
-def thread_rows(block: tuple[int, int, int]) -> tuple[np.ndarray, tuple, np.ndarray]:
+def thread_rows(
+    block: tuple[int, int, int],
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
     """(exists, tid, warp) of all warps of a block: threads in order x, y, z, LANES to a warp."""
     threads = block[0] * block[1] * block[2]
     warps = -(-threads // LANES)
@@ -302,7 +320,7 @@ def thread_rows(block: tuple[int, int, int]) -> tuple[np.ndarray, tuple, np.ndar
     y = linear // np.uint32(block[0]) % np.uint32(block[1])
     z = linear // np.uint32(block[0] * block[1])
 
-    def compact(t):
+    def compact(t: np.ndarray) -> np.ndarray:
         return np.zeros((1, 1), np.uint32) if not t.any() else t
 
     return exists, (compact(x), compact(y), compact(z)), np.arange(warps, dtype=np.uint32)[:, None]

@@ -4,21 +4,23 @@
 
 The bytes are what memory holds when the kernel starts. They are taken for a load that the code promises
 to be of read-only memory (`ld.global.nc`, LDG.CONSTANT), and for any load from a buffer into which nothing
-that the kernel writes can go. Where a store goes is told by the pointers that its address is made of (`origins`):
+that the kernel writes can go. Where a store goes is specified by the pointers that its address is made of (`origins`):
 a pointer to one buffer does not reach another (C++ [expr.add]: a pointer moves within its array), which the report
-lists as assumed; a pointer that is not told, and an address that no pointer is seen in, may be anything.
+lists as assumed; a pointer that is not specified, and an address that no pointer is seen in, may be anything.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import field
 
-from ptxaudit.engine.domain.value import DTYPES, Lost, Value, words_at
+from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.value import DTYPES, Value, words_at
 from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 if TYPE_CHECKING:
     from ptxaudit.engine.memory.origins import Origins
@@ -28,8 +30,7 @@ SPACES = ("global", "generic")
 READ_ONLY = frozenset(("nc", "CONSTANT"))  # parts of opcodes
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(Record):
     """buffers: (address, bytes as uint8), sorted. trusted: for each, whether nothing in the kernel may write it.
     writes: something in it is written through a pointer; taken: buffers, by position, of which a load took what the
     launch tells."""
@@ -65,19 +66,24 @@ class Given:
             out, found = np.where(inside, word, out), found | inside
         if not found.any():
             return (
-                Value(out, poison=np.ones((1, 1), bool), why=Lost(Kind.LOADED_WHERE_WRITTEN, index))
+                Value(out, poison=np.ones((1, 1), bool), why=Reason(Kind.LOADED_WHERE_WRITTEN, index))
                 if changed
                 else None
             )
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
-        return Value(out, poison=poison, why=None if poison is None else Lost(Kind.LOADED_OUTSIDE, index))
+        return Value(out, poison=poison, why=None if poison is None else Reason(Kind.LOADED_OUTSIDE, index))
 
 
 ASSUMED = "what is written through a told pointer, or to a variable, stays within the buffer that it points to"
 
 
-def given(graph: Graph, origins: Origins, pointed, variables) -> Given:
+def given(
+    graph: Graph,
+    origins: Origins,
+    pointed: Iterable[tuple[int, np.ndarray]],
+    variables: Mapping[str, tuple[int, np.ndarray]],
+) -> Given:
     """What the launch tells of memory, with what the kernel may change of it.
 
     origins: of the kernel's addresses under this launch. pointed: (address, bytes) of each buffer that a pointer points
@@ -91,7 +97,9 @@ def given(graph: Graph, origins: Origins, pointed, variables) -> Given:
     return Given(buffers, tuple(at not in written for at in range(len(buffers))), promised, places, pointers)
 
 
-def _written(graph: Graph, origins: Origins, buffers, variables) -> tuple[set[int], bool]:
+def _written(
+    graph: Graph, origins: Origins, buffers: Sequence[tuple[int, np.ndarray]], variables: Mapping[str, int]
+) -> tuple[set[int], bool]:
     """(positions of the buffers that something in the kernel may write, whether it writes through pointers at all)."""
     everything = set(range(len(buffers))), True
     out: set[int] = set()
@@ -116,7 +124,9 @@ def _written(graph: Graph, origins: Origins, buffers, variables) -> tuple[set[in
     return out, pointers
 
 
-def _reached(origins: Origins, index: int, op: Op, buffers, variables) -> set[int] | None:
+def _reached(
+    origins: Origins, index: int, op: Op, buffers: Sequence[tuple[int, np.ndarray]], variables: Mapping[str, int]
+) -> set[int] | None:
     """The buffers that an address may point into; None where it is not known what it points to."""
     bases = origins.bases(index, op)
     if bases is None:
@@ -125,7 +135,7 @@ def _reached(origins: Origins, index: int, op: Op, buffers, variables) -> set[in
     for base in bases:
         if base.kind == "window":
             continue
-        number = variables.get(base.key) if base.kind == "variable" else origins.told(base)
+        number = variables.get(base.key) if base.kind == "variable" else origins.specified(base)
         if number is None and base.kind == "parameter":
             return None
         reached |= {

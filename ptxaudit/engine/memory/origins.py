@@ -14,14 +14,17 @@ anywhere.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
+from typing import Any
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
-from ptxaudit.engine.memory.environment import POINTER_LIMIT, WINDOWS
+from ptxaudit.engine.domain.value import POINTER_LIMIT
+from ptxaudit.engine.memory.environment import WINDOWS
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
+from ptxaudit.ir.dataflow.solve import solve
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Op, Operand, Parameter, Reg, Special
 from ptxaudit.ir.warp_operations import WARP
@@ -30,11 +33,13 @@ FOLLOWING = "following where addresses come from"
 POINTER_BYTES = 8
 WORD, PAIR = 32, 64
 LOWEST_POINTER = 1 << 32  # device addresses begin above it: a told number below is none
-MOST_ATOMS = 16  # alternatives that are told apart
+MOST_ATOMS = 16  # alternatives that are distinguished
 
 
-@dataclass(frozen=True)
-class Base:
+Place = tuple[int, int, str]  # of a definition: instruction, operation, register
+
+
+class Base(Record):
     """Something that a pointer points to.
 
     kind: "parameter" (key: its byte offset among the parameters), "variable" (its name), "window" (the state space
@@ -42,7 +47,7 @@ class Base:
     """
 
     kind: str
-    key: object
+    key: Any
     certain: bool
 
 
@@ -54,8 +59,7 @@ class Part(Enum):
     NUMBER, DATA, ANY, WHOLE, LOW, HIGH = range(6)
 
 
-@dataclass(frozen=True)
-class Atom:
+class Atom(Record):
     """One alternative for a value. bases: of WHOLE, LOW and HIGH, one of which it points into."""
 
     part: Part
@@ -101,8 +105,8 @@ class Origins:
         bases = self.of(source, index, position)
         return None if bases is None else frozenset(base.key if base.kind == "window" else "global" for base in bases)
 
-    def told(self, base: Base) -> int | None:
-        """The number that a pointer parameter holds; None where it is not told."""
+    def specified(self, base: Base) -> int | None:
+        """The number that a pointer parameter holds; None where it is not specified."""
         known = self.param_known[base.key : base.key + POINTER_BYTES]
         if len(known) < POINTER_BYTES or not all(known):
             return None
@@ -125,8 +129,8 @@ class Origins:
 
     def _settle(self, wanted: list[tuple[int, int, str]]) -> None:
         """The fixed point for these definitions and all that they are made of."""
-        sources: dict[tuple, list[list[tuple] | Atoms]] = {}
-        readers: dict[tuple, list[tuple]] = defaultdict(list)
+        sources: dict[Place, list[list[Place] | Atoms]] = {}
+        readers: dict[Place, list[Place]] = defaultdict(list)
         work = [place for place in wanted if place not in self._known]
         while work:
             place = work.pop()
@@ -146,26 +150,23 @@ class Origins:
                     readers[at].append(place)
                     if at not in self._known:
                         work.append(at)
-        found: dict[tuple, Atoms] = dict.fromkeys(sources, frozenset())
-        value = lambda at: self._known[at] if at in self._known else found[at]
-        work = list(sources)
-        while work:
-            place = work.pop()
+        found: dict[Place, Atoms] = dict.fromkeys(sources, frozenset())
+        value: Callable[[Place], Atoms] = lambda at: self._known[at] if at in self._known else found[at]
+
+        def transfer(place: Place) -> Atoms:
             read = [s if isinstance(s, frozenset) else _union(map(value, s)) for s in sources[place]]
             now = found[place] | self._made(place, read)
-            if len(now) > MOST_ATOMS:
-                now = ANY
-            if now != found[place]:
-                found[place] = now
-                work += [reader for reader in readers[place] if reader in found]
+            return now if len(now) <= MOST_ATOMS else ANY
+
+        solve(found, transfer, readers, list(sources)[::-1])
         self._known |= found
 
     def _made(self, place: tuple[int, int, str], sources: list[Atoms]) -> Atoms:
         """What an operation makes of its sources. (Of a source that is still to be looked at nothing is made.)"""
         index, position, name = place
         op = self.instructions[index].ops[position]
-        at = next(k for k, d in enumerate(op.dst) if d is not None and d.name == name)
-        bits = op.dst[at].bits
+        at, written = next((k, d) for k, d in enumerate(op.dst) if d is not None and d.name == name)
+        bits = written.bits
         row = OPS.get(op.name)
         origin = row.origin if row is not None else _WITHOUT_ROW.get(op.name.partition(".")[0], Origin.OPAQUE)
         if bits == 1 or origin is Origin.NUMBER:
@@ -195,7 +196,7 @@ class Origins:
         if start + POINTER_BYTES > parameter.offset + parameter.size or part is None:
             return NUMBER if bits <= WORD else ANY
         base = Base("parameter", start, bool(parameter.pointer) and parameter.size == POINTER_BYTES)
-        number = self.told(base)
+        number = self.specified(base)
         if number is not None and not LOWEST_POINTER <= number < POINTER_LIMIT:
             return NUMBER
         return frozenset((Atom(part, frozenset((base,))),))
@@ -224,7 +225,7 @@ def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms
 def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
     """(instruction, operation) of what may have written a register that the operation at `position` reads."""
     instructions = graph.function.instructions
-    writes = lambda op: any(d is not None and d.name == name for d in op.dst)
+    writes: Callable[[Op], bool] = lambda op: any(d is not None and d.name == name for d in op.dst)
     own = [k for k, op in enumerate(instructions[index].ops[:position]) if writes(op)]
     yield from ((index, k) for k in own)
     if any(instructions[index].ops[k].guard is None for k in own):
@@ -261,7 +262,7 @@ def _unknown(bits: int) -> Atoms:
     return ANY if bits > WORD else DATA
 
 
-def _union(every) -> Atoms:
+def _union(every: Iterable[Atoms]) -> Atoms:
     return frozenset().union(*every)
 
 
@@ -288,18 +289,18 @@ def _sum(a: Atom, b: Atom) -> Atom:
     if a.part is Part.NUMBER:
         return b
     wide = Part.WHOLE in (a.part, b.part) or Part.ANY in (a.part, b.part)
-    lost = Atom(Part.ANY if wide else Part.DATA)
+    unknown = Atom(Part.ANY if wide else Part.DATA)
     if a.part in (Part.DATA, Part.ANY):
         if b.part in (Part.DATA, Part.ANY):
-            return lost
+            return unknown
         sure = all(base.certain for base in b.bases)
-        return b if sure or a.part is Part.DATA and b.part is not Part.HIGH else lost
+        return b if sure or a.part is Part.DATA and b.part is not Part.HIGH else unknown
     if a.part is not b.part:
-        return lost
+        return unknown
     bases = a.bases | b.bases
     certain = frozenset(base for base in bases if base.certain)
     if len(certain) > 1:
-        return lost
+        return unknown
     return Atom(a.part, certain or bases)
 
 

@@ -46,12 +46,12 @@ class Reach:
             return Range(int(value.base.min()), int(value.base.max())) if value.known else None
         if not isinstance(source, Reg):
             return None
-        out, first = None, True
+        out: Range | None = None
         for place in origins.definitions(self.graph, source.name, index, position):
             found = self._result(*place, source)
             if found is None:
                 return None
-            out, first = found if first else out.united(found), False
+            out = found if out is None else out.united(found)
             if out is None:
                 return None
         return out
@@ -75,9 +75,10 @@ class Reach:
             return None
         sources = [self._source(s, index, position) for s in op.src]
         sources = [Range(0, (1 << s.bits) - 1) if r is None and s.bits <= 32 else r for r, s in zip(sources, op.src)]
-        if any(r is None for r in sources):
+        bounded = [r for r in sources if r is not None]
+        if len(bounded) < len(sources):
             return None
-        found = row.range(op, *sources)
+        found: Range | None = row.range(op, *bounded)
         if found is None or found.name == "" and (found.low < 0 or found.high >= 1 << reg.bits):
             return None
         return found

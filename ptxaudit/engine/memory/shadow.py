@@ -24,15 +24,17 @@ A loop is closed (`repeat`) only where each round leaves the bytes as they were.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import distinct
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import DTYPES, Lost, Value, known, resize, signed, squeeze
-from ptxaudit.engine.exec.effects import View, blend, fill
-from ptxaudit.engine.exec.repeat import NotAffine, Unsafe
+from ptxaudit.engine.domain.value import DTYPES, Value, known, resize, signed, squeeze
+from ptxaudit.engine.exec.registers import View, blend, fill
+from ptxaudit.engine.exec.rounds import NotAffine, Round, Unsafe
 from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells
 from ptxaudit.engine.memory.environment import LANES, SHARED_WINDOW, Environment
 from ptxaudit.engine.ops.ranges import Range
@@ -55,8 +57,7 @@ class BlocksNeeded(Exception):
         self.dimensions = dimensions
 
 
-@dataclass(frozen=True)
-class Touch:
+class Touch(Record):
     """Who accesses. kind: (n,) class of each row's block; warp: (n,) its number there; synced: (n,) when all its lanes
     last met; group: (n, LANES) lanes that are certainly issued together with each; active: (n, LANES)."""
 
@@ -65,6 +66,9 @@ class Touch:
     synced: np.ndarray
     group: np.ndarray
     active: np.ndarray
+
+
+Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and which lanes go there
 
 
 class Shadow:
@@ -89,10 +93,10 @@ class Shadow:
         self.warp = env.warp[:, 0].astype(np.int16)
         self.synced = np.full(len(self.kind), -1, np.int64)
         self.epoch = np.zeros(classes, np.int32)
-        self.lost = np.zeros(classes, bool)
+        self.unknown = np.zeros(classes, bool)
         self.clock = 0
         self.trusted: set[int] = set()  # loads that have been taken as known since someone cleared it
-        self.reasons = [Lost(kind) for kind in REASONS.values()]
+        self.reasons = [Reason(kind) for kind in REASONS.values()]
         self.cells: dict[str, Cells] = {}
         self.sizes = {v.name: v.size for v in env.function.variables if v.space.startswith("shared")}
 
@@ -118,7 +122,7 @@ class Shadow:
         origin = np.zeros(int(self.kind.max()) + 1, np.int64)
         origin[self.kind] = old
         self.warp, self.synced = self.warp[index], self.synced[index]
-        self.epoch, self.lost = self.epoch[origin], self.lost[origin]
+        self.epoch, self.unknown = self.epoch[origin], self.unknown[origin]
         for cells in self.cells.values():
             cells.take(origin)
         self._check_size()
@@ -145,23 +149,24 @@ class Shadow:
 
     def store(
         self,
-        address: Value | Lost,
+        address: Value | Reason,
         touch: Touch,
         values: list[Value] | None,
         size: int,
         index: int,
         view: View,
-        lap,
+        lap: Round | None,
         lasting: bool = False,
         within: Callable[[], Range | None] = lambda: None,
     ) -> None:
         """values: of the elements side by side, each of as many bits as is stored; None: `size` bytes that are not
         known. within: where the address is at all events, asked when it is not known. lap: the round of a loop that is
         run for many; lasting: they arrive some time later."""
-        touch = self._followed(touch)
-        if touch is None:
+        if not self._tracked(touch):
             return
-        if lap is not None and (isinstance(address, Lost) or any(lap.mentions(v) for v in (address, *(values or ())))):
+        if lap is not None and (
+            isinstance(address, Reason) or any(lap.mentions(v) for v in (address, *(values or ())))
+        ):
             raise NotAffine
         places, astray = self._places(address, touch.active, size, view)
         if astray.any():
@@ -170,21 +175,20 @@ class Shadow:
             reach = within()
             cells = (
                 None
-                if reach is None or reach.low < 0 or not reach.name and self.env.function.isa == "ptx"
+                if reach is None or reach.low < 0 or not reach.name and not self.env.function.absolute_shared
                 else self._cells(reach.name)
             )
-            if cells is None or reach.high + size > cells.limit:
+            if cells is None or reach is None or reach.high + size > cells.limit:
                 self.lose(touch, astray, lap)
             else:
                 self._somewhere(cells, reach.low, reach.high + size, touch, astray, lasting, lap)
-            touch = self._followed(touch)
-            if touch is None:
+            if not self._tracked(touch):
                 return
         value, is_known, blocks = _content(values, size, touch.active.shape)
         self.clock += 1
         for cells, offsets, lanes in places:
-            at = self._bytes(cells, offsets, lanes & ~self.lost[touch.kind][:, None], touch, size)
-            pick = lambda a: a[at.lane // LANES, at.lane % LANES, at.byte]
+            at = self._bytes(cells, offsets, lanes & ~self.unknown[touch.kind][:, None], touch, size)
+            pick: Callable[[np.ndarray], np.ndarray] = lambda a: a[at.lane // LANES, at.lane % LANES, at.byte]
             new, sure = pick(value), pick(is_known)
             if lap is not None:
                 there, before = cells.known.reshape(-1)[at.cell], cells.value.reshape(-1)[at.cell]
@@ -192,21 +196,23 @@ class Shadow:
                     raise NotAffine  # the rounds do not leave the bytes as they were
             cells.write(at, self.clock, new, sure, pick(blocks), lasting, self._reason(values))
 
-    def _somewhere(self, cells: Cells, low: int, end: int, touch: Touch, lanes: np.ndarray, lasting: bool, lap) -> None:
+    def _somewhere(
+        self, cells: Cells, low: int, end: int, touch: Touch, lanes: np.ndarray, lasting: bool, lap: Round | None
+    ) -> None:
         """These lanes write somewhere between two offsets."""
         if end > cells.size:
             cells.grow(end)
             self._check_size()
         self.clock += 1
-        rows = np.flatnonzero(lanes.any(axis=1) & ~self.lost[touch.kind])
-        for kind in np.unique(touch.kind[rows]):
+        rows = np.flatnonzero(lanes.any(axis=1) & ~self.unknown[touch.kind])
+        for kind in distinct(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
             alone = len(mine) == 1
             self.account.spend(PASSES * elements(end - low), FOLLOWING)
             cell = kind * cells.size + np.arange(low, end)
             if lap is not None and cells.known.reshape(-1)[cell].any():
                 raise NotAffine
-            full = lambda number, dtype: np.full(len(cell), number, dtype)
+            full: Callable[[Any, type[Any]], np.ndarray] = lambda number, dtype: np.full(len(cell), number, dtype)
             group = np.bitwise_and.reduce(touch.group[mine[0]][lanes[mine[0]]]) if alone else 0
             at = Bytes(
                 cell,
@@ -217,24 +223,24 @@ class Shadow:
                 cell,
                 cell,
             )
-            cells.write_apart(
+            cells.write_diverged(
                 at, self.clock, full(0, np.uint8), full(False, bool), full(0, np.uint8), lasting, why=PLACE
             )
 
     def load(
         self,
-        address: Value | Lost,
+        address: Value | Reason,
         touch: Touch,
         bits: int,
         defaults: tuple[Value, ...],
         index: int,
         view: View,
-        lap,
+        lap: Round | None,
         widen: Callable[[Value, int], Value],
     ) -> tuple[Value, ...]:
         """The elements of a load, side by side in memory: numbers where they are known, else as in `defaults`.
         widen: extends an element to a register's bits."""
-        if isinstance(address, Lost) or bits not in DTYPES or bits == 1:
+        if isinstance(address, Reason) or bits not in DTYPES or bits == 1:
             return defaults
         each = bits // BYTE
         size = each * len(defaults)
@@ -248,26 +254,29 @@ class Shadow:
         why = np.full((n, LANES, size), NEVER, np.uint8)
         if astray.any():
             why[astray] = self._number(Kind.READ_UNPLACED, address.why)
-        why[self.lost[touch.kind]] = PLACE
+        why[self.unknown[touch.kind]] = PLACE
         if index in self.distrusted:
             why[:] = LATER
         self.clock += 1
         for cells, offsets, lanes in places if index not in self.distrusted else ():
-            lanes = lanes & ~self.lost[touch.kind][:, None]
+            lanes = lanes & ~self.unknown[touch.kind][:, None]
             at = self._bytes(cells, offsets, lanes, touch, size)
-            put = lambda array, what: array.__setitem__((at.lane // LANES, at.lane % LANES, at.byte), what)
-            *read, asked = cells.read(at, self.clock, index)
+            put: Callable[[np.ndarray, np.ndarray], None] = lambda array, what: array.__setitem__(
+                (at.lane // LANES, at.lane % LANES, at.byte), what
+            )
+            read_value, read_sure, read_why, asked = cells.read(at, self.clock, index)
             if asked and self.ask_for_blocks:
                 raise BlocksNeeded(asked)
-            for array, what in zip((value, sure, why), read):
-                put(array, what)
-            if read[1].any():
+            put(value, read_value)
+            put(sure, read_sure)
+            put(why, read_why)
+            if read_sure.any():
                 self.trusted.add(index)
         out = []
         for k, default in enumerate(defaults):
             part = slice(k * each, (k + 1) * each)
-            mine = sure[:, :, part].all(axis=2)
-            word = np.zeros((n, LANES), DTYPES[bits])
+            mine: np.ndarray = np.logical_and.reduce(sure[:, :, part], axis=2)
+            word: np.ndarray = np.zeros((n, LANES), DTYPES[bits])
             for b in range(each):
                 word |= value[:, :, k * each + b].astype(DTYPES[bits]) << DTYPES[bits](BYTE * b)
             out.append(
@@ -281,12 +290,12 @@ class Shadow:
             )
         return tuple(out)
 
-    def lose(self, touch: Touch, lanes: np.ndarray, lap) -> None:
+    def lose(self, touch: Touch, lanes: np.ndarray, lap: Round | None) -> None:
         """These lanes write somewhere, now or later: nothing in their blocks is known any more."""
         if lap is not None:
             raise NotAffine
-        rows = np.flatnonzero(lanes.any(axis=1) & ~self.lost[touch.kind])
-        for kind in np.unique(touch.kind[rows]):
+        rows = np.flatnonzero(lanes.any(axis=1) & ~self.unknown[touch.kind])
+        for kind in distinct(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
             for cells in self.cells.values():
                 self.account.spend(REQUEST + elements(cells.size), FOLLOWING)
@@ -299,16 +308,16 @@ class Shadow:
                 ).astype(bool)
                 touched = seen if len(mine) > 1 else seen & ~behind
                 if touched.any():
-                    raise Unsafe(Reason(Kind.STORE_UNPLACED), frozenset(np.unique(cells.by[kind][touched]).tolist()))
-            self.lost[kind] = True
+                    raise Unsafe(Reason(Kind.STORE_UNPLACED), frozenset(distinct(cells.by[kind][touched]).tolist()))
+            self.unknown[kind] = True
 
     def _reason(self, values: list[Value] | None) -> int:
         """The number of the reason why one of the values that are stored is not known."""
         return self._number(REASONS[VALUE], next((v.why for v in values or () if v.why is not None), None))
 
-    def _number(self, kind: Kind, because: Lost | None) -> int:
+    def _number(self, kind: Kind, because: Reason | None) -> int:
         """The number of a reason with its own cause; of the first one where memory is read by what was read there."""
-        reason = because if because is not None and because.kind in READ else Lost(kind, cause=because)
+        reason = because if because is not None and because.kind in READ else Reason(kind, cause=because)
         if reason not in self.reasons:
             if len(self.reasons) > np.iinfo(np.uint8).max:
                 return VALUE
@@ -317,22 +326,25 @@ class Shadow:
 
     # --- places ---
 
-    def _followed(self, touch: Touch) -> Touch | None:
-        """None where there is nothing left to know of any of these blocks."""
-        return touch if (touch.active.any(axis=1) & ~self.lost[touch.kind]).any() else None
+    def _tracked(self, touch: Touch) -> bool:
+        """False where there is nothing left to know of any of these blocks."""
+        return bool((touch.active.any(axis=1) & ~self.unknown[touch.kind]).any())
 
-    def _places(self, address: Value | Lost, active: np.ndarray, size: int, view: View):
+    def _places(self, address: Value | Reason, active: np.ndarray, size: int, view: View) -> tuple[Places, np.ndarray]:
         """([(cells, (n, LANES) offsets, (n, LANES) lanes that go there)], lanes whose place is not known).
 
         size: bytes that must lie within one variable."""
-        if isinstance(address, Lost):
+        if isinstance(address, Reason):
             return [], active.copy()
         address = affine.fit(self._own(address, view), 32)
         if address.valid is not None:
             return [], active.copy()
-        spread = lambda a: np.broadcast_to(a, active.shape)
+        spread: Callable[[np.ndarray], np.ndarray] = lambda a: np.broadcast_to(a, active.shape)
         astray = active & spread(address.poison) if address.poison is not None else np.zeros(active.shape, bool)
-        owner, names, by_block = np.full(active.shape, -1), [], set()
+        owner: np.ndarray = np.full(active.shape, -1)
+        names: list[str] = []
+        by_block: set[int] = set()
+        others = False  # unknowns that are no block indices
         for u, c in address.terms:
             there = spread(c != 0) & active
             if u.kind == "shared":
@@ -341,15 +353,18 @@ class Shadow:
                 names.append(u.key[1])
             elif there.any():
                 astray |= there
-                by_block |= {u.key[1]} if u.kind == "block" and u.key[0] == "ctaid" else {None}
+                if u.kind == "block" and u.key[0] == "ctaid":
+                    by_block.add(u.key[1])
+                else:
+                    others = True
         if (
             by_block
-            and None not in by_block
+            and not others
             and self.ask_for_blocks
             and (address.poison is None or not (spread(address.poison) & active).any())
         ):
             raise BlocksNeeded(by_block)
-        if self.env.function.isa == "sass":
+        if self.env.function.absolute_shared:
             names.append("")
             owner = np.where(owner < 0, len(names) - 1, owner)
         astray |= active & (owner < 0)
@@ -371,7 +386,7 @@ class Shadow:
 
     def _own(self, address: Value, view: View) -> Value:
         """The address without the block's own rank in its cluster."""
-        if self.env.cluster == ALONE or self.env.function.isa != "sass":
+        if self.env.cluster == ALONE or not self.env.function.absolute_shared:
             return address
         rank = view.read(Special("cga_ctaid", 32))
         return affine.subtract(affine.fit(address, 32), affine.scale(rank, np.full((1, 1), 1 << RANK_BIT, np.uint32)))
@@ -383,7 +398,7 @@ class Shadow:
             name = ""
             size = (
                 SHARED_WINDOW
-                if self.env.dynamic_shared is None or self.env.function.isa == "sass"
+                if self.env.dynamic_shared is None or self.env.function.absolute_shared
                 else self.env.dynamic_shared
             )
         if name not in self.cells:
@@ -393,7 +408,7 @@ class Shadow:
     def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> Bytes:
         row, lane = np.nonzero(lanes)
         cell = touch.kind[row] * cells.size + offsets[row, lane]
-        many = lambda a: np.repeat(a, size)
+        many: Callable[[np.ndarray], np.ndarray] = lambda a: np.repeat(a, size)
         self.account.spend(REQUEST + PASSES * elements(len(row) * size), FOLLOWING)
         byte = np.tile(np.arange(size), len(row))
         return Bytes(
@@ -412,7 +427,9 @@ def _classes(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([low, high], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def _content(values: list[Value] | None, size: int, shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _content(
+    values: list[Value] | None, size: int, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of the bytes that are stored, (n, LANES, size) arrays: what, whether that is known, and the dimensions of block
     indices in it.
     """
@@ -445,7 +462,7 @@ def _content(values: list[Value] | None, size: int, shape) -> tuple[np.ndarray, 
     return value, sure, blocks
 
 
-def _joined(default: Value, read: Value, mine: np.ndarray, active: np.ndarray, why: Lost) -> Value:
+def _joined(default: Value, read: Value, mine: np.ndarray, active: np.ndarray, why: Reason) -> Value:
     """`read` in the lanes `mine`, `default` in the others; what is in lanes that are not active does not matter."""
     if not (active & ~mine).any():
         return squeeze(fill(read, active))

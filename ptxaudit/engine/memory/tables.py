@@ -9,27 +9,30 @@ from memory which nobody tells, an atomic operation's result, a float that was c
 known.
 
 Nothing is planned where an instruction writes shared memory at places or times that cannot be followed: copies of the
-bulk engine, barrier objects, stores to other blocks of a cluster, calls that are not followed.
+bulk engine, barrier objects, stores to other blocks of a cluster, calls that are not modelled.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import DTYPES, Value
-from ptxaudit.engine.exec.effects import View
+from ptxaudit.engine.exec.registers import View
 from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.ops import operations
 from ptxaudit.hardware import banks
-from ptxaudit.ir.graph import SHARED_SPACES, Graph, SharedWrites, Slice
-from ptxaudit.ir.nodes import Address, Const, Instruction, Op, Reg, Special, Unknown
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Address, Const, Instruction, Op, Operand, Reg, Special, Unknown
+from ptxaudit.ir.operands import SHARED_SPACES, SharedWrites
 from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.warp_operations import ACROSS
 
 LOOKING = "looking at what is read back from shared memory"
@@ -40,11 +43,10 @@ WIDEST = 16  # bytes that a lane accesses at once
 COPIES = ("cp.async.ca", "cp.async.cg", "LDGSTS")  # each lane's bytes arrive some time later
 MATRICES = ("stmatrix", "STSM")  # rows of 16 bytes
 # What looks across lanes and has a result for known sources.
-_FOLLOWED = (*ACROSS, "cvta", "isspacep")  # beside what has a row
+_TRACKED = (*ACROSS, "cvta", "isspacep")  # beside what has a row
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Record):
     """part: what has to be run; writers: instructions that may write shared memory, and those of them whose values may
     be known; barriers: instruction -> number, where every thread of the block waits for all others; reach: how far
     addresses may be that are not known; distrusted: loads whose values are not taken as known."""
@@ -56,30 +58,32 @@ class Plan:
     distrusted: frozenset[int] = frozenset()
 
 
-def plan(graph: Graph, env: Environment, roots, whether, account: Account) -> Plan | Reason | None:
+def plan(
+    graph: Graph, env: Environment, roots: Sequence[int], whether: Collection[int], account: Account
+) -> Plan | Reason | None:
     """What to follow so that the accesses at `roots` (and whether those at `whether` run) may be known.
 
     env: of the launch. Raises Exhausted where the account does not pay for it. None: they read no numbers from shared
-    memory that can be known; a reason: why that is not followed.
+    memory that can be known; a reason: why that is not modelled.
     """
-    told = env.facts.memory is not None
-    first = graph.slice(roots, told, whether, account, SharedWrites())
+    specified = env.facts.memory is not None
+    first = graph.slice(roots, specified, whether, account, SharedWrites())
     if not any(op.name == "load" and op.space in SHARED_SPACES for k in first.instructions for op in first.ops[k]):
         return None
     running = [i for i in graph.function.instructions if graph.block_of[i.index] in graph.reachable]
     writers = frozenset(i.index for i in running if _writes(i))
     account.spend(INSTRUCTION * len(running), LOOKING)
-    valued = _valued(graph, env, told, writers, account)
+    valued = _valued(graph, env, specified, writers, account)
     if not valued:
         return None
     if graph.loose_call is not None:
-        return Reason(Kind.CALL_NOT_FOLLOWED, graph.loose_call.index)
+        return Reason(Kind.CALL_NOT_RESOLVED, graph.loose_call.index)
     astray = next((i for i in running if _astray(i)), None)
     if astray is not None:
         return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
     writes = SharedWrites(writers, valued)
     barriers = _barriers(running, env)
-    part = graph.slice([*roots, *writers], told, {*whether, *barriers}, account, writes, barriers=True)
+    part = graph.slice([*roots, *writers], specified, {*whether, *barriers}, account, writes, barriers=True)
     return Plan(part, writes, barriers, Reach(graph, env))
 
 
@@ -103,6 +107,7 @@ def _astray(instruction: Instruction) -> bool:
 
 def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
     """instruction -> number of the barriers at which all threads meet, wherever a barrier of that number is named."""
+    assert env.block is not None  # of the launch
     everybody = -(-env.block[0] * env.block[1] * env.block[2] // LANES) * LANES
     whole, others = {}, set()
     for i in running:
@@ -112,6 +117,7 @@ def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
         if (
             meeting.number is not None
             and meeting.waits
+            and i.control is not None
             and i.control.guard is None
             and meeting.threads in (0, everybody)
         ):
@@ -126,18 +132,20 @@ def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
 Place = tuple[int, int]  # an instruction and the position of one of its operations
 
 
-def _valued(graph: Graph, env: Environment, told: bool, writers: frozenset[int], account: Account) -> frozenset[int]:
+def _valued(
+    graph: Graph, env: Environment, specified: bool, writers: frozenset[int], account: Account
+) -> frozenset[int]:
     """Stores whose values can be known numbers. Empty where none of them is without another that is."""
-    if not _Knowable(graph, env, told, False, account).stores(writers):
+    if not _Knowable(graph, env, specified, False, account).stores(writers):
         return frozenset()
-    return _Knowable(graph, env, told, True, account).stores(writers)
+    return _Knowable(graph, env, specified, True, account).stores(writers)
 
 
 class _Knowable:
     """Operations whose results can be known. shared: those of loads from shared memory can be."""
 
-    def __init__(self, graph: Graph, env: Environment, told: bool, shared: bool, account: Account):
-        self.graph, self.env, self.told, self.shared, self.account = graph, env, told, shared, account
+    def __init__(self, graph: Graph, env: Environment, specified: bool, shared: bool, account: Account):
+        self.graph, self.env, self.specified, self.shared, self.account = graph, env, specified, shared, account
         self.never: set[Place] = set()
         self.seen: set[Place] = set()
         self.open: dict[tuple[Place, int], int] = {}  # (operation, source) -> definitions that can be known
@@ -174,7 +182,7 @@ class _Knowable:
                 self.never.add(place)
             return []
         stem = op.name.partition(".")[0]
-        if op.name == "call" or not operations.ever_known(op.name) and stem not in _FOLLOWED:
+        if op.name == "call" or not operations.ever_known(op.name) and stem not in _TRACKED:
             self.never.add(place)
             return []
         out: list[Place] = []
@@ -201,7 +209,7 @@ class _Knowable:
                     self.never.add(reader[0])
                     work.append(reader[0])
 
-    def _definitions(self, source, index: int, position: int) -> list[Place] | None:
+    def _definitions(self, source: Operand, index: int, position: int) -> list[Place] | None:
         """What may define a source; None: it can be known as it is; [] never."""
         if isinstance(source, Reg):
             return list(dict.fromkeys(origins.definitions(self.graph, source.name, index, position)))
@@ -221,15 +229,15 @@ class _Knowable:
             if not isinstance(address, (Const, Address)):
                 return True
             start = (address.value if isinstance(address, Const) else address.offset) + op.offset
-            told = self.env.param_known[
+            specified = self.env.param_known[
                 start : start + max(1, (op.attrs[0] if op.attrs else op.bits) // 8) * len(op.dst)
             ]
-            return any(told)
+            return any(specified)
         if op.space in ("local", "const") or op.space.startswith("const:"):
             return True
         if op.space in ("shared", "generic"):
-            return self.shared or self.told and op.space == "generic"
-        return self.told and op.space == "global"
+            return self.shared or self.specified and op.space == "generic"
+        return self.specified and op.space == "global"
 
 
 # --- what is written ------------------------------------------------------------------------
@@ -248,7 +256,7 @@ def written(op: Op, instruction: Instruction, view: View) -> tuple[list[Value] |
         rows = 8 * (len(op.src) - 1)
         return None, ROW_BYTES, rows if "m8n8" in instruction.opcode or "M88" in instruction.opcode else LANES
     try:
-        width = banks.classify(instruction.site.opcode).width
+        width = None if instruction.site is None else banks.classify(instruction.site.opcode).width
     except InputError:
         width = None
     return None, width or WIDEST, LANES

@@ -16,10 +16,11 @@ marked.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ptxaudit.engine.ops.row import Row
+from ptxaudit.engine.ops.row import Row, Run
 
 SLACK = 1 + 2.0**-20  # of every bound, for the error of the double
 NAN = np.uint32(0x7FFFFFFF)
@@ -35,7 +36,8 @@ def flushed(bits: np.ndarray) -> np.ndarray:
 
 def _unit(exact: np.ndarray) -> np.ndarray:
     """The distance of neighbouring 32-bit floats at a number."""
-    return np.maximum(2.0 ** (np.frexp(exact)[1] - 24.0), 2.0**-149)
+    result: np.ndarray = np.maximum(2.0 ** (np.frexp(exact)[1] - 24.0), 2.0**-149)
+    return result
 
 
 def _listed(exact: np.ndarray, within: np.ndarray, steps: int, ftz: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -63,11 +65,17 @@ def _listed(exact: np.ndarray, within: np.ndarray, steps: int, ftz: bool) -> tup
     return flushed(stack) if ftz else stack, beyond
 
 
-def _of_one(function: Callable, bound: Callable, steps: int, ftz: bool | None = None, sure: Callable | None = None):
+def _of_one(
+    function: Callable[[np.ndarray], np.ndarray],
+    bound: Callable[..., np.ndarray],
+    steps: int,
+    ftz: bool | None = None,
+    sure: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Run:
     """Candidates of a function of one float. bound(x, exact): the error; ftz: subnormal numbers are zeros, None:
     where attrs say so; sure(x): where the nearest float is the result."""
 
-    def candidates(width, attrs, bits):
+    def candidates(width: int, attrs: tuple[Any, ...], bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flush = attrs[1] if ftz is None else ftz
         with np.errstate(all="ignore"):
             x = (flushed(bits) if flush else bits).view(np.float32).astype(np.float64)
@@ -83,11 +91,11 @@ def _of_one(function: Callable, bound: Callable, steps: int, ftz: bool | None = 
     return candidates
 
 
-def _units(count: float) -> Callable:
+def _units(count: float) -> Callable[..., np.ndarray]:
     return lambda x, exact: count * _unit(exact)
 
 
-def _relative(error: float) -> Callable:
+def _relative(error: float) -> Callable[..., np.ndarray]:
     return lambda x, exact: error * np.abs(exact)
 
 
@@ -101,21 +109,23 @@ def _reciprocal(x: np.ndarray) -> np.ndarray:
 
 
 def _power_of_two(x: np.ndarray) -> np.ndarray:
-    return np.abs(np.frexp(x)[0]) == 0.5
+    result: np.ndarray = np.abs(np.frexp(x)[0]) == 0.5
+    return result
 
 
 def _inverse_root(x: np.ndarray) -> np.ndarray:
-    return np.where(x == 0, np.copysign(np.inf, x), 1 / np.sqrt(x))
+    result: np.ndarray = np.where(x == 0, np.copysign(np.inf, x), 1 / np.sqrt(x))
+    return result
 
 
 def _logarithm(x: np.ndarray) -> np.ndarray:
     return np.log2(np.where(x == 0, 0.0, x))
 
 
-def _quotient(full: bool):
+def _quotient(full: bool) -> Run:
     """div.full: 2 units over the full range; div.approx: for divisors between 2**-126 and 2**126."""
 
-    def candidates(width, attrs, a, b):
+    def candidates(width: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(all="ignore"):
             a, b = ((flushed(bits) if attrs[1] else bits).view(np.float32).astype(np.float64) for bits in (a, b))
             exact = np.array(a / b, ndmin=a.ndim)
@@ -131,10 +141,10 @@ def _quotient(full: bool):
     return candidates
 
 
-def _upper_word(function: Callable):
+def _upper_word(function: Callable[[np.ndarray], np.ndarray]) -> Run:
     """The upper word of a double function of a double of which only the upper word counts."""
 
-    def candidates(width, attrs, bits):
+    def candidates(width: int, attrs: tuple[Any, ...], bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         exponent = bits >> np.uint32(20) & np.uint32(2047)
         bits = np.where(exponent == 0, bits & SIGN, bits)
         x = (bits.astype(np.uint64) << np.uint64(32)).view(np.float64)
@@ -157,8 +167,13 @@ def _upper_word(function: Callable):
     return candidates
 
 
-def _row(candidates: Callable, widths: str = "s") -> Row:
-    return Row(None, widths, candidates=candidates)
+def _not_one_number(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
+    """In the place of `run`: of such a row only candidates are known."""
+    raise TypeError("only candidates of its result are known")
+
+
+def _row(candidates: Run, widths: str = "s") -> Row:
+    return Row(_not_one_number, widths, candidates=candidates)
 
 
 # Of machine code on generations that were not measured: subnormal numbers are zeros.

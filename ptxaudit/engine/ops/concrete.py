@@ -13,49 +13,55 @@ the machine-code lifter writes its instructions in the same rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ptxaudit.engine.domain.value import BITS, DTYPES, SIGNED, resize, signed
 
 
-def shift_left(bits, attrs, a, n):
+def shift_left(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray) -> np.ndarray:
     if n.size == 1:
         k = int(n.flat[0])
         return a << a.dtype.type(k) if k < bits else np.zeros_like(a)
     inside = n < bits
-    return np.where(inside, a << np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
+    result: np.ndarray = np.where(inside, a << np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
+    return result
 
 
-def shift_right(bits, attrs, a, n):
+def shift_right(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray) -> np.ndarray:
     if n.size == 1:
         k = int(n.flat[0])
         return a >> a.dtype.type(k) if k < bits else np.zeros_like(a)
     inside = n < bits
-    return np.where(inside, a >> np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
+    result: np.ndarray = np.where(inside, a >> np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
+    return result
 
 
-def shift_right_signed(bits, attrs, a, n):
+def shift_right_signed(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray) -> np.ndarray:
     count = np.minimum(n, bits - 1).astype(SIGNED[bits])
-    return (signed(a) >> count).view(a.dtype)
+    result: np.ndarray = (signed(a) >> count).view(a.dtype)
+    return result
 
 
-def funnel(bits, attrs, lo, hi, n, left):
+def funnel(bits: int, attrs: tuple[Any, ...], lo: np.ndarray, hi: np.ndarray, n: np.ndarray, left: bool) -> np.ndarray:
     wide = (hi.astype(np.uint64) << np.uint64(32)) | lo.astype(np.uint64)
     count = (n & np.uint32(31) if attrs and attrs[0] == "wrap" else np.minimum(n, 32)).astype(np.uint64)
     wide = (wide << count) >> np.uint64(32) if left else wide >> count
     return wide.astype(np.uint32)
 
 
-def wide(bits, array, is_signed):
+def wide(bits: int, array: np.ndarray, is_signed: bool) -> np.ndarray:
     """A source of half the result's width, extended to it."""
     dtype = DTYPES[bits]
     return signed(array).astype(SIGNED[bits]).view(dtype) if is_signed else array.astype(dtype)
 
 
-def mulhi(bits, a, b, is_signed):
+def mulhi(bits: int, a: np.ndarray, b: np.ndarray, is_signed: bool) -> np.ndarray:
     if bits < 64:
         product = wide(2 * bits, a, is_signed) * wide(2 * bits, b, is_signed)
-        return (product >> product.dtype.type(bits)).astype(a.dtype)
+        result: np.ndarray = (product >> product.dtype.type(bits)).astype(a.dtype)
+        return result
     low = np.uint64(0xFFFFFFFF)
     half = np.uint64(32)
     al, ah, bl, bh = a & low, a >> half, b & low, b >> half
@@ -64,10 +70,11 @@ def mulhi(bits, a, b, is_signed):
     high = ah * bh + (middle >> half) + (carry >> half)
     if is_signed:
         high = high - np.where(signed(a) < 0, b, np.uint64(0)) - np.where(signed(b) < 0, a, np.uint64(0))
-    return high
+    high_half: np.ndarray = high
+    return high_half
 
 
-def divide(bits, a, b, is_signed, remainder):
+def divide(bits: int, a: np.ndarray, b: np.ndarray, is_signed: bool, remainder: bool) -> np.ndarray:
     safe = np.where(b == 0, b.dtype.type(1), b)
     if not is_signed:
         return a % safe if remainder else a // safe
@@ -82,11 +89,14 @@ def divide(bits, a, b, is_signed, remainder):
     return np.where(negative, ~out + one, out)
 
 
-def by_zero(bits, attrs, a, b):
-    return b == 0
+def by_zero(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    result: np.ndarray = b == 0
+    return result
 
 
-def add3_carry(bits, attrs, a, b, c, in0, in1):
+def add3_carry(
+    bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray, c: np.ndarray, in0: np.ndarray, in1: np.ndarray
+) -> tuple[np.ndarray, ...]:
     low = (1 << 32) - 1
     if bits == 32:
         total = a.astype(np.uint64) + b + c + in0 + in1
@@ -98,7 +108,7 @@ def add3_carry(bits, attrs, a, b, c, in0, in1):
     return a + b + c + in0 + in1, high >= 1, high >= 2
 
 
-def lop3_table(table: int, a, b, c):
+def lop3_table(table: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Any three-input function of bits, by its 8-entry truth table (index = 4a + 2b + c)."""
     out = np.zeros(np.broadcast_shapes(a.shape, b.shape, c.shape), a.dtype)
     for row in range(8):
@@ -107,57 +117,67 @@ def lop3_table(table: int, a, b, c):
     return out
 
 
-def lop3(bits, attrs, a, b, c):
+def lop3(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return lop3_table(attrs[0], a, b, c)
 
 
-def mask_below(bits, length, dtype):
+def mask_below(bits: int, length: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """2**length − 1, length clamped to the width."""
     length = np.minimum(length, bits)
     full = length >= bits
-    return np.where(
+    mask: np.ndarray = np.where(
         full, dtype.type((1 << bits) - 1), (dtype.type(1) << np.where(full, 0, length).astype(dtype)) - dtype.type(1)
     )
+    return mask
 
 
-def bfe(bits, attrs, a, pos, length, is_signed):
+def bfe(
+    bits: int, attrs: tuple[Any, ...], a: np.ndarray, pos: np.ndarray, length: np.ndarray, is_signed: bool
+) -> np.ndarray:
     pos, length = pos & np.uint32(0xFF), length & np.uint32(0xFF)
     field = shift_right(bits, (), a, pos) & mask_below(bits, length, a.dtype)
     if not is_signed:
-        return field
+        result: np.ndarray = field
+        return result
     top = np.minimum(pos.astype(np.int64) + length - 1, bits - 1)
     sign = (shift_right(bits, (), a, np.maximum(top, 0).astype(np.uint32)) & a.dtype.type(1)).astype(bool)
     extended = np.where(
         sign, field | ~mask_below(bits, np.minimum(length, np.maximum(bits - pos.astype(np.int64), 0)), a.dtype), field
     )
-    return np.where(length == 0, a.dtype.type(0), extended)
+    with_sign: np.ndarray = np.where(length == 0, a.dtype.type(0), extended)
+    return with_sign
 
 
-def bfi(bits, attrs, a, b, pos, length):
+def bfi(
+    bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray, pos: np.ndarray, length: np.ndarray
+) -> np.ndarray:
     pos, length = pos & np.uint32(0xFF), length & np.uint32(0xFF)
     mask = shift_left(bits, (), mask_below(bits, length, a.dtype), pos)
-    return (b & ~mask) | (shift_left(bits, (), a, pos) & mask)
+    result: np.ndarray = (b & ~mask) | (shift_left(bits, (), a, pos) & mask)
+    return result
 
 
-def bmsk(bits, attrs, pos, length):
+def bmsk(bits: int, attrs: tuple[Any, ...], pos: np.ndarray, length: np.ndarray) -> np.ndarray:
     if attrs and attrs[0] == "wrap":
         pos, length = pos & np.uint32(31), length & np.uint32(31)
     return shift_left(bits, (), mask_below(bits, length, pos.dtype), pos)
 
 
-def szext(bits, attrs, a, n, is_signed):
+def szext(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray, is_signed: bool) -> np.ndarray:
     if attrs and attrs[0] == "wrap":
         n = n & np.uint32(31)
     field = a & mask_below(bits, n, a.dtype)
     if not is_signed:
-        return field
+        result: np.ndarray = field
+        return result
     sign = (
         shift_right(bits, (), a, np.clip(n.astype(np.int64) - 1, 0, bits - 1).astype(np.uint32)) & a.dtype.type(1)
     ).astype(bool)
-    return np.where(sign & (n != 0), field | ~mask_below(bits, n, a.dtype), field)
+    with_sign: np.ndarray = np.where(sign & (n != 0), field | ~mask_below(bits, n, a.dtype), field)
+    return with_sign
 
 
-def brev(bits, attrs, a):
+def brev(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     out = np.zeros_like(a)
     one = a.dtype.type(1)
     for i in range(bits):
@@ -165,7 +185,7 @@ def brev(bits, attrs, a):
     return out
 
 
-def leading_zeros(a, bits):
+def leading_zeros(a: np.ndarray, bits: int) -> np.ndarray:
     """(…) int64: leading zeros, `bits` for zero."""
     length = np.zeros(a.shape, np.int64)
     rest = a.astype(np.uint64)
@@ -173,10 +193,11 @@ def leading_zeros(a, bits):
         big = rest >= np.uint64(1 << step)
         length += np.where(big, step, 0)
         rest = np.where(big, rest >> np.uint64(step), rest)
-    return bits - length - (rest != 0)
+    result: np.ndarray = bits - length - (rest != 0)
+    return result
 
 
-def bfind(bits, attrs, a, is_signed):
+def bfind(bits: int, attrs: tuple[Any, ...], a: np.ndarray, is_signed: bool) -> np.ndarray:
     if is_signed:
         a = np.where(signed(a) < 0, ~a, a)
     zeros = leading_zeros(a, bits)
@@ -184,7 +205,7 @@ def bfind(bits, attrs, a, is_signed):
     return np.where(a == 0, 0xFFFFFFFF, found).astype(np.uint32)
 
 
-def prmt(bits, attrs, a, b, sel):
+def prmt(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray, sel: np.ndarray) -> np.ndarray:
     shape = np.broadcast_shapes(a.shape, b.shape, sel.shape)
     wide = np.broadcast_to((b.astype(np.uint64) << np.uint64(32)) | a, shape)
     mode = attrs[0] if attrs else ""
@@ -210,7 +231,7 @@ def prmt(bits, attrs, a, b, sel):
     return out
 
 
-def fns(bits, attrs, mask, base, offset):
+def fns(bits: int, attrs: tuple[Any, ...], mask: np.ndarray, base: np.ndarray, offset: np.ndarray) -> np.ndarray:
     mask, base, offset = np.broadcast_arrays(mask, base, offset)
     out = np.full(mask.shape, 0xFFFFFFFF, np.uint32)
     for at in np.ndindex(mask.shape):
@@ -226,17 +247,17 @@ def fns(bits, attrs, mask, base, offset):
     return out
 
 
-def extract(bits, attrs, a):
+def extract(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     shifted = a >> a.dtype.type(attrs[0]) if attrs[0] else a
     return resize(shifted, bits)
 
 
-def cat(bits, attrs, *parts):
+def cat(bits: int, attrs: tuple[Any, ...], *parts: np.ndarray) -> np.ndarray:
     dtype = DTYPES[bits]
-    at, out = 0, None
-    for part in parts:
-        piece = part.astype(dtype) << dtype(at) if at else part.astype(dtype)
-        out = piece if out is None else out | piece
+    out: np.ndarray = parts[0].astype(dtype)
+    at = BITS[parts[0].dtype]
+    for part in parts[1:]:
+        out = out | part.astype(dtype) << dtype(at)
         at += BITS[part.dtype]
     return out
 

@@ -12,10 +12,13 @@ Approximations have rows of their own: `approximate`, and `mufu` for the generat
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from ptxaudit.engine.domain.value import DTYPES, signed
-from ptxaudit.engine.ops.concrete import BITS, COMPARISONS
+from ptxaudit.engine.domain.value import BITS, DTYPES, signed
+from ptxaudit.engine.ops.concrete import COMPARISONS
 from ptxaudit.engine.ops.rounding import (
     FLOAT,
     fused_64,
@@ -27,9 +30,9 @@ from ptxaudit.engine.ops.rounding import (
     sum_64,
     two_sum,
 )
-from ptxaudit.engine.ops.row import Row
+from ptxaudit.engine.ops.row import Row, Run
 
-CANONICAL_NAN = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
+CANONICAL_NAN: dict[int, Any] = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
 QUIET_64, INDEFINITE_64 = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
 FRACTION = {16: 10, 32: 23, 64: 52}  # bits
 _UP = {16: 2.0**12, 32: 2.0**64}  # moves subnormal numbers among the normal ones
@@ -42,7 +45,8 @@ def as_float(array: np.ndarray) -> np.ndarray:
 def as_bits(array: np.ndarray, bits: int) -> np.ndarray:
     """Of floats of a width, NaN as the chip writes it (of 64 bits see `_with_nan`)."""
     out = np.ascontiguousarray(array).view(DTYPES[bits])
-    return out if bits == 64 else np.where(np.isnan(array), CANONICAL_NAN[bits], out)
+    result: np.ndarray = out if bits == 64 else np.where(np.isnan(array), CANONICAL_NAN[bits], out)
+    return result
 
 
 def _with_nan(out: np.ndarray, *sources: np.ndarray) -> np.ndarray:
@@ -66,21 +70,22 @@ def _flush_32(array: np.ndarray, ftz: bool) -> np.ndarray:
     return _flush(array, ftz) if array.dtype == np.float32 else array
 
 
-def _attrs(attrs: tuple) -> tuple[str, bool, bool]:
+def _attrs(attrs: tuple[Any, ...]) -> tuple[str, bool, bool]:
     """(rounding mode, subnormals are zeros, between 0 and 1) of attrs, of which the last may be missing."""
-    mode, ftz, saturated = (*attrs, *("rn", False, False)[len(attrs) :])
+    mode, ftz, saturated = attrs + ("rn", False, False)[len(attrs) :]
     return mode or "rn", bool(ftz), bool(saturated)
 
 
 def _saturated(array: np.ndarray) -> np.ndarray:
     zero = array.dtype.type(0)
-    return np.where(array > 0, np.minimum(array, array.dtype.type(1)), zero)
+    result: np.ndarray = np.where(array > 0, np.minimum(array, array.dtype.type(1)), zero)
+    return result
 
 
-def _arithmetic(narrow, wide):
+def _arithmetic(narrow: Callable[..., np.ndarray], wide: Callable[..., np.ndarray]) -> Run:
     """narrow: of doubles, to be rounded to 16 or 32 bits, and the mode; wide: of doubles and the mode, 64 bits."""
 
-    def run(bits, attrs, *sources):
+    def run(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
         mode, ftz, saturated = _attrs(attrs)
         with np.errstate(all="ignore"):
             if bits == 64:
@@ -101,14 +106,14 @@ def _tiny(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
     return np.abs(rounded(exact * _UP[bits], bits, mode).astype(np.float64)) < least * _UP[bits]
 
 
-def _sum(a, b, mode):
+def _sum(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
     total, rest = two_sum(a, b)
     exact = sticky(total, rest)
     return np.where((exact == 0) & (np.signbit(a) | np.signbit(b)), -0.0, exact) if mode == "rm" else exact
 
 
-def _extremum(choose):
-    def run(bits, attrs, a, b):
+def _extremum(choose: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Run:
+    def run(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
         _, ftz, _ = _attrs(attrs)
         with np.errstate(all="ignore"):
             x, y = _flush(as_float(a), ftz), _flush(as_float(b), ftz)
@@ -117,15 +122,15 @@ def _extremum(choose):
     return run
 
 
-def _least(a, b):
+def _least(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))
 
 
-def _greatest(a, b):
+def _greatest(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
 
 
-def _both_nan(bits, attrs, a, b):
+def _both_nan(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of 64 bits: which NaN an extremum of two gives."""
     return np.isnan(as_float(a)) & np.isnan(as_float(b)) if bits == 64 else np.zeros((1, 1), bool)
 
@@ -133,8 +138,8 @@ def _both_nan(bits, attrs, a, b):
 # --- conversions ----------------------------------------------------------------------------
 
 
-def _int_to_float(is_signed):
-    def run(bits, attrs, a):
+def _int_to_float(is_signed: bool) -> Run:
+    def run(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
         mode, _, _ = _attrs(attrs)
         number = signed(a) if is_signed and a.dtype != bool else a
         near = number.astype(np.float64)
@@ -155,19 +160,19 @@ def _int_to_float(is_signed):
 _WHOLE = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}
 
 
-def _whole(mode: str):
+def _whole(mode: str) -> Callable[..., np.ndarray]:
     """How "rni" and "rn" make whole numbers."""
     return _WHOLE[mode.removesuffix("i")]
 
 
-def _float_to_int(is_signed):
+def _float_to_int(is_signed: bool) -> Run:
     """attrs: (mode, subnormals are zeros, NaN is zero); otherwise NaN is the sign bit. Too large numbers are the last
     ones."""
 
-    def run(bits, attrs, a):
+    def run(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
         mode, ftz, nan_is_zero = _attrs(attrs)
         low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
-        kind = np.int64 if is_signed else np.uint64
+        kind: type[Any] = np.int64 if is_signed else np.uint64
         with np.errstate(all="ignore"):
             value = _whole(mode)(_flush_32(as_float(a), ftz).astype(np.float64))
             inside = (value >= low) & (value < 2.0 ** (bits - is_signed))
@@ -180,7 +185,7 @@ def _float_to_int(is_signed):
     return run
 
 
-def _float_to_float(bits, attrs, a):
+def _float_to_float(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     """Between widths, or to whole numbers of the same. Where 64 bits are one side, a NaN keeps the top of its
     fraction."""
     mode, ftz, saturated = _attrs(attrs)
@@ -196,13 +201,14 @@ def _float_to_float(bits, attrs, a):
     return np.where(np.isnan(exact), _nan_between(a, bits), np.ascontiguousarray(out).view(DTYPES[bits]))
 
 
-def _at_the_edge(bits, attrs, a):
+def _at_the_edge(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     """Where a double just below the least normal 32-bit float may become it or zero: ptxas writes that out with a
     threshold."""
     if bits != 32 or a.dtype != np.uint64 or not _attrs(attrs)[1]:
         return np.zeros((1, 1), bool)
     size, least = np.abs(as_float(a)), 2.0**-126
-    return (size < least) & (size > least * (1 - 2.0**-22))
+    result: np.ndarray = (size < least) & (size > least * (1 - 2.0**-22))
+    return result
 
 
 def _nan_between(a: np.ndarray, bits: int) -> np.ndarray:
@@ -218,13 +224,13 @@ def _nan_between(a: np.ndarray, bits: int) -> np.ndarray:
     return (nan >> np.uint64(63) << np.uint64(bits - 1) | np.uint64(exponent) | kept).astype(DTYPES[bits])
 
 
-def _opposite(bits, attrs, a):
+def _opposite(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     """The sign bit changed, as an operand's minus does it: of 64 bits not that of a NaN."""
     changed = a ^ a.dtype.type(1 << (bits - 1))
     return np.where(np.isnan(as_float(a)), a | QUIET_64, changed) if bits == 64 else changed
 
 
-def _size(bits, attrs, a):
+def _size(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     """The sign bit cleared, as |x| of an operand does it."""
     cleared = a & a.dtype.type((1 << (bits - 1)) - 1)
     return np.where(np.isnan(as_float(a)), a | QUIET_64, cleared) if bits == 64 else cleared
@@ -238,37 +244,43 @@ def _size(bits, attrs, a):
 _DIVIDEND, _DIVISOR, _APART = (25, 254), (2, 251), (-124, 126)
 
 
-def division_check(bits, attrs, a, b):
+def division_check(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Where FCHK sends a division to its slow path."""
     x, y = ((number >> np.uint32(23) & np.uint32(255)).astype(np.int64) for number in (a, b))
-    within = lambda number, limits: (number >= limits[0]) & (number <= limits[1])
-    return ~(within(x, _DIVIDEND) & within(y, _DIVISOR) & within(x - y, _APART))
+    within: Callable[[np.ndarray, tuple[int, int]], np.ndarray] = lambda number, limits: (
+        (number >= limits[0]) & (number <= limits[1])
+    )
+    result: np.ndarray = ~(within(x, _DIVIDEND) & within(y, _DIVISOR) & within(x - y, _APART))
+    return result
 
 
-def near_the_limits(bits, attrs, a, b):
+def near_the_limits(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Where FCHK may do so on a generation that was not measured: it asks whether an intermediate result could leave
     the range of normal numbers; with both exponents within a quarter of the range none can."""
     with np.errstate(invalid="ignore"):
-        inside = lambda x: (np.abs(x) >= 2.0**-30) & (np.abs(x) <= 2.0**30)
-        return ~(inside(as_float(a)) & inside(as_float(b)))
+        inside: Callable[[np.ndarray], np.ndarray] = lambda x: (np.abs(x) >= 2.0**-30) & (np.abs(x) <= 2.0**30)
+        result: np.ndarray = ~(inside(as_float(a)) & inside(as_float(b)))
+        return result
 
 
-def _compare(name):
+def _compare(name: str) -> Run:
     unordered = name.endswith("u") and name not in ("eq", "num")
-    relation = COMPARISONS.get(name[:-1] if unordered else name)
+    relation = COMPARISONS.get(name[:-1] if unordered else name, np.equal)  # of num and nan not used
 
-    def run(bits, attrs, a, b):
+    def run(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
         x, y = as_float(a), as_float(b)
         nan = np.isnan(x) | np.isnan(y)
         if name in ("num", "nan"):
-            return nan if name == "nan" else ~nan
+            result: np.ndarray = nan if name == "nan" else ~nan
+            return result
         with np.errstate(invalid="ignore"):
-            return relation(x, y) | nan if unordered else relation(x, y) & ~nan
+            holds: np.ndarray = relation(x, y) | nan if unordered else relation(x, y) & ~nan
+            return holds
 
     return run
 
 
-def _row(narrow, wide, widths: str) -> Row:
+def _row(narrow: Callable[..., np.ndarray], wide: Callable[..., np.ndarray], widths: str) -> Row:
     return Row(_arithmetic(narrow, wide), widths)
 
 

@@ -16,62 +16,71 @@ from itertools import permutations
 
 import numpy as np
 
+from ptxaudit.engine.domain.affine import fit
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     POINTER_LIMIT,
-    Lost,
     Uniform,
     Value,
     because,
     either,
     lane_spans,
     opaque,
+    same,
     signed,
     unknown,
 )
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 KEEP = "halves"
 WORD, PAIR = 32, 64
 
 
-class UpperHalf(Value):
+class WithParts(Value):
+    """A value that remembers what it is made of: its parts, numbers of 64 bits."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, plain: Value, parts: tuple[Value, ...]):
+        super().__init__(plain.base, plain.terms, plain.valid, plain.poison, plain.why, plain.sure)
+        self.parts = parts
+
+    def of(self, plain: Value, parts: tuple[Value, ...]) -> WithParts:
+        """The same of other parts."""
+        raise NotImplementedError
+
+
+class UpperHalf(WithParts):
     """A value of 32 bits, which whoever does not look further takes for what its other fields say: unknown, but in
     lanes that hold something else. whole: of 64 bits, poisoned in these lanes."""
 
     __slots__ = ("whole",)
 
     def __init__(self, whole: Value, plain: Value | None = None):
-        plain = opaque(WORD, Lost(Kind.UPPER_HALF)) if plain is None else plain
-        super().__init__(plain.base, plain.terms, plain.valid, plain.poison, plain.why, plain.sure)
+        super().__init__(opaque(WORD, Reason(Kind.UPPER_HALF)) if plain is None else plain, (whole,))
         self.whole = whole
 
-    @property
-    def parts(self) -> tuple[Value, ...]:
-        return (self.whole,)
-
     def of(self, plain: Value, parts: tuple[Value, ...]) -> UpperHalf:
-        """The same of other parts."""
-        return UpperHalf(*parts, plain)
+        (whole,) = parts
+        return UpperHalf(whole, plain)
 
 
-class Carry(Value):
+class Carry(WithParts):
     """A carry that is not known, out of a sum of lower halves and of ones."""
 
-    __slots__ = ("parts", "ones")
+    __slots__ = ("ones",)
 
     def __init__(self, plain: Value, parts: tuple[Value, ...], ones: int):
-        super().__init__(plain.base, plain.terms, plain.valid, plain.poison, plain.why, plain.sure)
-        self.parts, self.ones = parts, ones
+        super().__init__(plain, parts)
+        self.ones = ones
 
     def of(self, plain: Value, parts: tuple[Value, ...]) -> Carry:
-        """The same of other parts."""
         return Carry(plain, parts, self.ones)
 
 
 def whole_of(value: Value) -> Value:
     """The number that a register holds the upper half of; nothing known where it does not say."""
-    return value.whole if isinstance(value, UpperHalf) else opaque(PAIR, value.why or Lost(Kind.UPPER_HALF))
+    return value.whole if isinstance(value, UpperHalf) else opaque(PAIR, value.why or Reason(Kind.UPPER_HALF))
 
 
 def rejoined(low: Value, high: UpperHalf) -> Value | None:
@@ -88,14 +97,29 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
     first, second = ({_modulo_word(u): c for u, c in value.terms} for value in (mine, others))
     pairs = [(mine.base, others.base), *((first.get(u), second.get(u)) for u in {**first, **second})]
     nothing = np.zeros((1, 1), np.uint32)
-    differ = lambda a, b: (nothing if a is None else a) != (nothing if b is None else b)
+
+    def differ(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray:
+        found: np.ndarray = (nothing if a is None else a) != (nothing if b is None else b)
+        return found
+
     return None if any((differ(a, b) & here).any() for a, b in pairs) else whole
+
+
+def rejoin(low: Value, high: Value) -> Value | None:
+    """The 64-bit value of which the two are extracts, when the upper one says so by its name, or remembers it."""
+    if isinstance(high, UpperHalf):
+        return rejoined(low, high)
+    if len(high.terms) == 1 and not high.base.any():
+        u = high.terms[0][0]
+        if isinstance(u.key, tuple) and len(u.key) == 2 and u.key[0] == "upper half":
+            whole: Value = u.key[1].value
+            if (int(high.terms[0][1].flat[0]) == 1 and high.terms[0][1].size == 1) and same(fit(whole, 32), low):
+                return whole
+    return None
 
 
 def joined(low: Value, high: Value) -> Value | None:
     """The number of two halves, exactly; None where that is not known."""
-    from ptxaudit.engine.ops.operations import rejoin
-
     found = rejoin(low, high) or _parameter(low, high)
     if found is not None:
         return found
@@ -121,10 +145,10 @@ def _modulo_word(u: Uniform) -> object:
 
 def _parameter(low: Value, high: Value) -> Value | None:
     """The parameter of 64 bits whose halves these are, which were read one by one."""
-    halves = [_unknown_alone(value) for value in (low, high)]
-    if None in halves:
+    u, upper = _unknown_alone(low), _unknown_alone(high)
+    if u is None or upper is None:
         return None
-    first, second = (u.key for u in halves)
+    first, second = u.key, upper.key
     if not (
         isinstance(first, tuple)
         and isinstance(second, tuple)
@@ -134,7 +158,6 @@ def _parameter(low: Value, high: Value) -> Value | None:
         return None
     if second[1] != first[1] + WORD // 8 or first[1] % (PAIR // 8):
         return None
-    u = halves[0]
     return unknown(
         Uniform(
             u.name.rpartition("[")[0] or u.name,
@@ -164,8 +187,9 @@ def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
     if not isinstance(carry, Carry):
         return None
     for lows in permutations(carry.parts):
-        parts = [joined(low, high) for low, high in zip(lows, highs)]
-        if None not in parts:
+        found = [joined(low, high) for low, high in zip(lows, highs)]
+        parts = [part for part in found if part is not None]
+        if len(parts) == len(found):
             total = parts[0]
             for part in parts[1:]:
                 total = add(total, part)
@@ -186,12 +210,16 @@ def as_plain(value: Value) -> Value:
 
 def kept(plain: Value, *sources: Value, make: Callable[..., Value]) -> Value:
     """What is made of values, which remembers the same made of their parts. make: makes it of those."""
-    like = next(v for v in reversed(sources) if type(v) is not Value)
+    like = next(v for v in reversed(sources) if isinstance(v, WithParts))
     if plain.bits != like.bits:
         return plain
-    alike = lambda v: type(v) is type(like) and (not isinstance(v, Carry) or v.ones == like.ones)
-    parts = [
-        v.parts if alike(v) else tuple(opaque(part.bits, v.why or Lost(Kind.UPPER_HALF)) for part in like.parts)
-        for v in sources
-    ]
+    parts = [_parts_as(like, v) for v in sources]
     return like.of(plain, tuple(make(*part) for part in zip(*parts)))
+
+
+def _parts_as(like: WithParts, v: Value) -> tuple[Value, ...]:
+    """The parts of a value, nothing known of them where it is none of the same kind."""
+    if isinstance(v, WithParts) and type(v) is type(like):
+        if not isinstance(v, Carry) or isinstance(like, Carry) and v.ones == like.ones:
+            return v.parts
+    return tuple(opaque(part.bits, v.why or Reason(Kind.UPPER_HALF)) for part in like.parts)

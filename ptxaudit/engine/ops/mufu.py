@@ -82,7 +82,8 @@ def squares() -> np.ndarray:
 def _interpolated(name: str, segment: np.ndarray, x: np.ndarray) -> np.ndarray:
     """V of the module's words."""
     c0, c1, c2 = _coefficients(name)
-    return c0[segment] + c1[segment] * x + (c2[segment] * squares()[x] << 2)
+    result: np.ndarray = c0[segment] + c1[segment] * x + (c2[segment] * squares()[x] << 2)
+    return result
 
 
 def _parts(bits: np.ndarray, fraction: int = FRACTION) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -142,7 +143,15 @@ def _inverse_root(exponent: np.ndarray, fraction: np.ndarray) -> np.ndarray:
     return np.where(even | (fraction != 0), out, 1 << FRACTION + 1)
 
 
-def _without_negative(out: np.ndarray, sign, exponent, fraction, top: int, at_zero, at_infinity) -> np.ndarray:
+def _without_negative(
+    out: np.ndarray,
+    sign: np.ndarray,
+    exponent: np.ndarray,
+    fraction: np.ndarray,
+    top: int,
+    at_zero: np.ndarray | int,
+    at_infinity: np.ndarray | int,
+) -> np.ndarray:
     """The results of a function that has none for negative numbers."""
     out = np.where((exponent == top) & (fraction == 0), np.uint32(at_infinity), out)
     out = np.where((sign != 0) | (exponent == top) & (fraction != 0), NAN, out)
@@ -173,7 +182,8 @@ def sqrt(bits: np.ndarray) -> np.ndarray:
 def _fixed(exponent: np.ndarray, fraction: np.ndarray, places: int, most: int) -> np.ndarray:
     """A number as an integer with so many bits of fraction, cut off; moved up by no more than `most`."""
     significand, up = fraction | ONE, exponent - BIAS + places - FRACTION
-    return np.where(up >= 0, significand << np.clip(up, 0, most), significand >> np.clip(-up, 0, 31))
+    result: np.ndarray = np.where(up >= 0, significand << np.clip(up, 0, most), significand >> np.clip(-up, 0, 31))
+    return result
 
 
 def ex2(bits: np.ndarray) -> np.ndarray:
@@ -192,7 +202,7 @@ def lg2(bits: np.ndarray) -> np.ndarray:
     value = np.where((exponent == BIAS) & (fraction == 0), 0, value)
     below = np.where(value < 0, SIGN, np.uint32(0))
     out = _normalised(np.where(value < 0, ~value, value) & ~15, unit) | below
-    return _without_negative(out, sign, exponent, fraction, TOP, np.uint32(INFINITY) | SIGN, INFINITY)
+    return _without_negative(out, sign, exponent, fraction, TOP, INFINITY | int(SIGN), INFINITY)
 
 
 def _wave(bits: np.ndarray, quarters: int, odd: bool) -> np.ndarray:

@@ -14,10 +14,12 @@ Sources of which a few numbers are known are gone through one alternative after 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ptxaudit.engine.domain import alternatives
 from ptxaudit.engine.domain.affine import (
@@ -38,16 +40,16 @@ from ptxaudit.engine.domain.affine import (
     zero_extend,
 )
 from ptxaudit.engine.domain.bits import shake
-from ptxaudit.engine.domain.comparisons import apart_by_less_than_half
-from ptxaudit.engine.domain.known_bits import refined
+from ptxaudit.engine.domain.comparisons import within_half_of_each_other
+from ptxaudit.engine.domain.known_bits import known_part, with_bits
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
     EVERYWHERE,
-    Lost,
     Uniform,
     Value,
     because,
+    combine_terms,
     constant,
     either,
     fingerprint,
@@ -58,16 +60,15 @@ from ptxaudit.engine.domain.value import (
     same,
     span,
     squeeze,
-    sure_bits,
     unknown,
 )
 from ptxaudit.engine.ops import mufu
 from ptxaudit.engine.ops.floats import division_check
-from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoined
+from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
 from ptxaudit.engine.ops.row import OPS, Row, source_bits
 from ptxaudit.hardware.machine_model import SpecialFunctions
 from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 UNITS = {
     mufu.UNIT: {
@@ -90,6 +91,10 @@ _OF_ITS_SOURCES = (
     "div.approx",
     "div.full",
 )
+
+
+_BITWISE = ("and", "or", "xor", "lop3")  # each bit of the result depends on those at its place alone
+_SIGNS = {"add": 1, "sub": -1}  # of operations that leave unknowns apart
 
 
 def of_its_sources(name: str) -> bool:
@@ -127,7 +132,7 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
     """A three-input function as and/or/xor of two, where one source is known or does not matter."""
     sources = [a, b, c]
 
-    def depends(i):
+    def depends(i: int) -> bool:
         bit = (4, 2, 1)[i]
         return any((table >> r & 1) != (table >> (r ^ bit) & 1) for r in range(8))
 
@@ -146,7 +151,7 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
     return _lop3_by_parts(table, sources)
 
 
-def _lop3_predicates(table: int, sources) -> Value:
+def _lop3_predicates(table: int, sources: Sequence[Value]) -> Value:
     from ptxaudit.engine.ops.concrete import lop3_table
 
     bases = [v.base for v in sources]
@@ -175,7 +180,7 @@ _TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
 }
 
 
-def _lop2(table, used, sources) -> Value | None:
+def _lop2(table: int, used: Sequence[int], sources: Sequence[Value]) -> Value | None:
     i, j = used
     bit_i, bit_j = (4, 2, 1)[i], (4, 2, 1)[j]
     small = 0
@@ -193,7 +198,7 @@ def _lop2(table, used, sources) -> Value | None:
     return invert(out) if not_out else out
 
 
-def _lop3_by_parts(table, sources) -> Value | None:
+def _lop3_by_parts(table: int, sources: Sequence[Value]) -> Value | None:
     """f(a,b,c) = (c & f(a,b,1)) | (~c & f(a,b,0)) with c known: each part touches disjoint bits."""
     for k in (2, 1, 0):
         c = sources[k]
@@ -218,7 +223,14 @@ def _lop3_by_parts(table, sources) -> Value | None:
 
 def binary(name: str, a: Value, b: Value) -> Value:
     """add/sub/mul/and/or/xor on two values of one width, whatever is known of them."""
-    return apply(Op(name, bits=a.bits), (a, b))
+    return _one(Op(name, bits=a.bits), (a, b))
+
+
+def _one(op: Op, values: tuple[Value, ...]) -> Value:
+    """The result of an operation that has one."""
+    out = apply(op, values)
+    assert isinstance(out, Value)
+    return out
 
 
 def _number(value: Value) -> int | None:
@@ -226,7 +238,7 @@ def _number(value: Value) -> int | None:
     return int(value.base.flat[0]) if value.known and value.base.size == 1 else None
 
 
-def _symbolic(op: Op, values: tuple[Value, ...]):
+def _symbolic(op: Op, values: tuple[Value, ...]) -> Value | tuple[Value, ...] | None:
     """The affine rule of an operation, or None where it has none for these sources."""
     rule = OPS[op.name].affine if op.name in OPS else None
     return None if rule is None else rule(op, *values)
@@ -310,7 +322,7 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     return add(b, scale(unknown(as_number), difference.base))
 
 
-def _concatenate(values, bits: int, keep: bool = False) -> Value | None:
+def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Value | None:
     """Register pairs: the low part zero-extended plus the high part shifted."""
     # two halves cut from one 64-bit value come back as that value
     if len(values) == 2 and values[0].bits == 32 and bits == 64:
@@ -329,19 +341,6 @@ def _concatenate(values, bits: int, keep: bool = False) -> Value | None:
     return out
 
 
-def rejoin(low: Value, high: Value) -> Value | None:
-    """The 64-bit value of which the two are extracts, when the upper one says so by its name, or remembers it."""
-    if isinstance(high, UpperHalf):
-        return rejoined(low, high)
-    if len(high.terms) == 1 and not high.base.any():
-        u = high.terms[0][0]
-        if isinstance(u.key, tuple) and len(u.key) == 2 and u.key[0] == "upper half":
-            whole: Value = u.key[1].value
-            if (int(high.terms[0][1].flat[0]) == 1 and high.terms[0][1].size == 1) and same(fit(whole, 32), low):
-                return whole
-    return None
-
-
 class _Kept:
     """A value inside a symbol's key: compared by identity of meaning."""
 
@@ -350,10 +349,10 @@ class _Kept:
     def __init__(self, value: Value):
         self.value, self.identity = value, fingerprint(value)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, _Kept) and self.identity == other.identity
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.identity)
 
 
@@ -379,7 +378,7 @@ def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
     return None
 
 
-def sum_with_carry(op: Op, *values: Value):
+def sum_with_carry(op: Op, *values: Value) -> tuple[Value, Value, Value]:
     """add3.carry."""
     return _add3_carry(values, op.bits, KEEP in op.attrs)
 
@@ -394,7 +393,7 @@ def extracted(op: Op, a: Value) -> Value | None:
     return _extract(a, op.attrs[0], op.bits, KEEP in op.attrs)
 
 
-def _add3_carry(values, bits: int, keep: bool = False):
+def _add3_carry(values: tuple[Value, ...], bits: int, keep: bool = False) -> tuple[Value, Value, Value]:
     """The sum is affine; the carries are not, unless everything is known. keep: halves of 64-bit sums are."""
     if keep and bits == 32:
         return _carry_kept(values)
@@ -402,31 +401,31 @@ def _add3_carry(values, bits: int, keep: bool = False):
     total = add(add(a, b), c)
     for carry in (in0, in1):
         total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, Kind.UNKNOWN_CARRY))
-    lost = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
-    spans = [lane_spans(v) for v in (a, b, c)]
-    if bits < 64 and None not in spans and in0.known and in1.known:
+    unknown = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
+    spans = [ends for v in (a, b, c) if (ends := lane_spans(v)) is not None]
+    if bits < 64 and len(spans) == 3 and in0.known and in1.known:
         more = in0.base.astype(np.int64) + in1.base
         low, high = (sum(ends) + more >> bits for ends in zip(*spans))
         if (low == high).all():
             return total, Value(low >= 1), Value(low >= 2)
-    return total, lost, lost
+    return total, unknown, unknown
 
 
-def _carry_kept(values) -> tuple[Value, Value, Value]:
+def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     """The same where what carries, and the upper half of a sum of pairs, are remembered (`halves`)."""
-    total, *out = _add3_carry(values, 32)
+    total, once, twice = _add3_carry(values, 32)
     *addends, in0, in1 = values
     for carry, other in ((in0, in1), (in1, in0)):
         if isinstance(carry, Carry) and other.known and not other.base.any():
             whole = carried(tuple(addends), carry)
             half = None if whole is None else _extract(whole, 32, 32, keep=True)
             total = total if half is None else half
-    if in0.known and in1.known and in0.base.size == in1.base.size == 1 and out[0].poison is not None:
-        out[0] = Carry(out[0], tuple(addends), int(in0.base.flat[0]) + int(in1.base.flat[0]))
-    return total, *out
+    if in0.known and in1.known and in0.base.size == in1.base.size == 1 and once.poison is not None:
+        once = Carry(once, tuple(addends), int(in0.base.flat[0]) + int(in1.base.flat[0]))
+    return total, once, twice
 
 
-def field(name, values, bits):
+def field(name: str, values: tuple[Value, ...], bits: int) -> Value | None:
     """A bit field with known place: shift and mask."""
     if name == "bfe.u":
         a, pos, length = values
@@ -441,17 +440,19 @@ def field(name, values, bits):
             return None
     if p >= bits or n == 0:
         return constant(0, bits)
-    shifted = a if p == 0 else apply(Op("shr.u", bits=bits), (a, constant(p, 32)))
+    shifted = a if p == 0 else _one(Op("shr.u", bits=bits), (a, constant(p, 32)))
     return shifted if p + n >= bits else binary("and", shifted, constant((1 << n) - 1, bits))
 
 
-def extremum(name, a: Value, b: Value) -> Value | None:
+def extremum(name: str, a: Value, b: Value) -> Value | None:
     """min/max where one side is never larger."""
     if a.poison is not None or b.poison is not None or not (fits_signed(a) and fits_signed(b)):
         return None
     difference = subtract(a, b)
     s = span(difference)
-    if s is None or not apart_by_less_than_half(a, b) or name.endswith(".u") and (span(a)[0] < 0 or span(b)[0] < 0):
+    if s is None or not within_half_of_each_other(a, b):
+        return None
+    if name.endswith(".u") and any(own is None or own[0] < 0 for own in (span(a), span(b))):
         return None
     if s[1] <= 0:
         return a if name.startswith("min") else b
@@ -460,7 +461,7 @@ def extremum(name, a: Value, b: Value) -> Value | None:
     return None
 
 
-def divided_by_a_power(name, a: Value, b: Value) -> Value | None:
+def divided_by_a_power(name: str, a: Value, b: Value) -> Value | None:
     """Division by a power of two of a value that cannot be negative."""
     d = _number(b)
     if d is None or d == 0 or d & (d - 1):
@@ -470,11 +471,11 @@ def divided_by_a_power(name, a: Value, b: Value) -> Value | None:
         if s is None or s[0] < 0 or not fits_signed(a):
             return None
     if name.startswith("div"):
-        return apply(Op("shr.u", bits=a.bits), (a, constant(d.bit_length() - 1, 32)))
+        return _one(Op("shr.u", bits=a.bits), (a, constant(d.bit_length() - 1, 32)))
     return binary("and", a, constant(d - 1, a.bits))
 
 
-def funnel(name, values, attrs):
+def funnel(name: str, values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
     """A funnel shift that is a plain shift because one half is zero."""
     lo, hi, n = values
     k = _number(n)
@@ -482,19 +483,19 @@ def funnel(name, values, attrs):
         return None
     k = k & 31 if attrs and attrs[0] == "wrap" else min(k, 32)
     if name == "shf.r" and _number(hi) == 0:
-        return apply(Op("shr.u", bits=32), (lo, constant(k, 32)))
+        return _one(Op("shr.u", bits=32), (lo, constant(k, 32)))
     if name == "shf.l" and _number(lo) == 0:
-        return apply(Op("shl", bits=32), (hi, constant(k, 32)))
+        return _one(Op("shl", bits=32), (hi, constant(k, 32)))
     whole = _concatenate((lo, hi), 64)
     if whole is None:
         return None
     if name == "shf.l" and KEEP in attrs and whole.valid is None and whole.terms:
         return _extract(scale(whole, np.full((1, 1), 1 << k, np.uint64)), 32, 32, keep=True)
-    moved = apply(Op("shr.u", bits=64), (whole, constant(k if name == "shf.r" else 32 - k, 32)))
+    moved = _one(Op("shr.u", bits=64), (whole, constant(k if name == "shf.r" else 32 - k, 32)))
     return fit(moved, 32)
 
 
-def permuted(values, attrs):
+def permuted(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
     """A byte permutation that moves whole known low bytes, or selects one source unchanged."""
     a, b, sel = values
     s = _number(sel)
@@ -510,7 +511,7 @@ def permuted(values, attrs):
         if nibble & 8:
             return None
         source = a if nibble < 4 else b
-        byte = apply(Op("bfe.u", bits=32), (source, constant(8 * (nibble & 3), 32), constant(8, 32)))
+        byte = _one(Op("bfe.u", bits=32), (source, constant(8 * (nibble & 3), 32), constant(8, 32)))
         if byte.poison is not None:
             return None
         byte = scale(byte, np.full((1, 1), 1 << (8 * i), np.uint32)) if i else byte
@@ -518,7 +519,7 @@ def permuted(values, attrs):
     return parts
 
 
-def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
+def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
     """A permutation whose low bytes come from bytes that are known, whatever the others are: how ptxas moves
     16-bit values about in registers whose upper halves nobody wrote."""
     a, b, sel = values
@@ -537,7 +538,7 @@ def _known_bytes(values: tuple[Value, ...], attrs) -> Value | None:
     return Value(out) if low == 4 else Value(out, (), 8 * low, None, because(a, b))
 
 
-def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None):
+def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
     out = _applied(op, values, index, row)
     first = out[0] if isinstance(out, tuple) else out
@@ -551,11 +552,28 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = 
         first = Value(first.base, (), None, EVERYWHERE, first.why)
     if first.poison is None or first.sure is not None or first.alternatives is not None or isinstance(first, UpperHalf):
         return out
-    better = refined(op, values, first)
+    better = _refined(op, values, first)
     return out if better is first else (better, *out[1:]) if isinstance(out, tuple) else better
 
 
-def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None):
+def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
+    """The result of an operation that was not known in some lanes, with the bits of it that are."""
+    rule = OPS[op.name].bits if op.name in OPS else None
+    if rule is None or any(v.alternatives is not None for v in values):
+        return out
+    if any(v.terms for v in values):
+        nowhere_known = out.poison is not None and out.poison.all()
+        if op.name not in _SIGNS or not nowhere_known or any(v.bits != op.bits for v in values):
+            return out
+        terms = combine_terms(values[0].terms, values[1].terms, _SIGNS[op.name])
+        if terms is None:
+            return out
+        out = Value(out.base, terms, None, out.poison, out.why)
+    found = rule(op, *[known_part(v) for v in values])
+    return out if found is None else with_bits(out, found)
+
+
+def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation, bits of what is not known left out but for those of bitwise operations.
 
     values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the
@@ -567,7 +585,7 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
             same_everywhere = derived(op.name, values, op.bits, op.attrs)
             if same_everywhere is not None:
                 return same_everywhere
-        return opaque(op.bits, because(*values) or Lost(Kind.NO_MEANING, index, (op.name,)))
+        return opaque(op.bits, because(*values) or Reason(Kind.NO_MEANING, index, (op.name,)))
     if row.strict:
         for v in values:
             if v.poison is EVERYWHERE:
@@ -603,12 +621,12 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
         if kept is not None:
             return kept
     if known:
-        out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
+        arrays = row.concrete(op.bits, op.attrs, *(v.base for v in values))
         if row.undefined is not None:
             bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
             if bad.any():
-                return Value(out, poison=bad, why=Lost(Kind.UNDEFINED, index, (op.name,)))
-        return tuple(map(Value, out)) if isinstance(out, tuple) else Value(out)
+                return Value(arrays, poison=bad, why=Reason(Kind.UNDEFINED, index, (op.name,)))
+        return tuple([Value(each) for each in arrays]) if isinstance(arrays, tuple) else Value(arrays)
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
@@ -640,9 +658,10 @@ def _several(
         return values[0]
     if op.name == "select":
         return alternatives.selected(values)
+    undefined = row.undefined
     return alternatives.elementwise(
         lambda *bases: row.concrete(op.bits, op.attrs, *bases),
-        row.undefined and (lambda *bases: row.undefined(op.bits, op.attrs, *bases)),
+        None if undefined is None else lambda *bases: undefined(op.bits, op.attrs, *bases),
         values,
         op.name,
         index,
@@ -651,11 +670,12 @@ def _several(
 
 def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value:
     """An operation of which only candidates are known, on numbers."""
-    why = because(*values) or Lost(Kind.WITHIN_ERROR, index, (op.name,))
+    why = because(*values) or Reason(Kind.WITHIN_ERROR, index, (op.name,))
     together = alternatives.of_all(values)
     if together is None:
         return opaque(op.bits, why)
-    axes, bases, lost = together
+    axes, bases, unknown = together
+    assert row.candidates is not None
     numbers, beyond = row.candidates(op.bits, op.attrs, *bases)
     if beyond.all() and not axes:  # as little is known of it as of any other function of its sources
         return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
@@ -663,83 +683,33 @@ def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Valu
     if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
         return opaque(op.bits, why)
     uniform = all(base.shape[-1] == 1 for base in bases)
-    return alternatives.chosen(numbers, either(lost, beyond if beyond.any() else None), axes, uniform, why)
+    return alternatives.chosen(numbers, either(unknown, beyond if beyond.any() else None), axes, uniform, why)
 
 
-def _lane_by_lane(row, op: Op, values, index):
+def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...] | None:
     """Where some lanes have no unknown in them (those that others left behind in a loop, say): the result there."""
-    lost = None
+    unknown = None
     for v in values:
         if v.valid is not None:
             return None
         for _, c in v.terms:
-            lost = either(lost, c != 0)
-        lost = either(lost, v.poison)
-    if lost.all():
+            unknown = either(unknown, c != 0)
+        unknown = either(unknown, v.poison)
+    assert unknown is not None  # something is not known in some lane
+    if unknown.all():
         return None
     out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
-        lost = lost | row.undefined(op.bits, op.attrs, *(v.base for v in values))
-    why = because(*values) or Lost(Kind.UNKNOWN_SOURCES, index, (op.name,), unknowns_of(*values))
+        unknown = unknown | row.undefined(op.bits, op.attrs, *(v.base for v in values))
+    why = because(*values) or Reason(Kind.UNKNOWN_SOURCES, index, (op.name,), unknowns_of(*values))
     return (
-        tuple(Value(o, poison=lost, why=why) for o in out)
+        tuple(Value(o, poison=unknown, why=why) for o in out)
         if isinstance(out, tuple)
-        else Value(out, poison=lost, why=why)
+        else Value(out, poison=unknown, why=why)
     )
 
 
-def _in_all_lanes(row: Row, op: Op, values) -> Value | None:
-    """A bitwise operation on numbers that are the same in all lanes, some known bit by bit or not at all; None for
-    others. A bit of the result is known when no choice of the unknown ones changes it."""
-    ones, zeros, whole = [], [], (1 << op.bits) - 1  # of each source: bits that may be 1, that may be 0
-    for v in values:
-        if (
-            v.base.size > 1
-            or v.poison is not None
-            and v.poison is not EVERYWHERE
-            or v.sure is not None
-            and v.sure.size > 1
-        ):
-            return None
-        base = int(v.base.flat[0])
-        sure = whole if v.poison is None else 0 if v.sure is None else int(v.sure.flat[0])
-        ones.append(base | ~sure & whole)
-        zeros.append(~(base & sure) & whole)
-    table = row.truth(op)
-    may = [0, 0]
-    for index in range(1 << len(values)):
-        here = whole
-        for place, (one, zero) in enumerate(zip(reversed(ones), reversed(zeros))):
-            here &= one if index >> place & 1 else zero
-        may[table >> index & 1] |= here
-    sure = ~(may[0] & may[1]) & whole
-    number = may[1] & sure
-    if sure == whole:
-        return constant(number, op.bits)
-    why = because(*values)
-    return (
-        Value(constant(number, op.bits).base, (), None, EVERYWHERE, why, constant(sure, op.bits).base)
-        if sure
-        else opaque(op.bits, why)
-    )
-
-
-def _bit_by_bit(row, op: Op, values) -> Value | None:
-    """A bitwise operation on values of which some bits are known: those of the result that flipping the others
-    does not change."""
-    out, shaken = shake(
-        lambda *operands: row.concrete(op.bits, op.attrs, *operands),
-        [v.base for v in values],
-        [~sure_bits(v) for v in values],
-    )
-    sure = ~shaken
-    if not sure.any():
-        return None
-    poison = shaken != 0
-    return Value(out, poison=poison, why=because(*values), sure=sure) if poison.any() else Value(out)
-
-
-def _poisoned(row, op: Op, values, index):
+def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...]:
     """Known lanes stay known: run the row, carry the poison."""
     if op.name == "mov":
         return values[0]
@@ -747,34 +717,35 @@ def _poisoned(row, op: Op, values, index):
         out = _symbolic(op, values)
         if out is not None:
             return out
-    if op.name in ("and", "or", "xor", "select", "lop3", "mul"):
-        if row.truth is not None and op.bits > 1 and (out := _in_all_lanes(row, op, values)) is not None:
-            return out
+    if op.name in (*_BITWISE, "select", "mul"):
+        bitwise = op.name in _BITWISE and op.bits > 1  # bits that are sure are found afterwards: `_refined`
+        if bitwise and all(v.base.size == 1 and (v.poison is None or v.poison is EVERYWHERE) for v in values):
+            return opaque(op.bits, because(*values))
         out = _symbolic(op, values)
-        if out is not None and (out.poison is None or not out.poison.all() or row.truth is None):
+        assert not isinstance(out, tuple)  # each has one result
+        if out is not None and not (bitwise and out.poison is not None and out.poison.all()):
             return out
-        if row.truth is not None and values[0].base.dtype != bool:
-            return _bit_by_bit(row, op, values) or out or opaque(op.bits, because(*values))
-        if out is not None:
-            return out
+        if bitwise:
+            return opaque(op.bits, because(*values))
     poison = None
     for v in values:
         poison = either(poison, v.poison)
     why = because(*values)
+    assert poison is not None
     if poison.all():
         if row.results > 1:
             return tuple(opaque(op.bits if i == 0 else 1, why) for i in range(row.results))
         bits = 1 if row.predicate else op.bits
         return _partly_known(op, values, why) or opaque(bits, why)
-    out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
+    arrays = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
         poison = poison | row.undefined(op.bits, op.attrs, *(v.base for v in values))
-    if isinstance(out, tuple):
-        return tuple(Value(o, poison=poison, why=why) for o in out)
-    return Value(out, poison=poison, why=why)
+    if isinstance(arrays, tuple):
+        return tuple(Value(each, poison=poison, why=why) for each in arrays)
+    return Value(arrays, poison=poison, why=why)
 
 
-def _partly_known(op: Op, values, why) -> Value | None:
+def _partly_known(op: Op, values: tuple[Value, ...], why: Reason | None) -> Value | None:
     """Low zero bits of an opaque value: `loaded << 2` is a multiple of 4, `loaded & 31` of nothing."""
     if op.name == "shl":
         n = _number(values[1])

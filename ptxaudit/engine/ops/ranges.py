@@ -7,13 +7,11 @@ None: anything, or it may have wrapped. A range may count from a variable instea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import Op
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(Record):
     """low to high, inclusive, from the beginning of a variable; name "": of the number itself."""
 
     low: int

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-FLOAT = {16: np.float16, 32: np.float32, 64: np.float64}
+FLOAT: dict[int, type[Any]] = {16: np.float16, 32: np.float32, 64: np.float64}
 SPARE_BITS = np.uint64((1 << 28) - 1)  # of a double, below the last bit of a 32-bit float and the one after it
 _SPLIT = float((1 << 27) + 1)  # Veltkamp's, which halves a double's bits
 _SAFE_LOW, _SAFE_HIGH = 2.0**-400, 2.0**400  # sizes of factors whose product's error is a double
@@ -104,14 +105,16 @@ def sum_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
 
 
 def _both_positive(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return ~(np.signbit(a) | np.signbit(b))
+    result: np.ndarray = ~(np.signbit(a) | np.signbit(b))
+    return result
 
 
 def product_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
     a, b = np.broadcast_arrays(a, b)
     near = a * b
     if mode == "rn":
-        return near
+        result: np.ndarray = near
+        return result
     _, rest = _two_product(a, b)
     rest = _of_overflow(near, rest, a, b)
     return directed(near, _by_fractions(rest, ~_safe_factors(a, b), lambda x, y, n: _sign(x * y - n), a, b, near), mode)
@@ -145,7 +148,8 @@ def quotient_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
     a, b = np.broadcast_arrays(a, b)
     near = a / b
     if mode == "rn":
-        return near
+        result: np.ndarray = near
+        return result
     plain = ~np.isfinite(a) | ~np.isfinite(b) | (a == 0) | (b == 0)
     rest = np.where(np.isinf(near) & ~plain, -np.sign(near), 0.0)
     rest = _by_fractions(rest, np.isfinite(near) & ~plain, lambda x, y, n: _sign(x / y - n), a, b, near)
@@ -155,7 +159,8 @@ def quotient_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
 def root_64(a: np.ndarray, mode: str) -> np.ndarray:
     near = np.sqrt(a)
     if mode == "rn":
-        return near
+        result: np.ndarray = near
+        return result
     rest = _by_fractions(np.zeros(a.shape), np.isfinite(near) & (a > 0), lambda x, n: _sign(x - n * n), a, near)
     return directed(near, rest, mode)
 

@@ -10,9 +10,12 @@ unknown sources is unknown there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from ptxaudit.base.records import Record
+
+Run = Callable[..., Any]  # (bits, attrs, one array for each source); arrays, as many as there are results
 
 
 class Origin(Enum):
@@ -29,8 +32,7 @@ class Origin(Enum):
     MIXED = "nothing if all its sources are numbers, else not known"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """One operation. `concrete(op_bits, attrs, *arrays)`; `undefined(…)` marks lanes without a result.
 
     candidates: in place of `concrete` where only a few numbers are known of which the result is one: (all of them,
@@ -38,21 +40,21 @@ class Row:
     ("same"), as they are ("own"), or at 32 bits ("count"), one letter each: s, o, c, p (predicate), h (half the width).
     predicate: the result is one.
 
-    affine: on values that are affine in unknowns, `affine(op, *values)`, None where it has no rule for these. truth:
-    the truth table of an operation that does the same to every bit, index 2a + b (4a + 2b + c): known bits follow from
-    it. range: on ranges of offsets, `range(op, *ranges)`. linear: of sources that change by the same in every trip of a
-    loop the result does. strict: nothing is known of it where nothing is known of one source. origin: where an address
-    that it makes points.
+    affine: on values that are affine in unknowns, `affine(op, *values)`, None where it has no rule for these. bits: on
+    numbers of which some bits are known, `bits(op, *tristates)`, None where no bit of the result is. range: on ranges
+    of offsets, `range(op, *ranges)`. linear: of sources that change by the same in every trip of a loop the result
+    does. strict: nothing is known of it where nothing is known of one source. origin: where an address that it makes
+    points.
     """
 
-    concrete: Callable[..., Any] | None
+    concrete: Run
     widths: str
-    undefined: Callable[..., Any] | None = None
+    undefined: Run | None = None
     results: int = 1
     predicate: bool = False
-    candidates: Callable[..., Any] | None = None
+    candidates: Run | None = None
     affine: Callable[..., Any] | None = None
-    truth: Callable[..., int] | None = None
+    bits: Callable[..., Any] | None = None
     range: Callable[..., Any] | None = None
     linear: bool = False
     strict: bool = False

@@ -8,17 +8,17 @@ What lanes do together (shuffles, votes) is in `ir.warp_operations`, memory in `
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain import affine, known_bits
 from ptxaudit.engine.domain.bits import bitwise
 from ptxaudit.engine.domain.comparisons import compare
 from ptxaudit.engine.domain.value import BITS, constant, resize, sign_extended, signed
-from ptxaudit.engine.ops import approximate, concrete, operations, ranges
+from ptxaudit.engine.ops import approximate, concrete, operations, ranges, tristates
 from ptxaudit.engine.ops.floats import FLOATS
 from ptxaudit.engine.ops.row import OPS, Origin, Row
 
@@ -45,38 +45,44 @@ def _with_sign_and_attributes(function: Callable[..., Any], is_signed: bool) -> 
 def _comparison(relation: str, is_signed: bool) -> Callable[..., Any]:
     function = concrete.COMPARISONS[relation]
 
-    def run(bits, attrs, a, b):
+    def run(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if is_signed and a.dtype != bool:
             a, b = signed(a), signed(b)
-        return function(a, b)
+        result: np.ndarray = function(a, b)
+        return result
 
     return run
 
 
-def _resized(bits, attrs, a):
+def _resized(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     return resize(a, bits)
 
 
-def _negated(bits, attrs, a):
-    return ~a + a.dtype.type(1)
+def _negated(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
+    result: np.ndarray = ~a + a.dtype.type(1)
+    return result
 
 
-def _multiply_add(bits, attrs, a, b, c):
-    return a * b + c
+def _multiply_add(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    result: np.ndarray = a * b + c
+    return result
 
 
-def _product(bits, a, b, is_signed):
-    return concrete.wide(bits, a, is_signed) * concrete.wide(bits, b, is_signed)
+def _product(bits: int, a: np.ndarray, b: np.ndarray, is_signed: bool) -> np.ndarray:
+    result: np.ndarray = concrete.wide(bits, a, is_signed) * concrete.wide(bits, b, is_signed)
+    return result
 
 
-def _product_and_sum(bits, a, b, c, is_signed):
-    return _product(bits, a, b, is_signed) + c
+def _product_and_sum(bits: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, is_signed: bool) -> np.ndarray:
+    result: np.ndarray = _product(bits, a, b, is_signed) + c
+    return result
 
 
-def _distance(bits, a, b, c, is_signed):
+def _distance(bits: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, is_signed: bool) -> np.ndarray:
     """sad: |a − b| + c."""
     x, y = (signed(a), signed(b)) if is_signed else (a, b)
-    return np.maximum(x, y).view(a.dtype) - np.minimum(x, y).view(a.dtype) + c
+    result: np.ndarray = np.maximum(x, y).view(a.dtype) - np.minimum(x, y).view(a.dtype) + c
+    return result
 
 
 def _named(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,13 +95,11 @@ def _bitwise(name: str, function: Callable[..., Any], truth: int) -> Row:
         _pair(function),
         "ss",
         affine=lambda op, a, b: bitwise(name, a, b, function),
-        truth=lambda op: truth,
+        bits=tristates.bitwise(truth),
         range=ranges.and_ if name == "and" else lambda op, a, b: ranges.below(a, b),
         origin=Origin.SUM,
     )
 
-
-_UNARY_WIDTH = {"widths": "o", "strict": True}
 
 OPS |= {
     # data movement
@@ -104,34 +108,45 @@ OPS |= {
     ),
     "zext": Row(
         _resized,
-        **_UNARY_WIDTH,
+        "o",
+        strict=True,
         affine=lambda op, a: affine.fit(a, op.bits),
         range=ranges.same,
         linear=True,
+        bits=tristates.fitted,
         origin=Origin.NUMBER,
     ),
     "sext": Row(
         lambda bits, attrs, a: sign_extended(bits, a),
-        **_UNARY_WIDTH,
+        "o",
+        strict=True,
         affine=operations.extended,
         linear=True,
+        bits=tristates.sign_extended,
         origin=Origin.NUMBER,
     ),
     "trunc": Row(
         _resized,
-        **_UNARY_WIDTH,
+        "o",
+        strict=True,
         affine=lambda op, a: affine.fit(a, op.bits),
         range=ranges.same,
         linear=True,
+        bits=tristates.fitted,
         origin=Origin.PIECE,
     ),
-    "extract": Row(concrete.extract, "o", affine=operations.extracted, linear=True, origin=Origin.PIECE),
-    "cat": Row(concrete.cat, "o*", affine=operations.concatenated, linear=True, origin=Origin.PAIR),
+    "extract": Row(
+        concrete.extract, "o", affine=operations.extracted, linear=True, bits=tristates.extracted, origin=Origin.PIECE
+    ),
+    "cat": Row(
+        concrete.cat, "o*", affine=operations.concatenated, linear=True, bits=tristates.concatenated, origin=Origin.PAIR
+    ),
     "select": Row(
         lambda bits, attrs, a, b, p: np.where(p, a, b),
         "ssp",
         affine=lambda op, a, b, p: operations.selected(a, b, p),
         range=lambda op, a, b, p: a.united(b),
+        bits=tristates.selected,
         origin=Origin.EITHER,
     ),
     "prmt": Row(
@@ -145,6 +160,7 @@ OPS |= {
         range=lambda op, a, b: ranges.plus(a, b, op.bits),
         linear=True,
         strict=True,
+        bits=tristates.of_width(known_bits.add),
         origin=Origin.SUM,
     ),
     "sub": Row(
@@ -154,6 +170,7 @@ OPS |= {
         range=ranges.minus,
         linear=True,
         strict=True,
+        bits=tristates.of_width(tristates.subtract),
         origin=Origin.SUM,
     ),
     "mul": Row(
@@ -162,6 +179,7 @@ OPS |= {
         affine=lambda op, a, b: affine.multiply(a, b),
         range=lambda op, a, b: ranges.times(a, b),
         linear=True,
+        bits=tristates.of_width(tristates.product),
         origin=Origin.NUMBER,
     ),
     "mad": Row(
@@ -170,6 +188,7 @@ OPS |= {
         affine=lambda op, a, b, c: affine.add(affine.multiply(a, b), c),
         range=ranges.mad,
         linear=True,
+        bits=tristates.of_width(tristates.multiplied_and_added),
         origin=Origin.ADDEND,
     ),
     **{f"mulhi.{sign}": Row(_with_sign(concrete.mulhi, sign == "s"), "ss", origin=Origin.NUMBER) for sign in "us"},
@@ -180,6 +199,7 @@ OPS |= {
             affine=operations.wide_product,
             range=(lambda op, a, b: ranges.times(a, b)) if sign == "u" else None,
             linear=True,
+            bits=tristates.wide_product if sign == "u" else None,
             origin=Origin.NUMBER,
         )
         for sign in "us"
@@ -191,6 +211,7 @@ OPS |= {
             affine=operations.wide_product,
             range=ranges.mad if sign == "u" else None,
             linear=True,
+            bits=tristates.wide_product if sign == "u" else None,
             origin=Origin.ADDEND,
         )
         for sign in "us"
@@ -201,15 +222,39 @@ OPS |= {
         affine=lambda op, a: affine.subtract(constant(0, op.bits), a),
         linear=True,
         strict=True,
+        bits=tristates.of_width(tristates.negate),
         origin=Origin.NUMBER,
     ),
     "abs": Row(lambda bits, attrs, a: np.where(signed(a) < 0, ~a + a.dtype.type(1), a), "s", origin=Origin.NUMBER),
     "min.u": Row(
-        _pair(np.minimum), "ss", affine=_named(operations.extremum), range=ranges.minimum, origin=Origin.EITHER
+        _pair(np.minimum),
+        "ss",
+        affine=_named(operations.extremum),
+        range=ranges.minimum,
+        bits=tristates.of_width(tristates.minimum),
+        origin=Origin.EITHER,
     ),
-    "max.u": Row(_pair(np.maximum), "ss", affine=_named(operations.extremum), origin=Origin.EITHER),
-    "min.s": Row(_signed_pair(np.minimum), "ss", affine=_named(operations.extremum), origin=Origin.EITHER),
-    "max.s": Row(_signed_pair(np.maximum), "ss", affine=_named(operations.extremum), origin=Origin.EITHER),
+    "max.u": Row(
+        _pair(np.maximum),
+        "ss",
+        affine=_named(operations.extremum),
+        bits=tristates.of_width(known_bits.either),
+        origin=Origin.EITHER,
+    ),
+    "min.s": Row(
+        _signed_pair(np.minimum),
+        "ss",
+        affine=_named(operations.extremum),
+        bits=tristates.of_width(known_bits.either),
+        origin=Origin.EITHER,
+    ),
+    "max.s": Row(
+        _signed_pair(np.maximum),
+        "ss",
+        affine=_named(operations.extremum),
+        bits=tristates.of_width(known_bits.either),
+        origin=Origin.EITHER,
+    ),
     **{
         f"{name}.{sign}": Row(
             lambda bits, attrs, a, b, is_signed=sign == "s", rest=name == "rem": concrete.divide(
@@ -231,6 +276,7 @@ OPS |= {
         affine=operations.sum_with_carry,
         range=ranges.sum3,
         linear=True,
+        bits=tristates.sum_with_carry,
         origin=Origin.SUM,
     ),
     **{f"sad.{sign}": Row(_with_sign(_distance, sign == "s"), "sss", origin=Origin.NUMBER) for sign in "us"},
@@ -239,15 +285,20 @@ OPS |= {
     "or": _bitwise("or", np.bitwise_or, 0b1110),
     "xor": _bitwise("xor", np.bitwise_xor, 0b0110),
     "not": Row(
-        lambda bits, attrs, a: ~a, "s", affine=lambda op, a: affine.invert(a), strict=True, origin=Origin.NUMBER
+        lambda bits, attrs, a: ~a,
+        "s",
+        affine=lambda op, a: affine.invert(a),
+        strict=True,
+        bits=tristates.of_width(tristates.invert),
+        origin=Origin.NUMBER,
     ),
     "cnot": Row(lambda bits, attrs, a: (a == 0).astype(a.dtype), "s", origin=Origin.NUMBER),
     "lop3": Row(
         concrete.lop3,
         "sss",
         affine=lambda op, a, b, c: operations.lop3(op.attrs[0], op.bits, a, b, c),
-        truth=lambda op: op.attrs[0],
         range=ranges.lop3,
+        bits=tristates.bitwise(None),
         origin=Origin.SUM,
     ),
     "shl": Row(
@@ -256,6 +307,7 @@ OPS |= {
         affine=operations.shift_left,
         range=ranges.shift_left,
         linear=True,
+        bits=tristates.shifted(tristates.up, 0),
         origin=Origin.NUMBER,
     ),
     "shr.u": Row(
@@ -264,9 +316,17 @@ OPS |= {
         affine=operations.shift_down,
         range=ranges.shift_right,
         strict=True,
+        bits=tristates.shifted(tristates.down, 0),
         origin=Origin.NUMBER,
     ),
-    "shr.s": Row(concrete.shift_right_signed, "sc", affine=operations.shift_down, strict=True, origin=Origin.NUMBER),
+    "shr.s": Row(
+        concrete.shift_right_signed,
+        "sc",
+        affine=operations.shift_down,
+        strict=True,
+        bits=tristates.shifted(tristates.signed_down, 1),
+        origin=Origin.NUMBER,
+    ),
     **{
         f"shf.{way}": Row(
             partial(concrete.funnel, left=way == "l"),
@@ -281,6 +341,7 @@ OPS |= {
         "scc",
         affine=lambda op, *values: operations.field(op.name, values, op.bits),
         range=ranges.field,
+        bits=tristates.field,
         origin=Origin.NUMBER,
     ),
     "bfe.s": Row(_with_sign_and_attributes(concrete.bfe, True), "scc", origin=Origin.NUMBER),
@@ -298,6 +359,7 @@ OPS |= {
         lambda bits, attrs, a: np.bitwise_count(a).astype(np.uint32),
         "o",
         range=lambda op, a: ranges.Range(0, op.src[0].bits),
+        bits=tristates.counted,
         origin=Origin.NUMBER,
     ),
     "clz": Row(

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.elf import WITHOUT_BYTES, content
 from ptxaudit.frontend.artifacts.nvinfo import attributes, kernel_only
 
@@ -37,8 +37,7 @@ _NEWEST_ABI = 8  # of CUDA 13
 _FIRST_SPECIAL = 0xFF00  # section numbers with a meaning of their own
 
 
-@record
-class Entry:
+class Entry(Record):
     """A row of the symbol table. section: its number; entry: marked as a kernel; is_section: the symbol of a
     section.
     """
@@ -52,8 +51,7 @@ class Entry:
     is_section: bool = False
 
 
-@record
-class Fault:
+class Fault(Record):
     """function: the one that cannot be relied on, "" where it is none alone."""
 
     function: str

@@ -16,12 +16,11 @@ import mmap
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from pathlib import Path
 
 from ptxaudit.base import files, limits, temporary, vendor
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.cubin import ELF_MAGIC, UNREADABLE, architecture
 from ptxaudit.frontend.artifacts.elf import opened
 from ptxaudit.frontend.artifacts.embedded import ZLIB_START, ZSTD_MAGIC, pieces, unpacked
@@ -38,20 +37,20 @@ _COMPRESSED = 0x2000 | 0x8000  # LZ4; zstd
 _SECTIONS = (".nv_fatbin", "__nv_relfatbin")  # linked device code; device code that is still to be linked
 _MEMBER = struct.Struct("16s12s6s6s8s10s2s")  # an archive member's header
 _ELF_HEADER = struct.Struct("<40xQ10xHH2x")  # where the section headers begin, bytes of one, how many
+_MACHINE_AT, _EM_AMDGPU = 18, 224  # of an ELF header; as in the ELF machine registry
 _HEAP_BYTES = 8 << 20  # compressed bytes unpacked by one process
 _WINDOW = 1 << 20  # bytes searched at a time
 
 
-@record
-class Image:
+class Image(Record):
     """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx" | "damaged";
     arch: "sm_90"; damage: why what is there, or after it, cannot be read."""
 
     name: str
     kind: str
     arch: str
-    _payload: memoryview = field(repr=False, compare=False)
-    _entry: memoryview | None = field(default=None, repr=False, compare=False)  # with its header, when compressed
+    _payload: memoryview
+    _entry: memoryview | None = None  # with its header, when compressed
     damage: InputError | None = None
 
     @property
@@ -92,10 +91,17 @@ def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
     except InputError as error:
         found.append(_damaged(error))
     if all(image.damage for image in found):
-        raise next((image.damage for image in found), None) or NoDeviceCode(
-            "no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file
-        )
+        raise next((image.damage for image in found), None) or _nothing(view, file)
     return found
+
+
+def _nothing(view: memoryview, file: str) -> NoDeviceCode:
+    """Why there is no device code here."""
+    if bytes(view[:4]) == ELF_MAGIC and int.from_bytes(view[_MACHINE_AT : _MACHINE_AT + 2], "little") == _EM_AMDGPU:
+        return NoDeviceCode("this is code for a GPU of AMD", "ptxaudit reads NVIDIA's PTX and machine code", file)
+    return NoDeviceCode(
+        "no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file
+    )
 
 
 def _damaged(error: InputError) -> Image:
@@ -167,7 +173,7 @@ def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
         return [(0, len(view))]
     if head == ELF_MAGIC:
         try:
-            elf = opened(view.obj if _is_whole_map(view) else bytes(view), "")
+            elf = opened(_whole_map(view) or bytes(view), "")
             for name in _SECTIONS:
                 section = elf.get_section_by_name(name)
                 if section is not None and section["sh_size"]:
@@ -210,9 +216,9 @@ def _find(view: memoryview, start: int, end: int) -> int:
     return -1
 
 
-def _is_whole_map(view: memoryview) -> bool:
-    """A mapped file can be searched and read without being copied."""
-    return isinstance(view.obj, mmap.mmap) and len(view) == len(view.obj)
+def _whole_map(view: memoryview) -> mmap.mmap | None:
+    """A mapped file, which can be searched and read without being copied; None where the view is not all of one."""
+    return view.obj if isinstance(view.obj, mmap.mmap) and len(view) == len(view.obj) else None
 
 
 def _entry(view: memoryview, place: int, last: int, name: str, file: str) -> tuple[Image | None, int]:
@@ -285,7 +291,7 @@ def _unpack(packed: list[Image]) -> dict[str, bytes | InputError] | None:
     if not packed:
         return {}
     tool = toolchains.get("cuobjdump").path
-    body = b"".join(_nameless(image._entry) for image in packed)
+    body = b"".join(_nameless(image._entry) for image in packed if image._entry is not None)
     out: dict[str, bytes | InputError] = {}
     size = 0
     with temporary.folder() as folder:

@@ -16,16 +16,18 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
-from dataclasses import field, replace
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section, SymbolTableSection
+from msgspec import field
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import IMAGE, NAME, UNPACKED
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.consistency import Entry, faults, is_known
-from ptxaudit.frontend.artifacts.elf import WITHOUT_BYTES, content, opened
+from ptxaudit.frontend.artifacts.elf import WITHOUT_BYTES, content, opened, with_last_byte
 from ptxaudit.frontend.artifacts.nvinfo import KernelInfo, read_info
 
 INSTRUCTION_BYTES = 16  # of every machine instruction since sm_70
@@ -62,8 +64,7 @@ UNREADABLE = (
 )
 
 
-@record
-class Symbol:
+class Symbol(Record):
     """A named place: byte offset and size in its section ("" = undefined here)."""
 
     name: str
@@ -73,8 +74,7 @@ class Symbol:
     function: bool = False
 
 
-@record
-class Relocation:
+class Relocation(Record):
     """At byte `offset` of a section the address of `symbol` + `addend` belongs; `type` by number."""
 
     offset: int
@@ -83,8 +83,7 @@ class Relocation:
     addend: int = 0
 
 
-@record
-class CodeSection:
+class CodeSection(Record):
     """One function: its code and what the file says of it. Offsets are bytes in `code`."""
 
     name: str
@@ -99,8 +98,7 @@ class CodeSection:
     shared_static: int = 0  # bytes
 
 
-@record
-class Cubin:
+class Cubin(Record):
     """One device code image. `elf` are its bytes, for the line tables."""
 
     file: str
@@ -113,9 +111,9 @@ class Cubin:
     sections: frozenset[str] = frozenset()  # names of all its sections
     faults: tuple[InputError, ...] = ()  # in which it contradicts itself; functions concerned are left out
     addressed: frozenset[str] = frozenset()  # functions whose addresses are in data
-    initial: dict[str, tuple[bytes, tuple[Relocation, ...]]] = field(default_factory=dict, repr=False)
+    initial: dict[str, tuple[bytes, tuple[Relocation, ...]]] = field(default_factory=dict)
     # variable in global memory -> its bytes to begin with, and the addresses among them, by offset in it
-    elf: bytes = field(default=b"", repr=False)
+    elf: bytes = b""
 
     def function(self, name: str) -> CodeSection | None:
         return next((f for f in self.functions if f.name == name), None)
@@ -126,7 +124,8 @@ def architecture(header: bytes) -> int | None:
     if len(header) < 64 or header[:4] != ELF_MAGIC or struct.unpack_from("<H", header, 18)[0] != _MACHINE_CUDA:
         return None
     flags = struct.unpack_from("<I", header, 48)[0]
-    return (flags >> 8 if header[_ABI_VERSION_AT] >= _ABI_FLAGS_SHIFTED else flags) & 0xFF
+    number: int = (flags >> 8 if header[_ABI_VERSION_AT] >= _ABI_FLAGS_SHIFTED else flags) & 0xFF
+    return number
 
 
 def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
@@ -140,9 +139,10 @@ def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
             f"machine code for sm_{sm}; the disassembler reads sm_{OLDEST_SM} and newer",
             "audit its PTX instead (--isa ptx), or build for a newer architecture",
             file,
+            lasting=True,
         )
     try:
-        return _read(data, file, sm)
+        return _read(with_last_byte(data), file, sm)
     except UNREADABLE as error:
         raise InputError(
             "damaged cubin: its ELF tables cannot be read",
@@ -225,7 +225,9 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     )
 
 
-def _initial(by_name: dict, symbols: list[Symbol], file: str) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
+def _initial(
+    by_name: dict[str, Section], symbols: list[Symbol], file: str
+) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
     """The content that the file gives to variables in global memory."""
     out, taken = {}, 0
     for name in (name for name in by_name if name.startswith(_INITIALISED)):
@@ -255,7 +257,7 @@ def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:
     )
 
 
-def _addressed(by_name: dict, symbols: list[Symbol], file: str) -> frozenset[str]:
+def _addressed(by_name: dict[str, Section], symbols: list[Symbol], file: str) -> frozenset[str]:
     """The functions whose addresses the initial content of variables has."""
     data = [name for name in by_name if name.startswith(_DATA)]
     return frozenset(
@@ -269,7 +271,7 @@ def _addressed(by_name: dict, symbols: list[Symbol], file: str) -> frozenset[str
 def _rows(elf: ELFFile, data: bytes, file: str) -> list[Entry]:
     """The symbol table in order."""
     table = elf.get_section_by_name(".symtab")
-    if table is None or not table["sh_size"]:
+    if not isinstance(table, SymbolTableSection) or not table["sh_size"]:
         raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code", file)
     if table["sh_entsize"] != SYMBOL.size or table["sh_size"] % SYMBOL.size:
         raise InputError("damaged cubin: its symbol table is not whole", "build or copy it again", file)
@@ -310,7 +312,7 @@ def _symbols(rows: list[Entry], names: list[str]) -> tuple[list[Symbol], set[str
     return out, entries
 
 
-def _relocations(by_name: dict, section: str, symbols: list[Symbol], file: str) -> tuple[Relocation, ...]:
+def _relocations(by_name: dict[str, Section], section: str, symbols: list[Symbol], file: str) -> tuple[Relocation, ...]:
     out = []
     for prefix, form in RELOCATIONS:
         table = by_name.get(prefix + section)
@@ -322,7 +324,9 @@ def _relocations(by_name: dict, section: str, symbols: list[Symbol], file: str) 
     return tuple(sorted(out, key=lambda r: r.offset))
 
 
-def _banks(by_name: dict, symbols: list[Symbol], file: str) -> tuple[dict, dict]:
+def _banks(
+    by_name: dict[str, Section], symbols: list[Symbol], file: str
+) -> tuple[dict[str, dict[int, bytes]], dict[str, dict[int, tuple[Relocation, ...]]]]:
     """Contents and relocations of constant banks: {function or "": {bank: …}}."""
     contents: dict[str, dict[int, bytes]] = {}
     relocations: dict[str, dict[int, tuple[Relocation, ...]]] = {}
@@ -338,14 +342,14 @@ def _banks(by_name: dict, symbols: list[Symbol], file: str) -> tuple[dict, dict]
     return contents, relocations
 
 
-def _made_for(by_name: dict, file: str) -> int | None:
-    """The SM number that the assembler or linker was told, where the file says."""
+def _made_for(by_name: dict[str, Section], file: str) -> int | None:
+    """The SM number that the assembler or linker was specified, where the file says."""
     note = by_name.get(_NOTE)
     found = re.search(rb"-arch[ =]sm_(\d+)", content(note, file)) if note is not None else None
     return int(found[1]) if found else None
 
 
-def _producer(elf: ELFFile, by_name: dict, file: str) -> tuple[str, str]:
+def _producer(elf: ELFFile, by_name: dict[str, Section], file: str) -> tuple[str, str]:
     """(toolkit version, the compiler's own words), as far as the file states them."""
     note = by_name.get(_NOTE)
     if note is not None:

@@ -12,6 +12,7 @@ import mmap
 import struct
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
@@ -39,6 +40,26 @@ MOST_SHARED = 4  # times that the bytes of a file may be in sections; Mercury's 
 MOST_NAMES = 64 * MB  # bytes of all names of sections
 
 
+_TABLES_AT = struct.Struct("<32xQQ6xHHHH2x")  # where both tables of headers begin, bytes and number of their rows
+
+
+def table_end(header: bytes) -> int:
+    """Where the later of the two tables of an ELF file ends, by its first 64 bytes. Raises struct.error."""
+    programs, sections, program_size, program_count, section_size, section_count = _TABLES_AT.unpack_from(header)
+    return int(max(programs + program_size * program_count, sections + section_size * section_count))
+
+
+def with_last_byte(data: bytes) -> bytes:
+    """A cubin whose last table lacks its last byte, the highest of a size or an alignment and so 0, with that byte.
+
+    CuPy takes it for the end of a string (getCUBIN in cupy_backends/cuda/libs/nvrtc.pyx): neither loads nor keeps it.
+    """
+    try:
+        return data + b"\0" if table_end(data[:64]) == len(data) + 1 else data
+    except struct.error:
+        return data
+
+
 def opened(data: bytes | mmap.mmap, file: str) -> ELFFile:
     """The file, for pyelftools to read. Raises InputError for tables that would cost it more than the file is worth."""
     headers = list(_headers(data, file))
@@ -60,7 +81,8 @@ def opened(data: bytes | mmap.mmap, file: str) -> ELFFile:
         raise InputError("damaged cubin: its sections share the same bytes", HINT, file)
     if names > MOST_NAMES:
         raise InputError("damaged cubin: the names of its sections are too long", HINT, file)
-    return ELFFile(data if isinstance(data, mmap.mmap) else io.BytesIO(data))
+    stream: Any = data if isinstance(data, mmap.mmap) else io.BytesIO(data)  # a map has what is read by of a file
+    return ELFFile(stream)
 
 
 def _headers(data: bytes | mmap.mmap, file: str) -> Iterator[tuple[int, ...]]:

@@ -15,11 +15,12 @@ import re
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import UNPACKED
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
+from ptxaudit.frontend.artifacts.elf import table_end
 
 ZSTD_MAGIC, ZLIB_START = b"\x28\xb5\x2f\xfd", b"\x78"
 
@@ -33,8 +34,7 @@ _LONGEST_CUBIN = 1 << 31
 MOST_WINDOW = 1 << 27  # bytes that zstd may look back, as its own program allows
 
 
-@record
-class Piece:
+class Piece(Record):
     """kind: "cubin" | "ptx"; bytes start to end of the data; arch: of PTX ("sm_90"), "" of a cubin."""
 
     kind: str
@@ -60,6 +60,7 @@ def _ptx(data: memoryview | mmap.mmap) -> Iterator[Piece]:
     at = 0
     while head := _PTX.search(data, at):
         text = _TEXT.match(data, head.end())
+        assert text is not None  # it takes the empty text, too
         brace = bytes(text[0]).rfind(b"}")
         if brace >= 0:
             yield Piece("ptx", head.start(), head.end() + brace + 1, head[1].decode())
@@ -91,7 +92,10 @@ def _elf_size(data: memoryview | mmap.mmap, start: int) -> int | None:
                 size = max(size, offset + length)
     except struct.error:
         return None
-    return size if 0 < size < _LONGEST_CUBIN and start + size <= len(data) else None
+    end = start + size
+    if end == len(data) + 1 == start + table_end(bytes(data[start : start + 64])):  # CuPy's: `with_last_byte`
+        end = len(data)
+    return end - start if 0 < size < _LONGEST_CUBIN and end <= len(data) else None
 
 
 def unpacked(data: bytes, file: str) -> bytes | None:
@@ -112,8 +116,8 @@ def _zstd(data: bytes, file: str) -> bytes:
     try:
         from compression import zstd  # Python 3.14
 
-        unpack = lambda packed: zstd.ZstdDecompressor().decompress(packed, UNPACKED.most + 1)
-        failures: tuple = (zstd.ZstdError,)
+        unpack: Callable[[bytes], bytes] = lambda packed: zstd.ZstdDecompressor().decompress(packed, UNPACKED.most + 1)
+        failures: tuple[type[Exception], ...] = (zstd.ZstdError, MemoryError)
     except ImportError:
         try:
             import zstandard
@@ -122,10 +126,10 @@ def _zstd(data: bytes, file: str) -> bytes:
         unpack = lambda packed: (
             zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW).stream_reader(packed).read(UNPACKED.most + 1)
         )
-        failures = (zstandard.ZstdError,)
+        failures = (zstandard.ZstdError, MemoryError)
     try:
         out = unpack(data)
-    except (*failures, MemoryError) as error:
+    except failures as error:
         raise InputError(f"damaged: it cannot be unpacked ({error})", "build or copy it again", file) from error
     UNPACKED.check(len(out), "it unpacks to too much", file)
     return out

@@ -19,12 +19,13 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from elftools.elf.elffile import ELFFile
+from msgspec import field
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.cubin import RELOCATIONS, SYMBOL, UNREADABLE, Cubin
 from ptxaudit.frontend.artifacts.elf import content, opened
 from ptxaudit.frontend.source_text import unescaped
@@ -54,8 +55,7 @@ class _Row:
         return _Row(self.address, self.file, self.line, self.context, self.function)
 
 
-@record
-class LineTable:
+class LineTable(Record):
     """function -> its rows' byte offsets, ascending, and their positions."""
 
     places: dict[str, tuple[list[int], list[Source | None]]] = field(default_factory=dict)
@@ -269,7 +269,8 @@ class _Unit:
 
     def source(self, row: _Row, rows: list[_Row]) -> Source | None:
         """The position of a row with the places it was inlined at, innermost first."""
-        frames, inner = [], row
+        frames: list[Frame] = []
+        inner = row
         while inner.context and len(frames) < _DEEPEST and inner.context <= len(rows):
             outer = rows[inner.context - 1]
             frames.append(Frame(self._file(outer.file), outer.line, self._name(inner.function)))

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import field
+from typing import Any
 
-from ptxaudit.base.records import record
+from msgspec import field
+
+from ptxaudit.base.records import Record
 
 _SIZED = 4  # EIFMT_SVAL: two bytes of size, then the value
 _WORD = 4  # bytes of the words that values consist of
@@ -35,8 +37,7 @@ kernel_only = frozenset({_PARAM_CBANK, _CBANK_PARAM_SIZE, _KPARAM_INFO, _KPARAM_
 """Attributes that no function has but a kernel."""
 
 
-@record
-class ParameterPlace:
+class ParameterPlace(Record):
     """Where one kernel parameter lies: its position, byte offset and size in the buffer.
 
     pointer: True where the file says so (Triton's, and ptxas's from sm_100 on), else None.
@@ -48,8 +49,7 @@ class ParameterPlace:
     pointer: bool | None = None
 
 
-@record
-class KernelInfo:
+class KernelInfo(Record):
     """What `.nv.info.<function>` says of one function.
 
     param_base: byte offset of the parameter buffer in constant bank 0, None where not stated.
@@ -110,7 +110,7 @@ def _branches(value: bytes) -> dict[int, tuple[int, ...]]:
 
 def read_info(data: bytes) -> KernelInfo:
     """The attributes of one function's `.nv.info` section."""
-    found: dict = {"parameters": [], "branches": {}}
+    found: dict[str, Any] = {"parameters": [], "branches": {}}
     for number, value in attributes(data):
         if number == _KPARAM_INFO and len(value) >= 12:
             found["parameters"].append(_parameter(value))

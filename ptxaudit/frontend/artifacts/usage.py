@@ -8,6 +8,9 @@ symbol's number is in the low bytes of `sh_info` of the function's `.text.` sect
 the function since CUDA 13 (NUM_BARRIERS, 0x4c), before that bits 20 to 26 of the section's flags. Since CUDA 12.6
 ANNOTATIONS (0x55) of a function names the instructions that spill and refill registers, where there are any.
 
+Since CUDA 13 a note says which program wrote the file: where that was ptxas, no annotation means no spill. (A linker
+passes on what older assemblers made.)
+
 `cuobjdump --dump-resource-usage` prints the same as REG and STACK, `ptxas -v` the barriers and the bytes of the
 instructions that are named (tests/test_usage.py).
 """
@@ -17,7 +20,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.nvinfo import attributes
 
 _SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
@@ -26,14 +29,15 @@ _BARRIERS, _ANNOTATIONS = 0x4C, 0x55
 _SPILL = 1  # the kind of an annotation; a record of it is the kind and an offset
 _SYMBOL = 0xFFFFFF  # the bits of sh_info that number the symbol
 _BARRIER_FLAGS = 20, 0x7F  # of sh_flags: where they start, and how many
-_TEXT, _INFO = ".text.", ".nv.info"
+_TEXT, _INFO, _NOTE = ".text.", ".nv.info", ".note.nv.tkinfo"
+_ASSEMBLER, _LINKER = b"\0ptxas\0", b"\0nvlink\0"
+_NO_END = 0xFFFFFFFF  # of the stack of a function that calls itself
 
 
-@record
-class Usage:
-    """registers: of a thread; stack: bytes of a thread, with what the function calls; barriers: of a block; spilled:
-    byte offsets of the instructions that spill and refill, None where the file does not name them; spill_bytes: what
-    these store and load, where the assembler said it."""
+class Usage(Record):
+    """registers: of a thread; stack: bytes of a thread, with what the function calls, None also where it calls itself;
+    barriers: of a block; spilled: byte offsets of the instructions that spill and refill, None where the file does not
+    name them; spill_bytes: what these store and load, where the assembler said it."""
 
     registers: int | None = None
     stack: int | None = None
@@ -48,7 +52,8 @@ NOTHING_KNOWN = Usage()
 def usage(cubin: bytes, complete: bool = False) -> dict[str, Usage]:
     """What each function takes, by its mangled name; {} for what is no cubin.
 
-    complete: the file is as an assembler since CUDA 12.6 made it, so that what names no spill has none.
+    complete: the file is as an assembler since CUDA 12.6 made it, so that what names no spill has none; a file that
+    says so is.
     """
     try:
         return _usage(cubin, complete)
@@ -77,15 +82,22 @@ def _usage(cubin: bytes, complete: bool) -> dict[str, Usage]:
                     of_module[number][symbol] = figure
         elif name.startswith(_INFO + "."):
             own[name.removeprefix(_INFO + ".")] = _joined(cubin[offset : offset + length])
+        elif name == _NOTE:
+            note = cubin[offset : offset + length]
+            complete = complete or _ASSEMBLER in note and _LINKER not in note
     return {
         name: Usage(
             of_module[_REGCOUNT].get(symbol),
-            of_module[_STACK].get(symbol, of_module[_FRAME].get(symbol)),
+            _known(of_module[_STACK].get(symbol, of_module[_FRAME].get(symbol))),
             _barriers(own.get(name, {}), flags[name]),
             _spilled(own.get(name, {}).get(_ANNOTATIONS, b"" if complete else None)),
         )
         for name, symbol in symbols.items()
     }
+
+
+def _known(stack: int | None) -> int | None:
+    return None if stack == _NO_END else stack
 
 
 def _joined(section: bytes) -> dict[int, bytes]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, Exhausted
 
 HINT = (
@@ -35,9 +35,8 @@ _FILES = ("--options-file", "-optf")  # of further arguments; @FILE is another w
 DEEPEST = 8  # files of arguments in each other
 
 
-@record
-class Flags:
-    """What a source is built with. include: absolute folders, in order; std: None where not told."""
+class Flags(Record):
+    """What a source is built with. include: absolute folders, in order; std: None where not specified."""
 
     include: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
@@ -78,9 +77,10 @@ def _entry(entry: Any, at: int, name: str) -> tuple[str, Flags]:
 
 
 def _text(entry: Any, key: str) -> str:
-    if not isinstance(entry[key], str):
+    text = entry[key]
+    if not isinstance(text, str):
         raise ValueError(f"{key} is no string")
-    return entry[key]
+    return text
 
 
 def _words(entry: Any) -> list[str]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import field
 from pathlib import Path
 
+from msgspec import field
+
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.source_text import decode, read_text
 
 _TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{]*?\b__global__\b[^;{]*?\b(?!__)(\w+)\s*\(", re.DOTALL)
 
 
-@record
-class Compiled:
+class Compiled(Record):
     """One compile.
 
     file: the source's name as the user wrote it; source: its text; arch: "sm_90", "compute_90";

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 
 _ERROR = re.compile(
     r"^(?P<file>[^\n]+?)\((?P<line>\d+)\): (?:catastrophic |fatal )?error(?: #[\w-]+)?: (?P<message>[^\n]*)"
@@ -71,8 +72,14 @@ SOURCE_HINT = "correct it there, or give the -I and -D that your build has (--co
 HOST_HINT = "compile it with --compiler nvcc, or put the host code between #ifndef __CUDACC_RTC__ and #endif"
 
 
-@record
-class LogError:
+@dataclass(eq=False)
+class HostCode(InputError):
+    """A source that NVRTC does not take as it has host code. code: what of it, as "a kernel launch <<<…>>>"."""
+
+    code: str = ""
+
+
+class LogError(Record):
     """One error of a log. column: 1-based, or None where the log marks none."""
 
     file: str
@@ -117,9 +124,10 @@ def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = 
         what = f"this has host code ({host[1]}), and {compiler} compiles device code only"
     else:
         what = f"{compiler} cannot compile this: {first.message}"
-    hint = HOST_HINT if host else _hint(first)
     column = first.column if compiler == "NVRTC" else None  # nvcc marks columns of preprocessed text
-    return InputError(what, hint, first.file, first.line, column, log)
+    if host:
+        return HostCode(what, HOST_HINT, first.file, first.line, column, log, code=host[1])
+    return InputError(what, _hint(first), first.file, first.line, column, log)
 
 
 def _hint(error: LogError) -> str:

@@ -40,7 +40,7 @@ def compile_source(
     """
     file, text, path = read_source(source, name)
     tool = tool or toolchains.get("nvcc")
-    if not (os.environ.get("NVCC_CCBIN") or shutil.which("gcc") and shutil.which("g++")):
+    if not has_host_compiler():
         raise InputError(
             "nvcc needs a host C++ compiler, and there is no gcc on this machine",
             "install gcc and g++, or name one in NVCC_CCBIN",
@@ -83,6 +83,20 @@ def compile_source(
             f"nvcc {tool.version}",
             headers=tool.headers,
         ).checked()
+
+
+def has_host_compiler() -> bool:
+    """There is a compiler that nvcc may run."""
+    return bool(os.environ.get("NVCC_CCBIN") or shutil.which("gcc") and shutil.which("g++"))
+
+
+def at_hand(release: str | None) -> toolchains.Tool | None:
+    """The nvcc that would compile, of that release where one is named; None where it, or its gcc, is not here."""
+    try:
+        tool = toolchains.get("nvcc", release)
+    except InputError:
+        return None
+    return tool if has_host_compiler() else None
 
 
 def _unit(path: Path | None, text: str, folder: Path, instantiate: Sequence[str]) -> Path:

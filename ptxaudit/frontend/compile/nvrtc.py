@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from ptxaudit.base import resources, vendor
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.compile import compiler_log, toolchains
 from ptxaudit.frontend.compile.compiled import Compiled, read_source
 from ptxaudit.frontend.compile.nvrtc_remote import Ended, Result, worker
@@ -104,8 +105,7 @@ def _seed(library: Library) -> list[str]:
     return [SEED] if int(library.version.split(".")[0]) >= SEEDED else []
 
 
-@record
-class Remedy:
+class Remedy(Record):
     """sign: what NVRTC says of sources that nvcc takes; arguments: what helps; note: what was taken for granted
     then.
     """
@@ -203,7 +203,7 @@ def unknown_arch(library: Library, arch: str) -> InputError:
     match = _ARCH.fullmatch(arch.strip().lower())
     hint = "it takes " + ", ".join(f"sm_{number}" for number in library.archs)
     release = toolchains.release_for(int(match[2])) if match else None
-    if release and int(match[2]) not in library.archs and release != library.version:
+    if match and release and int(match[2]) not in library.archs and release != library.version:
         hint += f"; CUDA {release} takes sm_{match[2]}: add --toolchain {release}"
     elif (
         match

@@ -14,20 +14,19 @@ import selectors
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ptxaudit.base import vendor
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.limits import COMPILER_TIME
+from ptxaudit.base.limits import COMPILER_TIME, MB, TOOL_MEMORY
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.compile import toolchains
 
 _FILE = Path(__file__).with_name("nvrtc_worker.py")
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Record):
     """What one compile gave. lowered: mangled names of instantiated expressions."""
 
     done: bool
@@ -68,6 +67,7 @@ class Worker:
             "instantiate": list(instantiate),
             "folder": os.getcwd(),
         }
+        assert self._process.stdin is not None  # PIPE
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
@@ -79,13 +79,14 @@ class Worker:
         return Result(**answer)
 
     def _answer(self) -> dict[str, Any]:
-        answer = json.loads(self._line())
+        answer: dict[str, Any] = json.loads(self._line())
         if "error" in answer:
             raise _failed(self.path, answer)
         return answer
 
     def _line(self) -> bytes:
         """The next line that the process writes. Raises InputError where it ends, or waits for what does not come."""
+        assert self._process.stdout is not None  # PIPE
         watch, pieces, handle = (
             vendor.Watch(self._process.pid, COMPILER_TIME, "NVRTC"),
             [self._unread],
@@ -114,10 +115,10 @@ class Worker:
         status = self._process.wait()
         self.close()
         how = f"by {vendor.name_of(-status)}" if status < 0 else f"with status {status}"
-        most = vendor.TOOL_MEMORY
+        most = TOOL_MEMORY
         return Ended(
             f"NVRTC at {self.path} ended {how} while compiling",
-            f"it crashed, or ran out of the {most.most // vendor.MB:,} MB that it is given (the limit `{most.name}`): "
+            f"it crashed, or ran out of the {most.most // MB:,} MB that it is given (the limit `{most.name}`): "
             "try another with --toolchain, or simplify the source",
         )
 

@@ -68,7 +68,7 @@ class Bound:
         return {"done": True, "log": log, "ptx": ptx, "cubin": cubin, "lowered": lowered}
 
     def _read(self, program: Any, what: str) -> bytes:
-        buffer = b" " * self.call(f"nvrtcGet{what}Size", program)  # cuda.bindings writes into it
+        buffer: bytes = b" " * self.call(f"nvrtcGet{what}Size", program)  # cuda.bindings writes into it
         self.call(f"nvrtcGet{what}", program, buffer)
         return buffer
 

@@ -11,15 +11,14 @@ from pathlib import Path
 
 from ptxaudit.base import limits, temporary, vendor
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.compile import toolchains
 
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\w+)", re.MULTILINE)
 _ERROR = re.compile(r"^ptxas (?:[^\n,]+, line (?P<line>\d+); )?(?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
 
 
-@record
-class Assembled:
+class Assembled(Record):
     """What ptxas gave. log: its remarks (registers and spills with `-v` in options)."""
 
     cubin: bytes

@@ -131,10 +131,10 @@ def roots() -> Iterator[tuple[Path, str]]:
         for root in _wheel_roots(Path(entry)):
             yield root, VARIABLE
     fetched = cache_folder()
-    for entry in (
+    for folder in (
         sorted(fetched.glob("[!.]*"), reverse=True) if private.is_own(fetched) else ()
     ):  # a name with a dot is still being made
-        for root in _wheel_roots(entry):
+        for root in _wheel_roots(folder):
             yield root, "cache"
     for variable in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
         if os.environ.get(variable):
@@ -172,8 +172,8 @@ def find(kind: str) -> tuple[Tool, ...]:
                 if kind == "nvrtc" or os.access(path, os.X_OK):
                     headers = headers_below(root) if kind in ("nvrtc", "nvcc") else ()
                     found.setdefault(os.path.realpath(path), Tool(kind, str(path), origin, headers))
-    if kind != "nvrtc" and (path := shutil.which(kind, path=vendor.environment()["PATH"])):
-        found.setdefault(os.path.realpath(path), Tool(kind, path, "PATH"))
+    if kind != "nvrtc" and (there := shutil.which(kind, path=vendor.environment()["PATH"])):
+        found.setdefault(os.path.realpath(there), Tool(kind, there, "PATH"))
     return tuple(found.values())
 
 

@@ -1,11 +1,12 @@
-"""What pointers of a launch point to, where that is told: contents, and the address they are taken to be at.
+"""What pointers of a launch point to, where that is specified: contents, and the address they are taken to be at.
 
     params = [{file = "idx.npy"}, {values = [3, 1, 2], type = "i32"}, "?", 3]
-    -> the parameters 0x700000000000, 0x700000001000, not told, 3
+    -> the parameters 0x700000000000, 0x700000001000, not specified, 3
        launch.buffers = ((0x700000000000, array([…], uint8)), (0x700000001000, array([3, 0, 0, 0, 1, …], uint8)))
 
 A buffer is what the memory holds when the kernel starts. Its address is made up: a multiple of 256, as
 cudaMalloc gives, with room between one buffer and the next, so that an index out of bounds of one is in none.
+What a recorded launch says of memory has the address that the program had it at (`at_address`).
 """
 
 from __future__ import annotations
@@ -111,6 +112,20 @@ def read(value: Any, launch_file: str | None = None) -> Buffer:
     if "zeros" in value:
         return _zeros(value["zeros"], value.get("type", "i32"))
     return _from_values(value["values"], value.get("type"))
+
+
+def at_address(value: Any, launch_file: str | None = None) -> Buffer:
+    """What memory holds at an address: a table as of a pointer, with the address besides.
+
+    Raises ValueError with what is wrong.
+    """
+    if not isinstance(value, Mapping) or "address" not in value:
+        raise ValueError(f"{value!r} has no address")
+    address = value["address"]
+    if isinstance(address, bool) or not isinstance(address, int) or not 0 < address < 1 << 64:
+        raise ValueError(f"address is {address!r}, not a number of 64 bits")
+    rest = {key: one for key, one in value.items() if key != "address"}
+    return replace(read(rest, launch_file), address=address)
 
 
 def _zeros(count: Any, type: str) -> Buffer:

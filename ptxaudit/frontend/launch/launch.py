@@ -9,16 +9,17 @@ that the kernel sees.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.errors import InputError
-from ptxaudit.frontend.launch.buffers import Buffer, Places, is_buffer
+from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, is_buffer
 from ptxaudit.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -42,14 +43,18 @@ Dims = tuple[int, int, int]
 class Launch:
     """One launch. kernel: a mangled or demangled name, or a glob.
 
-    grid, block, cluster: 1 to 3 numbers, kept as three; None (or "?") where not told.
-    dynamic_shared: bytes; None (or "?") where not told.
-    params: values by position; None (or "?") for a pointer or a value that is not told. What a pointer
-    points to is told by a NumPy array, or a table as launch files have it; kept as `buffers.Buffer`.
+    grid, block, cluster: 1 to 3 numbers, kept as three; None (or "?") where not specified.
+    dynamic_shared: bytes; None (or "?") where not specified.
+    params: values by position; None (or "?") for a pointer or a value that is not specified. What a pointer
+    points to is specified by a NumPy array, or a table as launch files have it; kept as `buffers.Buffer`.
     named: single values by position or PTX name: {"3": 1024}; by the source's names after `with_positions`.
     param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
     symbols: what `__constant__` and `__device__` variables hold when the kernel starts, by name: a number, a list of
-    numbers, or contents as of a pointer; "?" where the host has written what is not told.
+    numbers, or contents as of a pointer; "?" where the host has written what is not specified.
+    memory: what memory holds at real addresses when the kernel starts, for pointers that are specified as numbers:
+    tables as of a pointer with an `address` besides; kept as `buffers.Buffer`.
+    code: the file that the kernel is in, where kernels of one name are in several; None: whichever it is in.
+    count: how often it was launched so, where that was recorded.
     file, line: where it was read, for messages. label: what its maker finds it again by.
     Raises InputError for what CUDA would refuse to launch.
     """
@@ -63,20 +68,23 @@ class Launch:
     param_bytes: bytes | None = None
     named: Mapping[str, Any] = field(default_factory=dict, hash=False)
     symbols: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    memory: tuple[Buffer, ...] = field(default=(), hash=False)
+    code: str | None = None
+    count: int | None = None
     file: str | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False)
     label: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # frozen: fields are normalised once, here
+        put: Callable[[str, Any], None] = partial(object.__setattr__, self)  # frozen: fields are normalised once, here
         if not isinstance(self.kernel, str) or not self.kernel.strip():
             raise self.error("a launch needs the name of a kernel", 'or kernel = "*" for all of them')
         for name in ("grid", "block", "cluster"):
             put(name, self._dims(name, getattr(self, name)))
         self._check_limits()
-        if self.dynamic_shared == "?":
-            put("dynamic_shared", None)
-        dynamic = self.dynamic_shared
+        dynamic: Any = self.dynamic_shared
+        if dynamic == "?":
+            put("dynamic_shared", dynamic := None)
         if dynamic is not None and (isinstance(dynamic, bool) or not isinstance(dynamic, int) or dynamic < 0):
             raise self.error(
                 f"dynamic_shared is {dynamic!r}, not a number of bytes",
@@ -99,7 +107,9 @@ class Launch:
             raise self.error(
                 f"symbols is {self.symbols!r}, not names with values", "write it as symbols = {pitch = 33}", "symbols"
             )
-        places = Places(list(self.told_buffers))
+        self._check_origin()
+        put("memory", tuple(self._at_address(value) for value in self.memory))
+        places = Places(list(self.specified_buffers))
         if self.params is not None:
             put(
                 "params",
@@ -118,13 +128,14 @@ class Launch:
                 for key, value in self.symbols.items()
             },
         )
+        self._check_memory()
 
     def error(self, what: str, hint: str = "", setting: str = "") -> InputError:
         """An InputError at the place that this launch was read from, about one of its settings."""
         return InputError(what, hint, self.file, self.line, setting=setting)
 
     def _placed(self, value: Any, name: str, setting: str, places: Places) -> Any:
-        """A value, what is told of memory as a Buffer with its address."""
+        """A value, what is specified of memory as a Buffer with its address."""
         if isinstance(value, tuple):
             return tuple(self._placed(item, name, setting, places) for item in value)
         if not is_buffer(value):
@@ -139,18 +150,65 @@ class Launch:
                 setting,
             ) from None
 
+    def _check_origin(self) -> None:
+        """Where the launch comes from: the file of its kernel, and how often it was seen."""
+        if self.code is not None and (not isinstance(self.code, str) or not self.code.strip()):
+            raise self.error(f"code is {self.code!r}, not the path of a file", 'write it as code = "k.cubin"', "code")
+        count = self.count
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+            raise self.error(f"count is {count!r}, not a number of launches", "write it as count = 12", "count")
+        if not isinstance(self.memory, (list, tuple)):
+            raise self.error(
+                f"memory is {self.memory!r}, not a list",
+                'write it as memory = [{address = 0x7f0000000000, file = "in.npy"}]',
+                "memory",
+            )
+
+    def _at_address(self, value: Any) -> Buffer:
+        """What memory holds at an address that is specified."""
+        if isinstance(value, Buffer):
+            return value
+        try:
+            return at_address(value, self.file)
+        except ValueError as error:
+            raise self.error(
+                f"memory: {error}", 'write it as memory = [{address = 0x7f0000000000, file = "in.npy"}]', "memory"
+            ) from None
+
+    def _check_memory(self) -> None:
+        """What is specified at addresses overlaps nothing, and nothing beside it has an address that is made up."""
+        if not self.memory:
+            return
+        ordered = sorted(self.memory, key=lambda one: one.address)
+        for one, other in zip(ordered, ordered[1:]):
+            if other.address < one.address + one.size:
+                raise self.error(
+                    f"memory: what is specified at {other.address:#x} begins inside the {one.size:,} bytes at"
+                    f" {one.address:#x}",
+                    "specify each byte once",
+                    "memory",
+                )
+        if sum(1 for _ in self.specified_buffers) > len(self.memory):
+            raise self.error(
+                "memory has contents at their real addresses, and a parameter or symbol has contents at an address"
+                " that is made up",
+                "write the pointer as a number, and what is there as an entry of memory",
+                "memory",
+            )
+
     @property
     def buffers(self) -> tuple[tuple[int, np.ndarray], ...]:
-        """(address, bytes) of each buffer that is told: what memory holds there when the kernel starts.
+        """(address, bytes) of each buffer that is specified: what memory holds there when the kernel starts.
         The bytes are a read-only array of uint8; the addresses are those in the parameters; no two overlap."""
         in_symbols = tuple(value for value in self.symbols.values() if isinstance(value, tuple))
-        found = {one.address: one.data for one in _buffers_in((self.params, tuple(self.named.values()), in_symbols))}
+        places = (self.params, tuple(self.named.values()), in_symbols, self.memory)
+        found = {one.address: one.data for one in _buffers_in(places)}
         return tuple(sorted(found.items(), key=lambda pair: pair[0]))
 
     @property
-    def told_buffers(self) -> Iterator[Buffer]:
-        """What is told as the contents of memory: `buffers`, and what variables hold."""
-        return _buffers_in((self.params, tuple(self.named.values()), tuple(self.symbols.values())))
+    def specified_buffers(self) -> Iterator[Buffer]:
+        """What is specified as the contents of memory: `buffers`, and what variables hold."""
+        return _buffers_in((self.params, tuple(self.named.values()), tuple(self.symbols.values()), self.memory))
 
     def _dims(self, name: str, value: Any) -> Dims | None:
         if value is None or value == "?":
@@ -170,8 +228,8 @@ class Launch:
                     "leave out the dimensions that are not used",
                     name,
                 )
-        ones = (1,) * (len(DIMENSIONS) - len(numbers))
-        return tuple(int(number) for number in numbers) + ones  # type: ignore[return-value]
+        x, y, z = [*map(int, numbers), *[1] * (len(DIMENSIONS) - len(numbers))]
+        return x, y, z
 
     def _check_limits(self) -> None:
         for name, dims, limits in (("block", self.block, MAX_BLOCK), ("grid", self.grid, MAX_GRID)):
@@ -222,6 +280,14 @@ class Launch:
         """Whether this launch is of the kernel with that mangled name."""
         return any(name == self._pattern or fnmatchcase(name, self._pattern) for name in names_of(kernel))
 
+    def may_be_of(self, path: str) -> bool:
+        """Whether this launch may be of a kernel in the file with that path."""
+        return self.code is None or self.code == path or self._real_code == os.path.realpath(path)
+
+    @cached_property
+    def _real_code(self) -> str:
+        return os.path.realpath(self.code or "")
+
     def refused_by(self, function: ir.Function) -> tuple[str, ...]:
         """Why CUDA would not launch this kernel so, a sentence each: its launch bounds, its shared memory."""
         why = []
@@ -242,7 +308,7 @@ class Launch:
         return tuple(f"CUDA would refuse this launch: {sentence}" for sentence in why)
 
     def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
-        """The kernel's parameter buffer, and for each of its bytes 1 where it is told, else 0.
+        """The kernel's parameter buffer, and for each of its bytes 1 where it is specified, else 0.
 
         Raises InputError for too few or too many parameters and for values that do not fit.
         """
@@ -289,9 +355,19 @@ def same_name(name: str, key: str) -> bool:
     return _squeeze(key) in (name, _squeeze(demangle(name)))
 
 
-def match(launches: Iterable[Launch], kernel: str) -> list[Launch]:
-    """The launches of the kernel with that mangled name, in order: each is a result of its own."""
-    return [launch for launch in launches if launch.matches(kernel)]
+def match(launches: Iterable[Launch], kernel: str, path: str | None = None) -> list[Launch]:
+    """The launches of the kernel with that mangled name, in order: each is a result of its own.
+
+    path: of the file that it is in, where launches of one file are not those of another.
+    """
+    return [launch for launch in launches if launch.matches(kernel) and (path is None or launch.may_be_of(path))]
+
+
+def completed(launch: Launch, compiled: Launch) -> Launch:
+    """A launch, with what a compiler has set for all launches of its kernel where this one leaves it open."""
+    fields = ("block", "cluster", "dynamic_shared")
+    open_ = {name: getattr(compiled, name) for name in fields if getattr(launch, name) is None}
+    return replace(launch, **open_)
 
 
 def without_kernel(launches: Iterable[Launch], kernels: Sequence[str]) -> list[InputError]:

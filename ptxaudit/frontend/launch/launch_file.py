@@ -27,10 +27,23 @@ from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.source_text import read_text
 from ptxaudit.ir import nodes as ir
 
-KEYS = ("kernel", "grid", "block", "cluster", "dynamic_shared", "params", "param_bytes", "symbols")
+KEYS = (
+    "kernel",
+    "grid",
+    "block",
+    "cluster",
+    "dynamic_shared",
+    "params",
+    "param_bytes",
+    "symbols",
+    "memory",
+    "code",
+    "count",
+)
 
 _HEADER = re.compile(r"^\s*\[\[\s*launch\s*\]\]")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key of TOML without quotes
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # which a string of TOML may have only as \uXXXX
 _AT = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
 
 
@@ -64,7 +77,7 @@ def launches_from(tables: Any, file: str | None = None, text: str = "") -> list[
         raise InputError(
             "launch is not an array of tables", "write [[launch]] with two brackets", file, _line_of(text, "launch")
         )
-    starts = [number for number, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
+    starts: list[int | None] = [number for number, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
     if len(starts) != len(tables):  # written inline: launch = [{…}]
         starts = [None] * len(tables)
     return [_launch(table, file, text, start) for table, start in zip(tables, starts)]
@@ -77,10 +90,27 @@ def _launch(table: dict[str, Any], file: str | None, text: str, start: int | Non
     if "kernel" not in table:
         raise InputError("this launch names no kernel", 'add kernel = "NAME", or "*" for all', file, start)
     try:
-        return Launch(**table, file=file, line=start)
+        return Launch(**_beside(table, file), file=file, line=start)
     except InputError as error:
         error.line = _line_of(text, error.setting, start) if error.setting in table else start
+        if file:
+            error.in_file(file)
         raise
+
+
+def _beside(table: dict[str, Any], file: str | None) -> dict[str, Any]:
+    """With the file of the code as seen from the folder of the launch file. Raises InputError where there is none."""
+    code = table.get("code")
+    if not isinstance(code, str) or file is None or file.startswith("<"):
+        return table
+    path = os.path.join(os.path.dirname(file), code)
+    if "\0" in code or not os.path.isfile(path):
+        raise InputError(
+            f"there is no file {code!r}, which this launch is of",
+            "it is relative to the launch file; leave it out for a launch of any file",
+            setting="code",
+        )
+    return table | {"code": path}
 
 
 def _close(key: str, known: Iterable[str]) -> str:
@@ -101,7 +131,7 @@ def _line_of(text: str, key: str, start: int | None = None) -> int | None:
 # --- writing -----------------------------------------------------------------------------------
 
 _PREFACE = """\
-# Launches of {input}: replace each "?" by what you know; what stays "?" is not told, as pointers are.
+# Launches of {input}: replace each "?" by what you know; what stays "?" is not specified, as pointers are.
 # grid and block: 1 to 3 numbers, [32, 8]. params: 0.5 for a float, 2 for an integer, a list of numbers
 # or a string of hexadecimal digits ("0a 00 ?? ??") for a structure; for a pointer what it points to,
 # {{file = "in.npy"}}, {{values = [3, 1], type = "u8"}} or {{zeros = 256, type = "u32"}}, where accesses depend on it.
@@ -115,7 +145,7 @@ def write_launches(kernels: Sequence[ir.Function], input: str) -> str:
 
 
 def _template(kernel: ir.Function) -> str:
-    lines = ["[[launch]]", f"kernel = {_string(kernel.name)}"]
+    lines = ["[[launch]]", f"kernel = {string(kernel.name)}"]
     if (plain := demangle(kernel.name)) != kernel.name:
         lines.insert(0, f"# {plain}")
     limit = f", at most {kernel.max_threads} threads" if kernel.max_threads and not kernel.block else ""
@@ -144,7 +174,7 @@ def _symbols(kernel: ir.Function) -> list[str]:
     empty = [v for v in kernel.variables if v.left_to_host and v.size]
     if not empty:
         return []
-    keys = [name if _BARE.fullmatch(name) else _string(name) for name in (demangle(v.name) for v in empty)]
+    keys = [name if _BARE.fullmatch(name) else string(name) for name in (demangle(v.name) for v in empty)]
     settings = [_line(f'{key} = "?"', f"__constant__, {v.size} bytes") for key, v in zip(keys, empty)]
     return [_line("[launch.symbols]", "what the host has written before"), *settings]
 
@@ -157,7 +187,7 @@ def _dims(dims: tuple[int, int, int] | None) -> str:
     return '"?"' if dims is None else str(list(dims))
 
 
-def _string(text: str) -> str:
+def string(text: str) -> str:
     """A TOML basic string."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return '"' + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + '"'

@@ -22,7 +22,7 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.ir import nodes as ir
 
 
-def told(value: Any) -> bool:
+def specified(value: Any) -> bool:
     """Whether a launch gives this value: None and "?" stand for one that it does not."""
     return not (value is None or isinstance(value, str) and value.strip() == "?")
 
@@ -36,7 +36,7 @@ _INTEGER_TYPE = re.compile(
 
 
 def pack(launch: Launch, function: ir.Function) -> tuple[bytes, bytes]:
-    """(data, known), both as long as the parameter buffer; known has 1 for bytes that are told, else 0.
+    """(data, known), both as long as the parameter buffer; known has 1 for bytes that are specified, else 0.
 
     Raises InputError, at the launch's place, for too few or too many parameters, a value that
     does not fit its parameter, and an unknown parameter name.
@@ -49,12 +49,20 @@ def pack(launch: Launch, function: ir.Function) -> tuple[bytes, bytes]:
     for index, value in _values(launch, function).items():
         parameter = parameters[index]
         try:
-            bits, told = encode(value, parameter.size, _kind(function, index))
+            bits, specified = encode(value, parameter.size, kind_of(function, index))
         except ValueError as error:
-            raise launch.error(f"parameter {index} of {_name(function)} ({describe(parameter)}): {error}") from None
+            raise launch.error(
+                f"parameter {index} of {_name(function)} ({describe(parameter)}): {error}", _how_to_write(value)
+            ) from None
         data[parameter.offset : parameter.offset + parameter.size] = bits
-        known[parameter.offset : parameter.offset + parameter.size] = told
+        known[parameter.offset : parameter.offset + parameter.size] = specified
     return bytes(data), bytes(known)
+
+
+def _how_to_write(value: Any) -> str:
+    return (
+        "a number is 1024 or 0.5, what is not known ?, what a pointer points to @FILE" if isinstance(value, str) else ""
+    )
 
 
 def describe(parameter: ir.Parameter) -> str:
@@ -79,7 +87,7 @@ def _raw(launch: Launch, function: ir.Function, size: int) -> tuple[bytes, bytes
 
 
 def _values(launch: Launch, function: ir.Function) -> dict[int, Any]:
-    """The values that are told, by position."""
+    """The values that are specified, by position."""
     count = len(function.parameters)
     values: dict[int, Any] = {}
     if launch.params is not None:
@@ -93,7 +101,7 @@ def _values(launch: Launch, function: ir.Function) -> dict[int, Any]:
         values.update(enumerate(launch.params))
     for key, value in launch.named.items():
         values[_position(launch, function, key)] = value
-    return {index: value for index, value in values.items() if told(value)}
+    return {index: value for index, value in values.items() if specified(value)}
 
 
 def _position(launch: Launch, function: ir.Function, key: str) -> int:
@@ -108,7 +116,7 @@ def _position(launch: Launch, function: ir.Function, key: str) -> int:
     )
 
 
-def _kind(function: ir.Function, index: int) -> str:
+def kind_of(function: ir.Function, index: int) -> str:
     """How a value is read: "float", "integer", or "" where the value itself has to say."""
     parameter = function.parameters[index]
     name = parameter.type
@@ -125,8 +133,8 @@ def _kind(function: ir.Function, index: int) -> str:
 def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
     """(bytes, known) of one parameter of `size` bytes. kind: "float", "integer" or "" (by the value).
 
-    value: a number; a buffer, which is its address; bytes; a string of hexadecimal digits, `??` for a byte not told; or
-    a list of numbers, which share the parameter evenly. Raises ValueError with what does not fit.
+    value: a number; a buffer, which is its address; bytes; a string of hexadecimal digits, `??` for a byte not
+    specified; or a list of numbers, which share the parameter evenly. Raises ValueError with what does not fit.
     """
     if isinstance(value, Buffer):
         return _buffer(value, size, kind), b"\1" * size
@@ -136,7 +144,7 @@ def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
         return bytes(value), b"\1" * size
     if isinstance(value, str):
         return _hex(value, size)
-    if isinstance(value, Sequence) or hasattr(value, "tolist") and getattr(value, "ndim", 0):
+    if isinstance(value, Sequence) or hasattr(value, "tolist") and getattr(value, "ndim", False):
         return _elements(list(value), size)
     return _number(value, size, kind), b"\1" * size
 
@@ -162,11 +170,13 @@ def _hex(text: str, size: int) -> tuple[bytes, bytes]:
     digits = "".join(text.split()).removeprefix("0x").replace("_", "")
     pairs = [digits[i : i + 2] for i in range(0, len(digits), 2)]
     if not all(re.fullmatch(r"[0-9a-fA-F]{2}|\?\?", pair) for pair in pairs):
-        raise ValueError(f'{text!r} is neither "?" nor pairs of hexadecimal digits, ?? for a byte not told')
+        raise ValueError(
+            f'{text!r} is no number, not "?", and no pairs of hexadecimal digits (?? for a byte not specified)'
+        )
     if len(pairs) != size:
         raise ValueError(f"{text!r} has {len(pairs)} bytes for {size}")
     known = [pair != "??" for pair in pairs]
-    return bytes(int(pair, 16) if told else 0 for pair, told in zip(pairs, known)), bytes(known)
+    return bytes(int(pair, 16) if specified else 0 for pair, specified in zip(pairs, known)), bytes(known)
 
 
 def _elements(values: list[Any], size: int) -> tuple[bytes, bytes]:
@@ -175,7 +185,7 @@ def _elements(values: list[Any], size: int) -> tuple[bytes, bytes]:
             f"{len(values)} numbers do not share {size} bytes evenly; write a string of hexadecimal digits instead"
         )
     width = size // len(values)
-    parts = [(_number(v, width, ""), b"\1" * width) if told(v) else (b"\0" * width, b"\0" * width) for v in values]
+    parts = [(_number(v, width, ""), b"\1" * width) if specified(v) else (b"\0" * width, b"\0" * width) for v in values]
     return b"".join(data for data, _ in parts), b"".join(known for _, known in parts)
 
 
@@ -187,7 +197,7 @@ def _number(value: Any, size: int, kind: str) -> bytes:
     if not isinstance(value, (bool, int, float)):
         raise ValueError(f"{value!r} is not a number")
     if kind == "float" or kind == "" and isinstance(value, float):
-        if size not in _FLOAT_CODES or kind == "" and size == 2:  # __half or __nv_bfloat16: not told
+        if size not in _FLOAT_CODES or kind == "" and size == 2:  # __half or __nv_bfloat16: not specified
             raise ValueError(f"{value!r} cannot be put into {size} bytes; write a string of hexadecimal digits instead")
         try:
             return struct.pack(_FLOAT_CODES[size], value)

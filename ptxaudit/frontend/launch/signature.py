@@ -9,8 +9,9 @@ This is a reading of text, not of C++. Where the source does not say it plainly 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from ptxaudit.base.demangle import split_name
 from ptxaudit.ir import nodes as ir

@@ -8,29 +8,28 @@ first bytes, and the others stay as the file has them. "?" says that the content
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxaudit.base.demangle import demangle, split_name
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.launch.buffers import Buffer, Places
 from ptxaudit.frontend.launch.launch import Launch, same_name
-from ptxaudit.frontend.launch.parameters import encode, told
+from ptxaudit.frontend.launch.parameters import encode, specified
 from ptxaudit.ir import nodes as ir
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True)
-class Symbols:
-    """constants: name of a variable -> (its first bytes, for each 1 where it is told), or None where its content is not
-    known. variables: name of a variable in global memory -> (its address, its first bytes as uint8)."""
+class Symbols(Record):
+    """constants: name of a variable -> (its first bytes, for each 1 where it is specified), or None where its content
+    is not known. variables: name of a variable in global memory -> (its address, its first bytes as uint8)."""
 
     constants: dict[str, tuple[bytes, bytes] | None]
     variables: dict[str, tuple[int, np.ndarray]]
 
 
-NOTHING_TOLD = Symbols({}, {})
+NOTHING_SPECIFIED = Symbols({}, {})
 
 
 def symbols_of(launch: Launch, function: ir.Function) -> Symbols:
@@ -40,10 +39,10 @@ def symbols_of(launch: Launch, function: ir.Function) -> Symbols:
     """
     constants: dict[str, tuple[bytes, bytes] | None] = {}
     variables: dict[str, tuple[int, np.ndarray]] = {}
-    places = Places(list(launch.told_buffers))
+    places = Places(list(launch.specified_buffers))
     for key, value in launch.symbols.items():
         variable = _variable(launch, function, key)
-        content = _content(launch, variable, key, value) if told(value) else None
+        content = _content(launch, variable, key, value) if specified(value) else None
         if variable.space != "global":
             constants[variable.name] = content
         elif content is not None:

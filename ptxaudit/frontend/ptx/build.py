@@ -12,7 +12,7 @@ import functools
 import re
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 from lark import Tree
 
@@ -37,13 +37,14 @@ def build(node: Any, depth: int = 0) -> Any:
     return node
 
 
-def line_of(tree: Tree) -> int | None:
+def line_of(tree: Tree[Any]) -> int | None:
     """The line of a tree's first token."""
     stack: list[Any] = [tree]
     while stack:
         node = stack.pop()
         if not isinstance(node, Tree):
-            if (line := getattr(node, "line", None)) is not None:
+            line: int | None = getattr(node, "line", None)
+            if line is not None:
                 return line
         else:
             stack += reversed(node.children)
@@ -115,7 +116,8 @@ def binary(children: Sequence[Any]) -> s.Operand:
         return s.Pair(children[0], children[2])
     if len(children) // 2 > NESTING.most:
         raise NESTING.passed(TOO_DEEP, line=getattr(children[1], "line", None))
-    values, operators = [_bare(children[0])], []
+    values = [_bare(children[0])]
+    operators: list[str] = []
 
     def reduce_one() -> None:
         right, left = values.pop(), values.pop()
@@ -182,11 +184,17 @@ def numbers(text: str) -> tuple[s.Int, ...]:
 # --- statements and module -------------------------------------------------------------------
 
 
+@overload
+def _number(token: str) -> int: ...
+@overload
+def _number(token: None) -> None: ...
+@overload
+def _number(token: str | None) -> int | None: ...
 def _number(token: str | None) -> int | None:
     return None if token is None else integer(str(token)).value
 
 
-def _run(children: Sequence[Any]) -> tuple:
+def _run(children: Sequence[Any]) -> tuple[Any, ...]:
     """Statements, with the runs of lines that the parser built beforehand in their places."""
     flat: list[Any] = []
     for child in children:
@@ -264,7 +272,7 @@ def _location(c: Sequence[Any]) -> s.Location:
         _number(column),
         None if function is None else str(function),
         shift,
-        None if function is None else tuple(map(_number, at)),
+        None if function is None else (_number(at[0]), _number(at[1]), _number(at[2])),
     )
 
 

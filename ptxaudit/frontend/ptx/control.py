@@ -12,6 +12,8 @@ Sections "Control Flow Instructions", "Parallel Synchronization and Communicatio
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.emitter import Emitter
 from ptxaudit.frontend.ptx.memory import nothing
@@ -24,7 +26,7 @@ from ptxaudit.ir import nodes as ir
 def branch(o: Opcode) -> Lower | None:
     uniform = "uni" in o.plain
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         if not isinstance(operands[0], s.Name):
             raise e.error("the target of bra is not a label")
         e.control = ir.Control("branch", e.targets_at((operands[0].text,)), e.guard, uniform=uniform)
@@ -37,7 +39,7 @@ def indexed_branch(o: Opcode) -> Lower | None:
     if "idx" not in o.plain:
         return None
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         table = e.scope.table(operands[1].text) if isinstance(operands[1], s.Name) else None
         selector = e.value(operands[0], 32)
         targets = e.targets_at(table.targets) if isinstance(table, s.Table) else ()
@@ -46,11 +48,11 @@ def indexed_branch(o: Opcode) -> Lower | None:
     return lower
 
 
-def leave(kind: str):
+def leave(kind: ir.ControlKind) -> Callable[[Opcode], Lower]:
     """exit, trap, ret."""
 
     def resolve(o: Opcode) -> Lower:
-        def lower(e: Emitter, operands) -> None:
+        def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             e.control = ir.Control(kind, (), e.guard)
 
         return lower
@@ -59,15 +61,17 @@ def leave(kind: str):
 
 
 def call(o: Opcode) -> Lower:
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         rest = list(operands)
-        results = rest.pop(0) if isinstance(rest[0], s.Group) else s.Group()
+        results = rest[0].items if isinstance(rest[0], s.Group) else None
+        if results is not None:
+            rest.pop(0)
         target = rest.pop(0)
-        arguments = rest.pop(0) if rest and isinstance(rest[0], s.Group) else s.Group()
+        arguments = rest[0].items if rest and isinstance(rest[0], s.Group) else ()
         symbol = e.scope[target.text] if isinstance(target, s.Name) else None
         name = symbol.name if isinstance(symbol, Callee) else None
-        dst = tuple(r for item in results.items for r in _pieces(e, item))
-        src = tuple(r for item in arguments.items for r in _pieces(e, item))
+        dst = tuple(r for item in results or () for r in _pieces(e, item))
+        src = tuple(r for item in arguments for r in _pieces(e, item))
         e.emit(
             "call", tuple(d if isinstance(d, ir.Reg) else None for d in dst), src, 64, (name or "a function pointer",)
         )
@@ -92,12 +96,12 @@ def barrier(o: Opcode) -> Lower | None:
     """bar, barrier: of the block, the cluster, or with .warp of a warp."""
     if "warp" in o.plain:
 
-        def warp(e: Emitter, operands) -> None:
+        def warp(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             e.control = ir.Control("warpsync", (), e.guard, selector=e.value(operands[0], 32))
 
         return warp
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         meeting = (
             None
             if "cluster" in o.plain
@@ -110,7 +114,7 @@ def barrier(o: Opcode) -> Lower | None:
     return lower
 
 
-def _meeting(e: Emitter, operands, waits: bool) -> ir.Meeting:
+def _meeting(e: Emitter, operands: tuple[s.Operand, ...], waits: bool) -> ir.Meeting:
     """The barrier's number and how many threads meet there, of `a{, b}`."""
     number, threads = (
         ([v.value if isinstance(v := e.value(x, 32), ir.Const) else None for x in operands] + [0])[:2]
@@ -123,13 +127,22 @@ def _meeting(e: Emitter, operands, waits: bool) -> ir.Meeting:
 # --- across the lanes of a warp --------------------------------------------------------------------
 
 
+def nap(o: Opcode) -> Lower | None:
+    """nanosleep: lanes that wait for those that sleep may go on without them."""
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        e.control = ir.Control("yield", guard=e.guard)
+
+    return lower
+
+
 def shuffle(o: Opcode) -> Lower | None:
     """shfl[.sync].mode.b32 d[|p], a, b, c[, mask]."""
     mode = next((m for m in ("idx", "up", "down", "bfly") if m in o.plain), None)
     if mode is None or o.plain - {mode, "sync"}:
         return None
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         targets = e.targets(operands[0])
         e.emit(f"shfl.{mode}", (*targets, None)[:2], tuple(e.value(x, 32) for x in operands[1:]), 32)
 
@@ -141,7 +154,7 @@ def vote(o: Opcode) -> Lower | None:
     if mode is None:
         return None
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, p, *mask = operands
         sources = (e.value(p, 1), *(e.value(m, 32) for m in mask))
         e.emit(f"vote.{mode}", (e.target(d),), sources, 32 if mode == "ballot" else 1)
@@ -155,7 +168,7 @@ def match(o: Opcode) -> Lower | None:
         return None
     bits = o.types[0].bits
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, *mask = operands
         e.emit(f"match.{mode}", (*e.targets(d), None)[:2], (e.value(a, bits), *(e.value(m, 32) for m in mask)), bits)
 
@@ -170,7 +183,7 @@ def reduce(o: Opcode) -> Lower | None:
     kind: Type = o.types[0]
     name = f"redux.{operation}" + (f".{'s' if kind.kind == 's' else 'u'}" if operation in ("min", "max") else "")
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, *mask = operands
         e.emit(name, (e.target(d),), (e.value(a, 32), *(e.value(m, 32) for m in mask)), 32)
 
@@ -180,7 +193,7 @@ def reduce(o: Opcode) -> Lower | None:
 def elect(o: Opcode) -> Lower:
     """elect.sync d|p, mask."""
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, *mask = operands
         e.emit("elect", (None, *e.targets(d))[-2:], tuple(e.value(m, 32) for m in mask), 32)
 
@@ -188,7 +201,7 @@ def elect(o: Opcode) -> Lower:
 
 
 def active_mask(o: Opcode) -> Lower:
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         e.emit("activemask", (e.target(operands[0]),), (), 32)
 
     return lower
@@ -200,7 +213,7 @@ def map_address(o: Opcode) -> Lower | None:
         return None
     bits, space = o.types[0].bits, "shared" if "shared::cluster" in o.plain else "generic"
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, rank = operands
         e.emit("mapa", (e.target(d),), (e.value(a, bits), e.value(rank, 32)), bits, (space,))
 
@@ -229,7 +242,7 @@ ROWS: dict[str, Row] = {
     "membar": Row(nothing, SYNCHRONIZATION, "cta gl sys cluster proxy alias"),
     "fence": Row(nothing, SYNCHRONIZATION, "*"),
     "griddepcontrol": Row(nothing, SYNCHRONIZATION, "launch_dependents wait"),
-    "nanosleep": Row(nothing, "Miscellaneous Instructions"),
+    "nanosleep": Row(nap, "Miscellaneous Instructions"),
     "brkpt": Row(nothing, "Miscellaneous Instructions"),
     "pmevent": Row(nothing, "Miscellaneous Instructions", "mask"),
     "setmaxnreg": Row(nothing, "Miscellaneous Instructions", "inc dec sync aligned"),
@@ -237,7 +250,7 @@ ROWS: dict[str, Row] = {
 TRANSFERS = ("bra", "brx", "call", "ret", "exit", "trap")  # of which nothing is looked over
 
 
-def not_understood(e: Emitter, operands: tuple) -> None:
+def not_understood(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
     """A transfer of control, a barrier, or an opcode that nobody knows, of a form that is not understood."""
     base = e.opcode.partition(".")[0]
     if base in ("bar", "barrier"):

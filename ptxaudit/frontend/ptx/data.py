@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import INITIAL
@@ -41,7 +42,9 @@ def variables(
     out = []
     for d in declaration.declarators:
         items = d.initial.items if isinstance(d.initial, s.Vector) else ()
-        data, names, around = None, (), None
+        data: bytes | None = None
+        names: tuple[tuple[int, str], ...] = ()
+        around: bytes | None = None
         try:
             size = element * dimensions(d, len(items))
             if d.initial is not None and kind.kind in "subf":
@@ -106,6 +109,7 @@ def _bytes_of(name: s.Name) -> tuple[s.Mask, ...]:
 def _follows(items: tuple[s.Operand, ...], at: int) -> bool:
     """A byte of an address all of which stands there."""
     item = items[at]
+    assert isinstance(item, s.Mask)
     first = at - (item.mask.bit_length() - 1) // BYTE
     return (
         first >= 0 and isinstance(item.value, s.Name) and items[first : first + ADDRESS_BYTES] == _bytes_of(item.value)
@@ -129,7 +133,7 @@ def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Varia
 
 
 def _extents(d: s.Declarator, items: int) -> list[int]:
-    return [items if extent is None else folded(extent) for extent in d.dimensions]
+    return [items if extent is None else folded(extent) or 0 for extent in d.dimensions]
 
 
 def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], size: int) -> bytes | None:
@@ -145,7 +149,9 @@ def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], 
             )
         if all(type(item) is s.Int for item in initial.items) and not inner:
             mask = (1 << bits) - 1
-            data = b"".join((item.value & mask).to_bytes(stride, "little") for item in initial.items)
+            data = b"".join(
+                (item.value & mask).to_bytes(stride, "little") for item in initial.items if type(item) is s.Int
+            )
             return data.ljust(size, b"\0")
         parts = []
         for item in initial.items:

@@ -30,7 +30,7 @@ class Debug:
         self._bytes: bytes | None = None
         self._labels: dict[str, int] = {}
         self._inlined: dict[tuple[int, int, int], s.Location] = {}
-        self._names: dict[tuple[str, int], str] = {}
+        self._names: dict[tuple[str | None, int], str] = {}
 
     def begin_function(self) -> None:
         """Inline stacks do not reach from one function into another."""
@@ -47,7 +47,8 @@ class Debug:
         if path is None or not location.line:
             return None
         frames: list[ir.Frame] = []
-        at, seen = location, set()
+        at: s.Location | None = location
+        seen: set[tuple[int, int, int]] = set()
         while at is not None and at.inlined_at is not None and at.inlined_at not in seen and len(frames) < DEEPEST:
             seen.add(at.inlined_at)
             file, line, _ = at.inlined_at
@@ -63,21 +64,21 @@ class Debug:
             name = self._names[key] = self._string(*key)
         return name
 
-    def _string(self, label: str, offset: int) -> str:
+    def _string(self, label: str | None, offset: int) -> str:
         if self._bytes is None:
-            self._read_strings()
-        start = self._labels.get(label)
+            self._bytes = self._read_strings()
+        start = None if label is None else self._labels.get(label)
         if start is None:
             return ""
         start += offset
         end = self._bytes.find(b"\0", start)
         return self._bytes[start : end if end >= 0 else None].decode("utf-8", "replace")
 
-    def _read_strings(self) -> None:
+    def _read_strings(self) -> bytes:
         data = bytearray()
         for item in self._strings.data if self._strings else ():
             if isinstance(item, s.Label):
                 self._labels[item.name] = len(data)
             elif item.type == ".b8":
                 data += bytes(v.value & 0xFF if isinstance(v, s.Int) else 0 for v in item.values)
-        self._bytes = bytes(data)
+        return bytes(data)

@@ -9,13 +9,16 @@ The rows of `opcodes`, `memory` and `control` talk to it.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import struct
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.scope import Callee, Data, Pieces, Place, Registers, Scope, predefined
+from ptxaudit.frontend.ptx.scope import Callee, Data, Pieces, Place, Registers, Scope, Symbol, predefined
 from ptxaudit.frontend.ptx.writer import Writer
 from ptxaudit.ir import nodes as ir
 
@@ -50,33 +53,42 @@ class Emitter(Writer):
     def keep_what_the_site_reads(self) -> None:
         """Copies of registers that the instruction overwrites: a site's operands are read after its operations."""
         written = {target.name for op in self.ops for target in op.dst if target is not None}
-        for field in ("address", "source", "source_size") if written else ():
+        if self.site is None or not written:
+            return
+        for field in ("address", "source", "source_size"):
             register = getattr(self.site, field)
             if isinstance(register, ir.Reg) and register.name in written:
                 copy = self.temporary(register.bits)
                 self.ops.insert(0, ir.Op("mov", (copy,), (register,), register.bits))
-                self.site = dataclasses.replace(self.site, **{field: copy})
+                changed: dict[str, Any] = {field: copy}
+                self.site = replace(self.site, **changed)
 
     def targets_at(self, labels: tuple[str, ...]) -> tuple[int, ...]:
         """The instructions at labels. One that is not there is an error when all else is in order."""
-        targets = tuple([self.scope.label(name) for name in labels])
-        if None in targets and self.astray is None:
+        targets = [self.scope.label(name) for name in labels]
+        there = tuple([target for target in targets if target is not None])
+        if len(there) < len(targets) and self.astray is None:
             name = labels[targets.index(None)]
             self.astray = InputError(
                 f"the label {name} is not in the function", "is the PTX file whole?", line=self.line
             )
-        return targets
+        return there
 
     def registers(self, operand: s.Operand) -> tuple[ir.Reg, ...] | None:
         """What an operand names, one or all in braces, if that is nothing but registers; else None."""
-        kind, scope = type(operand), self.scope
-        if kind is s.Name:
+        scope = self.scope
+        if type(operand) is s.Name:
             symbol = scope[operand.text]
             return (symbol,) if type(symbol) is ir.Reg else symbol.regs if type(symbol) is Registers else None
-        if kind is not s.Vector:
+        if type(operand) is not s.Vector:
             return None
-        found = [scope[item.text] if type(item) is s.Name else None for item in operand.items]
-        return tuple(found) if all(type(register) is ir.Reg for register in found) else None
+        found: list[ir.Reg] = []
+        for item in operand.items:
+            register = scope[item.text] if type(item) is s.Name else None
+            if type(register) is not ir.Reg:
+                return None
+            found.append(register)
+        return tuple(found)
 
     # --- destinations ---
 
@@ -107,31 +119,30 @@ class Emitter(Writer):
 
     def value(self, operand: s.Operand, bits: int, floating: bool = False) -> ir.Operand:
         """A source, read at `bits`; what cannot be said is an Unknown with its reason."""
-        kind = type(operand)
-        if kind is s.Name:
+        if type(operand) is s.Name:
             symbol = self.scope[operand.text]
             if type(symbol) is ir.Reg:
                 return symbol
             return self._named(operand.text, symbol, bits)
-        if kind is s.Int:
+        if type(operand) is s.Int:
             if floating:
                 return ir.Unknown("an integer constant where a float is meant", bits)
             return constant(operand.value, bits)
-        if kind is s.Float:
+        if type(operand) is s.Float:
             return float_constant(operand, bits)
-        if kind is s.Unary and operand.operator == "!":
+        if type(operand) is s.Unary and operand.operator == "!":
             return self.compute("not", (self.value(operand.value, 1),), 1)
         number = folded(operand)
         if number is not None:
             return ir.Const(number & (1 << bits) - 1, bits)
-        if kind is s.Binary and operand.operator in "+-":
+        if type(operand) is s.Binary and operand.operator in "+-":
             place, shift = self.value(operand.left, bits), folded(operand.right)
             if isinstance(place, ir.Address) and shift is not None:
                 shift = shift if operand.operator == "+" else -shift
                 return ir.Address(place.name, place.space, place.offset + shift, bits)
         return ir.Unknown(f"an operand of {self.opcode}", bits)
 
-    def _named(self, name: str, symbol, bits: int) -> ir.Operand:
+    def _named(self, name: str, symbol: Symbol | None, bits: int) -> ir.Operand:
         match symbol:
             case Data(variable):
                 self.addressed = True
@@ -218,7 +229,7 @@ def float_constant(operand: s.Float, bits: int) -> ir.Operand:
     return ir.Unknown(f"a {operand.width}-bit float constant at {bits} bits", bits)
 
 
-_FOLD = {
+_FOLD: dict[str, Callable[[int, int], int | None]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,

@@ -26,10 +26,11 @@ the product.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import product
 
+from ptxaudit.base.records import Record
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
 
 LANE_BITS = 5
@@ -40,10 +41,10 @@ _OPCODE = re.compile(
 )
 
 Steps = tuple[int, int, int, int, int]
+Made = tuple[str, Steps, Steps, Iterable[tuple[int, int]]]  # as the fields of Requests that are called so
 
 
-@dataclass(frozen=True)
-class Requests:
+class Requests(Record):
     """The machine instructions of one access, all of one kind.
 
     opcode: the PTX that becomes the same instruction. line, byte: what each bit of the lane's number adds to the row of
@@ -60,8 +61,7 @@ class Requests:
     store: bool
 
 
-@dataclass(frozen=True)
-class _Access:
+class _Access(Record):
     """An opcode, taken apart. rows, columns: of the matrix as the product has it."""
 
     operand: str
@@ -132,7 +132,7 @@ def _transposed(a: _Access, generation: str) -> bool:
 # --- sm_75 and later ------------------------------------------------------------------------
 
 
-def _of_quads(a: _Access, natural: bool):
+def _of_quads(a: _Access, natural: bool) -> Made:
     """Four lanes side by side on each of eight rows."""
     rows, elements = a.extents
     size = a.bits // 8
@@ -149,7 +149,7 @@ def _of_quads(a: _Access, natural: bool):
     return a.plain(size), (run, 2 * run, 0, 0, 0), (0, 0, size, 2 * size, 4 * size), starts
 
 
-def _matrices(a: _Access, natural: bool, most: int):
+def _matrices(a: _Access, natural: bool, most: int) -> Made:
     """LDSM: eight lanes give the rows of a block of 8 x 16 bytes; bits 3 and 4 of the lane choose the block."""
     rows, elements = a.extents
     down, right = rows // MATRIX_ROWS, elements * a.bits // 8 // MATRIX_ROW_BYTES
@@ -184,7 +184,7 @@ def _matrices(a: _Access, natural: bool, most: int):
 _QUARTERS = {(16, 16): ((8, 0), (0, 8)), (32, 8): ((8, 16), (0, 0)), (8, 32): ((0, 0), (8, 16))}
 
 
-def _of_octets(a: _Access, natural: bool):
+def _of_octets(a: _Access, natural: bool) -> Made:
     """Eight lanes, of them four in each half-warp, for each quarter of the product."""
     down, right = _QUARTERS[a.m, a.n]
     if a.factor:

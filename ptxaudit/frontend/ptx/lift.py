@@ -12,8 +12,9 @@ refuses, becomes an operation "opaque" with its opcode, which makes the register
 
 from __future__ import annotations
 
-import dataclasses
 import functools
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import INITIAL, as_error
@@ -147,7 +148,9 @@ class FunctionLifter:
         self.lifter = lifter
         self.function = function
         self.entry = function.kind == ".entry"
-        self.scope = Scope(lifter.globals, room=REGISTERS_A_STATEMENT * len(function.body.statements))
+        assert function.body is not None  # a declaration is not lifted
+        self.statements = function.body.statements
+        self.scope = Scope(lifter.globals, room=REGISTERS_A_STATEMENT * len(self.statements))
         self.scopes = 0
         self.emitter = Emitter(lifter.address_bits)
         self.variables: list[ir.Variable] = []
@@ -164,13 +167,14 @@ class FunctionLifter:
         function = self.function
         self.lifter.debug.begin_function()
         parameters: tuple[ir.Parameter, ...] = ()
-        arguments = results = ()
+        arguments: tuple[ir.Reg, ...] = ()
+        results: tuple[ir.Reg, ...] = ()
         if self.entry:
             parameters = kernel_parameters(function, self.scope)
         else:
             arguments = self._formals(function.parameters or ())
             results = self._formals(function.results or ())
-        self._statements(function.body.statements, self.scope)
+        self._statements(self.statements, self.scope)
         self._finish()
         block, most, cluster = launch_bounds(function)
         return ir.Function(
@@ -211,26 +215,24 @@ class FunctionLifter:
     def _statements(self, statements: tuple[s.Statement, ...], scope: Scope) -> None:
         at = len(self.instructions)
         for statement in statements:  # labels and tables may be used before they stand
-            kind = type(statement)
-            if kind is s.Instruction:
+            if type(statement) is s.Instruction:
                 at += 1
-            elif kind is s.Label:
+            elif type(statement) is s.Label:
                 scope.labels[statement.name] = at
-            elif kind is s.Block:
+            elif type(statement) is s.Block:
                 at += length(statement)
-            elif kind is s.Table or kind is s.Prototype:
+            elif type(statement) is s.Table or type(statement) is s.Prototype:
                 scope.tables[statement.name] = statement
         for statement in statements:
-            kind = type(statement)
-            if kind is s.Instruction:
+            if type(statement) is s.Instruction:
                 self._instruction(statement, scope)
-            elif kind is s.Location:
+            elif type(statement) is s.Location:
                 self.position = self.lifter.debug.source(statement)
-            elif kind is s.Label:
+            elif type(statement) is s.Label:
                 self.label_at_end = True
-            elif kind is s.Variable:
+            elif type(statement) is s.Variable:
                 self._declaration(statement, scope)
-            elif kind is s.Block:
+            elif type(statement) is s.Block:
                 self.scopes += 1
                 self._statements(statement.statements, Scope(scope, f"@{self.scopes}"))
 
@@ -258,7 +260,8 @@ class FunctionLifter:
         row = meaning(opcode)
         op = plain(row, operands, guard, scope) if type(row) is Plain and not self.blank else None
         if op is not None:
-            ops, control, site = (op,), None, None
+            ops: tuple[ir.Op, ...] = (op,)
+            control, site = None, None
         else:
             ops, control, site = self._effects(row, instruction, guard, scope)
         if opcode in FUSIBLE and type(row) is Plain and ops[-1].name == row.name:
@@ -280,7 +283,8 @@ class FunctionLifter:
         if self.blank:  # a parameter that is written in parts: its padding does not matter
             emitter.ops += [ir.Op("mov", (r,), (ir.Const(0, r.bits),), r.bits) for r in self.blank]
             self.blank = []
-        lower = row.otherwise if type(row) is Plain else row
+        plain_row = row if isinstance(row, Plain) else None
+        lower = row.otherwise if isinstance(row, Plain) else row
         if lower is not None:
             try:
                 lower(emitter, operands)
@@ -289,11 +293,12 @@ class FunctionLifter:
                 opaque(emitter, operands, str(error) if type(error) is NoMeaning else "")
             if emitter.site is not None:
                 emitter.keep_what_the_site_reads()
-        elif row is None or len(operands) != len(row.widths) + 1:
+        elif plain_row is None or len(operands) != len(plain_row.widths) + 1:
             opaque(emitter, operands)
         else:
-            sources = tuple([emitter.value(o, w, row.floating) for o, w in zip(operands[1:], row.widths)])
-            emitter.emit(row.name, (emitter.target(operands[0]),), sources, row.bits, row.attrs)
+            widths, is_float = plain_row.widths, plain_row.floating
+            sources = tuple([emitter.value(o, w, is_float) for o, w in zip(operands[1:], widths)])
+            emitter.emit(plain_row.name, (emitter.target(operands[0]),), sources, plain_row.bits, plain_row.attrs)
         if emitter.addressed:
             self.addressing.append(len(self.instructions))
         if emitter.control is not None and emitter.control.callee is not None:
@@ -357,18 +362,17 @@ def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, s
     target = scope[operands[0].text]
     if type(target) is not ir.Reg:
         return None
-    sources = []
+    sources: list[ir.Operand] = []
     for operand, bits in zip(operands[1:], row.widths):
-        kind = type(operand)
-        if kind is s.Name:
+        if type(operand) is s.Name:
             source = scope[operand.text]
             if type(source) is not ir.Reg:
                 return None
-        elif kind is s.Int and not row.floating:
-            source = constant(operand.value, bits)
+            sources.append(source)
+        elif type(operand) is s.Int and not row.floating:
+            sources.append(constant(operand.value, bits))
         else:
             return None
-        sources.append(source)
     return ir.Op(row.name, (target,), tuple(sources), row.bits, row.attrs, guard)
 
 
@@ -389,7 +393,8 @@ def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
     elif base in control.TRANSFERS or base in ("bar", "barrier") or base not in ROWS and base not in WITHOUT_ROW:
         control.not_understood(e, operands)
     if base in memory.SITES and (not spaces or any(space.startswith("shared") for space in spaces)):
-        space = next((space for space in spaces if space.startswith("shared")), "generic")
+        shared = next((space for space in spaces if space.startswith("shared")), None)
+        space = "generic" if shared is None else memory.shared_space(shared)
         e.site = ir.Site(e.opcode, ir.Unknown(f"{e.opcode}: {why}"), 0, space, e.guard)
 
 
@@ -435,13 +440,19 @@ def kernel_parameters(function: s.Function, scope: Scope) -> tuple[ir.Parameter,
     return tuple(out)
 
 
-def launch_bounds(function: s.Function):
+Extents = tuple[int, int, int]
+
+
+def launch_bounds(function: s.Function) -> tuple[Extents | None, int | None, Extents | None]:
     """(.reqntid, product of .maxntid or .reqntid, .reqnctapercluster) of a kernel."""
-    block = most = cluster = None
+    block: Extents | None = None
+    most: int | None = None
+    cluster: Extents | None = None
     for tuning in function.tuning:
         if not isinstance(tuning, s.Tuning):
             continue
-        extents = (tuning.values + (1, 1, 1))[:3]
+        x, y, z, *_ = (*tuning.values, 1, 1, 1)
+        extents = (x, y, z)
         if tuning.name == ".reqntid":
             if extents[0] * extents[1] * extents[2] > MAX_THREADS:
                 raise InputError(
@@ -475,4 +486,4 @@ def _with_shared_size(
     size = 0
     for v in sorted(named.values(), key=lambda v: -v.align):
         size = -(-size // v.align) * v.align + v.size
-    return dataclasses.replace(function, shared_static=size)
+    return replace(function, shared_static=size)

@@ -12,9 +12,10 @@ label is only taken here if it is one by the grammar: by its terminals, or by La
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from lark import Lark, ParseTree, Token
-from lark.lexer import LexerState, LineCounter, TextSlice
+from lark import Lark, ParseTree, TextSlice, Token
+from lark.lexer import LexerState, LineCounter
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import NESTING
@@ -79,9 +80,9 @@ class Built:
     def __init__(self, lark: Lark):
         self.parser = lark.parse_interactive("", start="module")
         self.lexer = lark.parser.lexer
-        self.run: list = []
+        self.run: list[Any] = []
         self.kind = ""
-        self.around: list[list] = []  # the runs outside of braces that were begun in `run`
+        self.around: list[list[Any]] = []  # the runs outside of braces that were begun in `run`
 
     def begin_block(self, number: int) -> None:
         if len(self.around) >= NESTING.most:
@@ -97,7 +98,7 @@ class Built:
     def leave_to_lark(self, text: str, number: int) -> None:
         """What was built, then the tokens of a text that begins on a line."""
         self._feed()
-        counter = LineCounter("\n")
+        counter = LineCounter("\n")  # type: ignore[no-untyped-call]  # Lark has no types there
         counter.line = number
         state = self.parser.parser_state
         for token in self.lexer.lex(LexerState(TextSlice(text, 0, len(text)), counter), state):
@@ -105,9 +106,10 @@ class Built:
         allowed = state.parse_conf.states[state.position]
         self.kind = next((kind for kind in RUNS if kind in allowed), "")
 
-    def end(self):
+    def end(self) -> ParseTree:
         self._feed()
-        return self.parser.feed_eof()
+        tree: ParseTree = self.parser.feed_eof()  # type: ignore[no-untyped-call]  # Lark has no types there
+        return tree
 
     def _feed(self) -> None:
         for run in self.around:
@@ -116,7 +118,7 @@ class Built:
         self._feed_run(self.run)
         self.around, self.run = [], []
 
-    def _feed_run(self, run: list) -> None:
+    def _feed_run(self, run: list[Any]) -> None:
         if run:
             token = Token(self.kind, "")
             token.value = run
@@ -138,7 +140,7 @@ class Reader:
             rf"(?:(@\s*!?\s*{terminal['NAME']})\s+)?({terminal['OPCODE']})(?![\w.:])([^;\"/]*);\s*(?://.*)?"
         ).fullmatch
         self.begun, self.begun_at = "", 0  # a statement over several lines, and where it begins
-        self.known: dict[tuple[str, str], tuple] = {}  # of lines that came before
+        self.known: dict[tuple[str, str], tuple[Any, ...]] = {}  # of lines that came before
 
     def read(self, line: str, number: int, built: Built) -> None:
         """Adds a line to what is built, or leaves it to Lark, or waits for the rest of its statement."""
@@ -235,13 +237,13 @@ _OPERAND = re.compile(r"(?:\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|[^,{}\[\]()])+")
 REPEATED = {s.Variable, s.Location, s.Pragma, s.Label, s.Datum}
 
 
-def _on_line(value, number: int):
+def _on_line(value: Any, number: int) -> Any:
     if type(value) is s.Variable:
         return s.Variable(value.space, value.qualifiers, value.declarators, value.linkage, number)
     return value
 
 
-class Operands(dict):
+class Operands(dict[str, s.Operand]):
     """Operand text -> Operand, for the text of one file. KeyError for what is none, or is printed with another text:
     `read` takes that, too. Names and places are made at once, others through their shape."""
 
@@ -253,7 +255,7 @@ class Operands(dict):
 
     def __missing__(self, text: str) -> s.Operand:
         if self.is_name(text):
-            value = s.Name(text)
+            value: s.Operand = s.Name(text)
         elif place := self.is_place(text):
             base, offset = place.groups()
             value = s.Memory(self[base], None if offset is None else int(offset))
@@ -295,7 +297,7 @@ class Operands(dict):
             return None
 
 
-class Opcodes(dict):
+class Opcodes(dict[str, str]):
     """A word -> itself where it is an opcode, else ""."""
 
     def __init__(self, terminal: dict[str, str]):
@@ -306,15 +308,15 @@ class Opcodes(dict):
         return opcode
 
 
-class Guards(dict):
+class Guards(dict[str | None, s.Guard | None]):
     """`@!%p1` -> Guard, None -> None. KeyError for what is none."""
 
     def __init__(self, terminal: dict[str, str]):
         super().__init__({None: None})
         self.is_guard = re.compile(rf"@\s*(!?)\s*({terminal['NAME']})").fullmatch
 
-    def __missing__(self, text: str) -> s.Guard:
-        match = self.is_guard(text)
+    def __missing__(self, text: str | None) -> s.Guard:
+        match = None if text is None else self.is_guard(text)
         if match is None:
             raise KeyError(text)
         self[text] = guard = s.Guard(match[2], bool(match[1]))

@@ -11,12 +11,16 @@ Communication Instructions" of https://docs.nvidia.com/cuda/parallel-thread-exec
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeGuard
+
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.emitter import Emitter, folded
 from ptxaudit.frontend.ptx.opcodes import Lower, Opcode, Row
 from ptxaudit.frontend.ptx.pieces import load_piece, pieces_of, store_piece
 from ptxaudit.frontend.ptx.types import BYTE
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.nodes import SiteSpace
 
 SPACES = ("global", "shared", "local", "param", "const")
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
@@ -48,11 +52,20 @@ def space_of(o: Opcode) -> str:
     return (spaces_of(o) or ["generic"])[0]
 
 
-def _site_space(space: str) -> bool:
+def shared_space(space: str) -> SiteSpace:
+    """Of a space of shared memory the one that a site has."""
+    return "shared::cluster" if space == "shared::cluster" else "shared"
+
+
+def _offset(operand: s.Operand) -> int:
+    return operand.offset or 0 if isinstance(operand, s.Memory) else 0
+
+
+def _site_space(space: str) -> TypeGuard[SiteSpace]:
     return space in ("shared", "shared::cluster", "generic")
 
 
-def mark(e: Emitter, operand: s.Operand, space: str, unscored: str = "", opcode: str = "", **source) -> None:
+def mark(e: Emitter, operand: s.Operand, space: SiteSpace, unscored: str = "", opcode: str = "", **source: Any) -> None:
     """The instruction is a site with this address operand."""
     if isinstance(operand, s.Memory):
         address, offset = e.address(operand, "" if space == "generic" else space)
@@ -71,12 +84,12 @@ def load(o: Opcode) -> Lower | None:
     space, element = space_of(o), o.types[-1]
     attrs = (element.bits, element.kind == "s")
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         targets = e.targets(operands[0])
         pieces = pieces_of(e, operands[1]) if space == "param" else None
         if pieces is not None:
             for i, target in enumerate(targets):
-                load_piece(e, pieces, (operands[1].offset or 0) + i * element.bits // BYTE, element, target)
+                load_piece(e, pieces, _offset(operands[1]) + i * element.bits // BYTE, element, target)
             return
         address, offset = e.address(operands[1], "" if space == "generic" else space)
         bits = max([t.bits for t in targets if t is not None], default=element.bits)
@@ -95,12 +108,12 @@ def store(o: Opcode) -> Lower | None:
         return None
     space, element = space_of(o), o.types[-1]
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         values = e.values(operands[1], element.bits)
         pieces = pieces_of(e, operands[0]) if space == "param" else None
         if pieces is not None:
             for i, value in enumerate(values):
-                store_piece(e, pieces, (operands[0].offset or 0) + i * element.bits // BYTE, element, value)
+                store_piece(e, pieces, _offset(operands[0]) + i * element.bits // BYTE, element, value)
             return
         address, offset = e.address(operands[0], "" if space == "generic" else space)
         e.emit("store", (), (address, *values), element.bits, (element.bits,), space, offset)
@@ -120,7 +133,7 @@ def atomic(o: Opcode) -> Lower | None:
     space, element, returns = space_of(o), o.types[-1], o.base == "atom"
     hinted = "L2::cache_hint" in o.plain
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         targets = e.targets(operands[0]) if returns else (None,)
         where, *rest = operands[1:] if returns else operands
         if hinted:
@@ -137,15 +150,17 @@ def atomic(o: Opcode) -> Lower | None:
 # --- matrices --------------------------------------------------------------------------------
 
 
-def matrix_load(o: Opcode) -> Lower:
+def matrix_load(o: Opcode) -> Lower | None:
     """ldmatrix: lanes give the addresses of rows; what each lane receives is another's data."""
     space = space_of(o)
+    if not _site_space(space):
+        return None
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         e.emit(
             "load",
             e.targets(operands[0]),
-            (ir.Unknown("a place that is not followed", 64),),
+            (ir.Unknown("a place that is not modelled", 64),),
             32,
             (32, False),
             "ldmatrix",
@@ -155,11 +170,13 @@ def matrix_load(o: Opcode) -> Lower:
     return lower
 
 
-def matrix_store(o: Opcode) -> Lower:
+def matrix_store(o: Opcode) -> Lower | None:
     """stmatrix."""
     space = space_of(o)
+    if not _site_space(space):
+        return None
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         address, offset = e.address(operands[0], "" if space == "generic" else space)
         e.emit(e.opcode, (), (address, *e.values(operands[1], 32)), 32, (), space, offset)
         mark(e, operands[0], space)
@@ -175,7 +192,7 @@ def fragment(o: Opcode) -> Lower | None:
         return None
     space, loads = space_of(o), "load" in o.plain
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         where = operands[1 if loads else 0]
         address, offset = e.address(where, "" if space == "generic" else space)
         targets = e.targets(operands[0]) if loads else ()
@@ -200,7 +217,7 @@ def copy_async(o: Opcode) -> Lower | None:
         return nothing(o) if "async" in o.plain else None
     hinted = "L2::cache_hint" in o.plain
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         to, source, size, *rest = operands
         if hinted:
             rest = rest[:-1]
@@ -235,21 +252,21 @@ def bulk(o: Opcode) -> Lower:
     if "prefetch" in o.plain or side is None:
         return nothing(o)
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         places = [operand for operand in operands if isinstance(operand, s.Memory)]
         e.emit("clobber", space=spaces[0])
-        mark(e, places[min(side, len(places) - 1)], spaces[side], BULK)
+        mark(e, places[min(side, len(places) - 1)], shared_space(spaces[side]), BULK)
 
     return lower
 
 
-def unscored_write(reason: str):
+def unscored_write(reason: str) -> Callable[[Opcode], Lower]:
     """An instruction whose first memory operand is shared memory and that no bank rule covers."""
 
     def resolve(o: Opcode) -> Lower:
         space = space_of(o)
 
-        def lower(e: Emitter, operands) -> None:
+        def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             places = [operand for operand in operands if isinstance(operand, s.Memory)]
             first = operands[0] if operands else None
             targets = e.targets(first) if isinstance(first, s.Name | s.Vector | s.Pair) else ()
@@ -284,7 +301,7 @@ def tensor_core(o: Opcode) -> Lower | None:
             return unscored_write(HOUSEKEEPING)(o)
         return None if o.base == "tcgen05" else nothing(o)
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         first = operands[0]
         targets = e.targets(first) if isinstance(first, s.Vector) else ()
         e.emit("opaque", targets, tuple(v for operand in operands for v in e.everything(operand)), attrs=(e.opcode, ""))
@@ -298,7 +315,7 @@ def tensor_core(o: Opcode) -> Lower | None:
 def nothing(o: Opcode) -> Lower:
     """An instruction that changes no register and no memory that anyone reads."""
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         return None
 
     return lower

@@ -23,14 +23,14 @@ def move(o: Opcode) -> Plain | Lower | None:
     bits, floating = o.types[0].bits, o.types[0].kind == "f"
     if o.plain:
 
-        def many(e: Emitter, operands) -> None:
+        def many(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             copies = [e.compute("mov", (value,), bits) for value in e.values(operands[1], bits)]
             for target, value in zip(e.targets(operands[0]), copies):
                 e.emit("mov", (target,), (value,), bits)
 
         return many
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a = operands
         if type(d) is s.Vector:
             unpack(e, e.targets(d), e.value(a, bits), bits)
@@ -44,7 +44,7 @@ def move(o: Opcode) -> Plain | Lower | None:
     return Plain("mov", bits, (bits,), (), floating, lower)
 
 
-def unpack(e: Emitter, targets: tuple, value: ir.Operand, bits: int) -> None:
+def unpack(e: Emitter, targets: tuple[ir.Reg | None, ...], value: ir.Operand, bits: int) -> None:
     """Each target takes its share of the bits, lowest first."""
     part = bits // len(targets)
     if bits > 64 or part not in (8, 16, 32):
@@ -61,7 +61,7 @@ def select(o: Opcode) -> Plain | None:
         return None
     bits, floating = o.types[0].bits, o.types[0].kind == "f"
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, p = operands
         e.emit("select", (e.target(d),), (e.value(a, bits, floating), e.value(b, bits, floating), e.value(p, 1)), bits)
 
@@ -75,7 +75,7 @@ def select_by_sign(o: Opcode) -> Lower | None:
     bits, floating = o.types[0].bits, o.types[0].kind == "f"
     test = ("fsetp.ge", ir.Const(0)) if o.types[1].kind == "f" else ("setp.ge.s", ir.Const(0))
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, c = operands
         p = e.compute(test[0], (e.value(c, 32, o.types[1].kind == "f"), test[1]), 32, result=1)
         e.emit("select", (e.target(d),), (e.value(a, bits, floating), e.value(b, bits, floating), p), bits)
@@ -91,7 +91,7 @@ def convert_address(o: Opcode) -> Lower | None:
     bits, name = o.types[0].bits, "cvta.to" if "to" in o.plain else "cvta"
     space = spaces[0].partition("::")[0]
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a = operands
         e.emit(name, (e.target(d),), (e.value(a, bits),), bits, (space,))
 
@@ -103,7 +103,7 @@ def is_space(o: Opcode) -> Lower | None:
         return None
     space = o.modifiers[0]
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         p, a = operands
         e.emit("isspacep", (e.target(p),), (e.value(a, e.address_bits),), 1, (space.partition("::")[0],))
 
@@ -126,7 +126,7 @@ def convert(o: Opcode) -> Lower | None:
     if to.kind == "f" or source.kind == "f":
         return _convert_float(to, source, mode, ftz, saturate)
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a = operands
         target, value = e.target(d), narrowed(e, e.value(a, source.bits), source.bits)
         if saturate:
@@ -182,7 +182,7 @@ def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool)
         if saturate:
             return None
 
-        def between(e: Emitter, operands) -> None:
+        def between(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             value = e.value(operands[1], source.bits, True)
             e.emit("f2f", (e.target(operands[0]),), (value,), to.bits, (mode or "rn", ftz))
 
@@ -193,7 +193,7 @@ def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool)
 
         attrs = (mode, ftz, source.bits != 64 and to.bits != 64)  # NaN is zero, where neither side has 64 bits
 
-        def to_integer(e: Emitter, operands) -> None:
+        def to_integer(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             target = e.target(operands[0])
             value = e.value(operands[1], source.bits, True)
             if target is not None and target.bits > to.bits:
@@ -206,7 +206,7 @@ def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool)
     if saturate or source.kind not in "su":
         return None
 
-    def from_integer(e: Emitter, operands) -> None:
+    def from_integer(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         value = narrowed(e, e.value(operands[1], source.bits), source.bits)
         e.emit(f"i2f.{source.kind}", (e.target(operands[0]),), (value,), to.bits, (mode or "rn",))
 
@@ -255,7 +255,7 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
     name, boolean = compared
     bits, floating = t.bits, t.kind == "f"
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, *c = operands
         targets = e.targets(d)
         sources = (e.value(a, bits, floating), e.value(b, bits, floating))
@@ -263,14 +263,14 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
             e.emit(name, targets, sources, bits)
             return
         t1 = e.compute(name, sources, bits, result=1)
-        other = e.value(c[0], 1) if c else None
+        other = e.value(c[0], 1) if boolean else None
         if other is not None and len(targets) == 2:  # it may be the first of the two targets
             other = e.compute("mov", (other,), 1)
         for target, negate in zip(targets, (False, True)):
             if target is None:
                 continue
             truth = e.compute("not", (t1,), 1) if negate else t1
-            e.emit(boolean or "mov", (target,), (truth, other) if boolean else (truth,), 1)
+            e.emit(boolean or "mov", (target,), (truth,) if other is None else (truth, other), 1)
 
     return lower if boolean else Plain(name, bits, (bits, bits), (), floating, lower)
 
@@ -290,7 +290,7 @@ def set_value(o: Opcode) -> Lower | None:
     bits, floating = t.bits, t.kind == "f"
     true = ONE if to.kind == "f" else 0xFFFFFFFF
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, *c = operands
         p = e.compute(name, (e.value(a, bits, floating), e.value(b, bits, floating)), bits, result=1)
         if boolean:

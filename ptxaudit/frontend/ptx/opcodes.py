@@ -13,9 +13,10 @@ Section names are those of https://docs.nvidia.com/cuda/parallel-thread-executio
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.emitter import Emitter, folded
 from ptxaudit.frontend.ptx.types import TYPES, Type
@@ -24,8 +25,7 @@ from ptxaudit.ir import nodes as ir
 Lower = Callable[[Emitter, tuple[s.Operand, ...]], None]
 
 
-@dataclass(frozen=True)
-class Opcode:
+class Opcode(Record, dict=True):
     """`mad.wide.s32`: base "mad", modifiers ("wide", "s32")."""
 
     text: str
@@ -48,8 +48,7 @@ class Opcode:
         return frozenset(m for m in self.modifiers if m not in TYPES)
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Record):
     """One operation: `name` at `bits`; widths: of the sources; floating: constants are floats.
 
     otherwise: what the opcode means where an operand is something else than a register or a number.
@@ -58,17 +57,19 @@ class Plain:
     name: str
     bits: int
     widths: tuple[int, ...]
-    attrs: tuple = ()
+    attrs: tuple[Any, ...] = ()
     floating: bool = False
     otherwise: Lower | None = None
 
 
-@dataclass(frozen=True)
-class Row:
+Resolve = Callable[[Opcode], Plain | Lower | None]
+
+
+class Row(Record, dict=True):
     """resolve(opcode) -> Plain, a Lower, or None; section: where the manual describes it; modifiers: those that it
     understands beside types ("*" behind the beginning of some)."""
 
-    resolve: Callable[[Opcode], Plain | Lower | None]
+    resolve: Resolve
     section: str
     modifiers: str = ""
 
@@ -94,7 +95,7 @@ COUNT_BITS = 32  # shift counts, positions and lengths are 32-bit operands
 # --- integers: "Integer Arithmetic Instructions" -----------------------------------------------
 
 
-def integer(name: str, sources: int, by_sign: bool = False):
+def integer(name: str, sources: int, by_sign: bool = False) -> Callable[[Opcode], Plain | None]:
     """`name.type`, all operands of one width; by_sign: the operation's name ends in .s or .u."""
 
     def resolve(o: Opcode) -> Plain | None:
@@ -106,10 +107,10 @@ def integer(name: str, sources: int, by_sign: bool = False):
     return resolve
 
 
-def either(on_integers, on_floats):
-    """Two rows of one base name, told apart by the type."""
+def either(on_integers: Resolve, on_floats: Resolve) -> Resolve:
+    """Two rows of one base name, distinguished by the type."""
 
-    def resolve(o: Opcode):
+    def resolve(o: Opcode) -> Plain | Lower | None:
         if not o.types:
             return None
         return (on_floats if o.types[-1].kind == "f" else on_integers)(o)
@@ -117,16 +118,16 @@ def either(on_integers, on_floats):
     return resolve
 
 
-def first_of(*rows):
+def first_of(*rows: Resolve) -> Resolve:
     """The first of several rows that the opcode has a form of."""
 
-    def resolve(o: Opcode):
+    def resolve(o: Opcode) -> Plain | Lower | None:
         return next((found for row in rows if (found := row(o)) is not None), None)
 
     return resolve
 
 
-def carried(subtract: bool, reads_carry: bool):
+def carried(subtract: bool, reads_carry: bool) -> Callable[[Opcode], Lower | None]:
     """add.cc, addc, sub.cc, subc: "Extended-Precision Integer Arithmetic Instructions"."""
 
     def resolve(o: Opcode) -> Lower | None:
@@ -134,7 +135,7 @@ def carried(subtract: bool, reads_carry: bool):
             return None
         bits, writes = o.types[0].bits, "cc" in o.plain
 
-        def lower(e: Emitter, operands) -> None:
+        def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             d, a, b = operands
             with_carry(e, e.target(d), e.value(a, bits), e.value(b, bits), bits, subtract, reads_carry, writes)
 
@@ -143,7 +144,16 @@ def carried(subtract: bool, reads_carry: bool):
     return resolve
 
 
-def with_carry(e: Emitter, target, a, b, bits: int, subtract: bool, reads: bool, writes: bool) -> None:
+def with_carry(
+    e: Emitter,
+    target: ir.Reg | None,
+    a: ir.Operand,
+    b: ir.Operand,
+    bits: int,
+    subtract: bool,
+    reads: bool,
+    writes: bool,
+) -> None:
     """target = a ± b with the carry flag. Subtraction adds the complement: the flag is then "no borrow"
     inside the sum, and the borrow itself (its negation) in the register."""
     flag = ir.Reg(CARRY, 1)
@@ -155,18 +165,18 @@ def with_carry(e: Emitter, target, a, b, bits: int, subtract: bool, reads: bool,
         carry = flag
     out = flag if writes and not subtract else e.temporary(1) if writes else None
     e.emit("add3.carry", (target, out, None), (a, b, ir.Const(0, bits), carry, ir.Const(0, 1)), bits)
-    if writes and subtract:
+    if out is not None and subtract:
         e.emit("not", (flag,), (out,), 1)
 
 
-def add_or_sub(name: str):
+def add_or_sub(name: str) -> Resolve:
     plain, carry, packed = integer(name, 2), carried(name == "sub", False), halves(name)
     return lambda o: (
         carry(o) if "cc" in o.plain else packed(o) if name == "add" and o.text.endswith("16x2") else plain(o)
     )
 
 
-def extreme(name: str):
+def extreme(name: str) -> Resolve:
     """min, max of integers; .relu: not less than 0."""
     plain, packed = integer(name, 2, True), halves(name)
 
@@ -176,7 +186,7 @@ def extreme(name: str):
         if o.modifiers != ("relu", "s32"):
             return plain(o)
 
-        def lower(e: Emitter, operands) -> None:
+        def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             d, a, b = operands
             e.emit(
                 "max.s", (e.target(d),), (e.compute(f"{name}.s", (e.value(a, 32), e.value(b, 32)), 32), ir.Const(0)), 32
@@ -187,7 +197,7 @@ def extreme(name: str):
     return resolve
 
 
-def halves(name: str):
+def halves(name: str) -> Callable[[Opcode], Plain | Lower | None]:
     """add, min, max of .u16x2 and .s16x2: the halves each by itself."""
 
     def resolve(o: Opcode) -> Lower | None:
@@ -203,7 +213,7 @@ def halves(name: str):
             return None
         full = name if name == "add" else f"{name}.{'s' if signed else 'u'}"
 
-        def lower(e: Emitter, operands) -> None:
+        def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             d, *sources = operands
             values = [e.value(source, 32) for source in sources]
             parts = []
@@ -230,7 +240,7 @@ def dot_product(o: Opcode) -> Lower | None:
     bits, begin = (8, 0) if o.base == "dp4a" else (16, 16 if "hi" in o.plain else 0)
     first, second = (f"bfe.{t.kind}" for t in o.types)
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, c = operands
         x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32)
         for k in range(32 // bits):
@@ -264,17 +274,17 @@ def multiply_add(o: Opcode) -> Plain | Lower | None:
     part = o.plain - {"cc"}
     if len(o.types) != 1 or len(part) != 1 or o.types[0].kind not in "su":
         return None
-    (part,), (kind, bits) = part, (o.types[0].kind, o.types[0].bits)
+    (which,), (kind, bits) = part, (o.types[0].kind, o.types[0].bits)
     carry = "cc" in o.plain or o.base == "madc"
-    if part == "wide" and not carry:
+    if which == "wide" and not carry:
         return Plain(f"madwide.{kind}", 2 * bits, (bits, bits, 2 * bits))
-    if part == "lo" and not carry:
+    if which == "lo" and not carry:
         return Plain("mad", bits, (bits, bits, bits))
-    product = {"lo": "mul", "hi": f"mulhi.{kind}"}.get(part)
+    product = {"lo": "mul", "hi": f"mulhi.{kind}"}.get(which)
     if product is None:
         return None
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, c = operands
         high = e.compute(product, (e.value(a, bits), e.value(b, bits)), bits)
         if carry:
@@ -291,7 +301,7 @@ def multiply_24(o: Opcode) -> Lower | None:
         return None
     extend = "szext.s" if o.types[0].kind == "s" else "szext.u"
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, *sources = operands
         a, b = (e.compute(extend, (e.value(x, 32), ir.Const(24)), 32, ("clamp",)) for x in sources[:2])
         if len(sources) == 3:
@@ -309,7 +319,9 @@ def sum_of_differences(o: Opcode) -> Plain | None:
     return Plain(f"sad.{o.types[0].kind}", bits, (bits,) * 3)
 
 
-def bit_count(name: str, by_sign: bool = False, modifiers: frozenset = frozenset()):
+def bit_count(
+    name: str, by_sign: bool = False, modifiers: frozenset[str] = frozenset()
+) -> Callable[[Opcode], Plain | None]:
     """popc, clz, bfind: any source width, 32-bit result."""
 
     def resolve(o: Opcode) -> Plain | None:
@@ -321,7 +333,9 @@ def bit_count(name: str, by_sign: bool = False, modifiers: frozenset = frozenset
     return resolve
 
 
-def fields(name: str, widths: Callable[[int], tuple[int, ...]], by_sign: bool = False, attrs: bool = False):
+def fields(
+    name: str, widths: Callable[[int], tuple[int, ...]], by_sign: bool = False, attrs: bool = False
+) -> Callable[[Opcode], Plain | None]:
     """Bit-field instructions: some operands at the width, positions and lengths at 32 bits."""
 
     def resolve(o: Opcode) -> Plain | None:
@@ -338,7 +352,7 @@ def fields(name: str, widths: Callable[[int], tuple[int, ...]], by_sign: bool = 
 # --- logic and shifts: "Logic and Shift Instructions" --------------------------------------------
 
 
-def logic(name: str, sources: int):
+def logic(name: str, sources: int) -> Callable[[Opcode], Plain | None]:
     def resolve(o: Opcode) -> Plain | None:
         if o.plain or len(o.types) != 1 or o.types[0].kind not in "bpsu":
             return None
@@ -352,7 +366,7 @@ def lookup_3(o: Opcode) -> Lower | None:
     if o.modifiers != ("b32",):
         return None
 
-    def lower(e: Emitter, operands) -> None:
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, c, table = operands
         number = folded(table)
         if number is None:
@@ -389,7 +403,7 @@ def permute(o: Opcode) -> Plain | None:
 # --- floats: "Floating Point Instructions", "Half Precision Floating Point Instructions" ------------
 
 
-def approximate(sources: int):
+def approximate(sources: int) -> Callable[[Opcode], Plain | None]:
     """An operation whose last bits are the chip's own: of equal numbers it makes equal ones. It goes by its whole
     opcode.
     """
@@ -403,7 +417,9 @@ def approximate(sources: int):
     return resolve
 
 
-def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset = frozenset({"ftz"})):
+def floating(
+    name: str, sources: int, demand: bool = False, modifiers: frozenset[str] = frozenset({"ftz"})
+) -> Callable[[Opcode], Plain | None]:
     """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
 
     demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`)."""
@@ -420,7 +436,7 @@ def floating(name: str, sources: int, demand: bool = False, modifiers: frozenset
     return resolve
 
 
-def approximation(sources: int, *kinds: str):
+def approximation(sources: int, *kinds: str) -> Callable[[Opcode], Plain | None]:
     """Approximations of f32: `approx`, of a division also `full`; rows of `engine.ops.approximate`."""
 
     def resolve(o: Opcode) -> Plain | None:

@@ -60,7 +60,8 @@ def parse_plain(text: str, file: str = "<ptx>") -> s.Module:
 
 def parse_statements(text: str) -> tuple[s.Statement, ...]:
     """What may stand in a function's body, by Lark alone: for tests and snippets. Lark's errors."""
-    return build(parser().parse(text, start="statements"))
+    statements: tuple[s.Statement, ...] = build(parser().parse(text, start="statements"))
+    return statements
 
 
 def _built(tree: ParseTree, text: str, file: str) -> s.Module:
@@ -130,7 +131,8 @@ def _taken_instead(text: str) -> set[str]:
             pass
     except UnexpectedInput:
         pass
-    return interactive.accepts()
+    accepted: set[str] = interactive.accepts()  # type: ignore[no-untyped-call]  # Lark has no types there
+    return accepted
 
 
 _HINT = "correct it; if ptxas takes it, the grammar lacks something: please report it"
@@ -159,5 +161,5 @@ def _input_error(error: UnexpectedInput, text: str, file: str) -> InputError:
     if isinstance(error, UnexpectedCharacters):
         found_text = text[error.pos_in_stream :].split("\n")[0][:LONGEST_QUOTE].rstrip()
     else:
-        found_text = str(error.token)[:LONGEST_QUOTE]
+        found_text = str(getattr(error, "token", ""))[:LONGEST_QUOTE]
     return InputError(f"unexpected `{found_text}`; expected {wanted}", newer or _HINT, file, error.line, error.column)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from ptxaudit.frontend.ptx import syntax as s
 
@@ -18,15 +19,14 @@ INDENT = "\t"
 # --- operands -----------------------------------------------------------------------------------
 
 
-def operand_text(operand: s.Operand) -> str:
+def operand_text(operand: s.Operand | s.SectionName) -> str:
     """One operand as PTX."""
-    kind = type(operand)
-    if kind is s.Name:
+    if type(operand) is s.Name:
         return operand.text
-    return _OPERANDS[kind](operand)
+    return _OPERANDS[type(operand)](operand)
 
 
-def _commas(operands: Iterable[s.Operand]) -> str:
+def _commas(operands: Iterable[s.Operand | s.SectionName]) -> str:
     return ", ".join([operand_text(o) for o in operands])
 
 
@@ -47,7 +47,7 @@ def _inner(operand: s.Operand) -> str:
     return f"({text})" if isinstance(operand, s.Binary | s.Ternary | s.Unary | s.Cast) else text
 
 
-_OPERANDS: dict[type, Callable] = {
+_OPERANDS: dict[type, Callable[[Any], str]] = {
     s.Int: lambda o: f"{o.value}U" if o.unsigned else str(o.value),
     s.Float: _float,
     s.Memory: _memory,
@@ -119,7 +119,7 @@ def _location(loc: s.Location) -> str:
     if loc.function is None:
         return text
     name = loc.function + (f"{loc.function_offset:+d}" if loc.function_offset else "")
-    return f"{text}, function_name {name}, inlined_at {' '.join(map(str, loc.inlined_at))}"
+    return f"{text}, function_name {name}, inlined_at {' '.join(map(str, loc.inlined_at or ()))}"
 
 
 def _prototype(p: s.Prototype) -> str:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import PARAMETER
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.types import BYTE, SPECIALS, TYPES, WARP_SIZE, special_bits
@@ -27,37 +27,32 @@ PIECE_BYTES = 1 << 10  # of memory that such a register and what sets it to zero
 MOST_DIGITS = 10  # of a register's number
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Record):
     """A kernel parameter: byte offset in the parameter buffer."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Record):
     """A parameter of a device function or a call as consecutive registers, each of `bits` bits."""
 
     regs: tuple[ir.Reg, ...]
     bits: int
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
+class Data(Record):
     """A variable in a state space."""
 
     variable: ir.Variable
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(Record):
     """The name of a function."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Registers:
+class Registers(Record):
     """A vector register `.reg .v2 .f32 v`: its components v.x, v.y."""
 
     regs: tuple[ir.Reg, ...]
@@ -69,8 +64,7 @@ COMPONENTS = ("xr", "yg", "zb", "wa")
 DIGITS = "0123456789"
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Record):
     """What the qualifiers of a declaration say."""
 
     type: str  # "u64", "b8"; "" when there is none
@@ -147,7 +141,7 @@ class Scope(dict[str, "Symbol"]):
         self.tables: dict[str, s.Table | s.Prototype] = {}
 
     def __missing__(self, name: str) -> Symbol | None:
-        symbol = self._from_range(name)
+        symbol: Symbol | None = self._from_range(name)
         if symbol is None and self.parent is not None:
             symbol = self.parent[name]
             if type(symbol) is ir.Reg:
@@ -217,7 +211,7 @@ class Scope(dict[str, "Symbol"]):
         """`.param` of a device function or a call: registers that hold its bytes. Raises Exhausted where the account
         does not pay for them."""
         shape = shape_of(variable)
-        out = []
+        out: list[ir.Reg] = []
         for d in variable.declarators:
             size = parameter_bytes(variable, d, shape)
             piece = shape.bits if not d.dimensions else (shape.align or 1) * BYTE

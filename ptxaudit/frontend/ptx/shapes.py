@@ -12,13 +12,13 @@ and filling it runs the same rule functions (`build.RULES`) on the new tokens.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from ptxaudit.base.limits import NESTING
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.ptx.build import RULES, TOO_DEEP
 
 
@@ -27,20 +27,20 @@ class Leaf(str):
 
     __slots__ = ("line",)
 
+    line: int
 
-@dataclass(frozen=True, slots=True)
-class Hole:
+
+class Hole(Record):
     """Where token number `index` of the line goes."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Record):
     """A parse tree with holes: `rule` applied to children (templates, holes, texts, None)."""
 
     rule: str
-    children: tuple
+    children: tuple[Any, ...]
 
     def fill(self, tokens: list[str], line: int) -> Any:
         """The syntax value with `tokens` in the holes, as if Lark had parsed the line itself."""
@@ -85,7 +85,7 @@ class Shapes:
     def _template(self, start: str, text: str) -> tuple[Template | None, list[str]]:
         tokens: list[str] = []
 
-        def replace(match: re.Match) -> str:
+        def replace(match: re.Match[str]) -> str:
             tokens.append(match.group())
             return f"\0{match.lastgroup}\0"
 
@@ -111,7 +111,7 @@ class Shapes:
             tree = self.lark.parse(text, start=start)
         except UnexpectedInput:
             return None
-        template = _with_holes(tree, holes)
+        template: Template | None = _with_holes(tree, holes)
         if holes:  # a token of the line that is no token of the tree
             return None
         return template
@@ -123,9 +123,9 @@ def _with_holes(node: Any, holes: dict[int, tuple[int, str]], depth: int = 0) ->
             raise NESTING.passed(TOO_DEEP)
         return Template(str(node.data), tuple(_with_holes(child, holes, depth + 1) for child in node.children))
     if isinstance(node, Token):
-        index, text = holes.get(node.start_pos, (None, None))
-        if text == str(node):
+        hole = holes.get(node.start_pos) if node.start_pos is not None else None
+        if hole is not None and node.start_pos is not None and hole[1] == str(node):
             del holes[node.start_pos]
-            return Hole(index)
+            return Hole(hole[0])
         return str(node)
     return node

@@ -11,10 +11,11 @@ are those of all of them: as the machine code of the access has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
-from ptxaudit.frontend.ptx.fragments import Requests, Steps, requests
+from msgspec.structs import replace
+
+from ptxaudit.frontend.ptx.fragments import Requests, requests
 from ptxaudit.frontend.ptx.types import BYTE
 from ptxaudit.frontend.ptx.writer import Writer
 from ptxaudit.ir import nodes as ir
@@ -72,12 +73,15 @@ def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, i
     for i in function.instructions:
         for op in i.ops:
             for d in op.dst:
-                if d in written:
+                if d is not None and d in written:
                     written[d].append(op)
     return {
-        register: ops[0].src[0]
+        register: constant
         for register, ops in written.items()
-        if len(ops) == 1 and ops[0].name == "mov" and ops[0].guard is None and isinstance(ops[0].src[0], ir.Const)
+        if len(ops) == 1
+        and ops[0].name == "mov"
+        and ops[0].guard is None
+        and isinstance(constant := ops[0].src[0], ir.Const)
     }
 
 
@@ -91,20 +95,22 @@ def _accesses(
     )
     where, *stride = old.src
     bits = where.bits
-    ldm = constants.get(stride[0], stride[0]) if stride else ir.Const(made.ldm)
+    ldm: ir.Operand = stride[0] if stride else ir.Const(made.ldm)
+    if isinstance(ldm, ir.Reg):
+        ldm = constants.get(ldm, ldm)
     known = isinstance(ldm, ir.Const)
-    pitch = ldm.value * made.element // BYTE if known else 0  # bytes from a row to the next
+    pitch = ldm.value * made.element // BYTE if isinstance(ldm, ir.Const) else 0  # bytes from a row to the next
     if known:
-        base = _plus(
-            e, where, lanes.of(tuple(pitch * line + byte for line, byte in zip(made.line, made.byte)), bits), bits
-        )
+        base = _plus(e, where, lanes.of([pitch * line + byte for line, byte in zip(made.line, made.byte)], bits), bits)
     else:
         size = max(1, made.element // BYTE)
         if made.element < BYTE:
             ldm = e.compute("shr.u", (ldm, ir.Const((BYTE // made.element).bit_length() - 1)), WORD)
         if bits > WORD:
             ldm = e.compute("sext", (ldm,), bits)  # strides are positive
-        rows = e.compute("mul", (lanes.of(tuple(size * line for line in made.line), bits), ldm), bits)
+        line_of_lane = lanes.of([size * line for line in made.line], bits)
+        assert line_of_lane is not None  # rows differ between lanes in every fragment
+        rows = e.compute("mul", (line_of_lane, ldm), bits)
         base = _plus(e, _plus(e, where, rows, bits), lanes.of(made.byte, bits), bits)
     out = []
     for number, (line, byte) in enumerate(made.starts):
@@ -130,7 +136,7 @@ def _accesses(
             made.opcode,
             base,
             offset,
-            instruction.site.space,
+            "shared" if instruction.site is None else instruction.site.space,
             instruction.guard,
             again=number > 0,
             rows_apart=pitch if known else None,
@@ -153,17 +159,18 @@ def _width(opcode: str) -> int:
 class _Lanes(Writer):
     """What lanes add to an address: computed once, at the kernel's first instruction."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("%wmma.")
-        self.known: dict[tuple[Steps, int], ir.Reg | None] = {}
+        self.known: dict[tuple[tuple[int, ...], int], ir.Reg | None] = {}
 
-    def of(self, steps: Steps, bits: int) -> ir.Reg | None:
+    def of(self, steps: Sequence[int], bits: int) -> ir.Reg | None:
         """The sum of the steps of the lane's bits, each run of doubling ones at once; None of none."""
-        if (steps, bits) not in self.known:
-            self.known[steps, bits] = self._sum(steps, bits)
-        return self.known[steps, bits]
+        key = tuple(steps), bits
+        if key not in self.known:
+            self.known[key] = self._sum(steps, bits)
+        return self.known[key]
 
-    def _sum(self, steps: Steps, bits: int) -> ir.Reg | None:
+    def _sum(self, steps: Sequence[int], bits: int) -> ir.Reg | None:
         total: ir.Reg | None = None
         bit = 0
         while bit < len(steps):

@@ -12,46 +12,41 @@ modules are equal when they say the same thing.
 
 from __future__ import annotations
 
-from dataclasses import field
+from typing import Any
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import KeyedRecord, Record
 
 # --- operands: "Instruction Operands", "Constant Expressions" ---------------------------------
 
 
-@record
-class Name:
+class Name(Record):
     """A register, variable, label, function or special register: `%r1`, `tab`, `%tid.x`, `_`."""
 
     text: str
 
 
-@record
-class Int:
+class Int(Record):
     """An integer constant. `unsigned`: it was written with the suffix U."""
 
     value: int
     unsigned: bool = False
 
 
-@record
-class Float:
+class Float(Record):
     """A floating-point constant by its bits; `width` 32 (`0f…`) or 64 (`0d…` and `1.5`)."""
 
     bits: int
     width: int
 
 
-@record
-class Unary:
+class Unary(Record):
     """`-x`, `+x`, `~x`, and `!p`, the negation of a predicate operand."""
 
     operator: str
     value: Operand
 
 
-@record
-class Binary:
+class Binary(Record):
     """`a + b` and the other operators of constant expressions."""
 
     operator: str
@@ -59,8 +54,7 @@ class Binary:
     right: Operand
 
 
-@record
-class Ternary:
+class Ternary(Record):
     """`condition ? then : otherwise`."""
 
     condition: Operand
@@ -68,63 +62,55 @@ class Ternary:
     otherwise: Operand
 
 
-@record
-class Cast:
+class Cast(Record):
     """`(.s64) value`."""
 
     type: str
     value: Operand
 
 
-@record
-class Apply:
+class Apply(Record):
     """`generic(symbol)`: the generic address of a variable, in initialisers."""
 
     function: str
     argument: Operand
 
 
-@record
-class Mask:
+class Mask(Record):
     """`0xff00(symbol)`: one byte of an address, in initialisers."""
 
     mask: int
     value: Operand
 
 
-@record
-class Index:
+class Index(Record):
     """`name[3]`: an element of an array."""
 
     name: str
     index: Operand
 
 
-@record
-class Pair:
+class Pair(Record):
     """`p|q`: two destinations."""
 
     first: Operand
     second: Operand
 
 
-@record
-class Vector:
+class Vector(Record):
     """`{a, b}`: vector operands, and the braces of initialisers."""
 
     items: tuple[Operand, ...]
 
 
-@record
-class Field:
+class Field(Record):
     """`filter_mode = linear` in the initialiser of a sampler."""
 
     name: str
     value: Operand
 
 
-@record
-class Memory:
+class Memory(Record):
     """`[base+offset]`, offset in bytes or None where none is written (unoptimised code adds a
     written 0); `rest` follows a comma inside: `[texture, {%f1, %f2}]`."""
 
@@ -133,8 +119,7 @@ class Memory:
     rest: tuple[Operand, ...] = ()
 
 
-@record
-class Group:
+class Group(Record):
     """`(a, b)`: the results or arguments of a call; with one item, a parenthesised expression."""
 
     items: tuple[Operand, ...] = ()
@@ -147,16 +132,14 @@ Operand = (
 # --- statements -----------------------------------------------------------------------------
 
 
-@record
-class Guard:
+class Guard(Record):
     """`@name` or `@!name` before an instruction."""
 
     name: str
     negated: bool = False
 
 
-@record
-class Instruction:
+class Instruction(KeyedRecord):
     """One instruction. The opcode has its modifiers: `cvt.rn.f16x2.f32`.
 
     text: what `printer.instruction_text` says of it, "" where nobody knew when it was made.
@@ -165,19 +148,20 @@ class Instruction:
     opcode: str
     operands: tuple[Operand, ...] = ()
     guard: Guard | None = None
-    line: int = field(default=0, compare=False)
-    text: str = field(default="", compare=False, repr=False)
+    line: int = 0
+    text: str = ""
+
+    def key(self) -> tuple[Any, ...]:
+        return self.opcode, self.operands, self.guard
 
 
-@record
-class Label:
+class Label(Record):
     """`name:`."""
 
     name: str
 
 
-@record
-class Declarator:
+class Declarator(Record):
     """One variable of a declaration.
 
     count: N of `%r<N>`, which declares %r0 … %r(N-1). dimensions: None for `[]`.
@@ -189,22 +173,19 @@ class Declarator:
     initial: Operand | None = None
 
 
-@record
-class Attribute:
+class Attribute(Record):
     """`.attribute(.managed)`, `.attribute(.unified(1, 2))`: (name, numbers) pairs."""
 
     values: tuple[tuple[str, tuple[int, ...]], ...]
 
 
-@record
-class Align:
+class Align(Record):
     """`.align bytes`."""
 
     bytes: int
 
 
-@record
-class Variable:
+class Variable(KeyedRecord):
     """A declaration of registers, variables or parameters.
 
     space: ".reg", ".shared", ".param", … qualifiers: in order, words such as ".v4", ".f32",
@@ -215,18 +196,19 @@ class Variable:
     qualifiers: tuple[str | Align | Attribute, ...]
     declarators: tuple[Declarator, ...]
     linkage: tuple[str, ...] = ()
-    line: int = field(default=0, compare=False)
+    line: int = 0
+
+    def key(self) -> tuple[Any, ...]:
+        return self.space, self.qualifiers, self.declarators, self.linkage
 
 
-@record
-class Block:
+class Block(Record):
     """`{ … }`: a scope of its own for names."""
 
     statements: tuple[Statement, ...]
 
 
-@record
-class Location:
+class Location(Record):
     """`.loc file line column[, function_name label+offset, inlined_at file line column]`."""
 
     file: int
@@ -237,15 +219,13 @@ class Location:
     inlined_at: tuple[int, int, int] | None = None
 
 
-@record
-class Pragma:
+class Pragma(Record):
     """`.pragma "text";`."""
 
     texts: tuple[str, ...]
 
 
-@record
-class Table:
+class Table(Record):
     """`name: .branchtargets a, b;` or `.calltargets`."""
 
     name: str
@@ -253,16 +233,14 @@ class Table:
     targets: tuple[str, ...]
 
 
-@record
-class Tuning:
+class Tuning(Record):
     """A directive of a function: `.maxntid 128, 1, 1`, `.noreturn`, `.abi_preserve 4`."""
 
     name: str
     values: tuple[int, ...] = ()
 
 
-@record
-class Prototype:
+class Prototype(Record):
     """`name: .callprototype (results) _ (parameters) directives;`."""
 
     name: str
@@ -277,8 +255,7 @@ Statement = Instruction | Label | Variable | Block | Location | Pragma | Table |
 # --- module ---------------------------------------------------------------------------------
 
 
-@record
-class Function:
+class Function(KeyedRecord):
     """`.entry` or `.func`; body None for a declaration. results None where none are written."""
 
     kind: str
@@ -289,11 +266,14 @@ class Function:
     linkage: tuple[str, ...] = ()
     before: tuple[Tuning | Attribute, ...] = ()  # directives between `.func` and the name
     tuning: tuple[Tuning | Attribute, ...] = ()  # directives after the parameters
-    line: int = field(default=0, compare=False)
+    line: int = 0
+
+    def key(self) -> tuple[Any, ...]:
+        signature = self.kind, self.name, self.results, self.parameters, self.linkage
+        return *signature, self.body, self.before, self.tuning
 
 
-@record
-class File:
+class File(Record):
     """`.file index "path"[, timestamp, size]`."""
 
     index: int
@@ -301,32 +281,28 @@ class File:
     stamp: tuple[int, int] | None = None
 
 
-@record
-class SectionName:
+class SectionName(Record):
     """`.debug_str` or `.debug_str+12` as a datum."""
 
     name: str
     offset: int = 0
 
 
-@record
-class Datum:
+class Datum(Record):
     """`.b8 1, 2, 3` in a section."""
 
     type: str
     values: tuple[Operand | SectionName, ...]
 
 
-@record
-class Section:
+class Section(Record):
     """`.section .debug_str { … }`."""
 
     name: str
     data: tuple[Datum | Label, ...]
 
 
-@record
-class Alias:
+class Alias(Record):
     """`.alias name, target;`."""
 
     name: str
@@ -336,8 +312,7 @@ class Alias:
 Item = Function | Variable | File | Section | Alias | Pragma | Location
 
 
-@record
-class Module:
+class Module(KeyedRecord):
     """A PTX file. version "8.5"; target ("sm_90", "debug"); address_size 32, 64 or None.
 
     producer: what the comments at its head say made it ("NVIDIA NVVM Compiler, release 13.0, V13.0.88").
@@ -347,5 +322,8 @@ class Module:
     target: tuple[str, ...]
     address_size: int | None
     items: tuple[Item, ...]
-    file: str = field(default="<ptx>", compare=False)
-    producer: str = field(default="", compare=False)
+    file: str = "<ptx>"
+    producer: str = ""
+
+    def key(self) -> tuple[Any, ...]:
+        return self.version, self.target, self.address_size, self.items

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ptxaudit.base.records import Record
 
 BYTE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Record):
     """kind: "s" signed, "u" unsigned, "b" bits, "f" IEEE float, "p" predicate, "x" anything else
     (packed and alternate formats: known by width only). bits: of one element."""
 

@@ -5,6 +5,8 @@ Writer("%t").compute("add", (a, b), 32)         add %t1@, a, b
 
 from __future__ import annotations
 
+from typing import Any
+
 from ptxaudit.ir import nodes as ir
 
 
@@ -19,10 +21,10 @@ class Writer:
     def emit(
         self,
         name: str,
-        dst: tuple = (),
-        src: tuple = (),
+        dst: tuple[ir.Reg | None, ...] = (),
+        src: tuple[ir.Operand, ...] = (),
         bits: int = 32,
-        attrs: tuple = (),
+        attrs: tuple[Any, ...] = (),
         space: str = "",
         offset: int = 0,
     ) -> None:
@@ -33,7 +35,9 @@ class Writer:
         self.temporaries += 1
         return ir.Reg(f"{self.stem}{self.temporaries}@", bits)
 
-    def compute(self, name: str, src: tuple, bits: int, attrs: tuple = (), result: int | None = None) -> ir.Reg:
+    def compute(
+        self, name: str, src: tuple[ir.Operand, ...], bits: int, attrs: tuple[Any, ...] = (), result: int | None = None
+    ) -> ir.Reg:
         """An operation into a temporary register of `result` bits (default: bits)."""
         register = self.temporary(bits if result is None else result)
         self.emit(name, (register,), src, bits, attrs)

@@ -11,10 +11,12 @@ and are always written, so that every read of one has a single definition.
 from __future__ import annotations
 
 import struct
-from dataclasses import field
 from functools import cache
+from typing import Any
 
-from ptxaudit.base.records import record
+from msgspec import field
+
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.cubin import CODE_PREFIX, INSTRUCTION_BYTES, MODULE_SHARED, CodeSection, Symbol
 from ptxaudit.frontend.sass import places
 from ptxaudit.frontend.sass.syntax import Memory, Number, Operand, Register
@@ -35,8 +37,7 @@ class NoMeaning(Exception):
     """The lowering does not cover this form, for the reason given; the instruction's results become opaque."""
 
 
-@record
-class Computed:
+class Computed(Record):
     """A call through registers. targets: (what the registers hold, index of the first instruction) of each function
     that it may enter and that comes back to the next instruction; open: it may go elsewhere, too."""
 
@@ -44,8 +45,7 @@ class Computed:
     open: bool
 
 
-@record
-class Context:
+class Context(Record):
     """What the instructions of one section are lowered in.
 
     first: index of its first instruction in the lifted function.
@@ -112,10 +112,10 @@ class Builder:
     def emit(
         self,
         name: str,
-        dst: tuple,
-        src: tuple,
+        dst: tuple[ir.Reg | None, ...],
+        src: tuple[ir.Operand, ...],
         bits: int = WORD_BITS,
-        attrs: tuple = (),
+        attrs: tuple[Any, ...] = (),
         space: str = "",
         offset: int = 0,
     ) -> None:
@@ -123,14 +123,16 @@ class Builder:
         self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
 
     def compute(
-        self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple = ()
+        self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple[Any, ...] = ()
     ) -> ir.Reg:
         """An operation into a new temporary of `result` bits (the operation's own by default)."""
         out = self.temporary(bits if result is None else result)
         self.ops.append(ir.Op(name, (out,), src, bits, attrs))
         return out
 
-    def write(self, operand: Operand, name: str, *src: ir.Operand, attrs: tuple = (), bits: int = WORD_BITS) -> None:
+    def write(
+        self, operand: Operand, name: str, *src: ir.Operand, attrs: tuple[Any, ...] = (), bits: int = WORD_BITS
+    ) -> None:
         """An operation into one 32-bit or predicate register; nothing for RZ and PT."""
         destination = self.destination(operand)
         if destination is not None:
@@ -157,16 +159,24 @@ class Builder:
     @staticmethod
     def destination(operand: Operand) -> ir.Reg | None:
         """The register that an operand names as a result, None for RZ and PT."""
-        _bare(operand)
-        return None if operand.is_zero else register(operand)
+        plain = _bare(operand)
+        return None if plain.is_zero else register(plain)
 
     @staticmethod
     def registers(operand: Operand, count: int) -> list[ir.Reg | None]:
         """`count` registers from the one that is named."""
-        _bare(operand)
-        if operand.is_zero:
+        plain = _bare(operand)
+        if plain.is_zero:
             return [None] * count
-        return [register(operand, k) for k in range(count)]
+        return [register(plain, k) for k in range(count)]
+
+    @staticmethod
+    def both(operand: Register) -> tuple[ir.Reg, ir.Reg]:
+        """The two registers of a pair. NoMeaning for RZ."""
+        plain = _bare(operand)
+        if plain.is_zero:
+            raise NoMeaning("RZ as a pair")
+        return register(plain), register(plain, 1)
 
     # --- reading integers ---
 
@@ -204,10 +214,10 @@ class Builder:
             return value if value.bits == bits else self.compute("extract", value, attrs=(half * WORD_BITS,))
         if not number.is_integer or number.absolute:
             raise NoMeaning("a literal that is no integer")
-        value = number.value
+        whole = number.value
         if number.inverted:
-            value = ~value
-        return ir.Const(value & ((1 << bits) - 1), bits)
+            whole = ~whole
+        return ir.Const(whole & ((1 << bits) - 1), bits)
 
     def _part(self, value: ir.Operand, suffixes: tuple[str, ...]) -> ir.Operand:
         """Byte and half selectors of integer sources."""
@@ -236,7 +246,7 @@ class Builder:
                 raise NoMeaning(f"a pair with .{operand.suffixes[0]}")
             if operand.is_zero:
                 return ir.Const(0, PAIR_BITS)
-            return self.compute("cat", *self.registers(bare(operand), 2), bits=PAIR_BITS)
+            return self.compute("cat", *self.both(bare(operand)), bits=PAIR_BITS)
         if isinstance(operand, Number):
             if operand.is_integer and operand.value >= 1 << (WORD_BITS - 1):
                 raise NoMeaning("a literal of 32 bits for 64: with zeros or with its sign")
@@ -267,19 +277,19 @@ class Builder:
 
     def predicate(self, operand: Operand) -> ir.Operand:
         """A 1-bit source; PT is true."""
-        _expect_predicate(operand)
-        if operand.is_zero:
-            return FALSE if operand.negated else TRUE
-        value = register(operand)
-        return self.compute("not", value, bits=1) if operand.negated else value
+        named = _expect_predicate(operand)
+        if named.is_zero:
+            return FALSE if named.negated else TRUE
+        value = register(named)
+        return self.compute("not", value, bits=1) if named.negated else value
 
     def condition(self, operand: Operand) -> ir.Guard | None:
         """The guard narrowed by a predicate operand: None = always, NEVER = in no lane."""
-        _expect_predicate(operand)
-        if operand.is_zero:
-            return NEVER if operand.negated else self.guard
+        named = _expect_predicate(operand)
+        if named.is_zero:
+            return NEVER if named.negated else self.guard
         if self.guard is None:
-            return ir.Guard(register(operand), operand.negated)
+            return ir.Guard(register(named), named.negated)
         own: ir.Operand = self.guard.reg
         if self.guard.negated:
             own = self.compute("not", own, bits=1)
@@ -333,13 +343,14 @@ def bare(operand: Register) -> Register:
     )
 
 
-def _bare(operand: Operand) -> None:
-    """NoMeaning for anything but a register as it is."""
+def _bare(operand: Operand) -> Register:
+    """The operand. NoMeaning for anything but a register as it is."""
     if not isinstance(operand, Register) or operand.suffixes or operand.negated or operand.absolute or operand.inverted:
         raise NoMeaning("a destination that is no plain register")
+    return operand
 
 
-def _expect_predicate(operand: Operand) -> None:
+def _expect_predicate(operand: Operand) -> Register:
     if (
         not isinstance(operand, Register)
         or not operand.is_predicate
@@ -348,6 +359,7 @@ def _expect_predicate(operand: Operand) -> None:
         or operand.inverted
     ):
         raise NoMeaning("an operand that is no predicate")
+    return operand
 
 
 @cache

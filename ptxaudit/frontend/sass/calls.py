@@ -50,8 +50,8 @@ def find_calls(
             continue
         place = position * INSTRUCTION_BYTES
         target = _target(context.function, line, place)
-        callee = by_name.get(target[0]) if target else None
-        if callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
+        callee = by_name.get(target[0]) if target is not None else None
+        if target is None or callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
             continue
         returns = _return_registers(context, callee, target[1], lines[callee.name])
         index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
@@ -88,6 +88,7 @@ def computed_calls(
             continue
         place = position * INSTRUCTION_BYTES
         relative = ".REL" in line.opcode
+        entries: list[tuple[ir.Operand, CodeSection, int]]
         if relative:
             entries = [
                 (ir.Const(s.offset, PAIR_BITS), function, s.offset)
@@ -198,12 +199,8 @@ def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: i
 
 
 def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, str] | None:
-    """(position, register) of the one store to the place on the stack that a load reads; None where there is none such,
-    or where the function keeps a convergence barrier, too. (Followed, no site more of tests/data/calls_sm90 has a
-    count, 21 have a range and one loses its count: the lanes of several activations wait at one barrier, which the
-    rules of docs/convergence.md do not cover.)"""
-    if any(line.opcode.startswith("BMOV") for line in lines[first:position]):
-        return None
+    """(position, register) of the one store to the place on the stack that a load reads; None where there is none
+    such."""
     place = lines[position].operands.partition(", ")[2]
     stores = [
         at for at in range(first, position) if lines[at].opcode == "STL" and lines[at].operands.startswith(place + ",")
@@ -219,8 +216,9 @@ def _value_before(context: Context, lines: tuple[Line, ...], position: int, regi
         line = lines[earlier]
         if _writes(line, register):
             ops = _operations(context, line, earlier) if line.guard in ("", lines[position].guard) else ()
-            constant = len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Const)
-            return ops[0].src[0].value if constant else None
+            if len(ops) == 1 and ops[0].name == "mov" and isinstance(value := ops[0].src[0], ir.Const):
+                return value.value
+            return None
     return None
 
 

@@ -129,8 +129,8 @@ def clobber(b: Builder) -> None:
 
 
 def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:
-    """The registers hold data out of a memory that is not followed: textures, tensor memory, rows of matrices."""
-    b.emit("load", written, (ir.Unknown("a place that is not followed", 64),), attrs=(32, False), space=b.root)
+    """The registers hold data out of a memory that is not modelled: textures, tensor memory, rows of matrices."""
+    b.emit("load", written, (ir.Unknown("a place that is not modelled", 64),), attrs=(32, False), space=b.root)
 
 
 def written_registers(b: Builder) -> list[ir.Reg]:

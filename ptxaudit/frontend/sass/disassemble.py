@@ -6,7 +6,8 @@
 cubins of one architecture are laid end to end and given to it as raw code (`-b SM90`). What it
 prints for raw code is what it prints for the cubin, but for branch targets, which are then
 counted from the start of the heap: they are moved back here. (tests/test_disassemble.py holds
-both against each other.)
+both against each other.) A process that audits the same code again, under other launches or in
+another test, has its lines still.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 
 from ptxaudit.base import limits, temporary, vendor
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin
 from ptxaudit.frontend.compile import toolchains
 
 BATCH_BYTES = 4 << 20  # code a process is given: bounds the memory for its text
+KEPT_BYTES = 1 << 20  # code whose lines are kept: they take about 15 times as much memory
 
 _LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([^\s;]+)([^;]*);")
 _TARGET = re.compile(r"0x[0-9a-f]+(?=\s*$)")
@@ -30,8 +33,7 @@ _BAD_PLACE = re.compile(r"at address (0x[0-9a-fA-F]+)")
 _WITH_TARGET = re.compile(r"(BRA|BSSY|CALL\.REL|RET\.REL|WARPSYNC\.COLLECTIVE)\b")
 
 
-@record
-class Line:
+class Line(Record):
     """One instruction as printed: guard ("@!P0" or ""), opcode, operands separated by ", "."""
 
     guard: str
@@ -44,8 +46,10 @@ class Line:
         return f"{self.guard} {text}" if self.guard else text
 
 
-@record
-class _Piece:
+Disassembly = dict[str, tuple[Line, ...] | InputError]  # function -> its lines, or why it has none
+
+
+class _Piece(Record):
     """A function in a heap: the position of its cubin, and where its code starts."""
 
     cubin: int
@@ -53,28 +57,72 @@ class _Piece:
     start: int
 
 
-def disassemble(cubins: Sequence[Cubin], tool: str | None = None) -> list[dict[str, tuple[Line, ...] | InputError]]:
+class _Kept:
+    """The lines of the functions that were disassembled last, by tool, architecture and code. For any thread."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, int, bytes], tuple[Line, ...]] = {}
+        self._bytes = 0
+        self._lock = Lock()
+
+    def get(self, key: tuple[str, int, bytes]) -> tuple[Line, ...] | None:
+        with self._lock:
+            lines = self._lines.pop(key, None)
+            if lines is not None:
+                self._lines[key] = lines  # the last to go
+            return lines
+
+    def add(self, key: tuple[str, int, bytes], lines: tuple[Line, ...]) -> None:
+        with self._lock:
+            if key not in self._lines and len(key[2]) <= KEPT_BYTES:
+                self._lines[key] = lines
+                self._bytes += len(key[2])
+            while self._bytes > KEPT_BYTES:
+                oldest = next(iter(self._lines))
+                del self._lines[oldest]
+                self._bytes -= len(oldest[2])
+
+    def clear(self) -> None:
+        with self._lock:
+            self._lines.clear()
+            self._bytes = 0
+
+
+kept = _Kept()
+
+
+def disassemble(cubins: Sequence[Cubin], tool: str | None = None) -> list[Disassembly]:
     """The lines of every function of every cubin, in the cubins' order: {function: lines}.
 
     A function that does not decode has an InputError instead of its lines. tool: path of nvdisasm.
     Raises InputError when there is no disassembler or it cannot be run.
     """
-    out: list[dict[str, tuple[Line, ...] | InputError]] = [{} for _ in cubins]
+    if not any(cubin.functions for cubin in cubins):
+        return [{} for _ in cubins]
+    tool = tool or toolchains.get("nvdisasm").path
+    out: list[Disassembly] = [
+        {f.name: before for f in cubin.functions if (before := kept.get((tool, cubin.sm, f.code))) is not None}
+        for cubin in cubins
+    ]
     for sm in sorted({cubin.sm for cubin in cubins}):
-        for pieces in _heaps(cubins, sm):
-            for piece, lines in _run(pieces, sm, cubins, tool or toolchains.get("nvdisasm").path):
+        for pieces in _heaps(cubins, sm, out):
+            for piece, lines in _run(pieces, sm, cubins, tool):
                 out[piece.cubin][piece.function.name] = lines
+                if isinstance(lines, tuple):
+                    kept.add((tool, sm, piece.function.code), lines)
     return out
 
 
-def _heaps(cubins: Sequence[Cubin], sm: int) -> Iterator[list[_Piece]]:
-    """The functions of one architecture in heaps of at most about BATCH_BYTES."""
+def _heaps(cubins: Sequence[Cubin], sm: int, known: Sequence[Disassembly]) -> Iterator[list[_Piece]]:
+    """The functions of one architecture whose lines are not known, in heaps of at most about BATCH_BYTES."""
     heap: list[_Piece] = []
     end = 0
     for position, cubin in enumerate(cubins):
         if cubin.sm != sm:
             continue
         for function in cubin.functions:
+            if function.name in known[position]:
+                continue
             if heap and end + len(function.code) > BATCH_BYTES:
                 yield heap
                 heap, end = [], 0

@@ -12,10 +12,13 @@ opcode as its name that writes every register the instruction may write (`clobbe
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
+from typing import Any
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import as_input_error
@@ -47,7 +50,7 @@ _OWN_BANK = re.compile(r"c\[0x[1-9a-f]")  # a bank whose contents are the functi
 
 # (text of a line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever
 # they stand
-Memo = dict[tuple[str, int], tuple]
+Memo = dict[tuple[str, int], tuple[Any, ...]]
 Sources = Callable[[str, int], ir.Source | None]  # (section, byte offset) -> position in the source
 Positions = tuple[Sources | None, tuple[str, ...]]  # None where the file has none; what to say of them
 
@@ -74,6 +77,7 @@ def lift_module(
     good = {f.name: f for f in cubin.functions if not isinstance(lines.get(f.name), InputError)}
     if cubin.functions and not good:
         raise next(error for error in lines.values() if isinstance(error, InputError))
+    decoded: Lines = {name: found for name, found in lines.items() if not isinstance(found, InputError)}
     sources, notes = known or positions(cubin)
     called: set[str] = set()
     functions = {}
@@ -84,13 +88,15 @@ def lift_module(
             for function in good.values():
                 if function.entry == entry_turn and function.name not in called:
                     try:
-                        sections = _sections(function, good, lines, addressed)
+                        sections = _sections(function, good, decoded, addressed)
                         functions[function.name] = lift_function(
-                            cubin, sections, lines, sources, memo, notes, addressed
+                            cubin, sections, decoded, sources, memo, notes, addressed
                         )
                     except Exception as error:  # in one function: the others are still there
                         found = as_input_error(error)
-                        lines[function.name] = replace(found, what=f"{function.name}: {found.what}", file=cubin.file)
+                        lines[function.name] = dataclasses.replace(
+                            found, what=f"{function.name}: {found.what}", file=cubin.file
+                        )
                         continue
                     called |= {section.name for section in sections[1:]}
     return ir.Module(cubin.file, "sass", cubin.arch, functions, cubin.version, cubin.producer)
@@ -162,6 +168,7 @@ def lift_function(
         own,
         instructions=tuple(instructions),
         variables=(*own.variables, *_addressed(cubin, sections, lines)),
+        routines=tuple(routine for section in sections for routine in _routines(section, starts, lines)),
         notes=notes
         + tuple(
             f"{section.name} {'is' if section.name in direct else 'may be'} called; "
@@ -169,6 +176,14 @@ def lift_function(
             for section in sections[1:]
         ),
     )
+
+
+def _routines(section: CodeSection, starts: dict[str, int], lines: Lines) -> Iterator[ir.Routine]:
+    """The functions of a section, each up to the next one."""
+    first, count = starts[section.name], len(lines[section.name])
+    places = sorted({0, *(s.offset // INSTRUCTION_BYTES for s in section.symbols)})
+    for begin, end in pairwise([place for place in places if place < count] + [count]):
+        yield ir.Routine(section.name, first * INSTRUCTION_BYTES, first + begin, first + end)
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:

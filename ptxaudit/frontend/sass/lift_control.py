@@ -11,11 +11,13 @@ is not the next instruction, every register is forgotten.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
 from ptxaudit.frontend.sass.builder import NEVER, PAIR_BITS, WORD_BITS, Builder, NoMeaning, machine_register
 from ptxaudit.frontend.sass.clobber import LAST_REGISTER, clobber
 from ptxaudit.frontend.sass.rows import Row
-from ptxaudit.frontend.sass.syntax import Jump, Number, Register, Word
+from ptxaudit.frontend.sass.syntax import Jump, Number, Operand, Register, Word
 from ptxaudit.ir import nodes as ir
 
 
@@ -28,7 +30,7 @@ def _target(b: Builder) -> int:
     return index
 
 
-def _guarded(b: Builder, operands) -> ir.Guard | None:
+def _guarded(b: Builder, operands: Sequence[Operand]) -> ir.Guard | None:
     """The guard narrowed by predicate operands."""
     guard = b.guard
     for operand in operands:
@@ -73,8 +75,8 @@ def switch(b: Builder) -> None:
     jump = b.operand(-1)
     guard = _guarded(b, b.operands[:-1])
     targets = tuple(dict.fromkeys(b.context.function.info.branches.get(b.place, ())))
-    indices = tuple(b.context.index_at(target) for target in targets)
-    if not isinstance(jump, Jump) or not indices or None in indices or guard is not None:
+    indices = tuple(index for target in targets if (index := b.context.index_at(target)) is not None)
+    if not isinstance(jump, Jump) or not indices or len(indices) < len(targets) or guard is not None:
         b.control = ir.Control("switch", (), guard)
         return
     place = b.compute("add", b.word(jump.register), ir.Const((b.place + INSTRUCTION_BYTES + jump.offset) & 0xFFFFFFFF))
@@ -127,18 +129,20 @@ def _computed_call(b: Builder) -> None:
     """A call through registers: which of the functions that it may enter they hold."""
     known = b.context.computed[b.place]
     last = b.operand(-1)
-    selector = None
+    selector: ir.Operand | None = None
     if known.targets and isinstance(last, Jump | Register):
         if isinstance(last, Jump):
-            pointer, shift = b.compute("cat", *b.registers(last.register, 2), bits=PAIR_BITS), last.offset
+            pointer: ir.Operand = b.compute("cat", *b.both(last.register), bits=PAIR_BITS)
+            shift = last.offset
         else:
             pointer, shift = b.pair(last), 0
         if shift:
             pointer = b.compute("add", pointer, ir.Const(shift & (1 << PAIR_BITS) - 1, PAIR_BITS), bits=PAIR_BITS)
-        selector = ir.Const(len(known.targets) if known.open else NOWHERE)
+        chosen: ir.Operand = ir.Const(len(known.targets) if known.open else NOWHERE)
         for number, (operand, _) in enumerate(known.targets):
             here = b.compute("setp.eq", pointer, operand, bits=PAIR_BITS, result=1)
-            selector = b.compute("select", ir.Const(number), selector, here)
+            chosen = b.compute("select", ir.Const(number), chosen, here)
+        selector = chosen
     b.emit("call", _ALL_REGISTERS, (), attrs=("a function",))
     choices = tuple(index for _, index in known.targets) if selector is not None else ()
     b.control = ir.Control("call", (), b.guard, selector=selector, choices=choices, open=known.open)
@@ -167,7 +171,7 @@ def give_back(b: Builder) -> None:
 # --- convergence ----------------------------------------------------------------------------
 
 
-def _barrier(operand) -> ir.Reg:
+def _barrier(operand: Operand) -> ir.Reg:
     if not isinstance(operand, Word) or not operand.text.startswith("B"):
         raise NoMeaning
     return ir.Reg(operand.text, WORD_BITS)
@@ -202,11 +206,13 @@ def move_barrier(b: Builder) -> None:
 
 
 def warp_sync(b: Builder) -> None:
-    """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place (the instructions up to there run together)."""
+    """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place (the instructions up to there run together, and
+    no others)."""
     selector: ir.Operand | None = None
     if b.operands and not b.has("ALL"):
         selector = b.integer(b.operand(0))
-    b.control = ir.Control("part" if b.has("EXCLUSIVE") else "warpsync", (), b.guard, selector=selector)
+    until = (_target(b),) if b.has("COLLECTIVE") else ()
+    b.control = ir.Control("part" if b.has("EXCLUSIVE") else "warpsync", until, b.guard, selector=selector)
 
 
 def block_barrier(b: Builder) -> None:
@@ -224,7 +230,7 @@ def block_barrier(b: Builder) -> None:
     b.control = ir.Control("barrier", guard=b.guard, meeting=meeting)
 
 
-def _integer(operand) -> int | None:
+def _integer(operand: Operand) -> int | None:
     return operand.value if isinstance(operand, Number) and operand.is_integer else None
 
 
@@ -244,8 +250,9 @@ def set_registers(b: Builder) -> None:
 
 
 def give_way(b: Builder) -> None:
-    """YIELD, in loops that wait for other lanes."""
-    b.control = ir.Control("yield")
+    """YIELD, in loops that wait for other lanes, and NANOSLEEP. (Measured: where some lanes of a warp sleep, those that
+    wait for them at a BSYNC go on without them.)"""
+    b.control = ir.Control("yield", guard=b.guard)
 
 
 def nothing(b: Builder) -> None:
@@ -266,7 +273,6 @@ _NO_EFFECT = {
     "CCTL": ("E? (IVALL|IVALLP|PF1|PF1_5|PF2|IV|RS|WBALL|RSLB|WB|D|DV)?", "M?"),
     "CCTLL": ("(IV|IVALL|PF1|WB|WBALL|RS)?", "M?"),
     "CCTLT": ("(IVALL)?", ""),
-    "NANOSLEEP": ("(SYNCS|WARP)?", "P?I?"),
     "WARPGROUP": ("(ARRIVE|DEPBAR LE|DEPBAR)?", "W?N?"),
     "WARPGROUPSET": ("", "N?"),
     "UTMACMDFLUSH": ("", ""),
@@ -302,6 +308,7 @@ CONTROL = {
     "BMOV": Row(move_barrier, "32 CLEAR? / 32", "RW|WR"),
     "WARPSYNC": Row(warp_sync, "ALL? / EXCLUSIVE / COLLECTIVE ALL?", "R?N?"),
     "YIELD": Row(give_way, "", ""),
+    "NANOSLEEP": Row(give_way, "(SYNCS|WARP)?", "P?I?"),
     "BAR": Row(block_barrier, "(SYNC|ARV) DEFER_BLOCKING? / RED (AND|OR|POPC) DEFER_BLOCKING?", "[RN]{1,2}P?"),
     "UCGABAR_ARV": Row(block_barrier, "", ""),
     "UCGABAR_WAIT": Row(block_barrier, "", ""),

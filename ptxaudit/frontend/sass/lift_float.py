@@ -11,9 +11,20 @@ to `clobber`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-from ptxaudit.frontend.sass.builder import NOT_NUMBERS, PAIR_BITS, WORD_BITS, Builder, NoMeaning, bare, float_bits
+from ptxaudit.frontend.sass.builder import (
+    NOT_NUMBERS,
+    PAIR_BITS,
+    WORD_BITS,
+    Builder,
+    NoMeaning,
+    bare,
+    float_bits,
+    register,
+)
 from ptxaudit.frontend.sass.lift_integer import COMBINE, write_comparison
 from ptxaudit.frontend.sass.lift_logic import write_selection
 from ptxaudit.frontend.sass.rows import Row
@@ -36,13 +47,13 @@ def _rounding_of(marks: tuple[str, ...]) -> str:
     return next((_ROUNDING[mark] for mark in marks if mark in _ROUNDING), "rn")
 
 
-def _attrs(b: Builder) -> tuple:
+def _attrs(b: Builder) -> tuple[Any, ...]:
     if b.has("SAT"):
         return _rounding(b), b.has("FTZ"), True
     return _rounding(b), b.has("FTZ")
 
 
-def _arithmetic(name: str, bits: int):
+def _arithmetic(name: str, bits: int) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         attrs = _attrs(b)
         sources = [b.real(o, bits) for o in b.operands[1:]]
@@ -89,16 +100,16 @@ def minimum_of_three(b: Builder) -> None:
     b.write(b.operand(0), name, first, b.real(b.operand(3)), attrs=attrs)
 
 
-def _packed(name: str):
+def _packed(name: str) -> Callable[[Builder], None]:
     """FADD2, FMUL2, FFMA2: the same on two 32-bit floats in a pair of registers."""
 
     def lower(b: Builder) -> None:
         attrs = _attrs(b)
         sources = [_halves(b, operand) for operand in b.operands[1:]]
         values = [b.compute(name, *(source[half] for source in sources), attrs=attrs) for half in (0, 1)]
-        for register, value in zip(b.registers(b.operand(0), 2), values):
-            if register is not None:
-                b.emit("mov", (register,), (value,))
+        for target, value in zip(b.registers(b.operand(0), 2), values):
+            if target is not None:
+                b.emit("mov", (target,), (value,))
 
     return lower
 
@@ -107,8 +118,7 @@ def _halves(b: Builder, operand: Operand) -> list[ir.Operand]:
     """The two floats of a pair, or one for both (R4.F32, a literal)."""
     if isinstance(operand, Number):
         return [ir.Const(float_bits(operand, WORD_BITS))] * 2
-    plain = isinstance(operand, Register) and not (operand.is_predicate or operand.negated or operand.absolute)
-    if not plain:
+    if not isinstance(operand, Register) or operand.is_predicate or operand.negated or operand.absolute:
         raise NoMeaning
     if operand.suffixes == ("F32",):
         return [b.word(Register(operand.kind, operand.number))] * 2
@@ -120,7 +130,7 @@ def _halves(b: Builder, operand: Operand) -> list[ir.Operand]:
 _RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"})
 
 
-def _compare(bits: int):
+def _compare(bits: int) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         relation = next((mark.lower() for mark in b.marks if mark in _RELATIONS), None)
         yes = b.compute(f"fsetp.{relation}", _flushed(b, 2, bits), _flushed(b, 3, bits), bits=bits, result=1)
@@ -139,14 +149,14 @@ def division_check(b: Builder) -> None:
 # --- conversions ----------------------------------------------------------------------------
 
 _FLOAT_BITS = {"F16": _HALF, "F32": WORD_BITS, "F64": PAIR_BITS}
-_HALVES = {(): 0, ("H0",): 0, ("H0_H0",): 0, ("H1",): _HALF, ("H1_H1",): _HALF}
+_HALVES: dict[tuple[str, ...], int] = {(): 0, ("H0",): 0, ("H0_H0",): 0, ("H1",): _HALF, ("H1_H1",): _HALF}
 
 
 def _half(b: Builder, operand: Operand) -> ir.Operand:
     """A 16-bit float out of a register, with |x| and sign applied."""
     if not isinstance(operand, Register) or operand.is_predicate or operand.suffixes not in _HALVES:
         raise NoMeaning
-    word = ir.Const(0) if operand.is_zero else b.registers(bare(operand), 1)[0]
+    word = ir.Const(0) if operand.is_zero else register(operand)
     value = b.compute("extract", word, bits=_HALF, attrs=(_HALVES[operand.suffixes],))
     if operand.absolute:
         value = b.compute("fabs", value, bits=_HALF)
@@ -224,7 +234,7 @@ def pack_halves(b: Builder) -> None:
 
 # MUFU of 16-bit floats writes the lower half of its register; what is in the upper one was not measured
 _UPPER_HALF = ir.Unknown("the upper half of what MUFU gives for 16 bits", _HALF)
-_NARROW = {("F16",): ".f16", ("BF16",): ".bf16"}
+_NARROW: dict[tuple[str, ...], str] = {("F16",): ".f16", ("BF16",): ".bf16"}
 
 
 def special_function(b: Builder) -> None:
@@ -244,7 +254,9 @@ def _upper_word(b: Builder, operand: Operand) -> ir.Operand:
     begins.
     """
     if isinstance(operand, Number):
-        return ir.Const(b.real(operand, PAIR_BITS).value >> WORD_BITS)
+        number = b.real(operand, PAIR_BITS)
+        assert isinstance(number, ir.Const)  # a literal
+        return ir.Const(number.value >> WORD_BITS)
     return b.real(operand)
 
 

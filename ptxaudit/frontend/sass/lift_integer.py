@@ -100,7 +100,9 @@ def _complement(b: Builder, operand: Operand, bits: int) -> tuple[ir.Operand, in
     return value, 0
 
 
-def _carried_sum(b: Builder, destination, carries, sources, carry_in, bits) -> None:
+def _carried_sum(
+    b: Builder, destination: Operand, carries: list[Operand], sources: list[Operand], carry_in: list[Operand], bits: int
+) -> None:
     values, ones = [], 0
     for source in sources:
         value, more = _complement(b, source, bits)
@@ -148,7 +150,7 @@ def multiply_add(b: Builder) -> None:
     b.emit("add3.carry", (b.destination(destination), *out[:2]), (product, value, ZERO32, *ins[:2]))
 
 
-def _product(b: Builder, destination, first, second, third) -> None:
+def _product(b: Builder, destination: Operand, first: Operand, second: Operand, third: Operand) -> None:
     """The many disguises of a·b + c: moves, shifts, sums."""
     if _is_zero(first) or _is_zero(second):
         return b.write(destination, "mov", b.integer(third))
@@ -162,7 +164,9 @@ def _product(b: Builder, destination, first, second, third) -> None:
     b.write(destination, "mad", b.integer(first), b.integer(second), b.integer(third))
 
 
-def _wide_product(b: Builder, destination, carries, sources, carry_in) -> None:
+def _wide_product(
+    b: Builder, destination: Operand, carries: list[Operand], sources: list[Operand], carry_in: list[Operand]
+) -> None:
     first, second, third = sources
     sign = "u" if b.has("U32") else "s"
     out = [b.destination(c) for c in carries]
@@ -265,7 +269,7 @@ def _wide_minimum(b: Builder) -> None:
     b.write_pair(destination, values[0])
 
 
-def _extreme(b: Builder, destination, values: list[ir.Operand], selector) -> None:
+def _extreme(b: Builder, destination: Operand, values: list[ir.Operand], selector: Operand) -> None:
     """The least or greatest of values, of their halves each by itself where the opcode says so; .RELU: not less
     than 0.
     """

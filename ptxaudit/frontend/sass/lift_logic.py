@@ -8,6 +8,8 @@ R2P PR, R7, 0x5                             P0, P2 = bits 0 and 2 of R7
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ptxaudit.frontend.sass import places
 from ptxaudit.frontend.sass.builder import (
     FALSE,
@@ -150,7 +152,7 @@ def find_leading_one(b: Builder) -> None:
     b.write(b.operand(0), "bfind.u" if b.has("U32") else "bfind.s", b.integer(b.operand(1)), attrs=(b.has("SH"),))
 
 
-def _one_source(name: str):
+def _one_source(name: str) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         if len(b.operands) != 2 or b.marks:
             raise NoMeaning

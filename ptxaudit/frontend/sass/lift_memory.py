@@ -12,6 +12,9 @@ it comes here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal
+
 from ptxaudit.frontend.sass.builder import (
     PAIR_BITS,
     WORD_BITS,
@@ -77,7 +80,7 @@ def _wide_term(b: Builder, term: Register) -> ir.Operand:
         return b.compute("zext", register(bare(term)), bits=PAIR_BITS)
     if term.suffixes not in ((), ("64",)):
         raise NoMeaning(f"an address with .{term.suffixes[0]}")
-    return b.compute("cat", *b.registers(bare(term), 2), bits=PAIR_BITS)
+    return b.compute("cat", *b.both(bare(term)), bits=PAIR_BITS)
 
 
 def _kept(b: Builder, base: ir.Operand, results: list[ir.Reg | None]) -> ir.Operand:
@@ -101,12 +104,15 @@ def _form(b: Builder) -> tuple[int, bool, int]:
 # --- loads and stores -----------------------------------------------------------------------
 
 
-def _load(space: str, wide: bool):
+Space = Literal["shared", "generic", "local", "global"]
+
+
+def _load(space: Space, wide: bool) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         bits, signed, count = _form(b)
         base, offset = address(b, _memory(b.operand(1)), wide)
         results = b.registers(b.operand(0), count)
-        if space in ("shared", "generic"):
+        if space == "shared" or space == "generic":
             base = _kept(b, base, results)
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
         b.emit("load", tuple(results), (base,), WORD_BITS, (bits, signed), space=space, offset=offset)
@@ -114,12 +120,12 @@ def _load(space: str, wide: bool):
     return lower
 
 
-def _store(space: str, wide: bool):
+def _store(space: Space, wide: bool) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         bits, _, count = _form(b)
         base, offset = address(b, _memory(b.operand(0)), wide)
         values = _words(b, b.operand(1), count)
-        if space in ("shared", "generic"):
+        if space == "shared" or space == "generic":
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
         b.emit("store", (), (base, *values), WORD_BITS, (bits,), space=space, offset=offset)
 
@@ -129,6 +135,8 @@ def _store(space: str, wide: bool):
 def load_constant(b: Builder) -> None:
     """LDC, ULDC, LDCU: from a constant bank; bank 0 holds the parameters."""
     operand = b.operand(1)
+    if not isinstance(operand, Memory):
+        raise NoMeaning("a constant of this form")
     bits, signed, count = _form(b)
     results = b.registers(b.operand(0), count)
     if operand.name == "c":
@@ -163,7 +171,7 @@ _ATOMIC = {
 }
 
 
-def _atomic(space: str, wide: bool, returns: bool):
+def _atomic(space: Space, wide: bool, returns: bool) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         operands = list(b.operands)
         results: list[ir.Reg | None] = []
@@ -188,7 +196,7 @@ def _atomic(space: str, wide: bool, returns: bool):
             if isinstance(o, Register) and not o.is_predicate
             for value in _words(b, o, words)
         ]
-        if space in ("shared", "generic"):
+        if space == "shared" or space == "generic":
             base = _kept(b, base, results)
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
         kind = next((_ATOMIC[mark] for mark in b.marks if mark in _ATOMIC), b.opcode)
@@ -272,7 +280,7 @@ def unscored_site(b: Builder) -> None:
     if not any(isinstance(o, Memory) and (o.name in ("", "gdesc") or b.root.startswith("UTC")) for o in b.operands):
         return  # e.g. SYNCS.CCTL, HGMMA with both factors in registers
     if b.root in ("HGMMA", "IGMMA", "QGMMA", "BGMMA"):
-        first = "shared" if isinstance(b.operand(1), Memory) else "registers"
+        first: Literal["shared", "registers"] = "shared" if isinstance(b.operand(1), Memory) else "registers"
         if first == "registers":
             reason += " (its first factor comes from registers)"
         b.site = ir.Site(b.opcode, ir.Unknown("a matrix descriptor"), guard=b.guard, unscored=reason, first=first)
@@ -324,7 +332,7 @@ _FAR_REDUCTION = Row(
 )  # RED before sm_90; generic ones are ATOM with RZ
 
 # Accesses that are sites, with their state space.
-_SITES = {
+_SITES: dict[str, ir.SiteSpace] = {
     "LDS": "shared",
     "STS": "shared",
     "ATOMS": "shared",

@@ -11,12 +11,13 @@ operands out of the numbers of any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
+from typing import Any
 
 from lark import Token, Transformer, v_args
 from lark.exceptions import UnexpectedInput, VisitError
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend import parsers
@@ -26,9 +27,10 @@ _SLOT = re.compile(r"(?<![A-Za-z0-9_.])(?:U?[RP](\d+)\b|(0x[0-9a-f]+))")
 _REGISTER = re.compile(r"(U?[RP])(\d+|Z|T)$")
 
 Maker = Callable[[list[str]], Operand]
+Signed = Register | Number | Word | Memory
 
 
-class _Build(Transformer):
+class _Build(Transformer[Token, tuple[Maker, ...]]):
     """Turns the tree of one string into functions of the numbers in it."""
 
     def __init__(self, slots: dict[int, int]):
@@ -37,7 +39,9 @@ class _Build(Transformer):
 
     @v_args(inline=True)
     def register(self, name: Token, *suffixes: Token) -> Maker:
-        kind, number = _REGISTER.match(name).groups()
+        found = _REGISTER.match(name)
+        assert found is not None and name.start_pos is not None  # as the grammar has it
+        kind, number = found.groups()
         marks = _marks(suffixes)
         if not number.isdigit():
             fixed = Register(kind, ZERO, marks)
@@ -47,7 +51,7 @@ class _Build(Transformer):
 
     @v_args(inline=True)
     def number(self, text: Token) -> Maker:
-        slot = self._slots.get(text.start_pos)
+        slot = self._slots.get(text.start_pos or 0)
         if slot is None:
             fixed = Number(str(text))
             return lambda numbers: fixed
@@ -63,17 +67,18 @@ class _Build(Transformer):
         return lambda numbers: fixed
 
     @v_args(inline=True)
-    def with_sign(self, sign: Token, inner: Maker) -> Maker:
+    def with_sign(self, sign: Token, inner: Callable[[list[str]], Signed]) -> Maker:
         if sign == "+":
             return inner
-        field = {"-": "negated", "!": "negated", "~": "inverted"}[sign]
-        return lambda numbers: replace(inner(numbers), **{field: True})
+        if sign == "~":
+            return lambda numbers: replace(inner(numbers), inverted=True)
+        return lambda numbers: replace(inner(numbers), negated=True)
 
     @v_args(inline=True)
-    def absolute(self, inner: Maker, *suffixes: Token) -> Maker:
+    def absolute(self, inner: Callable[[list[str]], Signed], *suffixes: Token) -> Maker:
         marks = _marks(suffixes)
 
-        def make(numbers):
+        def make(numbers: list[str]) -> Operand:
             value = inner(numbers)
             if marks and isinstance(value, (Register, Memory)):
                 return replace(value, absolute=True, suffixes=value.suffixes + marks)
@@ -84,28 +89,28 @@ class _Build(Transformer):
     def bracket(self, terms: list[Maker]) -> list[Maker]:
         return [term for term in terms if term is not None]
 
-    def memory(self, children: list) -> Maker:
+    def memory(self, children: list[Any]) -> Maker:
         name = str(children[0]) if isinstance(children[0], Token) and children[0].type == "NAME" else ""
         brackets = [child for child in children if isinstance(child, list)]
         marks = _marks(child for child in children if isinstance(child, Token) and child.type == "SUFFIX")
         return lambda numbers: Memory(name, tuple(tuple(term(numbers) for term in terms) for terms in brackets), marks)
 
-    def jump(self, children: list) -> Maker:
+    def jump(self, children: list[Any]) -> Maker:
         register, *sign, text = children
         slot = self._slots.get(text.start_pos)
         negative = sign == ["-"]
 
-        def make(numbers):
+        def make(numbers: list[str]) -> Operand:
             value = int(text if slot is None else numbers[slot], 0)
             return Jump(register(numbers), -value if negative else value)
 
         return make
 
-    def start(self, makers: list) -> tuple[Maker, ...]:
+    def start(self, makers: list[Maker | None]) -> tuple[Maker, ...]:
         return tuple(maker for maker in makers if maker is not None)
 
 
-def _marks(suffixes) -> tuple[str, ...]:
+def _marks(suffixes: Iterable[Token]) -> tuple[str, ...]:
     return tuple(str(suffix)[1:] for suffix in suffixes)
 
 
@@ -125,7 +130,8 @@ def parse_operands(text: str) -> tuple[Operand, ...]:
     if not text:
         return ()
     if "{" in text:  # a list of numbers, with commas of its own
-        return _parsed(text)
+        whole: tuple[Operand, ...] = _parsed(text)
+        return whole
     return tuple([operand for part in text.split(", ") for operand in _parsed(part)])
 
 
@@ -134,10 +140,10 @@ def _parsed(text: str) -> tuple[Operand, ...]:
     """What stands between two commas, or the whole."""
     numbers: list[str] = []
 
-    def blank(match: re.Match) -> str:
+    def blank(match: re.Match[str]) -> str:
         number = match[1] or match[2]
         numbers.append(number)
-        return match[0][: -len(number)] + "#"
+        return f"{match[0][: -len(number)]}#"
 
     shape = _SLOT.sub(blank, text)
     makers = _shapes().get(shape)
@@ -149,7 +155,8 @@ def _parsed(text: str) -> tuple[Operand, ...]:
 def _makers(text: str) -> tuple[Maker, ...]:
     slots = {match.start(): position for position, match in enumerate(_SLOT.finditer(text))}
     try:
-        return _Build(slots).transform(parsers.parser("sass").parse(text))
+        makers: tuple[Maker, ...] = _Build(slots).transform(parsers.parser("sass").parse(text))
+        return makers
     except (UnexpectedInput, VisitError) as error:
         raise InputError(
             f"operands that the grammar does not know: {text}",

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.sass.syntax import Jump, Memory, Number, Operand, Register, Word
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Record, dict=True):
     """lower: writes the operations. The rest: see the module."""
 
     lower: Callable[[Builder], None]
@@ -46,7 +45,7 @@ class Row:
     modifiers: str = ""
 
     @cached_property
-    def _marks(self) -> re.Pattern:
+    def _marks(self) -> re.Pattern[str]:
         """Over ".MARK.MARK": each word of the pattern with its dot."""
         patterns = (
             "".join(_WORD.sub(r"(?:\\.\g<0>)", part) for part in pattern.split()) for pattern in self.marks.split(" / ")
@@ -54,7 +53,7 @@ class Row:
         return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
     @cached_property
-    def _operands(self) -> re.Pattern:
+    def _operands(self) -> re.Pattern[str]:
         return re.compile(self.operands.replace("V", "[RNFC]").replace("I", "[RNC]"))
 
     @cached_property

@@ -13,13 +13,14 @@ R2 -0x170           Jump(Register("R", 2), -0x170)
 
 from __future__ import annotations
 
-from ptxaudit.base.records import record
+from typing import ClassVar
+
+from ptxaudit.base.records import Record
 
 ZERO = -1  # the number of RZ, URZ, PT and UPT
 
 
-@record
-class Register:
+class Register(Record):
     """kind: "R" | "UR" | "P" | "UP"; number: ZERO for RZ/PT. negated: - or !; inverted: ~."""
 
     kind: str
@@ -42,9 +43,12 @@ class Register:
         return self.kind in ("UR", "UP")
 
 
-@record
-class Number:
+class Number(Record):
     """A literal by its text without sign: hexadecimal, decimal, INF, QNAN, SNAN."""
+
+    is_zero: ClassVar[bool] = False  # as of a register: RZ or PT
+    is_predicate: ClassVar[bool] = False
+    suffixes: ClassVar[tuple[str, ...]] = ()
 
     text: str
     negated: bool = False
@@ -62,9 +66,12 @@ class Number:
         return -number if self.negated else number
 
 
-@record
-class Word:
+class Word(Record):
     """Anything with a name that is no numbered register: SR_TID.X, SRZ, B0, SB0, PR, 2D."""
+
+    is_zero: ClassVar[bool] = False
+    is_predicate: ClassVar[bool] = False
+    suffixes: ClassVar[tuple[str, ...]] = ()
 
     text: str
     negated: bool = False
@@ -75,9 +82,11 @@ class Word:
 Term = Register | Number | Word
 
 
-@record
-class Memory:
+class Memory(Record):
     """A bracketed operand. name: "" | "c" | "cx" | "desc" | "gdesc" | "tmem" | "a" …; one sum a bracket."""
+
+    is_zero: ClassVar[bool] = False
+    is_predicate: ClassVar[bool] = False
 
     name: str
     brackets: tuple[tuple[Term, ...], ...]
@@ -91,9 +100,15 @@ class Memory:
         return self.name in ("c", "cx")
 
 
-@record
-class Jump:
+class Jump(Record):
     """A register plus a displacement in bytes, of indirect branches and returns."""
+
+    is_zero: ClassVar[bool] = False
+    is_predicate: ClassVar[bool] = False
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    negated: ClassVar[bool] = False
+    absolute: ClassVar[bool] = False
+    inverted: ClassVar[bool] = False
 
     register: Register
     offset: int

@@ -28,6 +28,8 @@ rule's *invariant shift*. How many lanes, banks and bytes: all in the machine's 
     groups(machine, access, addresses, active), reasons(…)           one request, taken apart
 """
 
+from typing import Any
+
 from ptxaudit.hardware.banks.access import Access, classify
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.machines import get as get_machine
@@ -57,7 +59,7 @@ _LATER = {
 }
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     """The counting needs numpy; what only classifies does not wait for it."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

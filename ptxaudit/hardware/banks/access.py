@@ -17,15 +17,14 @@ constant it adds, or `as_written`, the plain ATOMS.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Access:
+class Access(Record, eq=False):
     """One shared-memory opcode.
 
     opcode: as it was given. isa: "ptx" | "sass".
@@ -194,7 +193,9 @@ def _machine_product(opcode: str) -> str:
     them).
     """
     found = _WGMMA.match(opcode)
-    head, types = _GMMA_TYPES.get((found[3], found[4]), ("", "")) if found else ("", "")
+    if found is None:
+        return ""
+    head, types = _GMMA_TYPES.get((found[3], found[4]), ("", ""))
     return f"{head}.64x{found[1]}x{found[2]}.F32{types}" if head else ""
 
 

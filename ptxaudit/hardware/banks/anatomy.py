@@ -11,17 +11,19 @@ The figures are those of `score`; this is what `explain` and `ptxaudit score` dr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.hardware.banks.access import Access
 from ptxaudit.hardware.banks.count import group_of_lane, pairs_agree, score
-from ptxaudit.hardware.machine_model import Count, Counted, Doubt, Machine, Rule
+from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
+
+Row = Sequence[int] | np.ndarray  # a figure a lane
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Record):
     """Lanes that are served together.
 
     lanes: all its lanes; active: those that take part.
@@ -37,14 +39,14 @@ class Group:
     wavefronts: int | None
 
 
-def groups(machine: Machine, access: Access, addresses, active) -> tuple[Group, ...]:
+def groups(machine: Machine, access: Access, addresses: Row, active: Row) -> tuple[Group, ...]:
     """The groups of one request in lane order, those without an active lane included.
 
     addresses: lanes integers (bytes). active: lanes booleans. Raises InputError where `score` does.
     """
     addresses, active = np.asarray(addresses, np.int64)[None, :], np.asarray(active, bool)[None, :]
     score(machine, access, addresses, active)  # raises for what cannot be scored
-    count = machine.rule(access).count
+    count = machine.known_rule(access).count
     lanes = access.address_lanes or addresses.shape[1]
     addresses, active = addresses[:, :lanes], active[:, :lanes]
     number = group_of_lane(count.paired if _merges(count, addresses, active) else count.lanes, lanes)
@@ -108,12 +110,19 @@ def lanes_in(words: dict[int, tuple[int, ...]]) -> int:
 # --- why ------------------------------------------------------------------------------------
 
 
-def reasons(machine: Machine, access: Access, addresses, active, sources=None, zero_filled=None) -> tuple[str, ...]:
+def reasons(
+    machine: Machine,
+    access: Access,
+    addresses: Row,
+    active: Row,
+    sources: Row | None = None,
+    zero_filled: Row | None = None,
+) -> tuple[str, ...]:
     """Sentences that say how one request's figure comes out: the groups, the merge, the worst group, why a range.
 
     Arguments as one row of `score`'s. Raises InputError where `score` does.
     """
-    rule = machine.rule(access)
+    rule = machine.known_rule(access)
     parts = groups(machine, access, addresses, active)
     if not any(part.active for part in parts):
         return ("no lane is active: the request costs nothing",)
@@ -129,7 +138,7 @@ def reasons(machine: Machine, access: Access, addresses, active, sources=None, z
     return tuple(said)
 
 
-def _why_groups(count: Count, parts: tuple[Group, ...], addresses, active) -> str:
+def _why_groups(count: Count, parts: tuple[Group, ...], addresses: Row, active: Row) -> str:
     size = len(parts[0].lanes)
     text = f"one group of {size} lanes" if len(parts) == 1 else f"{len(parts)} groups of {size} lanes"
     empty = sum(not part.active for part in parts)
@@ -138,13 +147,14 @@ def _why_groups(count: Count, parts: tuple[Group, ...], addresses, active) -> st
     if not count.paired:
         return text
     apart = [_first_apart(addresses, active, distance) for distance in (1, 2)]
-    if None in apart:
+    by_one, by_two = apart
+    if by_one is None or by_two is None:
         return f"{text}: merged, because every active lane i agrees with lane i^{1 + apart.index(None)}"
-    (a, b), (c, d) = apart
+    (a, b), (c, d) = by_one, by_two
     return f"{text}: not merged, because lanes {a} and {b} differ (i^1), and lanes {c} and {d} (i^2)"
 
 
-def _first_apart(addresses, active, distance: int) -> tuple[int, int] | None:
+def _first_apart(addresses: Row, active: Row, distance: int) -> tuple[int, int] | None:
     for lane, address in enumerate(addresses):
         other = lane ^ distance
         if active[lane] and active[other] and address != addresses[other]:
@@ -162,7 +172,7 @@ def _why_worst(machine: Machine, rule: Rule, parts: tuple[Group, ...]) -> list[s
                 else "every lane gets through in this pass, if no other warp came before"
             )
         ]
-    worst = max((part for part in parts if part.active), key=lambda part: part.wavefronts)
+    worst = max((part for part in parts if part.active), key=lambda part: part.wavefronts or 0)
     if worst.wavefronts == 1:
         return [
             (
@@ -187,8 +197,10 @@ def _why_worst(machine: Machine, rule: Rule, parts: tuple[Group, ...]) -> list[s
 _SHOWN = 4
 
 
-def _why_lines(machine: Machine, access: Access, addresses, active, zero_filled) -> tuple[str, ...]:
-    count, active = machine.rule(access).count, np.asarray(active, bool)
+def _why_lines(
+    machine: Machine, access: Access, addresses: Row, active: Row, zero_filled: Row | None
+) -> tuple[str, ...]:
+    count, active = machine.known_rule(access).count, np.asarray(active, bool)
     copying = active if zero_filled is None else active & ~np.asarray(zero_filled, bool)
     stored = (
         ()
@@ -225,26 +237,35 @@ def _why_lines(machine: Machine, access: Access, addresses, active, zero_filled)
     )
 
 
-def _span(interval: tuple[float, float]) -> str:
+def _span(interval: tuple[float, float] | None) -> str:
+    assert interval is not None
     return f"{interval[0]:g} to {interval[1]:g}"
 
 
-def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, sources, zero_filled) -> list[str]:
-    def row(values, kind):
-        return None if values is None else np.asarray(values, kind)[None, :]
+def _why_range(
+    machine: Machine,
+    rule: Rule,
+    access: Access,
+    addresses: Row,
+    active: Row,
+    sources: Row | None,
+    zero_filled: Row | None,
+) -> list[str]:
+    def row(values: Row, kind: type) -> np.ndarray:
+        return np.asarray(values, kind)[None, :]
 
     scores = score(
         machine,
         access,
         row(addresses, np.int64),
         row(active, bool),
-        row(sources, np.int64),
-        zero_filled=row(zero_filled, bool),
+        None if sources is None else row(sources, np.int64),
+        zero_filled=None if zero_filled is None else row(zero_filled, bool),
     )
     said = []
-    if rule.doubt is Doubt.SOURCES and zero_filled is not None and np.any(zero_filled):
+    if rule.uncertainty is Uncertainty.SOURCES and zero_filled is not None and np.any(zero_filled):
         said.append("lanes that write zeros are served apart from those that copy")
-    elif rule.doubt is Doubt.SOURCES and sources is not None:
+    elif rule.uncertainty is Uncertainty.SOURCES and sources is not None:
         told = score(machine, access, row(addresses, np.int64), row(active, bool))
         if scores.low[0] > told.low[0]:
             said.append(
@@ -253,8 +274,8 @@ def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, 
             )
     if scores.low[0] == scores.high[0]:
         return said
-    if rule.doubt is Doubt.SOURCES and sources is None:
-        said.append("a range: the source addresses are not told, and it " + rule.why)
+    if rule.uncertainty is Uncertainty.SOURCES and sources is None:
+        said.append("a range: the source addresses are not specified, and it " + rule.why)
     elif machine.why_range(access):
         said.append("a range: " + machine.why_range(access))
     if access.address_lanes is not None and not np.asarray(active).all():
@@ -263,7 +284,7 @@ def _why_range(machine: Machine, rule: Rule, access: Access, addresses, active, 
         )
     if access.zero_fill and zero_filled is None:
         said.append(
-            "a range: lanes that write zeros are served apart from those that copy, and which these are is not told"
+            "a range: lanes that write zeros are served apart from those that copy; which these are is not specified"
         )
     return said
 

@@ -86,4 +86,5 @@ def _fewest(lanes: np.ndarray, bank: np.ndarray, total: np.ndarray, words: np.nd
     left = np.where(lanes > 0, np.take_along_axis(total, bank, 1) - saved, 0)
     left.sort(1)
     too_few = (left[:, ::-1] > np.arange(size)).sum(1)  # T where the word after the first T still has more than T left
-    return np.maximum(words.max(1), too_few)
+    result: np.ndarray = np.maximum(words.max(1), too_few)
+    return result

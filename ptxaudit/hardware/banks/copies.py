@@ -25,6 +25,7 @@ lines. `rounds` serves all sets at once, a byte for each side by side; `few` doe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -110,7 +111,7 @@ def rounds(number: np.ndarray, table: np.ndarray, to: np.ndarray, source: np.nda
 # --- what is in L1 is known ---------------------------------------------------------------------
 
 
-def alone(count: Count, addresses, active, sources, resident: bool) -> Figures:
+def alone(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray, resident: bool) -> Figures:
     """No source line is in L1, or (`resident`) all are. sources: whole addresses, of which some may be too far apart to
     tell classes: bounds.
     """
@@ -121,17 +122,24 @@ def alone(count: Count, addresses, active, sources, resident: bool) -> Figures:
     return _each(far, between, _absent, count, addresses, active, sources)
 
 
-def _absent(count: Count, addresses, active, sources) -> Figures:
+def _absent(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray) -> Figures:
     turn = _pass_of_lane(sources // SOURCE_LINE, active)
     return _alone(count, addresses, active, sources, turn, _sets_of_passes(int(turn.max(initial=1))))
 
 
-def _alone(count: Count, addresses, active, sources, turn, table) -> Figures:
+def _alone(
+    count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray, turn: np.ndarray, table: np.ndarray
+) -> Figures:
     groups = addresses.shape[1] // count.lanes
     turn, active, to, source = _by_group(count, turn, active, *slots(count, addresses, sources))
     each = rounds(turn, table, to, source, count.slots)
     total = _of_request(groups, np.add, each.sum(1))
-    return total, total, _of_request(groups, np.add, active.any(1)), _of_request(groups, np.maximum, each.max(1))
+    return (
+        total,
+        total,
+        _of_request(groups, np.add, np.logical_or.reduce(active, axis=1)),
+        _of_request(groups, np.maximum, each.max(1)),
+    )
 
 
 def classes(lines: np.ndarray) -> np.ndarray:
@@ -152,13 +160,14 @@ def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
     at = _in_lane_order(place, line) + np.arange(n)[:, None] * (lanes + 1)
     of_line = np.zeros(n * (lanes + 1), np.uint8)
     of_line[at[first]] = turn[first]
-    return of_line[at]
+    result: np.ndarray = of_line[at]
+    return result
 
 
 # --- what is in L1 is not known -----------------------------------------------------------------
 
 
-def between(count: Count, addresses, active, sources) -> Figures:
+def between(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray) -> Figures:
     """Whatever is in L1. sources: up to a shift by whole lines."""
     groups = addresses.shape[1] // count.lanes
     addresses, active, sources = _by_group(count, addresses, active, sources)
@@ -179,14 +188,14 @@ def between(count: Count, addresses, active, sources) -> Figures:
     )
 
 
-def _over_partitions(count: Count, line, to, source) -> Figures:
+def _over_partitions(count: Count, line: np.ndarray, to: np.ndarray, source: np.ndarray) -> Figures:
     """(fewest, most, lines, of all lines together) over all ways to cut a group's lines into passes."""
     alone = np.ascontiguousarray(rounds(line, SETS_OF_LINES, to, source, count.slots).T)
     costs = [sum(alone[mask] for mask in ways) for ways in partitions(FEW_LINES)]
     return np.minimum.reduce(costs), np.maximum.reduce(costs), line.max(1), alone[-1]
 
 
-def _from_the_fullest(count: Count, line, to, source) -> Figures:
+def _from_the_fullest(count: Count, line: np.ndarray, to: np.ndarray, source: np.ndarray) -> Figures:
     """The same from the fullest slot, to one pass a line, none of which takes longer than all lines at once."""
     active = line > 0
     together = rounds(active.view(np.uint8), ONE_SET, to, source, count.slots)[:, 0]
@@ -199,7 +208,8 @@ def _fullest(slot: np.ndarray, active: np.ndarray, slots: int) -> np.ndarray:
     """(n,): the most active lanes on one slot."""
     n = len(slot)
     found = (slot + np.arange(n)[:, None] * slots)[active]
-    return np.bincount(found, minlength=n * slots).reshape(n, slots).max(1)
+    result: np.ndarray = np.bincount(found, minlength=n * slots).reshape(n, slots).max(1)
+    return result
 
 
 # --- lanes and their lines ----------------------------------------------------------------------
@@ -239,10 +249,13 @@ def _by_group(count: Count, *arrays: np.ndarray) -> list[np.ndarray]:
 
 def _of_request(groups: int, combine: np.ufunc, of_group: np.ndarray) -> np.ndarray:
     """(n * groups,) as (n,) int64: the sum or the most of each request's groups."""
-    return combine.reduce(of_group.reshape(-1, groups), axis=1, dtype=np.int64)
+    result: np.ndarray = combine.reduce(of_group.reshape(-1, groups), axis=1, dtype=np.int64)
+    return result
 
 
-def _each(chosen: np.ndarray, those, others, count: Count, *arrays: np.ndarray) -> Figures:
+def _each(
+    chosen: np.ndarray, those: Callable[..., Figures], others: Callable[..., Figures], count: Count, *arrays: np.ndarray
+) -> Figures:
     """The figures of `those` for the chosen rows, of `others` for the rest."""
     if not chosen.any():
         return others(count, *arrays)
@@ -250,4 +263,5 @@ def _each(chosen: np.ndarray, those, others, count: Count, *arrays: np.ndarray) 
     for rows, function in ((chosen, those), (~chosen, others)):
         for result, part in zip(results, function(count, *(a[rows] for a in arrays)), strict=True):
             result[rows] = part
-    return tuple(results)
+    first, second, third, fourth = results
+    return first, second, third, fourth

@@ -10,16 +10,17 @@ Requests are taken in chunks, so that memory does not grow with n beyond the res
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.hardware.banks import copies, few
 from ptxaudit.hardware.banks.access import Access
-from ptxaudit.hardware.machine_model import Count, Counted, Doubt, Machine, Rule
+from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
 
 CHUNK = 1 << 16  # lanes (or bins) of one chunk: half a megabyte an int64 array, so that several stay in the cache
 _NOTHING = np.iinfo(np.int64).max  # sorts after every word: an inactive lane
@@ -37,7 +38,7 @@ class Scores:
     ideal: wavefronts without any conflict. ways: -1 where only a range is known.
     cp.async.cg, which no counter sees, has -1 in all four, and instead
     lines: k of the lanes that copy; lines_low: the least that it may be, where lanes may be zero-filled and which is
-    not told; lines_ideal. All three None for other accesses.
+    not specified; lines_ideal. All three None for other accesses.
     evidence: "measured" | "by rule".
     """
 
@@ -109,14 +110,21 @@ def score(
         )
     evidence = "measured" if all(p.evidence == "measured" for p in parts) else "by rule"
 
-    def joined(name: str) -> np.ndarray | None:
-        columns = [getattr(p, name) for p in parts]
-        return None if columns[0] is None else np.concatenate(columns)
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([getattr(p, name) for p in parts])
+
+    def of_all(name: str) -> np.ndarray | None:
+        return None if getattr(parts[0], name) is None else joined(name)
 
     return Scores(
-        *(joined(name) for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal")),
+        joined("low"),
+        joined("high"),
+        joined("ideal"),
+        joined("ways"),
+        of_all("lines"),
+        of_all("lines_ideal"),
         evidence,
-        joined("lines_low"),
+        of_all("lines_low"),
     )
 
 
@@ -126,12 +134,13 @@ def passes(machine: Machine, access: Access, lanes: np.ndarray) -> np.ndarray:
     """
     rule = _rule(machine, access)
     if access.space != "shared":  # lanes that go to other memory touch no sector of this
-        return lanes.sum(1) * 0
+        return np.zeros(len(lanes), np.int64)
     n, width = lanes.shape
     groups = -(-width // rule.count.lanes)
     padded = np.pad(lanes, ((0, 0), (0, groups * rule.count.lanes - width)))
     some = padded.reshape(n, groups, rule.count.lanes).any(2).sum(1)
-    return some * max(1, rule.count.factor) * rule.split
+    result: np.ndarray = some * max(1, rule.count.factor) * rule.split
+    return result
 
 
 def _perhaps_merged(machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray) -> Scores:
@@ -153,7 +162,7 @@ def _rule(machine: Machine, access: Access) -> Rule:
     reason = machine.refusal(access)
     if reason:
         raise InputError(f"{access.opcode} is not scored: {reason}")
-    return machine.rule(access)
+    return machine.known_rule(access)
 
 
 def _numbers(count: Count, lanes: int) -> int:
@@ -165,7 +174,16 @@ def _bins(count: Count, lanes: int) -> int:
     return -(-lanes // count.lanes) * count.slots
 
 
-def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1) -> Scores:
+def _score(
+    machine: Machine,
+    access: Access,
+    rule: Rule,
+    addresses: np.ndarray,
+    active: np.ndarray,
+    sources: np.ndarray | None,
+    zero_filled: np.ndarray | None,
+    in_l1: bool | None,
+) -> Scores:
     """One chunk."""
     whole = active
     if access.address_lanes is not None:
@@ -176,18 +194,18 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
     if rule.count.what is Counted.LINES:  # zeros are stored apart, and count for no line
         return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
     zeros = None if zero_filled is None else active & zero_filled
-    if rule.doubt is Doubt.SOURCES and sources is not None:
+    if rule.uncertainty is Uncertainty.SOURCES and sources is not None:
         low, high, ideal, ways = _copies(rule.count, addresses, copying, sources, in_l1, zeros)
     else:
         part = _count(rule.count, addresses, copying)
         low, high, ways, ideal = part.low, part.high, part.ways, part.groups
-        if rule.doubt is not Doubt.NONE:
-            low, high, ways = _with_doubt(rule, part, addresses, copying)
+        if rule.uncertainty is not Uncertainty.NONE:
+            low, high, ways = _with_uncertainty(rule, part, addresses, copying)
         if zeros is not None:
             low, high, ideal, ways = _and_zeros(rule.count, addresses, zeros, low, high, ideal, ways)
     if (
         zeros is None and access.zero_fill
-    ):  # copies and zeros are served apart, and which lanes are which is not told: zeros have no source
+    ):  # copies and zeros are served apart, and which lanes are which is not specified: zeros have no source
         low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
     if access.address_lanes is not None and not whole.all():
         # undefined by PTX where lanes are off; each row may be read all the same, and an H200 counted nothing
@@ -202,7 +220,7 @@ def _score(machine, access, rule, addresses, active, sources, zero_filled, in_l1
     if rule.count.factor > 1:
         ideal = ideal * rule.count.factor
     if high is not low:
-        ways = np.where(low == high, ways, UNKNOWN) if rule.doubt is not Doubt.WAYS else ways
+        ways = np.where(low == high, ways, UNKNOWN) if rule.uncertainty is not Uncertainty.WAYS else ways
     return Scores(low, high, ideal, ways, None, None, evidence)
 
 
@@ -273,7 +291,8 @@ def _bin_of_lane(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.
             group = group_of_lane(count.paired, addresses.shape[1])
         elif merged.any():
             group = np.where(merged[:, None], group_of_lane(count.paired, addresses.shape[1]), group)
-    return addresses // count.unit % count.slots + group * count.slots
+    result: np.ndarray = addresses // count.unit % count.slots + group * count.slots
+    return result
 
 
 @lru_cache(maxsize=256)
@@ -285,15 +304,16 @@ def group_of_lane(size: int, lanes: int) -> np.ndarray:
 def pairs_agree(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(n,) bool: every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
     n, lanes = addresses.shape
-    differ = True
+    differ = []
     for distance in (1, 2):
         a = addresses.reshape(n, lanes // (2 * distance), 2, distance)
         b = active.reshape(a.shape)
         apart = a[:, :, 0] != a[:, :, 1]
         apart &= b[:, :, 0]
         apart &= b[:, :, 1]
-        differ = _any(apart.reshape(n, lanes // 2), 1) & differ
-    return ~differ
+        differ.append(_any(apart.reshape(n, lanes // 2), 1))
+    result: np.ndarray = ~(differ[0] & differ[1])
+    return result
 
 
 def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
@@ -310,15 +330,20 @@ def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
 # --- ranges ---------------------------------------------------------------------------------
 
 
-def _with_doubt(rule: Rule, part: _Part, addresses, active) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _with_uncertainty(
+    rule: Rule, part: _Part, addresses: np.ndarray, active: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(low, high, ways) of a rule that may give a range."""
-    if rule.doubt is Doubt.SOURCES:  # which are not told
+    if rule.uncertainty is Uncertainty.SOURCES:  # which are not specified
         return part.low, active.sum(1), part.ways
-    if rule.doubt is Doubt.WAYS:  # the same count with something extra in each group
+    assert rule.second is not None
+    if rule.uncertainty is Uncertainty.WAYS:  # the same count with something extra in each group
         ways = part.ways + rule.second.extra * (part.ways > 0)
         return np.maximum(part.low, ways), part.high + rule.second.extra * part.groups, ways
     second = _count(rule.second, addresses, active)
-    if rule.doubt is Doubt.PASSES:  # each pass lets at least one lane of each bank, or of each word, through
+    if (
+        rule.uncertainty is Uncertainty.PASSES
+    ):  # each pass lets at least one lane of each bank, or of each word, through
         passes = (
             _most_on_one_unit(rule.count, addresses, active)
             if rule.turns is None
@@ -330,14 +355,14 @@ def _with_doubt(rule: Rule, part: _Part, addresses, active) -> tuple[np.ndarray,
 
 def _copies(
     count: Count,
-    addresses,
-    active,
-    sources,
+    addresses: np.ndarray,
+    active: np.ndarray,
+    sources: np.ndarray,
     in_l1: bool | None,
     zeros: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are told; `active` copy, `zeros` write
-    zeros.
+    """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are specified; `active` copy, `zeros`
+    write zeros.
     """
     if addresses.size <= few.MOST_OF_COPIES:
         return few.copies(count, addresses, active, sources, in_l1, zeros)
@@ -349,7 +374,13 @@ def _copies(
 
 
 def _and_zeros(
-    count: Count, addresses, zeros, low, high, ideal, ways
+    count: Count,
+    addresses: np.ndarray,
+    zeros: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    ideal: np.ndarray,
+    ways: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Zeros are written apart from the copies."""
     part = _count(count, addresses, zeros)
@@ -370,14 +401,16 @@ def _most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -
         return few.most_on_one_unit(count, addresses, active)
     ordered = np.where(active, addresses // count.unit, _NOTHING)
     ordered.sort(1)
-    return np.where(ordered != _NOTHING, _rank_in_run(ordered) + 1, 0).max(1)
+    result: np.ndarray = np.where(ordered != _NOTHING, _rank_in_run(ordered) + 1, 0).max(1)
+    return result
 
 
-def _rewritten(access: Access, rule: Rule, part: _Part, addresses, active) -> np.ndarray:
+def _rewritten(access: Access, rule: Rule, part: _Part, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
     """A PTX atomic's low end where ptxas may do better than one ATOMS a lane (see `access`)."""
     if access.may_count:
         words = Count(Counted.WORDS, rule.count.lanes, rule.count.unit, rule.count.slots, rule.count.row)
-        return np.minimum(part.low, _count(words, addresses, active).low)
+        result: np.ndarray = np.minimum(part.low, _count(words, addresses, active).low)
+        return result
     low = np.where(active, addresses, _NOTHING).min(1)
     one = (np.where(active, addresses, low[:, None]) == low[:, None]).all(1)
     return np.where(one, np.minimum(part.low, 1), part.low)
@@ -386,7 +419,9 @@ def _rewritten(access: Access, rule: Rule, part: _Part, addresses, active) -> np
 # --- cp.async.cg ----------------------------------------------------------------------------
 
 
-def _score_lines(count: Count, addresses, active, copying, perhaps_none: bool, evidence: str) -> Scores:
+def _score_lines(
+    count: Count, addresses: np.ndarray, active: np.ndarray, copying: np.ndarray, perhaps_none: bool, evidence: str
+) -> Scores:
     """k = max over c of the pairs (group, destination line) with line mod `slots` = c; wavefronts are not known."""
     k = _line_class_max(count, addresses, copying)
     unknown = _any(active, 1) * UNKNOWN
@@ -395,7 +430,7 @@ def _score_lines(count: Count, addresses, active, copying, perhaps_none: bool, e
     )
 
 
-def _line_class_max(count: Count, addresses, active) -> np.ndarray:
+def _line_class_max(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
     if addresses.size <= few.MOST[Counted.LINES]:
         return few.line_class_max(count, addresses, active)
     n, lanes = addresses.shape
@@ -406,4 +441,5 @@ def _line_class_max(count: Count, addresses, active) -> np.ndarray:
     first[:, 1:] = keys[:, 1:] != keys[:, :-1]
     first &= keys != _NOTHING
     classes = keys // groups % count.slots + np.arange(n)[:, None] * count.slots
-    return np.bincount(classes[first], minlength=n * count.slots).reshape(n, count.slots).max(1)
+    result: np.ndarray = np.bincount(classes[first], minlength=n * count.slots).reshape(n, count.slots).max(1)
+    return result

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import accumulate, compress, pairwise
 from operator import mul, or_
 
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.hardware.banks.copies import CLASS_BITS, FEW_LINES, KNOWN_BITS, classes, partitions, slots
 from ptxaudit.hardware.machine_model import SOURCE_LINE, Count, Counted
 
@@ -36,7 +36,7 @@ MOST = {
 }  # lanes of all requests: above that arrays are faster
 MOST_OF_COPIES = 512
 Figures = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-Group = tuple[list[int], list[int], list[int]]  # of a copy: each lane's destination slot, source slot, source line
+Group = tuple[list[int], ...]  # of a copy: each lane's destination slot, source slot, source line
 _BYTE = 8
 _ONES = bytes(byte.bit_count() for byte in range(1 << _BYTE))
 _HALF_BITS = KNOWN_BITS // 2
@@ -52,9 +52,9 @@ def _groups(size: int, on: list[bool], *columns: list[int]) -> list[tuple[list[i
     starts = range(0, len(on), size)
     if all(on):
         return list(zip(*[[column[start : start + size] for start in starts] for column in columns]))
-    columns = [list(compress(column, on)) for column in columns]
+    kept = [list(compress(column, on)) for column in columns]
     ends = accumulate([sum(on[start : start + size]) for start in starts], initial=0)
-    return [tuple([column[start:end] for column in columns]) for start, end in pairwise(ends) if start < end]
+    return [tuple([column[start:end] for column in kept]) for start, end in pairwise(ends) if start < end]
 
 
 def _columns(figures: list[tuple[int, int, int, int]]) -> Figures:
@@ -182,7 +182,7 @@ def copies(
     columns = zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())
     figures = [_copy(_groups(size, *row), size, in_l1) for row in columns]
     if zeros is not None:
-        figures = [_and_zeros(*figure, *row, size) for figure, *row in zip(figures, to.tolist(), zeros.tolist())]
+        figures = [_and_zeros(*figure, row, on, size) for figure, row, on in zip(figures, to.tolist(), zeros.tolist())]
     return _columns(figures)
 
 
@@ -267,8 +267,7 @@ def _between(group: Group, size: int) -> tuple[int, int, int]:
     return max(_fullest(to, size), _fullest(source, size)), most, together
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sets:
+class _Sets(Record, eq=False):
     """A field for each set of some lines.
 
     fields: of each line those of the sets that it is in. units: the lowest bit of all. costs: what a round in each byte

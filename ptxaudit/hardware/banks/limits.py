@@ -6,12 +6,13 @@ bounds(sm_90, STS.128, 1, 32)  -> (1, 32)
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.hardware.banks.access import Access
-from ptxaudit.hardware.machine_model import Count, Counted, Doubt, Machine, Rule
+from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
 
 
 @lru_cache(maxsize=8192)
@@ -34,7 +35,7 @@ def bounds(
         raise InputError(f"{access.opcode} is not scored: {reason}")
     if not 0 <= lanes_low <= lanes_high <= machine.lanes:
         raise InputError(f"{lanes_low} to {lanes_high} active lanes of {machine.lanes}")
-    rule = machine.rule(access)
+    rule = machine.known_rule(access)
     if access.space != "shared":
         from ptxaudit.hardware.memory import sectors
 
@@ -49,12 +50,13 @@ def bounds(
         low = 0
     fewest = _fewest(rule.count, low)
     if (clustered or access.clustered) and access.operation == "generic load":
-        fewest = min(fewest, _fewest(machine.rule(replace(access, operation="load")).count, low))
+        fewest = min(fewest, _fewest(machine.known_rule(replace(access, operation="load")).count, low))
     if access.may_combine:
         fewest = min(fewest, 1)
     elif access.may_count:
         fewest = min(fewest, _fewest(_as_words(rule.count), low))
-    if rule.doubt is Doubt.WAYS and low:
+    if rule.uncertainty is Uncertainty.WAYS and low:
+        assert rule.second is not None
         fewest = max(fewest, 1 + rule.second.extra)
     return fewest * rule.split, _most(rule, high, rows) * rule.split
 
@@ -75,7 +77,8 @@ def _fewest(count: Count, lanes: int) -> int:
 
 def _most(rule: Rule, lanes: int, of: int) -> int:
     """Every lane with a word of its own in the one bank; `of` lanes could be active."""
-    if rule.doubt is Doubt.PASSES:
+    if rule.uncertainty is Uncertainty.PASSES:
+        assert rule.second is not None
         if rule.turns is None:  # all lanes on one word: a pass a lane, each of every lane
             return lanes * (rule.count.factor + lanes * rule.second.factor)
         return lanes * (

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.hardware.banks.access import Access
-from ptxaudit.hardware.machine_model import Count, Counted, Doubt, Machine
+from ptxaudit.hardware.machine_model import Count, Counted, Machine, Uncertainty
 
 MOST_KINDS = 256  # of rows that are looked at: of a launch with more, the bounds by lanes hold
 
@@ -26,10 +26,10 @@ def most(
     bits, unknown: (n, lanes) int64, the known bits of the addresses, and those that are not. (Adding one multiple of
     the rule's shift to all lanes changes nothing.) active: (n, lanes) bool, lanes that may take part.
     """
-    rule = machine.rule(access)
+    rule = machine.known_rule(access)
     count = rule.count
     plain = (
-        rule.doubt is Doubt.NONE
+        rule.uncertainty is Uncertainty.NONE
         and count.what in (Counted.WORDS, Counted.LANES)
         and not count.extra
         and count.lanes > 1

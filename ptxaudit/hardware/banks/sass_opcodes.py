@@ -6,6 +6,8 @@ is an error and never ignored: it might be a width.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ptxaudit.hardware.banks.access import UNSCORED, Access, product, unknown
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
 
@@ -214,7 +216,7 @@ def _copy(opcode: str, name: str, modifiers: list[str]) -> Access:
     )
 
 
-_HEADS = {
+_HEADS: dict[str, Callable[[str, str, list[str]], Access]] = {
     "LDS": _load,
     "STS": _store,
     "ATOMS": _atomic,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
 
 from ptxaudit.hardware.banks.access import Access, unknown
 
@@ -114,7 +115,7 @@ def _virtual(opcode: str, name: str, rest: list[str], space: str) -> Access:
 
 def _access(
     opcode: str,
-    isa: str,
+    isa: Literal["ptx", "sass"],
     access: str,
     width: int,
     space: str,

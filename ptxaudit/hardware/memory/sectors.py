@@ -37,19 +37,20 @@ def score(
 
     Raises InputError where an active lane is misaligned.
     """
+    width = _width(access)
     if access.zero_fill:  # the low bits of the address say how many bytes are zeros
-        addresses = addresses // access.width * access.width
+        addresses = addresses // width * width
     if (found := first_with(access.align - 1, addresses, active)) is not None:
         raise InputError(
             f"{access.opcode}: lane {found[0]}'s address {found[1]} is not a multiple of {access.align}",
             f"an access of {access.width} bytes is aligned to them; the hardware faults otherwise",
         )
     if rule.count.what is Counted.INTERLEAVED:
-        return _local(access.width, addresses, active, evidence)
+        return _local(width, addresses, active, evidence)
     ordered = np.where(active, addresses, _NOTHING)
     ordered.sort(axis=1)
     sectors, lines = _distinct(ordered, SECTOR), _distinct(ordered, LINE)
-    used = active.sum(axis=1) * access.width
+    used = active.sum(axis=1) * width
     ideal = np.minimum(sectors, -(-used // SECTOR))
     ways = _most_alike(ordered) if access.access == "atomic" else np.minimum(sectors, 1)
     low = high = sectors
@@ -66,7 +67,8 @@ def _distinct(ordered: np.ndarray, size: int) -> np.ndarray:
     if size > 1:
         ordered = np.where(ordered == _NOTHING, _NOTHING, ordered // size)
     first = ordered[:, 1:] != ordered[:, :-1]
-    return (first & (ordered[:, 1:] != _NOTHING)).sum(axis=1) + (ordered[:, 0] != _NOTHING)
+    count: np.ndarray = (first & (ordered[:, 1:] != _NOTHING)).sum(axis=1) + (ordered[:, 0] != _NOTHING)
+    return count
 
 
 def _most_alike(ordered: np.ndarray) -> np.ndarray:
@@ -74,14 +76,20 @@ def _most_alike(ordered: np.ndarray) -> np.ndarray:
     at = np.arange(ordered.shape[1])
     starts = np.zeros(ordered.shape, np.int64)
     starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], at[1:], 0)
-    return np.where(ordered != _NOTHING, at - np.maximum.accumulate(starts, axis=1) + 1, 0).max(axis=1)
+    most: np.ndarray = np.where(ordered != _NOTHING, at - np.maximum.accumulate(starts, axis=1) + 1, 0).max(axis=1)
+    return most
 
 
 def _pairs(addresses: np.ndarray, others: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(n,) distinct pairs of a sector that is read and one that is written."""
     read, written = addresses // SECTOR, others // SECTOR
-    relative = lambda sectors: sectors - np.where(active, sectors, _NOTHING).min(axis=1, keepdims=True)
-    keys = np.where(active, relative(read) << 32 | relative(written) & 0xFFFF_FFFF, _NOTHING)
+
+    def counted_from_first(sectors: np.ndarray) -> np.ndarray:
+        least: np.ndarray = np.where(active, sectors, _NOTHING).min(axis=1, keepdims=True)
+        relative: np.ndarray = sectors - least
+        return relative
+
+    keys = np.where(active, counted_from_first(read) << 32 | counted_from_first(written) & 0xFFFF_FFFF, _NOTHING)
     keys.sort(axis=1)
     return _distinct(keys, 1)
 
@@ -91,20 +99,26 @@ def _local(width: int, addresses: np.ndarray, active: np.ndarray, evidence: str)
     words = max(1, width // WORD)
     unit = words * WORD
     octet = np.arange(addresses.shape[1]) // LANES_OF_SECTOR
-    octets = octet.max() + 1
+    octets = int(octet.max()) + 1
     place = np.where(active, addresses // unit * octets + octet, _NOTHING)
     place.sort(axis=1)
     sectors = _distinct(place, 1) * words
     line = np.where(place == _NOTHING, _NOTHING, place // octets)
     lines = _distinct(line, 1) * words
     ideal = active.reshape(len(active), octets, LANES_OF_SECTOR).any(axis=2).sum(axis=1) * words
-    some = active.any(axis=1) * 1
+    some: np.ndarray = np.logical_or.reduce(active, axis=1) * 1
     return Scores(sectors, sectors, ideal, some, lines, some * words, evidence, lines)
 
 
 def bounds(rule: Rule, access: Access, lanes_low: int, lanes_high: int) -> tuple[int, int]:
     """(fewest, most) sectors of one request with so many active lanes, whatever the addresses."""
     if rule.count.what is Counted.INTERLEAVED:
-        words = max(1, access.width // WORD)
+        words = max(1, _width(access) // WORD)
         return -(-lanes_low // LANES_OF_SECTOR) * words, lanes_high * words
     return min(lanes_low, 1), lanes_high
+
+
+def _width(access: Access) -> int:
+    """Bytes of a lane: every access to these memories has them."""
+    assert access.width is not None
+    return access.width

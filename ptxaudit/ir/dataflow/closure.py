@@ -9,11 +9,12 @@ so each node and edge is looked at once, whoever asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Generic, TypeVar
 
-Node = Hashable
+Node = TypeVar("Node", bound=Hashable)
 
 
-class Closure:
+class Closure(Generic[Node]):
     """following: what a node leads to; own: the bits that it has by itself. Either may raise what ends the search: what
     was finished before holds."""
 

@@ -10,7 +10,7 @@ entry of a block (as φ functions stand for in SSA form: Cytron et al., 1991).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 Writes = Sequence[tuple[int, bool]]  # (instruction, whether it always writes), in order
@@ -23,7 +23,7 @@ class Joined(NamedTuple):
     at: int
 
 
-Node = int | Joined
+Definition = int | Joined
 
 
 class Definitions:
@@ -39,14 +39,18 @@ class Definitions:
     ) -> None:
         self.writes, self._block_of, self._ends, self._before = writes, block_of, ends, before
 
-    def read(self, register: str, index: int) -> Node | None:
+    def read(self, register: str, index: int) -> Definition | None:
         """What an instruction reads of a register; None: it is written nowhere."""
         writes = self.writes.get(register, ())
         if len(writes) < 2:  # compilers write most registers in one place: what reads one reads that
             return writes[0][0] if writes else None
         return self._last(register, writes, bisect_left(writes, (index, False)) - 1, self._block_of[index])
 
-    def sources(self, joined: Joined) -> list[Node]:
+    def following(self, node: Definition) -> list[Definition]:
+        """What a search backwards comes to next."""
+        return self.sources(node) if isinstance(node, Joined) else []
+
+    def sources(self, joined: Joined) -> list[Definition]:
         """What comes together there."""
         register, at = joined
         writes = self.writes[register]
@@ -58,39 +62,8 @@ class Definitions:
             for b in self._before.get(at, ())
         ]
 
-    def _last(self, register: str, writes: Writes, n: int, block: int) -> Node:
+    def _last(self, register: str, writes: Writes, n: int, block: int) -> Definition:
         """What a register holds in a block, behind the n-th of its writes if that is of the block."""
         if n < 0 or self._block_of[writes[n][0]] != block:
             return Joined(register, block)
         return writes[n][0] if writes[n][1] else Joined(register, ~n)
-
-
-class Reached:
-    """The writes that a search backwards comes to, each place where some come together once. spend: pays for the
-    places.
-    """
-
-    def __init__(self, definitions: Definitions, spend: Callable[[int], None]) -> None:
-        self._definitions, self._spend = definitions, spend
-        self._seen: set[Joined] = set()
-
-    def of(self, register: str, index: int) -> list[int]:
-        """The instructions whose write may be the one that is read at `index`, but for those found through a place that
-        was come to before."""
-        node = self._definitions.read(register, index)
-        if not isinstance(node, Joined):
-            return [] if node is None else [node]
-        if node in self._seen:
-            return []
-        found, stack, places = [], [node], 1
-        self._seen.add(node)
-        while stack:
-            for source in self._definitions.sources(stack.pop()):
-                if not isinstance(source, Joined):
-                    found.append(source)
-                elif source not in self._seen:
-                    self._seen.add(source)
-                    stack.append(source)
-                    places += 1
-        self._spend(places + len(found))
-        return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 import networkx as nx
 
 
-def immediate_dominators(graph: nx.DiGraph, root: int) -> dict[int, int | None]:
+def immediate_dominators(graph: nx.DiGraph[int], root: int) -> dict[int, int | None]:
     """node -> the last one that every way from the root to it leads through; None for the root. Nodes that are not
     reached are left out.
     """
@@ -39,7 +39,7 @@ def immediate_dominators(graph: nx.DiGraph, root: int) -> dict[int, int | None]:
     return {node: order[dominator[n]] if n else None for n, node in enumerate(order)}
 
 
-def _depth_first(graph: nx.DiGraph, root: int) -> tuple[list[int], list[int]]:
+def _depth_first(graph: nx.DiGraph[int], root: int) -> tuple[list[int], list[int]]:
     """The nodes in the order in which a search comes to them, and for each the number of the one it came from."""
     order, parent, seen = [root], [0], {root}
     stack = [(0, iter(graph.successors(root)))]
@@ -60,14 +60,39 @@ def _least(node: int, above: list[int | None], label: list[int], semi: list[int]
     """The node with the least semidominator on the way from this one up its tree, but for the tree's root; the way is
     compressed.
     """
-    way = []
+    way: list[tuple[int, int]] = []
     at = node
     while (up := above[at]) is not None and above[up] is not None:
-        way.append(at)
+        way.append((at, up))
         at = up
-    for at in reversed(way):
-        up = above[at]
+    for at, up in reversed(way):
         if semi[label[up]] < semi[label[at]]:
             label[at] = label[up]
         above[at] = above[up]
     return label[node]
+
+
+def tree_spans(parents: dict[int, int], root: int) -> dict[int, tuple[int, int]]:
+    """node -> its own number in a tree, counted from the root down, and the highest number below it: a node lies below
+    another when its number lies in the other's span. (In a tree of dominators: when the other dominates it.)
+
+    parents: node -> the one above it; the root may be its own parent, or have none.
+    """
+    below: dict[int, list[int]] = {}
+    for node, parent in parents.items():
+        if node != parent:
+            below.setdefault(parent, []).append(node)
+    spans: dict[int, tuple[int, int]] = {}
+    number, stack = 0, [(root, iter(below.get(root, ())))]
+    first = {root: 0}
+    while stack:
+        node, rest = stack[-1]
+        child = next(rest, None)
+        if child is None:
+            spans[node] = first[node], number
+            stack.pop()
+        else:
+            number += 1
+            first[child] = number
+            stack.append((child, iter(below.get(child, ()))))
+    return spans

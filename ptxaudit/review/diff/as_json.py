@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from ptxaudit.report.measures import MEASURES
 from ptxaudit.report.mix import widths
-from ptxaudit.report.model import Kernel, Site, plain
+from ptxaudit.report.model import AnySite, Kernel, Site, plain
 
 if TYPE_CHECKING:
     from ptxaudit.review.diff.reports import Diff, KernelDiff
+    from ptxaudit.review.diff.verdict import Change
 
 _OF_SITE = (
     "id",
@@ -29,6 +30,24 @@ _OF_SITE = (
 )
 
 
+_OF_MEMORY = (
+    "space",
+    "id",
+    "opcode",
+    "status",
+    "requests",
+    "sectors",
+    "sectors_ideal",
+    "sectors_excess",
+    "tag_requests",
+    "bounds",
+    "per_request",
+    "kind",
+    "reason",
+    "reason_kind",
+)
+
+
 def diff_dict(diff: Diff) -> dict[str, Any]:
     """The whole document."""
     from ptxaudit.review.diff.reports import SCHEMA
@@ -39,6 +58,10 @@ def diff_dict(diff: Diff) -> dict[str, Any]:
         "new": diff.sides[1],
         "got_worse": diff.got_worse,
         "counts": {str(verdict): count for verdict, count in diff.counts.items()},
+        "memory_counts": {
+            space: {str(verdict): count for verdict, count in counts.items()}
+            for space, counts in diff.memory_counts.items()
+        },
         "totals": {name: list(both) for name, both in diff.totals.items()},
         "figures": {name: list(diff.total(name)) for name in MEASURES},
         "kernels": [_kernel(kernel) for kernel in diff.kernels],
@@ -64,20 +87,22 @@ def _kernel(entry: KernelDiff) -> dict[str, Any]:
         "figures": {name: list(both) for name, both in entry.figures.items()},
         "old_widths": _widths(entry.old),
         "new_widths": _widths(entry.new),
-        "changes": [
-            {
-                "verdict": str(change.verdict),
-                "impact": change.impact,
-                "moved": change.moved,
-                "width": change.width and str(change.width),
-                "sites": [len(change.olds), len(change.news)],
-                "access": change.site.access,
-                "source": plain(change.site.source),
-                "old": _site(change.old),
-                "new": _site(change.new),
-            }
-            for change in entry.changes
-        ],
+        "changes": [_change(change) for change in entry.changes],
+        "memory": [_change(change) for change in entry.memory],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "verdict": str(change.verdict),
+        "impact": change.impact,
+        "moved": change.moved,
+        "width": change.width and str(change.width),
+        "sites": [len(change.olds), len(change.news)],
+        "access": change.site.access,
+        "source": plain(change.site.source),
+        "old": _site(change.old),
+        "new": _site(change.new),
     }
 
 
@@ -91,8 +116,8 @@ def _widths(kernel: Kernel | None) -> dict[str, dict[str, int]] | None:
     }
 
 
-def _site(site: Site | None) -> dict[str, Any] | None:
+def _site(site: AnySite | None) -> dict[str, Any] | None:
     if site is None:
         return None
     line = {"line": site.source.line if site.source else None}
-    return line | {name: plain(getattr(site, name)) for name in _OF_SITE}
+    return line | {name: plain(getattr(site, name)) for name in (_OF_SITE if isinstance(site, Site) else _OF_MEMORY)}

@@ -12,11 +12,10 @@ cannot be had, or does not compile the input, is left out, and named where the c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.report.model import Kernel, Report, plain
 from ptxaudit.review.diff.matrix import Column
@@ -25,7 +24,7 @@ from ptxaudit.review.diff.tracks import tracks
 from ptxaudit.review.diff.verdict import surely_conflicts
 
 SCHEMA = "ptxaudit/bisect/1"
-WORSE_SITES = "worse-sites"  # how many sites cost more than at the good release, whether a launch is told or not
+WORSE_SITES = "worse-sites"  # how many sites cost more than at the good release, whether a launch is specified or not
 COMPARED = (
     WORSE_SITES,
     "wavefronts",
@@ -46,8 +45,7 @@ COMPARED = (
 Audit = Callable[[str], Column]
 
 
-@record
-class Found:
+class Found(Record):
     """Where a figure of a kernel changed. before, first: releases next to each other of those that could be had;
     skipped: those between them that could not; good, old, new: the figure at the good release, at `before`, and at
     `first`."""
@@ -61,8 +59,7 @@ class Found:
     new: Figure | None
 
 
-@dataclass(frozen=True)
-class Bisection:
+class Bisection(Record, dict=True):
     """What a search found. releases: all from the good one to the bad one; columns: those that were audited."""
 
     input: str
@@ -129,7 +126,8 @@ class Bisecting:
             return None
         if name != WORSE_SITES:
             return MEASURES[name].of(kernel)
-        changes = diff_kernels(good, kernel, same_source=True).changes
+        spaces = [space for space in good.spaces if space in kernel.spaces]
+        changes = diff_kernels(good, kernel, same_source=True, spaces=spaces).every
         return sum(
             change.verdict is Verdict.WORSE or change.verdict is Verdict.NEW and surely_conflicts(change.site)
             for change in changes

@@ -10,12 +10,12 @@ A figure that is not known in a report is a gap: what is compared are the known 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.report.measures import MEASURES, Figure, combined
 from ptxaudit.report.model import Kernel, Report, plain
 from ptxaudit.review.diff.tracks import Track, tracks
@@ -39,8 +39,7 @@ FOLLOWED = (
 CREEPS = 2  # steps for the worse, at least, and none for the better
 
 
-@dataclass(frozen=True)
-class Trend:
+class Trend(Record, dict=True):
     """One figure through all reports: of a kernel, or of all together (None). figures: None where it is not known."""
 
     kernel: Kernel | None
@@ -85,8 +84,7 @@ class Trend:
         return old - new if MEASURES[self.name].less_is_worse else new - old
 
 
-@dataclass(frozen=True)
-class History:
+class History(Record, dict=True):
     """labels: what each report is called; toolchains: what compiled its inputs."""
 
     labels: tuple[str, ...]

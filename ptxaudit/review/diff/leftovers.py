@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from ptxaudit.base.status import Status
-from ptxaudit.report.model import Site
+from ptxaudit.report.model import AnySite
 from ptxaudit.review.diff.linematch import Carried, LineMap
 
 Indices = tuple[Sequence[int], Sequence[int]]
@@ -28,13 +28,13 @@ NEAR = 16  # lines between the accesses that a compiler made one of
 
 
 def pair_behind_calls(
-    old: Sequence[Site],
-    new: Sequence[Site],
+    old: Sequence[AnySite],
+    new: Sequence[AnySite],
     olds: Sequence[int],
     news: Sequence[int],
     names: tuple[Named, Named],
     aligned: dict[str, LineMap],
-    signature: Callable[[Site], Hashable],
+    signature: Callable[[AnySite], Hashable],
 ) -> Iterator[Indices]:
     """Sites whose outermost lines lie between the same lines of the kernel's text, and that cost the same, in order;
     then, where as many of one access are left on both sides, those behind more calls or fewer than before."""
@@ -47,7 +47,8 @@ def pair_behind_calls(
         for side, (sites, places, name) in enumerate(((old, olds, names[0]), (new, news, names[1])))
     ]
     paired: tuple[set[int], set[int]] = (set(), set())
-    for i, j in _equal(old, new, *gaps, signature):
+    here, there = gaps
+    for i, j in _equal(old, new, here, there, signature):
         paired[0].add(i)
         paired[1].add(j)
         yield (i,), (j,)
@@ -59,7 +60,7 @@ Gaps = dict[int, tuple[str, int]]  # site -> the anchors that it lies between
 
 
 def _equal(
-    old: Sequence[Site], new: Sequence[Site], olds: Gaps, news: Gaps, signature: Callable[[Site], Hashable]
+    old: Sequence[AnySite], new: Sequence[AnySite], olds: Gaps, news: Gaps, signature: Callable[[AnySite], Hashable]
 ) -> Iterator[tuple[int, int]]:
     """Those of one gap, access and cost, in order."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
@@ -70,7 +71,7 @@ def _equal(
             yield queue.pop(), j
 
 
-def _as_many(old: Sequence[Site], new: Sequence[Site], olds: Gaps, news: Gaps) -> Iterator[tuple[int, int]]:
+def _as_many(old: Sequence[AnySite], new: Sequence[AnySite], olds: Gaps, news: Gaps) -> Iterator[tuple[int, int]]:
     """Those of one gap and access that run as often, where there are as many on both sides and all of them are inlined
     otherwise.
     """
@@ -83,11 +84,11 @@ def _as_many(old: Sequence[Site], new: Sequence[Site], olds: Gaps, news: Gaps) -
             yield from zip(here, there, strict=True)
 
 
-def _depths(sites: Sequence[Site], places: Sequence[int]) -> set[int]:
+def _depths(sites: Sequence[AnySite], places: Sequence[int]) -> set[int]:
     return {len(source.inlined) for at in places if (source := sites[at].source) is not None}
 
 
-def _outer(site: Site, name: Named) -> tuple[str, int]:
+def _outer(site: AnySite, name: Named) -> tuple[str, int]:
     """The line of the kernel's own text that an access is of: where the outermost call was inlined, or its own."""
     assert site.source is not None
     place = site.source.inlined[-1] if site.source.inlined else site.source
@@ -115,10 +116,10 @@ def _increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         before.append(ends[place - 1] if place else None)
         ends[place : place + 1] = [at]
     chosen: list[tuple[int, int]] = []
-    at = ends[-1] if ends else None
-    while at is not None:
-        chosen.append(pairs[at])
-        at = before[at]
+    last = ends[-1] if ends else None
+    while last is not None:
+        chosen.append(pairs[last])
+        last = before[last]
     return chosen[::-1]
 
 
@@ -131,11 +132,14 @@ def _between(outer: tuple[str, int], anchors: dict[str, list[tuple[int, int]]], 
 # --- in other pieces ------------------------------------------------------------------------
 
 
+Buckets = dict[Hashable, list[tuple[int, int]]]  # what pieces have alike -> (line, site)
+
+
 class Pieces:
     """Groups of one kernel's sites, joined with leftovers that were merged into them or split off them."""
 
     def __init__(
-        self, old: Sequence[Site], new: Sequence[Site], names: tuple[Named, Named], carried: dict[str, Carried]
+        self, old: Sequence[AnySite], new: Sequence[AnySite], names: tuple[Named, Named], carried: dict[str, Carried]
     ) -> None:
         self._sites = old, new
         self._names, self._of_file = names, carried
@@ -149,16 +153,16 @@ class Pieces:
             out += [group for group in self._balanced(here, free[1].get(key, [])) if self._cut_otherwise(group)]
         return out
 
-    def _completed(self, group: Indices, free: tuple[dict, dict]) -> Indices:
-        both = [self._bytes(group[side], side) for side in (0, 1)]
-        if None in both or both[0] == both[1] or not group[0] or not group[1]:
+    def _completed(self, group: Indices, free: tuple[Buckets, Buckets]) -> Indices:
+        olds, news = (self._bytes(group[side], side) for side in (0, 1))
+        if olds is None or news is None or olds == news or not group[0] or not group[1]:
             return group
-        short = 0 if both[0] < both[1] else 1
+        short = 0 if olds < news else 1
         if self._widest(group[short], short) >= self._widest(group[1 - short], 1 - short):
             return group  # the same pieces, more or fewer of them
         first = group[short][0]
         taken = self._nearest(
-            free[short].get(self._key(first, short), []), self._line(first, short), abs(both[1] - both[0]), short
+            free[short].get(self._key(first, short), []), self._line(first, short), abs(news - olds), short
         )
         if not taken:
             return group
@@ -240,7 +244,7 @@ class Pieces:
         return line if side or file not in self._of_file else self._of_file[file](line)
 
 
-def moved(sites: Sequence[Site]) -> int | None:
+def moved(sites: Sequence[AnySite]) -> int | None:
     """Bytes a lane: over the launch where it is known how often each of the sites runs, else of one pass; None where
     a width is not known, or only of some how often they run."""
     counts = [0 if site.status is Status.UNREACHED else site.active_requests for site in sites]

@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ptxaudit.base.sequences import align
 
@@ -66,7 +67,7 @@ def _goes_on(text: str | None) -> bool:
 
 
 def _align_by(
-    olds: list[Line], news: list[Line], old_tokens: Sequence, new_tokens: Sequence, movable: bool = False
+    olds: list[Line], news: list[Line], old_tokens: Sequence[Any], new_tokens: Sequence[Any], movable: bool = False
 ) -> LineMap:
     """Lines with equal tokens, also where they changed places if they are movable; between those that did not,
     lines that stand alone against each other."""

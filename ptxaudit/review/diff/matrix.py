@@ -10,12 +10,12 @@ release that cannot be had, or does not compile the input, is a column with its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.report.measures import MEASURES, Figure, combined
 from ptxaudit.report.model import Kernel, Problem, Report, plain
 from ptxaudit.review.diff.reports import Diff, diff_reports
@@ -26,8 +26,7 @@ SCHEMA = "ptxaudit/matrix/1"
 SHOWN = ("wavefronts", "excess", "ways", "registers", "spills", "instructions")  # of a table
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Record):
     """One release and architecture. label: "12.4", "13.5, ptxas 12.9"; report: None where there is none; problems: why,
     or what else could not be checked."""
 
@@ -41,8 +40,7 @@ class Column:
         return " ".join(filter(None, (self.label, self.arch)))
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Record):
     """A kernel and launch under the columns of one architecture, None where a column does not have it. columns:
     which.
     """
@@ -61,8 +59,7 @@ class Row:
         return None if kernel is None else MEASURES[name].of(kernel)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Record):
     """A column compared with the one before it, by their positions."""
 
     old: int
@@ -70,8 +67,7 @@ class Step:
     diff: Diff
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(Record, dict=True):
     """What became of one input. problems: those of no column."""
 
     input: str
@@ -96,10 +92,10 @@ class Matrix:
     def steps(self) -> tuple[Step, ...]:
         found = []
         for places in self._of_arch:
-            had = [at for at in places if self.columns[at].report is not None]
+            had = [(at, report) for at in places if (report := self.columns[at].report) is not None]
             found += [
-                Step(old, new, diff_reports(self.columns[old].report, self.columns[new].report))
-                for old, new in zip(had, had[1:], strict=False)
+                Step(old, new, diff_reports(before, after))
+                for (old, before), (new, after) in zip(had, had[1:], strict=False)
             ]
         return tuple(found)
 
@@ -109,7 +105,7 @@ class Matrix:
 
     @cached_property
     def isa(self) -> str:
-        """Whose totals are told: those of machine code where there is any, as PTX is another count of the same."""
+        """Whose totals are specified: those of machine code where there is any, as PTX is another count of the same."""
         return "sass" if any(row.kernel.isa == "sass" for row in self.rows) else "ptx"
 
     def total(self, name: str, column: int) -> Figure | None:

@@ -2,19 +2,18 @@
 
     Side(("k.cu",), Options(toolchain="12.4")), Side(("k.cu",), Options(toolchain="13.5"))  ->  Audited, Audited
 
-What a launch file or a filter names needs to be there on one of the sides that it is told for.
+What a launch file or a filter names needs to be there on one of the sides that it is specified for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import Content, read
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
@@ -22,14 +21,10 @@ from ptxaudit.pipeline.code_lines import CodeBook
 from ptxaudit.pipeline.collect import Part, Progress, silent, unmatched
 from ptxaudit.report.model import Problem, Report
 
-if TYPE_CHECKING:
-    from ptxaudit.frontend.compile.compiled import Compiled
-
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(Record):
     """What is audited, and how. A path that ends in .json is a report."""
 
     path: str
@@ -40,8 +35,7 @@ class Side:
         return Path(self.path).suffix == ".json" and not Path(self.path).is_dir()
 
 
-@dataclass(frozen=True)
-class Audited:
+class Audited(Record):
     """A side with its report. parts: of what it was made, with the names of all its kernels."""
 
     side: Side
@@ -92,61 +86,30 @@ def _or_error(function: Callable[..., Result], *arguments: Any) -> Result | Inpu
 def _compiled_together(
     content: Content, sides: Sequence[Side], progress: Progress, shown: bool
 ) -> list[Audited | InputError]:
-    from ptxaudit.pipeline.loading import loaded_of
-    from ptxaudit.pipeline.machine_code import disassembled
-    from ptxaudit.review.audit import audit_loaded, report_of
+    from ptxaudit.review.audit import report_of
+    from ptxaudit.review.sources import audited, compiled_source
 
-    compiled = [_or_error(_compile, content, side.options, progress) for side in sides]
-    wanted = [
-        one.compiled.cubin
-        if isinstance(one, _Compiled) and one.compiled is not None and side.options.isa in ("sass", "both")
-        else None
-        for one, side in zip(compiled, sides, strict=True)
+    compiled = [_or_error(compiled_source, content, side.options, progress) for side in sides]
+    books = [CodeBook([side.path], side.options) for side in sides]
+    had = {at: one for at, one in enumerate(compiled) if not isinstance(one, InputError)}
+    parts = dict(
+        zip(
+            had,
+            audited(list(had.values()), progress, [books[at].keep if shown else None for at in had]),
+            strict=True,
+        )
+    )
+    return [
+        one
+        if isinstance(one, InputError)
+        else Audited(side, report_of([parts[at]], Roots.of([side.path], side.options)), (parts[at],), books[at])
+        for at, (one, side) in enumerate(zip(compiled, sides, strict=True))
     ]
-    found: list[Audited | InputError] = []
-    for one, side, code in zip(compiled, sides, disassembled(wanted), strict=True):
-        if isinstance(one, InputError):
-            found.append(one)
-            continue
-        book, part = CodeBook([side.path], side.options), one.part
-        if one.compiled is not None:
-            with part.collecting(content.path):
-                part = audit_loaded(
-                    content,
-                    loaded_of(one.compiled, content, side.options, code),
-                    side.options,
-                    progress,
-                    book.keep if shown else None,
-                )
-        found.append(Audited(side, report_of([part], Roots.of([side.path], side.options)), (part,), book))
-    return found
-
-
-@record
-class _Compiled:
-    """compiled: None where the source does not compile, which is then a problem of the part."""
-
-    part: Part
-    compiled: Compiled | None
-
-
-def _compile(content: Content, options: Options, progress: Progress) -> _Compiled:
-    """Raises InputError for a release that cannot be had, or an option that cannot be used."""
-    from ptxaudit.pipeline.examine import check_machine, ready
-    from ptxaudit.pipeline.loading import compiled_of
-
-    check_machine(options)
-    ready(options)
-    part, compiled = Part(), None
-    progress(f"compiling {content.path}" + (f" with CUDA {options.toolchain}" if options.toolchain else ""))
-    with part.collecting(content.path):
-        compiled = compiled_of(content, options)
-    return _Compiled(part, compiled)
 
 
 def nowhere(audited: Iterable[Audited]) -> list[Problem]:
-    """A problem for each launch, --kernel and --assume that is of no side that it is told for; of none where one could
-    not be read.
+    """A problem for each launch, --kernel and --assume that is of no side that it is specified for; of none where one
+    could not be read.
     """
     audited = list(audited)
     if any(part.failed for one in audited for part in one.parts):

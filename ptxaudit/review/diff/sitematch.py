@@ -18,21 +18,21 @@ from pathlib import PurePath
 
 from ptxaudit.base.sequences import align
 from ptxaudit.base.status import Status
-from ptxaudit.report.model import Frame, Kernel, Site, Source
+from ptxaudit.report.model import AnySite, Frame, Kernel, Site, Source
 from ptxaudit.review.diff.leftovers import Pieces, pair_behind_calls
 from ptxaudit.review.diff.linematch import WINDOW, Carried, FileLines, Line, LineMap, align_lines, statements
 
-Group = tuple[tuple[Site, ...], tuple[Site, ...]]
+Group = tuple[tuple[AnySite, ...], tuple[AnySite, ...]]
 Indices = tuple[Sequence[int], Sequence[int]]
 
 
-def match_sites(old: Kernel, new: Kernel) -> list[Group]:
-    """Groups in the order of the new kernel; ((…), ()) gone, at the end; ((), (…)) new.
+def match_sites(old: Kernel, new: Kernel, space: str = "shared") -> list[Group]:
+    """Groups of accesses to one memory in the order of the new kernel; ((…), ()) gone, at the end; ((), (…)) new.
 
     A group is one site a side, unless the same work is cut into other pieces: a vector access into scalars, two
     stores into one, an unrolled line into more copies; or unless it cannot be told which of several became which.
     """
-    matching = _Matching(old, new)
+    matching = _Matching(old, new, space)
     matching.by_position()
     matching.by_neighbourhood(_equal_near)
     matching.rest_of_positions()
@@ -51,10 +51,10 @@ def match_sites(old: Kernel, new: Kernel) -> list[Group]:
 class _Matching:
     """The sites of two kernels with the groups found so far; each stage takes what the ones before left."""
 
-    def __init__(self, old: Kernel, new: Kernel) -> None:
-        self.sites = old.sites, new.sites
-        self.names = _file_names(old, new)
-        self.lines = _lines(old, self.names[0]), _lines(new, self.names[1])
+    def __init__(self, old: Kernel, new: Kernel, space: str) -> None:
+        self.sites = old.of(space), new.of(space)
+        self.names = _file_names(self.sites, (old.input, new.input))
+        self.lines = _lines(self.sites[0], self.names[0]), _lines(self.sites[1], self.names[1])
         self.aligned = {name: align_lines(lines, self.lines[1].get(name, {})) for name, lines in self.lines[0].items()}
         self.carried = {name: Carried(lines) for name, lines in self.aligned.items()}
         self.heads = {
@@ -63,8 +63,8 @@ class _Matching:
         }
         self.blind = any(sites and not any(site.source for site in sites) for sites in self.sites)
         self.places = (
-            _places_of(old, self.names[0], self.aligned, self.heads),
-            _places_of(new, self.names[1], None, self.heads),
+            _places_of(self.sites[0], self.names[0], self.aligned, self.heads),
+            _places_of(self.sites[1], self.names[1], None, self.heads),
         )
         self.groups: list[Indices] = []
 
@@ -81,7 +81,8 @@ class _Matching:
 
     def by_neighbourhood(self, pairs: NearPairs) -> None:
         """Those that a compiler may have attributed to another line of the same statement."""
-        here, there = ({}, {})
+        here: dict[Hashable, list[tuple[int, int]]] = {}
+        there: dict[Hashable, list[tuple[int, int]]] = {}
         maps = (self.aligned, self.carried), (None, None)
         for of, left, name, (lines, carried), sites in zip(
             (here, there), self.left(), self.names, maps, self.sites, strict=True
@@ -155,7 +156,7 @@ class _Matching:
         texts = [_texts(self.places[side].get(key, []), self.sites[side]) for side in (0, 1)]
         costs = [{signature(self.sites[side][at]) for at in left[side]} for side in (0, 1)]
         paired = {signature(self.sites[side][at]) for group in found for side in (0, 1) for at in group[side]}
-        conflicts = any(self.sites[side][at].excess != 0 for side in (0, 1) for at in left[side])
+        conflicts = any(self.sites[side][at].wasted != 0 for side in (0, 1) for at in left[side])
         return conflicts and (texts[0] != texts[1] or texts[0] == {None}) and bool((costs[0] | costs[1]) - paired)
 
     def result(self) -> list[Group]:
@@ -182,17 +183,17 @@ def unchanged(old: FileLines, new: FileLines) -> bool:
 
 
 def _places_of(
-    kernel: Kernel, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
+    sites: Sequence[AnySite], name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
 ) -> dict[Hashable, list[int]]:
     """The sites that have a position, by it."""
     places: dict[Hashable, list[int]] = defaultdict(list)
-    for at, site in enumerate(kernel.sites):
+    for at, site in enumerate(sites):
         if site.source:
             places[_key(site, name, aligned, heads)].append(at)
     return places
 
 
-def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[Indices]:
+def _pair_up(olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite]) -> Iterator[Indices]:
     """Sites of one position: one to one in order where they are as many, all together where the same work is cut
     differently, else by cost."""
     if not olds:
@@ -209,12 +210,12 @@ def _pair_up(olds: list[int], news: list[int], old: Sequence[Site], new: Sequenc
         yield from _copies(olds, news, old, new, unchanged=_texts(olds, old) == _texts(news, new) != {None})
 
 
-def _texts(places: list[int], sites: Sequence[Site]) -> set[str | None]:
-    return {source and source.text for source in (sites[at].source for at in places)}
+def _texts(places: list[int], sites: Sequence[AnySite]) -> set[str | None]:
+    return {source.text if source else None for source in (sites[at].source for at in places)}
 
 
 def _copies(
-    olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site], unchanged: bool
+    olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite], unchanged: bool
 ) -> Iterator[Indices]:
     """More or fewer accesses of one statement: those of equal cost pair, all of them where the statement is unchanged
     and it is not known how often each runs. The rest is left, as it may be of a line nearby."""
@@ -230,7 +231,7 @@ def _copies(
             yield from (((i,), (j,)) for i, j in zip(here, there, strict=False))
 
 
-def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> list[tuple[int, int]]:
+def _likely(olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite]) -> list[tuple[int, int]]:
     """Copies of one access: those of equal cost pair first, then the rest in order; a compiler may have
     turned them round."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
@@ -242,7 +243,9 @@ def _likely(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence
     return pairs + list(rest)
 
 
-def _alike(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[Site]) -> Iterator[tuple[int, int]]:
+def _alike(
+    olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite]
+) -> Iterator[tuple[int, int]]:
     """Sites of one access and opcode that cost the same, in order, wherever they are."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for i in reversed(olds):
@@ -252,19 +255,20 @@ def _alike(olds: list[int], news: list[int], old: Sequence[Site], new: Sequence[
             yield queue.pop(), j
 
 
-def signature(site: Site) -> Hashable:
+def signature(site: AnySite) -> Hashable:
     """What a site costs: equal of sites that cost the same."""
-    return (site.width, site.status, site.active_requests, site.wavefronts, site.excess, site.per_request, site.lines)
+    lines = site.lines if isinstance(site, Site) else site.tag_requests
+    return (site.width, site.status, site.active_requests, site.paid, site.wasted, site.per_request, lines)
 
 
 Near = tuple[Hashable, int]  # (access, width, file and inline stack; line as the new side counts)
 NearPairs = Callable[
-    [list[tuple[int, int]], list[tuple[int, int]], Sequence[Site], Sequence[Site]], Iterable[tuple[int, int]]
+    [list[tuple[int, int]], list[tuple[int, int]], Sequence[AnySite], Sequence[AnySite]], Iterable[tuple[int, int]]
 ]
 
 
 def _near(
-    site: Site,
+    site: AnySite,
     name: Callable[[str], str],
     aligned: dict[str, LineMap] | None,
     carried: dict[str, Carried] | None,
@@ -275,7 +279,7 @@ def _near(
     if site.source is None:
         return None
     file = name(site.source.file)
-    stack, _ = _key(site, name, aligned, {})  # type: ignore[misc]
+    stack, _ = _key(site, name, aligned, {})
     line = site.source.line if carried is None else carried[file](site.source.line)
     if site.source.text is not None:
         return (site.access, site.width, file, stack[1:], heads[file].get(line, line)), 0
@@ -283,7 +287,7 @@ def _near(
 
 
 def _equal_near(
-    olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[Site], new: Sequence[Site]
+    olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[AnySite], new: Sequence[AnySite]
 ) -> list[tuple[int, int]]:
     """Index pairs of (line, index) lists: of one line and one cost, in order."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
@@ -293,7 +297,7 @@ def _equal_near(
 
 
 def _ordered_near(
-    olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[Site], new: Sequence[Site]
+    olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[AnySite], new: Sequence[AnySite]
 ) -> Iterator[tuple[int, int]]:
     """The same at most WINDOW lines apart, in the order of their lines."""
     before, after = sorted(olds), sorted(news)
@@ -305,9 +309,9 @@ def _ordered_near(
         i, j = i + (apart <= WINDOW), j + (apart >= -WINDOW)
 
 
-def _work(sites: Sequence[Site]) -> tuple[int | None, int | None]:
+def _work(sites: Sequence[AnySite]) -> tuple[int | None, int | None]:
     """(bytes a lane over the launch, bytes a lane of one pass), None where not known. The latter only for
-    sites that are told apart by their widths: more copies of one width may be more trips of a loop."""
+    sites that are distinguished by their widths: more copies of one width may be more trips of a loop."""
     if any(site.width is None for site in sites):
         return None, None
     counts = [0 if site.status is Status.UNREACHED else site.active_requests for site in sites]
@@ -319,7 +323,7 @@ def _work(sites: Sequence[Site]) -> tuple[int | None, int | None]:
     return launch, sum(site.width or 0 for site in sites)
 
 
-def _likeness(site: Site, name: Callable[[str], str], blind: bool) -> Hashable:
+def _likeness(site: AnySite, name: Callable[[str], str], blind: bool) -> Hashable:
     """What two sites must share to pair by order alone: where a side is without line information the
     access and width; else the same line of the same file too, so that only the inline stack differs."""
     if site.source is None or blind:
@@ -331,14 +335,16 @@ def _likeness(site: Site, name: Callable[[str], str], blind: bool) -> Hashable:
 # --- files ----------------------------------------------------------------------------------
 
 
-def _file_names(old: Kernel, new: Kernel) -> tuple[Callable[[str], str], Callable[[str], str]]:
+def _file_names(
+    sites: tuple[Sequence[AnySite], Sequence[AnySite]], inputs: tuple[str, str]
+) -> tuple[Callable[[str], str], Callable[[str], str]]:
     """Functions from a file of each kernel to a name that both share.
 
     Folders differ between machines, so names are base names; the inputs themselves are one
     name, and so are the only two names that the other side lacks: a renamed file.
     """
-    old_names, new_names = _names(old), _names(new)
-    own = PurePath(old.input).name, PurePath(new.input).name
+    old_names, new_names = map(_names, sites)
+    own = PurePath(inputs[0]).name, PurePath(inputs[1]).name
     renames: dict[str, str] = {}
     if own[0] in old_names and own[1] in new_names:
         renames[own[0]] = own[1]
@@ -348,8 +354,8 @@ def _file_names(old: Kernel, new: Kernel) -> tuple[Callable[[str], str], Callabl
     return _namer(renames), _namer({})
 
 
-def _names(kernel: Kernel) -> set[str]:
-    return {PurePath(place.file).name for site in kernel.sites for place in _places(site)}
+def _names(sites: Sequence[AnySite]) -> set[str]:
+    return {PurePath(place.file).name for site in sites for place in _places(site)}
 
 
 def _namer(renames: dict[str, str]) -> Callable[[str], str]:
@@ -364,13 +370,13 @@ def _namer(renames: dict[str, str]) -> Callable[[str], str]:
     return name
 
 
-def _places(site: Site) -> tuple[Source | Frame, ...]:
+def _places(site: AnySite) -> tuple[Source | Frame, ...]:
     return (site.source, *site.source.inlined) if site.source else ()
 
 
-def _lines(kernel: Kernel, name: Callable[[str], str]) -> FileLines:
+def _lines(sites: Sequence[AnySite], name: Callable[[str], str]) -> FileLines:
     files: FileLines = defaultdict(dict)
-    for site in kernel.sites:
+    for site in sites:
         for depth, place in enumerate(_places(site)):
             line = files[name(place.file)].setdefault(place.line, Line(place.line, place.text))
             line.accesses.append(site.access if depth == 0 else "inlined")
@@ -378,10 +384,10 @@ def _lines(kernel: Kernel, name: Callable[[str], str]) -> FileLines:
 
 
 def _key(
-    site: Site, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
-) -> Hashable:
+    site: AnySite, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
+) -> tuple[tuple[tuple[Hashable, ...], ...], str]:
     """File, first line of the statement and inline stack, with old lines as the new ones they became (None = gone)."""
-    places = []
+    places: list[tuple[Hashable, ...]] = []
     for place in _places(site):
         file = name(place.file)
         line = place.line if aligned is None else aligned[file].get(place.line)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.review.diff.reports import Diff, KernelDiff
 
@@ -26,8 +26,7 @@ TOTAL = "total-"
 _LIMIT = re.compile(r"(?P<total>total-)?(?P<name>[a-z-]+?)(?P<sign>[+-])(?P<by>\d+(?:\.\d+)?)(?P<percent>%?)")
 
 
-@record
-class Threshold:
+class Threshold(Record):
     """One --fail-on of a diff. name: of `measures`, or WORSE; by: how much, at least, in its unit or in percent."""
 
     name: str
@@ -47,8 +46,7 @@ class Threshold:
         return grown > 0 and grown >= (self.by * Fraction(old) / 100 if self.percent else self.by)
 
 
-@record
-class Crossing:
+class Crossing(Record):
     """A threshold that is met: by a kernel, or in total (None); both figures, which are None for WORSE."""
 
     threshold: Threshold
@@ -57,8 +55,7 @@ class Crossing:
     new: Figure | None = None
 
 
-@record
-class Judged:
+class Judged(Record):
     """unjudged: kernels of which a figure is not known on one of the sides."""
 
     crossings: tuple[Crossing, ...]

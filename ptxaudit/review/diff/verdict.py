@@ -4,23 +4,25 @@
     exact, 32 wavefronts    ->  bounded, 16 to 64                        status-changed
     LDS ×4, 4 wavefronts    ->  LDS.128, 4 wavefronts                    widened
 
-What is paid decides: wavefronts first, then excess, the share of them that conflicts cost; sums over the launch where
-both launches are the same, single requests otherwise. Intervals count where they do not overlap, or where the
-same kind of range moved up. `status-changed` is what no figure decides: an exact figure that became a range around it,
-or an unknown.
+What is paid decides: wavefronts first (of global and local memory sectors), then excess, the share of them that
+conflicts cost; sums over the launch where both launches are the same, single requests otherwise. Intervals count where
+they do not overlap, or where the same kind of range moved up. `status-changed` is what no figure decides: an exact
+figure that became a range around it, or an unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import replace
+
+from ptxaudit.base.places import base_name
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
-from ptxaudit.report.model import Site, Span
-from ptxaudit.report.paths import base_name
+from ptxaudit.report.model import AnySite, Site, Span
 from ptxaudit.review.diff.sitematch import signature
 
 Interval = tuple[int, int]
@@ -43,32 +45,31 @@ class Verdict(StrEnum):
 QUIET = frozenset((Verdict.SAME, Verdict.MOVED))
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Record, dict=True):
     """One site, or the sites that the same work was cut into: () where it has no counterpart."""
 
     verdict: Verdict
-    olds: tuple[Site, ...]
-    news: tuple[Site, ...]
+    olds: tuple[AnySite, ...]
+    news: tuple[AnySite, ...]
 
     @cached_property
-    def old(self) -> Site | None:
+    def old(self) -> AnySite | None:
         return together(self.olds)
 
     @cached_property
-    def new(self) -> Site | None:
+    def new(self) -> AnySite | None:
         return together(self.news)
 
     @property
-    def site(self) -> Site:
+    def site(self) -> AnySite:
         site = self.new or self.old
         assert site is not None
         return site
 
     @cached_property
     def impact(self) -> int:
-        """Wavefronts more than before, or less: of the launch where both are known, else of one request each, of what
-        is proved; in place of wavefronts that no counter sees, line classes."""
+        """Wavefronts, or sectors, more than before, or less: of the launch where both are known, else of one request
+        each, of what is proved; in place of wavefronts that no counter sees, line classes."""
         olds, news = (_cost(self.old, self.new), _cost(self.new, self.old))
         return news - olds
 
@@ -83,7 +84,7 @@ class Change:
         return _width_change(self.olds, self.news)
 
 
-def verdict_of(olds: tuple[Site, ...], news: tuple[Site, ...], same_launch: bool) -> Verdict:
+def verdict_of(olds: tuple[AnySite, ...], news: tuple[AnySite, ...], same_launch: bool) -> Verdict:
     """Compares the sites of both sides, by their sums where they are several."""
     before, after = together(olds), together(news)
     if before is None or after is None:
@@ -100,6 +101,9 @@ def verdict_of(olds: tuple[Site, ...], news: tuple[Site, ...], same_launch: bool
 
 
 _SUMS = ("requests", "active_requests", "wavefronts", "ideal", "excess", "lines", "lines_proved", "lines_ideal")
+_SECTORS = ("sectors", "sectors_ideal", "sectors_excess", "tag_requests", "bytes_moved", "bytes_used")
+_MEMORY_SUMS = ("requests", "active_requests", *_SECTORS)
+_LARGEST = ("ways", "line_class_max", "line_class_proved")
 _SPANS = ("per_request", "ideal_per_request", "excess_per_request")
 _SUREST_FIRST = (
     Status.UNREACHED,
@@ -112,19 +116,22 @@ _SUREST_FIRST = (
 )
 
 
-def together(sites: tuple[Site, ...]) -> Site | None:
+def together(sites: tuple[AnySite, ...]) -> AnySite | None:
     """Several sites as one: sums, the largest ways, the least sure status; the rest is the first's. None of ()."""
     if len(sites) < 2:
         return sites[0] if sites else None
-    figures: dict[str, Any] = {name: _sum([_settled(site, name) for site in sites]) for name in _SUMS}
+    shared = isinstance(sites[0], Site)
+    sums, largest = (_SUMS, _LARGEST) if shared else (_MEMORY_SUMS, ("same_address",))
+    figures: dict[str, Any] = {name: _sum([_settled(site, name) for site in sites]) for name in sums}
     for name in _SPANS:
         low = _sum([span and span.low for span in (getattr(site, name) for site in sites)])
         high = _sum([span and span.high for span in (getattr(site, name) for site in sites)])
         figures[name] = None if low is None or high is None else Span(low, high)
-    bounds = [wavefronts_of(site) for site in sites]
+    bounds = [paid_of(site) for site in sites]
     low, high = _sum([one and one[0] for one in bounds]), _sum([one and one[1] for one in bounds])
-    figures["bounds"] = (low, high) if figures["wavefronts"] is None and low is not None and high is not None else None
-    for name in ("ways", "line_class_max", "line_class_proved"):
+    known_sum = figures["wavefronts" if shared else "sectors"] is not None
+    figures["bounds"] = (low, high) if not known_sum and low is not None and high is not None else None
+    for name in largest:
         known = [getattr(site, name) for site in sites]
         figures[name] = None if None in known else max(known)
     status = max((site.status for site in sites), key=_SUREST_FIRST.index)
@@ -141,7 +148,7 @@ def together(sites: tuple[Site, ...]) -> Site | None:
     )
 
 
-def _settled(site: Site, name: str) -> int | None:
+def _settled(site: AnySite, name: str) -> int | None:
     return 0 if site.status is Status.UNREACHED else getattr(site, name)
 
 
@@ -149,12 +156,12 @@ def _sum(values: list[int | None]) -> int | None:
     return None if any(value is None for value in values) else sum(value for value in values if value is not None)
 
 
-def _moved(old: Site, new: Site) -> bool:
+def _moved(old: AnySite, new: AnySite) -> bool:
     a, b = old.source, new.source
-    return bool(a and b) and (a.line != b.line or base_name(a.file) != base_name(b.file))
+    return a is not None and b is not None and (a.line != b.line or base_name(a.file) != base_name(b.file))
 
 
-def _width_change(olds: tuple[Site, ...], news: tuple[Site, ...]) -> Verdict | None:
+def _width_change(olds: tuple[AnySite, ...], news: tuple[AnySite, ...]) -> Verdict | None:
     widths = [_sum([site.width for site in sites]) for sites in (olds, news)]
     if not olds or not news or widths[0] is None or widths[1] is None:
         return None
@@ -162,7 +169,7 @@ def _width_change(olds: tuple[Site, ...], news: tuple[Site, ...]) -> Verdict | N
     return Verdict.NARROWED if after < before else Verdict.WIDENED if after > before else None
 
 
-def judge(old: Site, new: Site, same_launch: bool) -> Verdict:
+def judge(old: AnySite, new: AnySite, same_launch: bool) -> Verdict:
     """Compares the figures of one site: wavefronts first, then excess."""
     changed = old.status is not new.status
     undecided = Verdict.STATUS_CHANGED if changed else Verdict.SAME
@@ -183,9 +190,9 @@ def judge(old: Site, new: Site, same_launch: bool) -> Verdict:
     return undecided
 
 
-def _figures(old: Site, new: Site, same_launch: bool) -> Iterator[tuple[Interval, Interval]]:
+def _figures(old: AnySite, new: AnySite, same_launch: bool) -> Iterator[tuple[Interval, Interval]]:
     """Wavefronts, then excess of both, on the widest scale that both know; then lines of .cg."""
-    for of_launch, of_request in ((wavefronts_of, "per_request"), (excess_of, "excess_per_request")):
+    for of_launch, of_request in ((paid_of, "per_request"), (excess_of, "excess_per_request")):
         before, after = of_launch(old), of_launch(new)
         if same_launch and before is not None and after is not None:
             yield before, after
@@ -194,42 +201,42 @@ def _figures(old: Site, new: Site, same_launch: bool) -> Iterator[tuple[Interval
         if spans[0] is not None and spans[1] is not None:
             yield (spans[0].low, spans[0].high), (spans[1].low, spans[1].high)
     for name in ("lines",) if same_launch else ("line_class_max",):
-        before, after = getattr(old, name), getattr(new, name)
+        before, after = getattr(old, name, None), getattr(new, name, None)
         if before is not None and after is not None:
             yield (before, before), (after, after)
 
 
-def excess_of(site: Site) -> Interval | None:
+def excess_of(site: AnySite) -> Interval | None:
     """Excess over the launch, in bounds where it is not exact."""
     if site.status is Status.UNREACHED:
         return (0, 0)
-    if site.excess is not None:
-        return (site.excess, site.excess)
-    if site.bounds is not None and site.ideal is not None:
-        return (max(0, site.bounds[0] - site.ideal), max(0, site.bounds[1] - site.ideal))
+    if site.wasted is not None:
+        return (site.wasted, site.wasted)
+    if site.bounds is not None and site.needed is not None:
+        return (max(0, site.bounds[0] - site.needed), max(0, site.bounds[1] - site.needed))
     return None
 
 
-def wavefronts_of(site: Site) -> Interval | None:
-    """Wavefronts over the launch, in bounds where they are not exact."""
+def paid_of(site: AnySite) -> Interval | None:
+    """Wavefronts or sectors over the launch, in bounds where they are not exact."""
     if site.status is Status.UNREACHED:
         return (0, 0)
-    if site.wavefronts is not None:
-        return (site.wavefronts, site.wavefronts)
+    if site.paid is not None:
+        return (site.paid, site.paid)
     return site.bounds
 
 
-def surely_conflicts(site: Site) -> bool:
+def surely_conflicts(site: AnySite) -> bool:
     excess = excess_of(site)
     if excess is None and site.excess_per_request is not None:
         excess = (site.excess_per_request.low, site.excess_per_request.high)
     return excess is not None and excess[0] > 0
 
 
-def _cost(site: Site | None, other: Site | None) -> int:
+def _cost(site: AnySite | None, other: AnySite | None) -> int:
     """The proved wavefronts of a site, on the scale that the other one is known on too."""
     if site is None or site.status is Status.UNREACHED:
         return 0
-    if (whole := wavefronts_of(site)) is not None and (other is None or wavefronts_of(other) is not None):
+    if (whole := paid_of(site)) is not None and (other is None or paid_of(other) is not None):
         return whole[0]
-    return site.per_request.low if site.per_request is not None else site.line_class_max or 0
+    return site.per_request.low if site.per_request is not None else getattr(site, "line_class_max", None) or 0

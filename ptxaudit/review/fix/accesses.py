@@ -15,10 +15,12 @@ from __future__ import annotations
 from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.engine.answer.kept import Requests
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
@@ -31,8 +33,7 @@ WIDEST = 16  # bytes that a lane accesses at once
 PLAIN = ("load", "store")
 
 
-@dataclass(frozen=True, eq=False)
-class Changed:
+class Changed(Record, eq=False):
     """Other accesses in the place of an array's. uses: all of them then; origin: of each, numbers of the uses that it
     takes the place of; align: bytes that the array's beginning has to be a multiple of."""
 
@@ -107,7 +108,7 @@ class _Places:
         self.all = sorted(use.index for use in array.uses)
         self.key = [(flow.block_of[use.index], use.access.opcode) for use in array.uses]
         self.first = [_first(use) for use in array.uses]
-        self.near: dict[tuple, list[int]] = defaultdict(list)
+        self.near: dict[tuple[Any, ...], list[int]] = defaultdict(list)
         for k, key in enumerate(self.key):
             self.near[(*key, self.first[k])].append(k)
 
@@ -144,8 +145,8 @@ def _together(first: int, array: Array, places: _Places, left: set[int]) -> list
             beside[step // width] = found
     for count in (WIDEST // width, WIDEST // width // 2):
         for start in range(-count + 1, 1):
-            run = [beside.get(start + k) for k in range(count)]
-            if count > 1 and None not in run and _aligned(array.uses[run[0]], count * width):
+            run = [k for place in range(start, start + count) if (k := beside.get(place)) is not None]
+            if count > 1 and len(run) == count and _aligned(array.uses[run[0]], count * width):
                 members = {array.uses[k].index for k in run}
                 if places.quiet(
                     array.uses[min(run, key=lambda k: array.uses[k].index)],

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from ptxaudit.base.places import line_of
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.kept import Move, Requests
 from ptxaudit.hardware.banks import Access
@@ -34,8 +37,7 @@ RESERVED = 0x400  # bytes at its beginning that are the system's, in machine cod
 BOUNDLESS = 1 << 40
 
 
-@dataclass(frozen=True, eq=False)
-class Use:
+class Use(Record, eq=False):
     """One site's requests to an array, their offsets from its beginning. fragment: bytes from row to row, of a wmma
     access.
     """
@@ -52,8 +54,7 @@ class Use:
         return all(r.weights is not None for r in self.requests)
 
 
-@dataclass(frozen=True, eq=False)
-class Array:
+class Array(Record, eq=False, dict=True):
     """name: as a reader would say it; variable: its mangled name, "" where there is none. start: bytes from the
     beginning of the variable, or of shared memory; size: bytes, None where a launch decides them. align: of its
     beginning. dynamic: the launch asks for its bytes. part: it is one of several parts of a variable. others: arrays
@@ -123,7 +124,7 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
 
 
 def shape_known(examined: Examined) -> bool:
-    """The block's shape is told or compiled in."""
+    """The block's shape is specified or compiled in."""
     return examined.launch is not None and examined.launch.block is not None or examined.function.block is not None
 
 
@@ -142,7 +143,7 @@ def _inside(array: Array) -> Array:
             last = np.where(r.active, r.offsets, 0).max(axis=1) + (use.access.width or 1)
             rows = (last + low <= array.size) & (np.where(r.active, r.offsets, 0).min(axis=1) + high >= 0)
             if rows.any():
-                columns = {
+                columns: dict[str, Any] = {
                     name: None if (column := getattr(r, name)) is None else column[rows]
                     for name in ("offsets", "active", "weights", "sources", "filled")
                 }
@@ -325,9 +326,7 @@ def _unplaced(
     if touching := [where.others[name] for name in names if name in where.others]:
         instruction = function.instructions[min(touching)]
         source = instruction.source
-        where_it_is = (
-            f"{source.file.rpartition('/')[2]}:{source.line}" if source is not None else f"PTX line {instruction.place}"
-        )
+        where_it_is = f"PTX line {instruction.place}" if source is None else line_of(source)
         return f"{where_it_is}: {instruction.opcode} has its address, and is no access that is counted"
     return ""
 
@@ -335,7 +334,7 @@ def _unplaced(
 def place_of(site: Site) -> str:
     """Where a site is, short."""
     if site.source is not None:
-        return f"{site.source.file.rpartition('/')[2]}:{site.source.line}"
+        return line_of(site.source)
     return f"PTX line {site.ptx_line}" if site.ptx_line is not None else f"+{site.offset or 0:#x}"
 
 

@@ -1,7 +1,7 @@
 """What no layout goes below, however it is chosen.
 
 Theory. A layout that keeps vectors of `unit` bytes whole and aligned moves a word only to places that are the same
-modulo `unit`: of the banks, as many as a unit has words are told apart, and the words of one class have only every
+modulo `unit`: of the banks, as many as a unit has words are distinguished, and the words of one class have only every
 (unit / 4)-th bank to themselves. So a group of lanes that takes n distinct words of one class costs at least n / (slots
 of that class), whatever the map:
 
@@ -17,22 +17,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.hardware.banks import Machine
+from ptxaudit.hardware.banks import Access, Machine
 from ptxaudit.hardware.banks.count import group_of_lane, pairs_agree
 from ptxaudit.hardware.machine_model import Counted
-from ptxaudit.review.fix.cost import Group
 
 
-def least(machine: Machine, group: Group, unit: int) -> np.ndarray:
-    """(m,) wavefronts that each request of a group costs at least under any layout that keeps vectors of `unit` bytes
-    whole.
+def least(machine: Machine, access: Access, offsets: np.ndarray, active: np.ndarray, unit: int) -> np.ndarray:
+    """(m,) wavefronts that each request of an access costs at least under any layout that keeps vectors of `unit` bytes
+    whole. offsets, active: (m, lanes) bytes within the array, and the lanes that take part.
     """
-    count = machine.rule(group.access).count
-    nothing = np.zeros(len(group.offsets), np.int64)
+    count = machine.known_rule(access).count
+    nothing = np.zeros(len(offsets), np.int64)
     if count.what not in (Counted.WORDS, Counted.LANES) or count.lanes == 1 or count.row != count.unit * count.slots:
         return nothing
-    lanes = group.access.address_lanes or group.offsets.shape[1]
-    offsets, active = group.offsets[:, :lanes], group.active[:, :lanes]
+    lanes = access.address_lanes or offsets.shape[1]
+    offsets, active = offsets[:, :lanes], active[:, :lanes]
     classes = max(1, unit // count.unit)
     slots = max(1, count.slots // classes)
     units = offsets // count.unit
@@ -50,4 +49,5 @@ def least(machine: Machine, group: Group, unit: int) -> np.ndarray:
     if count.what is Counted.LANES:
         np.maximum.at(most, on_unit // span, several)
     of_group = most.reshape(len(offsets), lanes // count.lanes, classes).max(axis=2)
-    return (of_group.sum(axis=1) * count.factor).astype(np.int64)
+    result: np.ndarray = (of_group.sum(axis=1) * count.factor).astype(np.int64)
+    return result

@@ -1,5 +1,5 @@
-"""The code of each repair, compiled and audited again before it is shown; what the source does not show is told as a
-map of elements.
+"""The code of each repair, compiled and audited again before it is shown; what the source does not show is reported as
+a map of elements.
 
     __shared__ float tile[32][33];                     of accesses tile[y][x]: compiled, and its requests are those that
                                                        were proved
@@ -13,8 +13,9 @@ without understanding it, so nothing of that kind is printed on trust.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from os import fspath
+
+from msgspec.structs import replace
 
 from ptxaudit.frontend.inputs import expand
 from ptxaudit.frontend.options import Options
@@ -61,14 +62,16 @@ def _has_code(repair: Repair) -> bool:
 def _with_its_declaration(one: ArrayRepairs, kernels: Sequence[Examined]) -> list[Examined]:
     """The kernels that have an array of the same declaration."""
 
+    place = None if one.declared is None else one.declared.place
+
     def has(examined: Examined) -> bool:
-        return any(c.declared is not None and c.declared.place == one.declared.place for c in candidates_of(examined))
+        return any(c.declared is not None and c.declared.place == place for c in candidates_of(examined))
 
     return [examined for examined in kernels if examined is one.examined or has(examined)]
 
 
 def _checked(repair: Repair, one: ArrayRepairs, kernels: Sequence[Examined], again: Again) -> Repair:
-    if not _has_code(repair) or repair.code.why_not and repair.code.kind != "narrow":
+    if one.declared is None or not _has_code(repair) or repair.code.why_not and repair.code.kind != "narrow":
         return repair
     concerned = again.of(kernels)
     if not concerned or not all(file.endswith(SOURCES) for file in concerned):

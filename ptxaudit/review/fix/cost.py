@@ -20,10 +20,12 @@ from math import gcd
 import numpy as np
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
 from ptxaudit.engine.answer.kept import Move, Requests, distinct
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access, Machine
+from ptxaudit.review.fix import bounds
 from ptxaudit.review.fix.arrays import Use
 from ptxaudit.review.fix.layouts import SAME, Layout, Pad
 
@@ -36,8 +38,7 @@ class NotProvable(Exception):
     """A layout's cost cannot be told for all requests: why."""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Record):
     """low, high: wavefronts, equal where they are exact; ideal: without a conflict; lines, lines_ideal: of cp.async.cg,
     else 0. Sums over a launch, or of the worst request (see the module)."""
 
@@ -67,8 +68,7 @@ class Figure:
         return self.low - self.ideal + self.high - self.ideal, self.lines
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
+class Group(Record, eq=False):
     """Requests that are scored by one rule: offsets, active (m, lanes), each different; sources, filled or None.
 
     rows (k,): which of these each residue of each request is; firsts (g,): where a request's residues begin; weight
@@ -108,7 +108,7 @@ class Costs:
     align: int = 16
     parts: tuple[int, ...] = ()
     account: Account | None = None
-    _groups: dict = field(default_factory=dict)
+    _groups: dict[int | None, list[Group]] = field(default_factory=dict)
 
     @cached_property
     def counted(self) -> bool:
@@ -129,16 +129,14 @@ class Costs:
 
     def least(self, unit: int) -> Figure:
         """What no layout that keeps vectors of `unit` bytes whole goes below (`bounds`). Raises NotProvable."""
-        from ptxaudit.review.fix.bounds import least
-
-        bounds = []
+        floors = []
         for group in self.requests(SAME):
             low, high, ideal, _, lines_ideal = self.scores(group, [SAME])
-            floor = np.maximum(ideal, least(self.machine, group, unit))
-            bounds.append(
+            floor = np.maximum(ideal, bounds.least(self.machine, group.access, group.offsets, group.active, unit))
+            floors.append(
                 (group, np.stack([np.minimum(floor, low), np.minimum(floor, high), ideal, lines_ideal, lines_ideal]))
             )
-        return Figure(*self.summed(bounds, 1).sum(axis=1)[0].tolist())
+        return Figure(*self.summed(floors, 1).sum(axis=1)[0].tolist())
 
     def requests(self, layout: Layout) -> list[Group]:
         """The distinct requests at all places that matter to a layout. Raises NotProvable."""
@@ -206,7 +204,7 @@ class Costs:
         )
         shift = self.machine.invariant_shift(access)
         step = max(min(self.align, shift), min(access.width or 1, shift))
-        found = None
+        found: list[np.ndarray] = []
         if self.account is not None:
             self.account.spend(_STEPS_A_REQUEST * len(places) * (shift // step), "comparing layouts")
         for base in range(0, shift, step):  # where the array may begin, as far as that changes a count
@@ -215,11 +213,11 @@ class Costs:
             except InputError as error:
                 raise NotProvable(error.what) from None
             nothing = np.zeros(len(places), np.int64)
-            if s.lines is not None:
+            if s.lines is not None and s.lines_ideal is not None:
                 one = [nothing, nothing, nothing, s.lines, s.lines_ideal]
             else:
                 one = [s.low, s.high, s.ideal, nothing, nothing]
-            found = one if found is None else [reduce(a, b) for reduce, a, b in zip(_REDUCE, found, one)]
+            found = one if not found else [reduce(a, b) for reduce, a, b in zip(_REDUCE, found, one)]
         return np.stack(found).reshape(5, many, -1)
 
 
@@ -228,7 +226,7 @@ class Costs:
 
 def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...], account: Account | None) -> list[Group]:
     """The requests of all uses by what they are scored as, at each residue."""
-    by_access: dict[tuple, list[tuple]] = {}
+    by_access: dict[tuple[Access, bool, bool], list[tuple[int, Requests, int]]] = {}
     for at, use in enumerate(uses):
         part = parts[at] if parts else 0
         access = narrowed(use.access, part) if part else use.access
@@ -276,14 +274,16 @@ def _group(
             weight.append(np.zeros(n * m, np.int64))
             times.append(each)
         at += n * m
-    offsets, active, *more = [np.concatenate(c) if c else None for c in columns]
-    first, rows = distinct([c for c in (offsets, active, *more) if c is not None])
+    offsets, active = np.concatenate(columns[0]), np.concatenate(columns[1])
+    sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
+    first, rows = distinct([c for c in (offsets, active, sources, filled) if c is not None])
     uses, starts = np.unique(np.concatenate(use), return_index=True)  # each use's requests follow each other
     return Group(
         access,
         offsets[first],
         active[first],
-        *(None if c is None else c[first] for c in more),
+        None if sources is None else sources[first],
+        None if filled is None else filled[first],
         rows,
         np.concatenate(firsts),
         np.concatenate(weight),
@@ -307,7 +307,8 @@ def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, n
     """(what the moves add, modulo the period where there is one; how often each comes, None where that is not
     known).
     """
-    places, often = np.zeros(1, np.int64), np.ones(1, np.int64)
+    places: np.ndarray = np.zeros(1, np.int64)
+    often: np.ndarray | None = np.ones(1, np.int64)
     for move in moves:
         steps, times = _steps(move, period)
         if len(places) * len(steps) > MOST_PLACES:
@@ -326,17 +327,20 @@ def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, n
 
 def _steps(move: Move, period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
     """What one move adds, and how often each of it comes."""
-    bounded = move.low is not None and move.high is not None
-    if period is None and not bounded:
+    low, count = 0, None
+    if move.low is not None and move.high is not None:
+        low, count = move.low, move.high - move.low + 1
+    if period is not None:
+        cycle = period // gcd(move.step, period)
+    elif count is not None:
+        cycle = count
+    else:
         raise NotProvable("an unknown part of an address has no bounds")
-    count = move.high - move.low + 1 if bounded else None
-    cycle = count if period is None else period // gcd(move.step, period)
     if cycle > MOST_PLACES:
         raise NotProvable(f"an unknown part of an address has more than {MOST_PLACES:,} places")
-    low = move.low if bounded else 0
     k = np.arange(cycle if count is None else min(cycle, count), dtype=np.int64)
     steps = move.step * (low + k)
-    if not move.every:
+    if not move.every or count is None:
         return steps, None
     return steps, count // cycle + (k < count % cycle)
 

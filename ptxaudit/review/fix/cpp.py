@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
+
+from ptxaudit.base.records import Record
 
 _TOKEN = re.compile(
     r"""
@@ -35,8 +36,7 @@ _ALIGNS = frozenset(("alignas", "__align__", "__attribute__"))
 _CONTROL = frozenset(("if", "for", "while", "switch", "catch"))
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(Record):
     """kind: "name" | "number" | "sign" | "text". start, end: places in the text; line: from 1."""
 
     kind: str
@@ -46,8 +46,7 @@ class Token:
     line: int
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Record):
     """A part of the text."""
 
     text: str
@@ -55,8 +54,7 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(Record):
     """A `__shared__` variable. dims: of its brackets; statement: from its first word to the semicolon; alone: it is the
     statement's only variable. function: that it is in, "" at file scope; scope: places of the braces around it (the
     file's ends where there are none); templates: names of the function's template parameters. body: it is declared with
@@ -77,8 +75,7 @@ class Declaration:
     place: int
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(Record):
     """A use of an array's name. indices: in its brackets; member: of the element, "" where none is named; of_address:
     its address is taken; start, end: from the name to the last bracket or member."""
 
@@ -135,7 +132,7 @@ class Text:
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
         """All shared variables that the text declares."""
-        found = []
+        found: list[Declaration] = []
         for at, token in enumerate(self.tokens):
             if token.text == "__shared__" and token.kind == "name":
                 found += self._declared(at)
@@ -212,7 +209,8 @@ class Text:
 
     def _declarators(self, first: int, end: int) -> Iterator[tuple[int, list[int]]]:
         """(the name, the opening brackets of its dimensions) of each variable of a statement."""
-        depth, at, dims, name = 0, first, [], -1
+        depth, at, name = 0, first, -1
+        dims: list[int] = []
         while at <= end:
             token = self.tokens[at]
             if token.text == "<" and self.tokens[at - 1].kind == "name":

@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
 
 from ptxaudit.base.demangle import bracket_depths, demangle
+from ptxaudit.base.records import Record
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.arrays import Array
 from ptxaudit.review.fix.cpp import SIZES, Declaration, Text, read, value_of
 
 
-@dataclass(frozen=True, eq=False)
-class Declared:
+class Declared(Record, eq=False):
     """An array's declaration. dims: its numbers, outermost first, () where it is no array; element: bytes; names: what
     the template parameters of its function stand for."""
 
@@ -68,9 +67,9 @@ def declared(variable: str, size: int, examined: Examined) -> Declared | None:
             ]
     if len(found) != 1:
         return None
-    text, declaration = found[0]
+    here, declaration = found[0]
     names = dict(zip(declaration.templates, arguments)) if len(arguments) >= len(declaration.templates) else {}
-    return _sized(text, declaration, names, size)
+    return _sized(here, declaration, names, size)
 
 
 def _files(examined: Examined) -> Iterable[str]:
@@ -114,10 +113,11 @@ def _sized(text: Text, declaration: Declaration, names: dict[str, str], size: in
     if dims.count(None) == 1 and element:
         others = element * prod(dim for dim in dims if dim)
         dims[dims.index(None)] = size // others if others and size % others == 0 else None
-    if None in dims or declaration.external or prod(dims) <= 0 or size % prod(dims):
+    told = tuple(dim for dim in dims if dim is not None)
+    if len(told) < len(dims) or declaration.external or prod(told) <= 0 or size % prod(told):
         return None
-    each = size // prod(dims)
-    return Declared(text, declaration, tuple(dims), each, names) if element in (None, each) else None
+    each = size // prod(told)
+    return Declared(text, declaration, told, each, names) if element in (None, each) else None
 
 
 def plain_variables(found: dict[str, Declared]) -> Iterator[str]:

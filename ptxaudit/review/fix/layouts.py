@@ -41,11 +41,12 @@ what is left (`search`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 from typing import Protocol
 
 import numpy as np
+
+from ptxaudit.base.records import Record
 
 
 class Layout(Protocol):
@@ -54,7 +55,8 @@ class Layout(Protocol):
     kind: the word for it. period: bytes after which it repeats (see the module), None where it does not.
     """
 
-    kind: str
+    @property
+    def kind(self) -> str: ...
 
     @property
     def period(self) -> int | None: ...
@@ -76,14 +78,13 @@ class Layout(Protocol):
         ...
 
 
-class _Everything:
+class _Everything(Record):
     """A layout with a place for every byte."""
 
     def moved(self, offsets: np.ndarray) -> np.ndarray:
         return np.ones(offsets.shape, bool)
 
 
-@dataclass(frozen=True)
 class Same(_Everything):
     """As it is."""
 
@@ -100,8 +101,7 @@ class Same(_Everything):
         return size
 
 
-@dataclass(frozen=True)
-class Pad:
+class Pad(Record):
     """More bytes behind each row, or fewer. rows: (bytes of a row, bytes added), inner rows first, each a multiple of
     the one before.
     """
@@ -132,7 +132,6 @@ class Pad:
         return out
 
 
-@dataclass(frozen=True)
 class Skew(_Everything):
     """Each row rotated by `step` bytes more than the row before."""
 
@@ -146,7 +145,8 @@ class Skew(_Everything):
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
         r = offsets // self.row
-        return self.row * r + (offsets - self.row * r + self.step * r) % self.row
+        result: np.ndarray = self.row * r + (offsets - self.row * r + self.step * r) % self.row
+        return result
 
     def keeps(self, width: int) -> bool:
         return self.row % width == 0 and self.step % width == 0
@@ -155,7 +155,6 @@ class Skew(_Everything):
         return -(-size // self.row) * self.row
 
 
-@dataclass(frozen=True)
 class Xor(_Everything):
     """Columns exclusive-or'ed with images of the bits of the row's number. images[i]: bytes, of bit i; each below
     2**bits, the largest power of two that divides `row`."""
@@ -174,7 +173,8 @@ class Xor(_Everything):
         for bit, image in enumerate(self.images):
             if image:
                 change ^= (r >> bit & 1) * image
-        return offsets + ((offsets - self.row * r) ^ change) - (offsets - self.row * r)
+        result: np.ndarray = offsets + ((offsets - self.row * r) ^ change) - (offsets - self.row * r)
+        return result
 
     def keeps(self, width: int) -> bool:
         return self.row % width == 0 and not any(image % width for image in self.images)
@@ -205,7 +205,6 @@ class Xor(_Everything):
         return (bits, low, distance) if mask >> low == (1 << bits) - 1 and distance >= bits else None
 
 
-@dataclass(frozen=True)
 class Order(_Everything):
     """Rows and columns exchanged: elements of `unit` bytes, column by column, `more` bytes behind each column. rows:
     their number.
@@ -225,7 +224,8 @@ class Order(_Everything):
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
         r, c = offsets // self.row, offsets % self.row
-        return c // self.unit * self.column + r * self.unit + c % self.unit
+        result: np.ndarray = c // self.unit * self.column + r * self.unit + c % self.unit
+        return result
 
     def keeps(self, width: int) -> bool:
         return self.unit % width == 0 and self.row % self.unit == 0 and self.more % width == 0
@@ -234,8 +234,7 @@ class Order(_Everything):
         return self.row // self.unit * self.column
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(Record):
     """One layout after the other."""
 
     first: Pad
@@ -245,7 +244,7 @@ class Chain:
     @property
     def period(self) -> int:
         """Of the first, as many times as make a period of the second."""
-        image = int(self.first.place(np.int64(self.first.period)))
+        image = int(self.first.place(np.array(self.first.period)))
         return self.first.period * (self.second.period // gcd(image, self.second.period))
 
     def place(self, offsets: np.ndarray) -> np.ndarray:

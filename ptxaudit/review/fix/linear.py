@@ -18,10 +18,10 @@ f(x + t) = f(x) + f(t) over GF(2), so a request and its translate by t cost the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.kept import distinct
 from ptxaudit.hardware import banks
@@ -47,8 +47,7 @@ def best_map(
 _STEPS_A_REQUEST, _STEPS_A_NODE = 2, 500
 
 
-@dataclass(frozen=True, eq=False)
-class _Requests:
+class _Requests(Record, eq=False):
     """The requests of a group, of translates the first. of (m,): of each of the group's requests, which of these it is
     like. some (n,): these.
 
@@ -112,7 +111,7 @@ class _Branches:
             start = np.take_along_axis(group.offsets, group.active.argmax(axis=1)[:, None], 1) // unit * unit
             some, of = distinct([np.where(group.active, group.offsets ^ start, 0), group.active])
         low, high, ideal, _, lines_ideal = self.costs.scores(group, [SAME])
-        floor = np.maximum(ideal, least(self.costs.machine, group, unit))
+        floor = np.maximum(ideal, least(self.costs.machine, group.access, group.offsets, group.active, unit))
         floors = np.stack([np.minimum(floor, low), np.minimum(floor, high), lines_ideal])
         often = None
         if self.costs.counted and (group.times < 0).all():

@@ -117,7 +117,7 @@ def of_elements(layout: Layout, element: int) -> Layout | None:
             return Order(layout.row // element, layout.rows, layout.unit // element, layout.more // element)
         case Chain():
             first, second = of_elements(layout.first, element), of_elements(layout.second, element)
-            return Chain(first, second) if first is not None and second is not None else None
+            return Chain(first, second) if isinstance(first, Pad) and isinstance(second, Xor) else None
     return None
 
 

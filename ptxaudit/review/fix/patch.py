@@ -17,8 +17,11 @@ import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
+from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import expand
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Progress, silent
@@ -38,8 +41,7 @@ _HUNK_LINES = 3
 MachineCode = tuple[int, int]  # wavefronts, instructions
 
 
-@dataclass(frozen=True, eq=False)
-class Applied:
+class Applied(Record, eq=False):
     """One repair in the patch. figure: of the array's sites in the changed code; instructions: of the kernel, before
     and after; machine_code: (wavefronts, instructions) of the whole kernel in machine code before and after, None where
     the audit is of machine code, or they are not known."""
@@ -74,7 +76,9 @@ def patch(
     inputs and options.
     """
     inputs = [os.fspath(file) for given in inputs for file in expand(given, options.isa)]
-    out, edits, done, machine = Patch(), {}, set(), _MachineCode(inputs, options, progress)
+    out, machine = Patch(), _MachineCode(inputs, options, progress)
+    edits: dict[str, list[Edit]] = {}
+    done: set[tuple[str, int]] = set()
     for one in sorted(found, key=lambda one: -one.now.excess):
         if one.declared is None or one.refused or not one.repairs:
             if one.repairs:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ptxaudit.base.arrays import distinct
 from ptxaudit.engine.answer.kept import Requests
 from ptxaudit.review.fix.arrays import Array
 
@@ -67,5 +68,5 @@ def lane_steps(r: Requests, width: int) -> set[int]:
 
 def _request_steps(r: Requests) -> set[int]:
     """Distances between requests, and what unknown parts add."""
-    first = np.unique(np.where(r.active, r.offsets, np.iinfo(np.int64).max).min(axis=1)[:_FIRST])
+    first = distinct(np.where(r.active, r.offsets, np.iinfo(np.int64).max).min(axis=1)[:_FIRST])
     return {int(step) for step in np.diff(first)} | {abs(move.step) for move in r.moves}

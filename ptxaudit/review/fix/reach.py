@@ -12,8 +12,10 @@ Machine code has no variables; there every access whose place is not known may t
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 
+from msgspec import field
+
+from ptxaudit.base.records import Record
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.nodes import Address, Function, Instruction, Op, Reg
 
@@ -28,8 +30,7 @@ _VALUES = frozenset(
 )  # first words of what only makes values, beside OPS
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(Record):
     """variables: site (instruction index) -> shared variables that its registers may hold addresses of. escaped: those
     whose addresses may be anywhere. everything: the code has no variables. others: variable -> the first instruction
     that is no site and takes its address, other than to make values of it."""
@@ -104,5 +105,6 @@ def _follow(op: Op, plain: bool, held: dict[str, frozenset[str]]) -> None:
 def _all_of(instruction: Instruction, held: dict[str, frozenset[str]]) -> frozenset[str]:
     """Every variable that an access's operands may lead to, descriptors included."""
     site = instruction.site
-    operands = [site.address, site.source, site.source_size, *(s for op in instruction.ops for s in op.src)]
+    own = () if site is None else (site.address, site.source, site.source_size)
+    operands = [*own, *(s for op in instruction.ops for s in op.src)]
     return frozenset().union(*(_of(o, held) for o in operands))

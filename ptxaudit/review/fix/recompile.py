@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.launch.launch import Launch
@@ -33,16 +34,16 @@ from ptxaudit.review.fix.shadow import shadowed
 from ptxaudit.review.fix.structures import structure_members
 
 BLOCKS = (
-    (32, 32),
-    (32, 16),
-    (32, 8),
-    (16, 16),
-    (8, 8),
-    256,
-    128,
-    64,
-    32,
-)  # tried where the shape of a block is not told
+    (32, 32, 1),
+    (32, 16, 1),
+    (32, 8, 1),
+    (16, 16, 1),
+    (8, 8, 1),
+    (256, 1, 1),
+    (128, 1, 1),
+    (64, 1, 1),
+    (32, 1, 1),
+)  # tried where the shape of a block is not specified
 
 
 class Refused(Exception):
@@ -63,19 +64,19 @@ def recompiled(texts: Mapping[str, str], inputs: Sequence[str], options: Options
 
 
 class Again:
-    """The inputs, examined again: as they are, with a launch for kernels of which the block's shape is not told, and
-    with other texts. What was found is kept for the other arrays and for instances of one template."""
+    """The inputs, examined again: as they are, with a launch for kernels of which the block's shape is not specified,
+    and with other texts. What was found is kept for the other arrays and for instances of one template."""
 
     def __init__(self, files: Sequence[str], options: Options, progress: Progress):
         self.files, self.options, self.progress = files, options, progress
-        self._found: dict[tuple, list[Examined]] = {}
+        self._found: dict[tuple[Any, ...], list[Examined]] = {}
 
     def of(self, kernels: Sequence[Examined]) -> list[str]:
         """The files that kernels are in."""
         return [file for file in self.files if any(examined.entry.input == file for examined in kernels)]
 
     def examined(
-        self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, ...] | int | None
+        self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, int, int] | None
     ) -> list[Examined]:
         """These kernels with these texts in the place of those files. Raises Refused."""
         names = tuple(dict.fromkeys(examined.entry.name for examined in kernels))
@@ -83,28 +84,26 @@ class Again:
         if key not in self._found:
             options = replace(self.options, kernels=names)
             if block is not None:
-                options = replace(options, launches=[Launch(name, block=block) for name in names])
+                options = replace(options, launches=tuple(Launch(name, block=block) for name in names))
             self._found[key] = recompiled(texts, self.of(kernels), options, self.progress)
         return self._found[key]
 
 
 def with_a_block(
     one: ArrayRepairs, kernels: Sequence[Examined], again: Again
-) -> tuple[tuple[int, ...] | int, ArrayRepairs, list[Examined]]:
+) -> tuple[tuple[int, int, int], ArrayRepairs, list[Examined]]:
     """A shape of the block with which all accesses are inside of the array, and what was examined with it: how a source
     names elements does not depend on it. Raises Refused where there is none."""
     for block in BLOCKS:
         before = again.examined(kernels, {}, block)
         examined = same_kernel(one.examined, before, launch=False)
-        arrays = (
-            [
-                c.array
-                for c in candidates_of(examined)
-                if c.array.variable == one.array.variable and c.array.start == one.array.start
-            ]
-            if examined
-            else []
-        )
+        if examined is None:
+            continue
+        arrays = [
+            c.array
+            for c in candidates_of(examined)
+            if c.array.variable == one.array.variable and c.array.start == one.array.start
+        ]
         if (
             len(arrays) == 1
             and not arrays[0].refused
@@ -144,6 +143,8 @@ def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], aft
     is.
     """
     mine = Candidate(one.examined, one.array, one.declared)
+    if one.declared is None:
+        return ""
     for old in before:
         for other in candidates_of(old):
             if (
@@ -199,7 +200,7 @@ def _columns(repair: Repair) -> int | None:
 
 def _parts_of(one: ArrayRepairs, repair: Repair, arrays: Sequence[Array]) -> list[tuple[Array, int]]:
     """The arrays that the changed source has in the place of the old one, each with its number."""
-    if repair.code.kind == "split":
+    if repair.code.kind == "split" and one.declared is not None:
         names = [f"{one.array.name}_{member}" for member, _, _ in structure_members(one.declared)]
         return [(array, names.index(array.name)) for array in arrays if array.name in names]
     return [(array, 0) for array in arrays if array.variable == one.array.variable]
@@ -233,10 +234,10 @@ def _unlike_places(old: Numbered, new: Numbered, layout: Layout, column: int | N
         return str(why)
 
 
-def _requests(arrays: Numbered, layout: Layout, column: int | None) -> Counter:
+def _requests(arrays: Numbered, layout: Layout, column: int | None) -> Counter[Any]:
     """How often each request comes under a layout: (access, bytes, number of the array, places, lanes) -> times, 1
     where that is not known. column: bytes of each of the arrays that this one becomes."""
-    out: Counter = Counter()
+    out: Counter[Any] = Counter()
     for array, number in arrays:
         for use in array.uses:
             for r in use.requests:
@@ -252,11 +253,11 @@ def _requests(arrays: Numbered, layout: Layout, column: int | None) -> Counter:
     return out
 
 
-def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: int | None) -> Counter:
+def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: int | None) -> Counter[Any]:
     """1 for each request at each residue of the unknown parts modulo a period, at its new place modulo the period's
     image.
     """
-    out: Counter = Counter()
+    out: Counter[Any] = Counter()
     for array, number in arrays:
         for use in array.uses:
             for r in use.requests:
@@ -274,7 +275,7 @@ def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: in
     return out
 
 
-def _difference(expected: Counter, got: Counter) -> str:
+def _difference(expected: Counter[Any], got: Counter[Any]) -> str:
     """The first difference, in words; "" where there is none."""
     missing, more = expected - got, got - expected
     if missing:

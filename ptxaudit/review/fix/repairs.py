@@ -12,18 +12,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import bare_name, listing
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.hardware.occupancy import STATIC_LIMIT, Blocks, blocks_per_sm, limits_of
 from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.report.model import Site
 from ptxaudit.review.fix.accesses import changes
-from ptxaudit.review.fix.arrays import Array, arrays_of, place_of
+from ptxaudit.review.fix.arrays import Array, Use, arrays_of, place_of
 from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.declared import Declared, declared, plain_variables, rows_of
 from ptxaudit.review.fix.hints import hints_of
@@ -38,8 +42,7 @@ _BEHIND = 16  # bytes: the widest vector
 _FOOTPRINT = 1 << 16  # bytes that are tried where an array's size is not known: more than any layout's period
 
 
-@dataclass(frozen=True, eq=False)
-class Repair:
+class Repair(Record, eq=False):
     """One layout that costs less, with its code and what is proved of it. figure: after it; uses: of each use of the
     array.
 
@@ -65,8 +68,7 @@ class Repair:
         return self.found.floor
 
 
-@dataclass(frozen=True, eq=False)
-class ArrayRepairs:
+class ArrayRepairs(Record, eq=False):
     """One array of a kernel under one launch. now: what it costs; floor: what no layout that keeps its vectors goes
     below; per_use: of each use.
 
@@ -99,7 +101,7 @@ def repairs_of(
     without hints.
     """
     every = [candidate for examined in kernels for candidate in candidates_of(examined)]
-    siblings: dict[tuple, list[Candidate]] = defaultdict(list)
+    siblings: dict[tuple[Any, ...], list[Candidate]] = defaultdict(list)
     for candidate in every:
         if candidate.declared is not None:
             siblings[candidate.declared.place, candidate.array.name].append(candidate)
@@ -129,10 +131,11 @@ class Candidate:
         self.costs = Costs(self.examined.machine, self.array.uses, self.array.align)
 
 
-def _site_excess(site) -> bool:
+def _site_excess(site: Site) -> bool:
     """The report finds the site to cost more than its ideal, or that it may."""
     if site.excess is not None:
-        return site.excess > 0
+        result: bool = site.excess > 0
+        return result
     return site.excess_per_request is not None and site.excess_per_request.high > 0
 
 
@@ -175,7 +178,7 @@ def _repaired(
         hints=() if quick else hints_of(array, one.declared, search.costs),
     )
     if wrong := _disagrees(array, now) or (
-        "" if now.now.excess else "what it costs above its ideal depends on what is not told (--block, --launch)"
+        "" if now.now.excess else "what it costs above its ideal depends on what is not specified (--block, --launch)"
     ):
         return replace(nothing, refused=wrong)
     made = [_made(found, one, search, limit) for found in search.found(quick)]
@@ -221,7 +224,7 @@ def _disagrees(array: Array, now: ArrayRepairs) -> str:
     return ""
 
 
-def _elsewhere(use, array: Array) -> bool:
+def _elsewhere(use: Use, array: Array) -> bool:
     """Some of the site's requests go to another array, or, of a generic access, to other memory."""
     weights = sum(
         int(r.weights.sum())
@@ -304,7 +307,7 @@ def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
 
 
 def _threads(one: Candidate) -> int | None:
-    """Of a block, where that is told."""
+    """Of a block, where that is specified."""
     block = (
         one.examined.launch.block
         if one.examined.launch is not None and one.examined.launch.block
@@ -360,11 +363,12 @@ def _proved(layout: Layout, array: Array, widths: Sequence[int]) -> bool:
     return all(_of_fragments(layout, use) for use in array.uses if use.fragment)
 
 
-def _of_fragments(layout: Layout, use) -> bool:
+def _of_fragments(layout: Layout, use: Use) -> bool:
     """A wmma access's lanes stay as many rows apart as they were, and rows are longer by one and the same number of
     bytes.
     """
     row = use.fragment
+    assert row is not None
     more = int(layout.place(np.array([row]))[0]) - row
     for r in use.requests:
         lowest = np.where(r.active, r.offsets, 1 << 40).min(axis=1, keepdims=True)
@@ -426,7 +430,7 @@ def _launches(one: Candidate, counted: bool) -> str:
 def ranked(repairs: Sequence[Repair]) -> tuple[Repair, ...]:
     """Of each kind the best, and those in order: what they save, blocks that they cost, instructions, bytes."""
 
-    def order(repair: Repair) -> tuple:
+    def order(repair: Repair) -> tuple[Any, ...]:
         figure = repair.figure
         lost = repair.before.blocks_per_sm - repair.after.blocks_per_sm if repair.before and repair.after else 0
         return (

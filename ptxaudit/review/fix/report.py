@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.hardware.occupancy import Blocks
 from ptxaudit.report.model import Input, LaunchRecord, Problem, Tool, plain
 from ptxaudit.review.fix.cost import Figure
@@ -16,8 +16,7 @@ from ptxaudit.review.fix.repairs import ArrayRepairs, Repair
 SCHEMA = "ptxaudit/fix/1"
 
 
-@record
-class SiteFigure:
+class SiteFigure(Record):
     """What one site of an array costs: wavefronts and excess null where only a range (bounds) is known."""
 
     id: str
@@ -32,8 +31,7 @@ class SiteFigure:
         return self.bounds[1] if self.bounds else self.wavefronts or 0
 
 
-@record
-class Occupancy:
+class Occupancy(Record):
     """Blocks on a multiprocessor before and after, as far as shared memory, threads and blocks decide; null where the
     limits are not known.
     """
@@ -42,8 +40,7 @@ class Occupancy:
     after: Blocks | None
 
 
-@record
-class RepairEntry:
+class RepairEntry(Record):
     """One proved repair. wavefronts, excess: of all sites of the array after it; bytes: added, below 0 where it takes
     fewer; instructions: more for an index, as written; optimum: no layout of the family does better, best_of_all: nor
     any other layout that keeps the vectors.
@@ -70,8 +67,7 @@ class RepairEntry:
     compiled: bool = False
 
 
-@record
-class Place:
+class Place(Record):
     """Where an array is declared."""
 
     file: str
@@ -79,8 +75,7 @@ class Place:
     text: str
 
 
-@record
-class ArrayEntry:
+class ArrayEntry(Record):
     """One shared array of a kernel under one launch. counted: "launch" (sums over it) or "request" (sums of each site's
     worst request); floor: wavefronts that no layout that keeps its vectors goes below; refused: why nothing is proved,
     or null."""
@@ -106,8 +101,7 @@ class ArrayEntry:
     repairs: tuple[RepairEntry, ...]
 
 
-@record
-class Change:
+class Change(Record):
     """One repair in the patch. wavefronts, excess: of the array's sites, as the audit of the changed source has them;
     instructions: of the kernel, before and after; machine_code: [wavefronts, instructions] of the whole kernel there,
     before and after, null where they are not known."""
@@ -122,8 +116,7 @@ class Change:
     machine_code: tuple[tuple[int, int], tuple[int, int]] | None
 
 
-@record
-class Left:
+class Left(Record):
     """An array whose source is not changed, and why."""
 
     kernel: str
@@ -131,8 +124,7 @@ class Left:
     reason: str
 
 
-@record
-class PatchEntry:
+class PatchEntry(Record):
     """file: where the unified diff is, null where nothing is changed."""
 
     file: str | None
@@ -140,8 +132,7 @@ class PatchEntry:
     left: tuple[Left, ...]
 
 
-@record
-class FixReport:
+class FixReport(Record):
     """Everything one run found; patch: null where none was asked for."""
 
     tool: Tool

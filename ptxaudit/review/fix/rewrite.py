@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.review.fix.accesses import Changed
 from ptxaudit.review.fix.arrays import Array
 from ptxaudit.review.fix.cpp import Declaration
@@ -53,8 +54,7 @@ Names = Callable[
 ]  # the indices of an element -> the expression that names it, None where there is none
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(Record):
     """Text that takes the place of a part of a source file."""
 
     start: int
@@ -62,8 +62,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True)
-class Rewrite:
+class Rewrite(Record):
     """A layout in words and code.
 
     summary: one phrase; declaration: new; element: names an element, None where only a formula of bytes can be given;
@@ -116,6 +115,7 @@ def _complete(code: Rewrite, declared: Declared | None) -> bool:
 
 def _layout(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
     if any(use.fragment for use in array.uses):
+        assert isinstance(layout, Pad)  # no other keeps the rows of a fragment
         return _of_fragments(layout, array, declared)
     if declared is None or not declared.dims or array.part or array.others:
         return _bytes(layout, array, declared)
@@ -134,7 +134,7 @@ def _layout(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
 
 
 def _of_fragments(layout: Pad, array: Array, declared: Declared | None) -> Rewrite:
-    """Rows of another length, where wmma accesses are told it."""
+    """Rows of another length, where wmma accesses are specified it."""
     ((row, more),) = layout.rows
     element = declared.element if declared is not None else 1
     if declared is not None and row in declared.rows:
@@ -236,7 +236,7 @@ def by_element(code: Rewrite, layout: Layout, declared: Declared, why: str) -> R
     )
     words = (
         in_words(layout)
-        if not isinstance(layout, Pad) or scaled is None
+        if not isinstance(layout, Pad) or not isinstance(scaled, Pad)
         else " and ".join(
             f"{'add' if more > 0 else 'cut'} {_elements(declared, abs(more))} {'after' if more > 0 else 'of'} each"
             f" {row}"
@@ -286,7 +286,7 @@ def _padded(layout: Pad, array: Array, declared: Declared) -> Rewrite:
             if at is not None
             else 0
         )
-        below = int(layout.place(np.int64(below)))  # as long as it is then
+        below = int(layout.place(np.array(below)))  # as long as it is then
         if at is None or more % below:
             return _padded_index(layout, array, declared)
         dims[at] = plus(dims[at], more // below)
@@ -302,7 +302,7 @@ def _padded(layout: Pad, array: Array, declared: Declared) -> Rewrite:
     strides = [1]
     for at in range(len(dims) - 1, 0, -1):
         row = declared.rows[len(dims) - 1 - at]
-        strides.append(int(layout.place(np.int64(row))) // declared.element)
+        strides.append(int(layout.place(np.array(row))) // declared.element)
     cute = f"Layout<Shape<{shape}>, Stride<{', '.join(f'_{n}' for n in reversed(strides))}>>"
     return Rewrite(
         "pad",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from os import PathLike, fspath, path
 from typing import Any
+
+from msgspec.structs import replace
 
 from ptxaudit.base.version import __version__
 from ptxaudit.frontend.options import Options

@@ -9,9 +9,11 @@ costs is counted, not timed; a family that was left for that is not called whole
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice, product
 
+from msgspec.structs import replace
+
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.tabulate import line_of
 from ptxaudit.hardware.machine_model import Machine
@@ -28,8 +30,7 @@ _WORD = 4
 _FRAGMENT_STEP = 16  # bytes: what wmma wants distances between rows to be multiples of
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Record):
     """A layout and what it costs. parts: of each use the bytes of narrower accesses, 0 = as it is; () = all as they
     are. whole: every layout of its family was tried; floor: no layout that keeps these vectors costs less."""
 
@@ -145,10 +146,11 @@ class Search:
         return found
 
     def _orders(self) -> list[Found]:
-        sizes, found = set(self.array.sizes), []
-        if len(sizes) > 1 or None in sizes:
+        sizes = set(self.array.sizes)
+        found: list[Found] = []
+        size = sizes.pop() if len(sizes) == 1 else None
+        if size is None:
             return found
-        size = sizes.pop()
         for row in self.pitches:
             units = dict.fromkeys((max(self.unit, self.element), self.unit))
             for unit in (unit for unit in units if size % row == 0 and row % unit == 0 and unit < row < size):

@@ -14,7 +14,9 @@ def structure_members(declared: Declared) -> list[tuple[str, str, int]]:
     text, name = declared.text, declared.type
     for at, token in enumerate(text.tokens[:-2]):
         if token.text in ("struct", "class") and text.tokens[at + 1].text == name and text.tokens[at + 2].text == "{":
-            out, kind, words = [], "", []
+            out: list[tuple[str, str, int]] = []
+            kind = ""
+            words: list[str] = []
             for inner in text.tokens[at + 3 : text.pairs.get(at + 2, at + 3)]:
                 if inner.text in (",", ";"):
                     *before, member = words or [""]

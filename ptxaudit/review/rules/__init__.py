@@ -10,19 +10,20 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterable
-from dataclasses import field, replace
 from typing import Any, Literal
 
+from msgspec import field
+from msgspec.structs import replace
+
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import record
-from ptxaudit.report.model import Kernel, Report, Site
+from ptxaudit.base.records import Record
+from ptxaudit.report.model import Kernel, MemorySite, Report, Site
 from ptxaudit.review.findings import Finding
 
 Level = Literal["error", "warning", "note"]
 
 
-@record
-class Example:
+class Example(Record):
     """triggers, clean: CUDA source or PTX; options: of `ptxaudit.audit`, for both (launches: keyword
     arguments of `ptxaudit.Launch`); clean_options: for the second where it differs in them."""
 
@@ -32,10 +33,10 @@ class Example:
     clean_options: dict[str, Any] | None = None
 
 
-@record
-class Rule:
-    """id: "PA001"; name: "load-conflict"; title: a few words; check: the findings in a report; concerns: the sites that
-    it is about: those of them without a finding are proved to keep to it."""
+class Rule(Record):
+    """id: "PA001"; name: "load-conflict"; title: a few words; check: the findings in a report; concerns: the sites of
+    shared memory that it is about, of_memory: of global and local memory: those of them without a finding are proved to
+    keep to it."""
 
     id: str
     name: str
@@ -44,6 +45,7 @@ class Rule:
     check: Callable[[Report], Iterable[Finding]]
     example: Example
     concerns: Callable[[Kernel, Site], bool] = lambda kernel, site: False
+    of_memory: Callable[[MemorySite], bool] = lambda site: False
     documentation: str = ""
 
 

@@ -2,10 +2,10 @@
 
 `cp.async.cg` (`LDGSTS.BYPASS`) takes another way into shared memory than loads and stores:
 profilers count 0 wavefronts and 0 conflicts for it, whatever the pattern. It still takes longer
-when several of the 128-byte lines that a request writes to fall into one class (line index mod 4):
-the cost of a request is k, the largest number of (8-lane group, line) pairs in one class. A finding is
-certain where some request is proved to have a k above 1: in PTX where the array lies may decide, which
-machine code knows.
+when it writes 128-byte lines that are a multiple of 512 bytes apart, for each 8 lanes those that they need:
+these go one after the other, in *steps* (the k of docs/hardware.md: the largest number of pairs of an 8-lane
+group and a line with one line index mod 4). A finding is certain where some request is proved to take more than 1: in
+PTX where the array lies may decide, which machine code knows.
 
 What to do
 - Let each group of 8 neighbouring lanes write one whole 128-byte line.
@@ -15,6 +15,7 @@ What to do
 
 from collections.abc import Iterator
 
+from ptxaudit.report.copy_words import steps
 from ptxaudit.report.model import Report, Site
 from ptxaudit.review.figures import lines_excess, total_above_ideal
 from ptxaudit.review.findings import Finding, certainty_of
@@ -42,8 +43,8 @@ def check(report: Report) -> Iterator[Finding]:
 
 def _what(site: Site) -> str:
     if site.line_class_max is None:
-        return "its k is not known" + (f": {site.reason}" if site.reason else "")
-    return f"{site.cause or f'k = {site.line_class_max}'}; no profiler counts it"
+        return "how many steps it takes is not known" + (f": {site.reason}" if site.reason else "")
+    return f"{site.cause or steps(site)}; no profiler counts it"
 
 
 _SOURCE = """

@@ -55,7 +55,7 @@ def _is_scalar(site: Site) -> bool:
     return site.access in ("load", "store") and (site.width or WIDEST) < WIDEST
 
 
-def _lanes_apart(site: Site, total: int) -> bool | None:
+def _lanes_distinct(site: Site, total: int) -> bool | None:
     """All lanes are multiples of so many bytes apart; None where their addresses are not known."""
     if site.lane_step is None and site.consecutive is None:
         return None
@@ -91,7 +91,7 @@ def _vector(run: Sequence[tuple[Site, str, int]]) -> Judgement:
     if not (alike and behind and base and _is_scalar(first)) or width not in (4, 8) or total > WIDEST or offset % total:
         return SATISFIED
     judged = {against(excess_of_request(site), 1) for site, _, _ in run}
-    apart = {_lanes_apart(site, total) for site, _, _ in run}
+    apart = {_lanes_distinct(site, total) for site, _, _ in run}
     if SATISFIED in judged or False in apart:
         return SATISFIED
     return VIOLATED if judged == {VIOLATED} and apart == {True} else Judgement.OPEN

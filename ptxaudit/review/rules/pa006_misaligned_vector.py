@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from ptxaudit.base.words import listing
 from ptxaudit.ir.reasons import Kind
-from ptxaudit.report.model import Report, Site
+from ptxaudit.report.model import MemorySite, Report, Site
 from ptxaudit.review.findings import Certainty, Finding
 from ptxaudit.review.rules import Example, Rule
 
@@ -26,9 +26,10 @@ VECTOR = 8  # bytes from which on an access is one of several words
 
 def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
-        for site in (*kernel.sites, *kernel.memory):
+        for site in kernel.accesses:
             if site.why is not None and any(why.kind == MISALIGNED for why in site.why.walk()):
-                yield Finding("PA006", f"{site.opcode}: {site.reason}", kernel, site)
+                what = site.reason if site.reason_kind == MISALIGNED else f"{site.opcode}: {site.reason}"
+                yield Finding("PA006", what, kernel, site)
             elif not concerned(site) or site.settled:
                 continue
             elif site.unaligned is None:
@@ -42,7 +43,7 @@ def check(report: Report) -> Iterator[Finding]:
                 yield Finding("PA006", f"{site.opcode}: {what}", kernel, site, certainty=Certainty.POSSIBLE)
 
 
-def concerned(site: Site) -> bool:
+def concerned(site: Site | MemorySite) -> bool:
     """A vector access, which faults at such an address."""
     return (site.width or 0) >= VECTOR and site.access in ACCESSES
 
@@ -64,6 +65,7 @@ RULE = Rule(
     level="error",
     check=check,
     concerns=lambda kernel, site: concerned(site),
+    of_memory=concerned,
     example=Example(
         triggers=_SOURCE.replace("STEP", "1"),
         clean=_SOURCE.replace("STEP", "4"),

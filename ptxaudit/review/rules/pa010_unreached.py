@@ -1,4 +1,4 @@
-"""No launch that was told reaches a shared-memory access: nothing is known of its cost.
+"""No launch that was specified reaches a shared-memory access: nothing is known of its cost.
 
 The figures of a report hold for its launches. A site behind `if (n > 1024)` that no launch takes
 costs nothing in them, and may conflict in the one that matters. Where it is not known whether a launch

@@ -3,7 +3,7 @@
 Global memory moves in sectors of 32 bytes. A warp whose lanes access bytes side by side, from an
 address that is a multiple of 32, moves no others; lanes that are far apart move a sector each, of
 which most bytes are not used. Accesses to global memory are looked at with `--space global` or
-`--space all`; where a pointer's place is not told (`--assume ptr%256`), what it decides is possible only.
+`--space all`; where a pointer's place is not specified (`--assume ptr%256`), what it decides is possible only.
 
 What to do
 - Let neighbouring lanes access neighbouring elements: exchange the indices, or the layout
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from ptxaudit.base.words import interval
 from ptxaudit.report.model import MemorySite, Report
-from ptxaudit.review.figures import sectors_excess
+from ptxaudit.review.figures import excess_of_request
 from ptxaudit.review.findings import Certainty, Finding, certainty_of
 from ptxaudit.review.rules import Example, Rule
 
@@ -25,7 +25,7 @@ def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
         for site in kernel.memory:
             if site.space == "global":
-                low, high = sectors_excess(site)
+                low, high = excess_of_request(site)
                 certainty = certainty_of(site, low, high)
                 if certainty is not None:
                     yield Finding("PA011", _cost(site, certainty), kernel, site, certainty=certainty)
@@ -63,6 +63,7 @@ RULE = Rule(
     title="Uncoalesced access to global memory",
     level="note",
     check=check,
+    of_memory=lambda site: site.space == "global",
     example=Example(
         triggers=_SOURCE.replace("STEP", "8"),
         clean=_SOURCE.replace(" * STEP", ""),

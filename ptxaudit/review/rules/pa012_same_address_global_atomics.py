@@ -40,6 +40,7 @@ RULE = Rule(
     title="Global atomics on one address",
     level="note",
     check=check,
+    of_memory=lambda site: site.space == "global" and site.access == "atomic",
     example=Example(
         triggers=_SOURCE.replace("INDEX", " / 4"),
         clean=_SOURCE.replace("INDEX", ""),

@@ -2,8 +2,9 @@
 
 Where a kernel needs more registers than it may have, ptxas keeps some in local memory: a spill stores a
 register, and loads it again later. Outside of loops that costs little; in a loop it is paid in every trip,
-four sectors a warp each way. Spills are in machine code (`--isa sass`), which names them since CUDA 12.6, and
-are looked at with `--space local` or `--space all`, under a launch that tells how often they run.
+four sectors a warp each way. Since CUDA 13 a kernel may ask for spills to shared memory, which take one
+wavefront each way and room in shared memory. Spills are in machine code (`--isa sass`), which names them since
+CUDA 12.6; those to local memory are looked at with `--space local` or `--space all`. A launch tells how often they run.
 
 What to do
 - Allow more registers: a smaller block in `__launch_bounds__`, a larger `--maxrregcount`.
@@ -11,30 +12,25 @@ What to do
 """
 
 from collections.abc import Iterator
-from math import prod
 
-from ptxaudit.report.model import Kernel, Report
+from ptxaudit.report.model import Report
+from ptxaudit.report.shares import warps_of
 from ptxaudit.review.findings import Finding
 from ptxaudit.review.rules import Example, Rule
-
-WARP = 32
 
 
 def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
         warps = warps_of(kernel)
-        for site in kernel.memory:
+        for site in kernel.accesses:
             if site.kind == "spill" and warps and site.requests is not None and site.requests > warps:
                 times = site.requests / warps
-                yield Finding("PA013", f"{site.opcode}: a spill that runs {times:,.3g} times a warp", kernel, site)
-
-
-def warps_of(kernel: Kernel) -> int | None:
-    """Warps of the launch, where it is told."""
-    launch = kernel.launch
-    if launch is None or launch.grid is None or launch.block is None:
-        return None
-    return prod(launch.grid) * -(-prod(launch.block) // WARP)
+                yield Finding(
+                    "PA013",
+                    f"{site.opcode}: a spill to {site.space} memory that runs {times:,.3g} times a warp",
+                    kernel,
+                    site,
+                )
 
 
 _SOURCE = """
@@ -59,6 +55,8 @@ RULE = Rule(
     title="Spill in a loop",
     level="note",
     check=check,
+    concerns=lambda kernel, site: site.kind == "spill",
+    of_memory=lambda site: site.kind == "spill",
     example=Example(
         triggers=_SOURCE.replace("BOUNDS", "1024, 2"),
         clean=_SOURCE.replace("BOUNDS", "128"),

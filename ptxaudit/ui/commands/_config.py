@@ -23,12 +23,14 @@ _LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params
 # Settings that name kernels or parameters of the whole project, and the options that they become.
 _OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}
 
+Command = Callable[..., Any]  # what click calls
+
 # Options of several sides, which a setting gives all.
 _OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers", "arch": "archs"}
 _COMPILERS = ("toolchain", "ptxas")
 
 
-def configurable(command: Callable) -> Callable:
+def configurable(command: Command) -> Command:
     """Adds --config and --no-config, and fills what the command line leaves out from the settings."""
 
     @click.option(
@@ -52,13 +54,13 @@ def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bo
     """found: the settings were not named by the user."""
     settings = config.values or {}
     settings = settings | {both: (settings[one],) for one, both in _OF_BOTH.items() if one in settings}
-    told = {
+    specified = {
         name
         for name in given
         if ctx.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
     }
-    left = {name: value for name, value in settings.items() if name in given and name not in told}
-    if told & {*_LAUNCH, "old_launch", "new_launch"}:
+    left = {name: value for name, value in settings.items() if name in given and name not in specified}
+    if specified & {*_LAUNCH, "old_launch", "new_launch"}:
         left.pop("launch_files", None)
     if found and left.get("compiler") == "nvcc":
         raise InputError(
@@ -66,14 +68,16 @@ def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bo
             "say --compiler nvcc on the command line, or name the settings: --config FILE",
             config.file,
         )
-    whole = "inputs" in given and "inputs" not in told  # the settings' own inputs: all kernels should be there
+    if found and left and given.get("compiler", "nvcc") is None:
+        given = given | {"compiler": "nvrtc"}  # nor do they have it chosen for a source of their folder
+    whole = "inputs" in given and "inputs" not in specified  # the settings' own inputs: all kernels should be there
     filled = (
         given
         | left
         | {"of_project": frozenset() if whole else frozenset(_OF_PROJECT[name] for name in left if name in _OF_PROJECT)}
     )
     if "source_root" in given:
-        filled["source_root"] = (*given["source_root"], *(given["include"] if "include" in told else ()))
+        filled["source_root"] = (*given["source_root"], *(given["include"] if "include" in specified else ()))
     if found:
         filled["on_machine"] = frozenset(
             name for name in _COMPILERS if name in settings and (name in left or _OF_BOTH[name] in left)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ptxaudit.frontend.launch.launch import Launch
     from ptxaudit.frontend.options import Options
 
+Command = Callable[..., Any]  # what click calls
+
 _ARCH = click.option(
     "--arch",
     metavar="sm_NN",
@@ -68,9 +70,7 @@ _INPUT_OPTIONS = (
     click.option(
         "--compiler",
         type=click.Choice(["nvrtc", "nvcc"]),
-        default="nvrtc",
-        show_default=True,
-        help="nvcc takes sources with host code; it needs gcc.",
+        help="nvcc takes sources with host code; it needs gcc. [NVRTC; nvcc for a source with host code]",
     ),
     click.option(
         "--budget",
@@ -151,10 +151,14 @@ _LAUNCH_OPTIONS = (
         "assumed",
         metavar="PTR%BYTES",
         multiple=True,
-        help="The parameter (name, position, or *) is a multiple of this; may be repeated.",
+        help="The parameter (name or position; *: every pointer) is a multiple of this; may be repeated.",
     ),
 )
 
+
+width_option = click.option(
+    "--width", type=click.IntRange(min=40), metavar="COLUMNS", help="How wide text is. [as the terminal]"
+)
 
 isa_option = click.option(
     "--isa",
@@ -163,23 +167,23 @@ isa_option = click.option(
 )
 
 
-def input_options(command: Callable) -> Callable:
+def input_options(command: Command) -> Command:
     """Adds the options that say how inputs are read."""
     return _with((_ARCH, *_INPUT_OPTIONS, *_TOOLCHAIN_OPTIONS), command)
 
 
-def input_options_of_two(command: Callable) -> Callable:
+def input_options_of_two(command: Command) -> Command:
     """The same for a command that may take one input under several toolchains and architectures."""
     return _with((_ARCHS, *_INPUT_OPTIONS, *_TOOLCHAINS_OPTIONS), command)
 
 
-def _with(options: tuple[Callable, ...], command: Callable) -> Callable:
+def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def launch_options(command: Callable) -> Callable:
+def launch_options(command: Command) -> Command:
     """Adds the options that tell a launch, or facts of one."""
     return _with(_LAUNCH_OPTIONS, command)
 
@@ -208,12 +212,12 @@ def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
     from ptxaudit.frontend.launch.launch import Launch
 
     files = given.pop("launch_files", None) or ()
-    dims = {name: _dims(name, given.pop(name, None)) for name in ("grid", "block", "cluster")}
+    grid, block, cluster = (_dims(name, given.pop(name, None)) for name in ("grid", "block", "cluster"))
     dynamic_shared = given.pop("dynamic_shared", None)
     named = dict(_named("--param", text) for text in given.pop("params", ()))
     symbols = dict(_named("--symbol", text) for text in given.pop("symbols", ()))
-    told = any(dims.values()) or dynamic_shared is not None or bool(named) or bool(symbols)
-    if files and told:
+    specified = any((grid, block, cluster)) or dynamic_shared is not None or bool(named) or bool(symbols)
+    if files and specified:
         raise InputError(
             "--launch and --grid, --block, --cluster, --dynamic-shared, --param, --symbol exclude each other",
             "put them all into the launch file",
@@ -222,17 +226,18 @@ def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
         from ptxaudit.frontend.launch.launch_file import read_launches
 
         return tuple(launch for file in files for launch in read_launches(file))
-    return (Launch("*", **dims, dynamic_shared=dynamic_shared, named=named, symbols=symbols),) if told else ()
+    return (Launch("*", grid, block, cluster, dynamic_shared, named=named, symbols=symbols),) if specified else ()
 
 
-def _dims(name: str, text: str | None) -> tuple[int, ...] | None:
+def _dims(name: str, text: str | None) -> tuple[int, int, int] | None:
     if text is None:
         return None
     parts = re.split(r"[,x×]", text)
     numbers = tuple(number for part in parts if (number := whole(part)) is not None)
-    if len(numbers) != len(parts):
+    if len(numbers) != len(parts) or len(numbers) > 3:
         raise InputError(f"--{name} {text} is not 1 to 3 numbers", f"write it as --{name} 32,8")
-    return numbers
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
 
 
 def _named(option: str, text: str) -> tuple[str, Any]:

@@ -6,6 +6,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 PATIENCE = 2.0  # seconds
 
@@ -32,7 +36,7 @@ class _Shown:
 
     def __init__(self) -> None:
         self._step = "working"
-        self._status = None
+        self._status: Status | None = None
         self._ended = False
         self._lock = threading.Lock()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._options import options_of
 
 if TYPE_CHECKING:
+    from ptxaudit.frontend.launch.launch import Launch
     from ptxaudit.frontend.options import Options
     from ptxaudit.review.diff.sides import Side
 
@@ -16,7 +18,7 @@ Variant = tuple[str, "str | None", "Side"]  # label, architecture where there ar
 
 
 def two_sides(inputs: tuple[str, ...], given: dict[str, Any]) -> tuple[list[Side], bool]:
-    """(the old and the new side of OLD NEW, whether their launches are told to be counterparts). Raises InputError
+    """(the old and the new side of OLD NEW, whether their launches are specified to be counterparts). Raises InputError
     where there are not two.
     """
     from ptxaudit.review.diff.sides import Side
@@ -90,7 +92,7 @@ def _label(toolchain: str | None, assembler: str | None) -> str:
     return ", ".join(filter(None, (toolchain, assembler and f"ptxas {assembler}"))) or "installed"
 
 
-def _options(given: dict[str, Any]) -> tuple[Options, tuple[tuple, tuple]]:
+def _options(given: dict[str, Any]) -> tuple[Options, tuple[tuple[Launch, ...], tuple[Launch, ...]]]:
     """The options that all sides share, and the launches of the old and the new one, which are the same object where
     they are shared.
     """

@@ -44,6 +44,15 @@ def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], st
         raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None
 
 
+def in_width(text: str, width: int | None) -> str:
+    """Text as wide as was asked for."""
+    if width is None:
+        return text
+    from ptxaudit.ui.render.layout import fitted
+
+    return fitted(text, width)
+
+
 def emit_as(form: str, result: Document, text: Callable[[], str | Iterable[str]], output: str | None) -> None:
     """A result as JSON, or in words. text: makes these, and is not called for JSON."""
     if form == "json":

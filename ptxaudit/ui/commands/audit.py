@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,7 @@ import click
 from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
-from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, width_option
 from ptxaudit.ui.commands._write import emit, tell, written_as
 from ptxaudit.ui.render.names import NAMES
 
@@ -19,10 +18,12 @@ if TYPE_CHECKING:
 
     from ptxaudit.frontend.options import Options
     from ptxaudit.pipeline.code_lines import CodeBook
+    from ptxaudit.pipeline.contents import Listed
     from ptxaudit.report.model import Report
     from ptxaudit.review.baseline import Baseline
     from ptxaudit.review.gate import Limit, Verdict
     from ptxaudit.ui.render.checked import Checked
+    from ptxaudit.ui.render.view import View
 
 
 _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source to apply
@@ -38,8 +39,18 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     "--top",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Also the N loops that cost most, with their share of the launch.",
+    help="Only the N sites that cost most, and the N loops, with their share of the launch.",
 )
+@click.option(
+    "--full/--overview",
+    "full",
+    default=None,
+    help=(
+        "Every site, however many there are, or what matters on one screen. [--overview where it is too long for a"
+        " screen; --full in a file]"
+    ),
+)
+@width_option
 @click.option(
     "--sweep",
     "axes",
@@ -60,12 +71,13 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     help=(
         "A rule (PA001; see `ptxaudit rule`), or excess=N or ways=N (of a request), total-excess=N (of a kernel),"
         " sectors-excess=N (of a request, with --space): exit 1 when the rule finds something, or a figure is N or"
-        " more. registers=N, spills=N (bytes), occupancy=N (percent) of a kernel: when it has more, or less occupancy."
+        " more. registers=N, stack=N and spills=N (bytes), occupancy=N (percent) of a kernel: when it has more, or less"
+        " occupancy."
         " May be repeated."
     ),
 )
 @click.option("--strict", is_flag=True, help="With --fail-on or --baseline: what cannot be judged is denied too.")
-@click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not told; may be repeated.")
+@click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not shown; may be repeated.")
 @click.option(
     "--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`."
 )
@@ -104,6 +116,8 @@ def command(
     ignore: tuple[str, ...],
     baseline: str | None,
     patterns: bool,
+    full: bool | None,
+    width: int | None,
     **given: Any,
 ) -> None:
     """Score every shared-memory access of kernels, without a GPU.
@@ -114,6 +128,8 @@ def command(
     Exit status: 0 checked and nothing denied, 1 something denied by --fail-on or worse than the baseline,
     2 something could not be checked.
     """
+    from msgspec.structs import replace
+
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.audit import run
     from ptxaudit.ui.commands._progress import progress
@@ -149,11 +165,17 @@ def command(
             report = run(inputs, options, step, book.keep)
         else:
             report = run(inputs, options, step)
-    checked = _checked(report, known, ignore, whole=not options.kernels)
+        step("looking for what the rules find")
+        checked = _checked(report, known, ignore, whole=not options.kernels)
+        whole = output is not None and given["top"] is None if full is None else full
+        view = checked.view(width, whole, None if full else given["top"])
+        if form == "html":
+            step("writing the page")
+            page = _page(checked, inputs, options, book)
     if form == "html":
-        emit(_page(checked, inputs, options, book), output)
+        emit(page, output)
     else:
-        write(checked, form, output)
+        write(checked, form, output, view)
     from ptxaudit.review.gate import judge
     from ptxaudit.review.lost_launches import lost_launches
 
@@ -210,16 +232,21 @@ def _checked(report: Report, known: Baseline | None, ignore: tuple[str, ...], wh
     return Checked(report, here(), ratchet, frozenset(rules.get(name).id for name in ignore), whole)
 
 
-def write(checked: Checked, form: str, output: str | None) -> None:
+def write(checked: Checked, form: str, output: str | None, view: View) -> None:
     """The report to a file, a terminal or a pipe."""
     import sys
 
-    if form == "text" and output is None and sys.stdout.isatty():
-        from rich.console import Console
+    if form == "text":
+        if output is None and sys.stdout.isatty():
+            from rich.console import Console
 
-        from ptxaudit.ui.render.terminal import print_report
+            from ptxaudit.ui.render.terminal import print_report
 
-        print_report(checked.report, Console(highlight=False))
+            print_report(checked.report, Console(highlight=False), view)
+            return
+        from ptxaudit.ui.render.text import report_text
+
+        emit(report_text(checked.report, view), output)
         return
     from ptxaudit.ui.render.formats import written
 
@@ -252,6 +279,7 @@ def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, 
     from ptxaudit.pipeline.collect import Part
     from ptxaudit.pipeline.contents import listed
     from ptxaudit.pipeline.examine import ready
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.render.listing import listing_json, listing_text
     from ptxaudit.ui.render.problems import problem_text
 
@@ -259,7 +287,11 @@ def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, 
         raise InputError(f"--list has no format {form}", "it has text and json")
     ready(options)
     part = Part()
-    emit((listing_json if form == "json" else listing_text)(listed(inputs, options, part)), output)
+    kernels: Iterable[Listed] = listed(inputs, options, part)
+    if output is not None:  # without a file they are seen as they come
+        with progress() as step:
+            kernels = list(listed(inputs, options, part, step))
+    emit((listing_json if form == "json" else listing_text)(kernels), output)
     for problem in part.problems:
         tell(problem_text(problem))
     ctx.exit(2 if part.problems else 0)

@@ -34,12 +34,14 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
 
     Exit status: 0 written, 2 something could not be checked.
     """
+    from collections import Counter
     from pathlib import Path
 
     from ptxaudit.base.words import plural
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.audit import run
-    from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+    from ptxaudit.review.baseline import baseline_json, read_baseline
+    from ptxaudit.review.diff.reports import diff_reports
     from ptxaudit.review.lost_launches import lost_launches
     from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit, tell
@@ -59,12 +61,18 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
         ctx.exit(2)
     emit(baseline_json(report), file)
     excess = sum(kernel.totals.excess for kernel in report.kernels)
+    sites = sum(len(kernel.accesses) for kernel in report.kernels)
+    sectors = sum(site.sectors_excess or 0 for kernel in report.kernels for site in kernel.memory)
+    more = f" and {plural(sectors, 'excess sector')}" if sectors else ""
     lines = [
-        f"{file}: {plural(len(report.every_site), 'site')} in {plural(len(report.kernels), 'kernel')},"
-        f" {plural(excess, 'excess wavefront')}"
+        f"{file}: {plural(sites, 'site')} in {plural(len(report.kernels), 'kernel')},"
+        f" {plural(excess, 'excess wavefront')}{more}"
     ]
     if before is not None:
-        counts = Ratchet.of(before, report).diff.counts
+        diff = diff_reports(before.report, report)
+        counts = Counter(diff.counts)
+        for of_space in diff.memory_counts.values():
+            counts.update(of_space)
         lines.append(
             "against the file before: "
             + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -56,6 +55,8 @@ def command(
 
     Exit status: 0 no figure changed, 1 one did, 2 something could not be checked.
     """
+    from msgspec.structs import replace
+
     from ptxaudit.frontend.compile.releases import available, between
     from ptxaudit.frontend.inputs import keep_inputs, read
     from ptxaudit.review.diff.bisection import bisect
@@ -83,7 +84,9 @@ def command(
     with progress() as step:
 
         def audit(release: str) -> Any:
-            side = Side(input, replace(options, **{"toolchain" if kind == "cuda" else "ptxas": release}))
+            side = Side(
+                input, replace(options, toolchain=release) if kind == "cuda" else replace(options, ptxas=release)
+            )
             (one,) = audit_sides([side], step, code=False)
             audited.extend([] if isinstance(one, InputError) else [one])
             return column_of(release, None, one)

@@ -35,15 +35,20 @@ EXIT_WRONG = 1
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_context
-def command(ctx, files, shown, form) -> None:
+def command(ctx: click.Context, files: tuple[str, ...], shown: int, form: str) -> None:
     """Hold the rules against single requests that a GPU counted. Exit status 1 if any figure is wrong."""
     from pathlib import Path
 
     from ptxaudit.hardware.calibration import compare, read
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.render import calibration as render
 
-    measured = [read(Path(file)) for file in files]
-    agreed = [(measurement, compare(measurement)) for measurement in measured]
+    agreed = []
+    with progress() as step:
+        measured = [read(Path(file)) for file in files]
+        for file, measurement in zip(files, measured, strict=True):
+            step(f"scoring the requests of {file}")
+            agreed.append((measurement, compare(measurement)))
     if form == "json":
         import json
 

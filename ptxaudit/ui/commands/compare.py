@@ -34,12 +34,15 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
     from ptxaudit.report.reader import read_report
     from ptxaudit.review.ncu_csv import read_profiles
     from ptxaudit.review.profiles import compare_all
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit_as, tell
     from ptxaudit.ui.render.comparison import compared_text
     from ptxaudit.ui.render.problems import error_text
 
     keep_inputs(output, [report, *profiles])
-    compared = compare_all(read_report(report), read_profiles(profiles))
+    with progress() as step:
+        step(f"reading {report} and {len(profiles)} of the profiler's files")
+        compared = compare_all(read_report(report), read_profiles(profiles))
     emit_as(form, compared, partial(compared_text, compared), output)
     for problem in compared.problems:
         tell(error_text(problem))

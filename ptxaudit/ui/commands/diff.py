@@ -9,7 +9,7 @@ import click
 from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
-from ptxaudit.ui.commands._options import input_options_of_two, isa_option, launch_options
+from ptxaudit.ui.commands._options import input_options_of_two, isa_option, launch_options, width_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,6 +64,7 @@ OF_MATRIX = ("text", "json", "markdown", "html")
     envvar="PTXAUDIT_CACHE",
     help="Take what was found in PTX and compiled files that have not changed since. [cache]",
 )
+@width_option
 @click.pass_context
 @configurable
 def command(
@@ -76,6 +77,7 @@ def command(
     code: bool | None,
     thresholds: tuple[str, ...],
     strict: bool,
+    width: int | None,
     **given: Any,
 ) -> None:
     """Compare OLD and NEW: JSON reports, or inputs as `ptxaudit audit` takes them.
@@ -103,7 +105,7 @@ def command(
 
         columns = variants(pair[0], given)
         if len(columns) > 2:
-            return _matrix(ctx, pair[0], columns, form, output, everything, limits, strict)
+            return _matrix(ctx, pair[0], columns, form, output, everything, limits, strict, width)
         sides, counterparts = [side for _, _, side in columns], False
         if given["isa"] is None and all(side.options.isa is None for side in sides):
             sides = [_of_both_isas(side) for side in sides]
@@ -119,6 +121,7 @@ def command(
         output,
         limits,
         strict,
+        width=width if form == "text" else None,
         everything=everything,
         top=top,
         code=form == "html" if code is None else code,
@@ -127,7 +130,7 @@ def command(
 
 def _of_both_isas(side: Any) -> Any:
     """A source under two compilers is compared in both instruction sets."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(side, options=replace(side.options, isa="both")) if side.options.toolchain else side
 
@@ -141,12 +144,13 @@ def _diff(
     limits: list[Threshold],
     strict: bool,
     code: bool,
+    width: int | None,
     **shown: Any,
 ) -> None:
     from ptxaudit.review.diff.reports import diff_reports
     from ptxaudit.review.diff.sides import audit_sides, nowhere
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit, written_as
+    from ptxaudit.ui.commands._write import emit, in_width, written_as
     from ptxaudit.ui.render.diffs import written
 
     with progress() as step:
@@ -162,21 +166,19 @@ def _diff(
         ):  # nothing of a side: all else would look new, or gone
             return _failed(ctx, problems)
         _comparable(*reports)
-        diff = diff_reports(*reports, counterparts=counterparts)
+        old, new = reports
+        diff = diff_reports(old, new, counterparts=counterparts)
         codes = _codes(diff, audited) if code else None
     judged = _judged([(None, diff)], limits)
-    emit(
-        written(
-            form,
-            diff,
-            codes=codes,
-            crossings=[one for _, found in judged for one in found.crossings],
-            problems=problems,
-            **shown,
-        ),
-        output,
-        written_as(form),
+    text = written(
+        form,
+        diff,
+        codes=codes,
+        crossings=[one for _, found in judged for one in found.crossings],
+        problems=problems,
+        **shown,
     )
+    emit(in_width(text, width), output, written_as(form))
     _end(ctx, diff.got_worse, judged, limits, strict, problems)
 
 
@@ -184,7 +186,7 @@ def _codes(diff: Diff, audited: list[Audited]) -> Any:
     """The code of the kernels in which a site changed, on both sides."""
     from ptxaudit.review.diff.reports import QUIET
 
-    changed = [entry for entry in diff.kernels if any(change.verdict not in QUIET for change in entry.changes)]
+    changed = [entry for entry in diff.kernels if any(change.verdict not in QUIET for change in entry.every)]
     for one, side in zip(audited, ("old", "new"), strict=True):
         one.code.read(kernel for entry in changed if (kernel := getattr(entry, side)) is not None)
     return audited[0].code, audited[1].code
@@ -199,12 +201,13 @@ def _matrix(
     everything: bool,
     limits: list[Threshold],
     strict: bool,
+    width: int | None,
 ) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from ptxaudit.review.diff.matrix import matrix
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit, written_as
+    from ptxaudit.ui.commands._write import emit, in_width, written_as
     from ptxaudit.ui.render.matrix import written
 
     if form not in OF_MATRIX:
@@ -219,7 +222,7 @@ def _matrix(
     with progress() as step:
         found = matrix(input, columns, step)
     judged = _judged([(step, step.diff) for step in found.steps], limits)
-    emit(written(form, found, everything), output, written_as(form))
+    emit(in_width(written(form, found, everything), width if form == "text" else None), output, written_as(form))
     _end(ctx, found.got_worse, judged, limits, strict, list(found.all_problems), found)
 
 

@@ -9,7 +9,7 @@ import click
 
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
-from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, width_option
 
 if TYPE_CHECKING:
     from ptxaudit.review.explain import Explained
@@ -31,10 +31,18 @@ if TYPE_CHECKING:
 @click.option(
     "--svg", metavar="FILE", help="Write the lane-by-bank maps as an SVG picture, and that after the best repair."
 )
+@width_option
 @click.pass_context
 @configurable
 def command(
-    ctx: click.Context, input: str, site: str, show: tuple[str, ...], dot: str | None, svg: str | None, **given: Any
+    ctx: click.Context,
+    input: str,
+    site: str,
+    show: tuple[str, ...],
+    dot: str | None,
+    svg: str | None,
+    width: int | None,
+    **given: Any,
 ) -> None:
     """Explain SITE of INPUT: address formula, addresses, lane-by-bank map, and why this number.
 
@@ -54,7 +62,7 @@ def command(
         found, problems = explain(input, site, options, step)
     graphs = []
     for one in found:
-        _print(one)
+        _print(one, width)
         if show or dot:
             examined = one.examined
             graphs.append(slice_picture.picture(examined.function, examined.flow, one.result.index))
@@ -76,16 +84,16 @@ def command(
     ctx.exit(2 if problems else 0)
 
 
-def _print(one: Explained) -> None:
+def _print(one: Explained, width: int | None) -> None:
     """In colour on a terminal, plain in a pipe."""
     from ptxaudit.ui.commands._write import emit
     from ptxaudit.ui.render.explanation import explanation, explanation_text
 
     if not sys.stdout.isatty():
-        emit(explanation_text(one), None)
+        emit(explanation_text(one, width), None)
         return
     from rich.console import Console
 
     console = Console(highlight=False)
-    for line in explanation(one, console.width):
-        console.print(line, markup=False)
+    for line in explanation(one, width or console.width, fold=True):
+        console.print(line, markup=False, soft_wrap=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
-from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, width_option
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.options import Options
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the repairs there instead of to standard output.")
+@width_option
 @click.pass_context
 @configurable
 def command(
@@ -50,6 +50,7 @@ def command(
     patch: str | None,
     form: str,
     output: str | None,
+    width: int | None,
     **given: Any,
 ) -> None:
     """Find layouts for the shared arrays of INPUT that cost fewer wavefronts, and prove them.
@@ -64,7 +65,7 @@ def command(
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.fix.run import find_repairs, report_of
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit_as, tell
+    from ptxaudit.ui.commands._write import emit_as, in_width, tell
     from ptxaudit.ui.render.fixes import fix_text
     from ptxaudit.ui.render.problems import problem_text
 
@@ -75,7 +76,7 @@ def command(
         found, kernels, part = find_repairs([input], options, site, smem_limit, step)
         patched = _patched(found, kernels, input, patch, options, step) if patch else None
         report = report_of(found, part, patched)
-    emit_as(form, report, partial(fix_text, report), output)
+    emit_as(form, report, lambda: in_width(fix_text(report), width), output)
     for problem in report.problems:
         tell(problem_text(problem))
     ctx.exit(2 if report.problems else 0)

@@ -29,9 +29,13 @@ def command(reports: tuple[str, ...], form: str | None, output: str | None) -> N
 
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.diff.history import read_history
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit, written_as
     from ptxaudit.ui.render.history import written
 
     keep_inputs(output, reports)
     form = form or {".svg": "svg", ".json": "json"}.get(Path(output or "").suffix, "text")
-    emit(written(form, read_history(reports)), output, written_as(form))
+    with progress() as step:
+        step(f"reading {len(reports)} reports")
+        text = written(form, read_history(reports))
+    emit(text, output, written_as(form))

@@ -22,11 +22,13 @@ def command(ctx: click.Context, input: str, output: str | None, **given: Any) ->
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.frontend.launch.launch_file import write_launches
     from ptxaudit.pipeline.examine import list_kernels
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit, tell
     from ptxaudit.ui.render.problems import problem_text
 
     keep_inputs(output, [input, given["compile_commands"]])
-    found, problems = list_kernels([input], options_of(given))
+    with progress() as step:
+        found, problems = list_kernels([input], options_of(given), step)
     for problem in problems:
         tell(problem_text(problem))
     kernels = {listed.function.name: listed.function for listed in found}  # PTX and SASS of one kernel: once

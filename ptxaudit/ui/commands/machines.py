@@ -10,7 +10,7 @@ PIPE_WIDTH = 130
 @click.command()
 @click.argument("name", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(name, form) -> None:
+def command(name: str | None, form: str) -> None:
     """List the machines, or print the rule table of NAME: how each instruction is counted, and how that is known."""
     from ptxaudit.hardware import machines
     from ptxaudit.ui.render import machine as render

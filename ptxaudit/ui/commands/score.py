@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 _EPILOG = """
@@ -25,11 +27,20 @@ Addresses are bytes, one a lane, in decimal or hexadecimal; START:STOP:STEP is a
 @click.option("--arch", metavar="sm_NN", help="Architecture whose rules hold. [sm_90]")
 @click.option("--machine", metavar="NAME", help="Machine whose rules hold: see `ptxaudit machines`.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(opcode, addresses, active, sources, zero_filled, arch, machine, form) -> None:
+def command(
+    opcode: str,
+    addresses: str,
+    active: str | None,
+    sources: str | None,
+    zero_filled: str | None,
+    arch: str | None,
+    machine: str | None,
+    form: str,
+) -> None:
     """Score one request of one warp: OPCODE is PTX (ld.shared.v4.b32) or SASS (LDS.128)."""
     from ptxaudit.hardware.scoring import score_request
 
-    given = {
+    given: dict[str, Any] = {
         "addresses": numbers(addresses, "--addresses"),
         "active": None if active is None else mask(active, "--active"),
         "sources": None if sources is None else numbers(sources, "--sources"),

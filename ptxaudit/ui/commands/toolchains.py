@@ -27,11 +27,15 @@ PATH are searched by themselves. The first of each kind is the one in use."""
 def command(form: str, releases: tuple[str, ...]) -> None:
     """List every NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
     from ptxaudit.frontend.compile.toolchain_fetch import ensure
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit
 
-    for release in releases:
-        ensure("nvrtc", release)
-    tools = toolchains.everything()
+    with progress() as step:
+        for release in releases:
+            step(f"fetching CUDA {release}")
+            ensure("nvrtc", release)
+        step("asking each tool for its version")
+        tools = toolchains.everything()
     missing = [kind for kind in toolchains.KINDS if not toolchains.find(kind)]
     if form == "json":
         click.echo(

@@ -12,6 +12,8 @@ in a pipe, and a console that is no terminal prints just that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from rich.text import Text
 
@@ -30,14 +32,20 @@ _LEGEND = {
 }
 
 
-def bank_map(machine: Machine, access: Access, addresses, active, width: int = DEFAULT_WIDTH) -> Text:
+def bank_map(
+    machine: Machine,
+    access: Access,
+    addresses: Sequence[int] | np.ndarray,
+    active: Sequence[bool] | np.ndarray,
+    width: int = DEFAULT_WIDTH,
+) -> Text:
     """The map of one request, group by group; ends without a newline.
 
     addresses: lanes integers (bytes), active: lanes booleans, width: columns to fit into.
     Raises InputError where `banks.score` does.
     """
     parts = banks.groups(machine, access, addresses, active)
-    count = machine.rule(access).count
+    count = machine.known_rule(access).count
     busy = [part for part in parts if part.active]
     if not busy:
         return Text("no lane is active", style=STYLES["head"])
@@ -59,7 +67,9 @@ def bank_map(machine: Machine, access: Access, addresses, active, width: int = D
     return text
 
 
-def _exact(machine: Machine, access: Access, addresses, active) -> bool:
+def _exact(
+    machine: Machine, access: Access, addresses: Sequence[int] | np.ndarray, active: Sequence[bool] | np.ndarray
+) -> bool:
     scores = banks.score(machine, access, np.asarray(addresses, np.int64)[None, :], np.asarray(active, bool)[None, :])
     return bool(scores.low[0] == scores.high[0])
 

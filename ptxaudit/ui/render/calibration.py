@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -59,7 +61,7 @@ def summary(agreements: list[Agreement]) -> str:
     return f"{total:,} requests: " + ", ".join(f"{n:,} {what}" for n, what in parts if n)
 
 
-def agreements_dict(agreed: list[tuple[Measurement, list[Agreement]]]) -> dict:
+def agreements_dict(agreed: list[tuple[Measurement, list[Agreement]]]) -> dict[str, Any]:
     """JSON of several data files."""
     return {
         "schema": SCHEMA,

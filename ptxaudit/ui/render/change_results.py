@@ -12,9 +12,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
-from ptxaudit.base.records import record
-from ptxaudit.report.model import Frame, Kernel, Site, Source
-from ptxaudit.report.paths import base_name, below, is_own
+from ptxaudit.base.places import base_name
+from ptxaudit.base.records import Record
+from ptxaudit.report.model import AnySite, Frame, Kernel, Site, Source
+from ptxaudit.report.paths import below, is_own, own_place
 from ptxaudit.review.diff.reports import Diff, KernelDiff, Verdict
 from ptxaudit.review.diff.thresholds import Crossing
 from ptxaudit.review.diff.verdict import surely_conflicts
@@ -26,9 +27,10 @@ RULES = {
     "diff-limit": ("a limit is met", "A figure of a kernel grew by as much as --fail-on allows at most."),
     "diff-worse": (
         "costs more than before",
-        "The access takes more wavefronts than on the old side, or as many and more of them through conflicts.",
+        "The access takes more wavefronts (sectors, of global and local memory) than on the old side, or as many and"
+        " more of them through conflicts.",
     ),
-    "diff-new": ("a new access that conflicts", "The access is not on the old side, and lanes meet in its banks."),
+    "diff-new": ("a new access that conflicts", "The access is not on the old side, and takes more than its ideal."),
     "diff-open": (
         "what it costs is not decided any more",
         "Its cost was known on the old side, or otherwise known; the figures do not decide whether it costs more.",
@@ -38,8 +40,7 @@ _OF = {Verdict.WORSE: "diff-worse", Verdict.NEW: "diff-new", Verdict.STATUS_CHAN
 _LEVELS: dict[str, Level] = {"diff-limit": "error", "diff-worse": "warning", "diff-new": "warning", "diff-open": "note"}
 
 
-@record
-class ChangeResult:
+class ChangeResult(Record):
     """One of them. rule: of RULES; file: below the root; line: None where only the file is known; kernel: of the new
     side where it has it; fingerprint: the same after lines moved."""
 
@@ -50,7 +51,7 @@ class ChangeResult:
     line: int | None
     text: str | None
     kernel: Kernel | None
-    site: Site | None
+    site: AnySite | None
     fingerprint: str
 
 
@@ -74,9 +75,10 @@ def change_results(diff: Diff, crossings: Iterable[Crossing], root: str | None) 
 
 def _of_row(entry: KernelDiff, row: Row, root: str | None) -> ChangeResult:
     rule = _OF[row[0].verdict]
-    worst = max((one.site for one in row), key=lambda site: site.excess or 0)
+    worst = max((one.site for one in row), key=lambda site: site.wasted or 0)
     cells = cells_of(entry, row)
-    message = f"{RULES[rule][0]}: {cells[2]}: wavefronts {cells[4]}, excess {cells[5]}" + (
+    paid = "wavefronts" if isinstance(worst, Site) else f"sectors of {worst.space} memory"
+    message = f"{RULES[rule][0]}: {cells[2]}: {paid} {cells[4]}, excess {cells[5]}" + (
         f"; {worst.cause}" if worst.cause else ""
     )
     if row[0].verdict is Verdict.STATUS_CHANGED:
@@ -105,7 +107,7 @@ def _of_crossing(crossing: Crossing, root: str | None) -> ChangeResult:
     kernel = entry.kernel if entry is not None else None
     message = f"{RULES['diff-limit'][0]}: {crossing_text(crossing)} ({crossing.threshold})"
     place = (
-        next((_place(site.source, kernel.input, root) for site in kernel.sites if site.source), None)
+        next((_place(site.source, kernel.input, root) for site in kernel.accesses if site.source), None)
         if kernel is not None
         else None
     )
@@ -127,17 +129,15 @@ def _place(source: Source, input: str, root: str | None) -> Source | Frame:
     """The access's own line, or the innermost of the project's that it was inlined at, where it is in somebody else's
     header.
     """
-    return next(
-        (place for place in (source, *source.inlined) if place.file == input or is_own(place.file, root)), source
-    )
+    mine = (place for place in source.places if place.file == input or is_own(place.file, root))
+    return next(mine, own_place(source))
 
 
-def _stem(rule: str, kernel: Kernel | None, site: Site | None) -> str:
-    """What a result is told by from build to build: never line numbers or offsets."""
+def _stem(rule: str, kernel: Kernel | None, site: AnySite | None) -> str:
+    """What a result is specified by from build to build: never line numbers or offsets."""
     source = site.source if site is not None else None
     stack = [
-        f"{base_name(place.file)}|{' '.join((place.text or '').split())}"
-        for place in ((source, *source.inlined) if source else ())
+        f"{base_name(place.file)}|{' '.join((place.text or '').split())}" for place in (source.places if source else ())
     ]
     return "\n".join([rule, *([kernel.name, kernel.isa] if kernel else []), site.access if site else "", *stack])
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.base.words import interval, number, plural
 from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.report.mix import CLASSES, widths
-from ptxaudit.report.model import Kernel, Site, Totals
+from ptxaudit.report.model import AnySite, Kernel, Site, Totals
 from ptxaudit.report.paths import place
-from ptxaudit.review.diff.reports import QUIET, Change, Diff, KernelDiff, Nature, Resources, Verdict
-from ptxaudit.ui.render.rows import Note, cut, frame_notes
+from ptxaudit.review.diff.reports import QUIET, SPACES, Change, Diff, KernelDiff, Nature, Resources, Verdict
+from ptxaudit.ui.render.rows import Note, place_notes
 from ptxaudit.ui.render.short_names import short_name, short_pair
 
 COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
+MEMORY_COLUMNS = ("change", "place", "instruction", "status", "sectors", "excess", "lines")
 ARROW = " → "
 MOST_WORSE_FIRST = tuple(Verdict)
 MOST_NAMES = 12  # of kernels in one line
@@ -27,18 +28,39 @@ LONGEST_NAME = 70  # characters of one of them,
 LONGEST_NAMES = 240  # of all of them together,
 LONGEST_HEAD = 160  # and of one that stands alone
 MOST_CLASSES = 6  # of instructions, in one line
+SECTORS = ("sectors", "sectors-excess")
 RESOURCES = ("stack", "spills", "barriers", "occupancy")  # told where they changed
 
 Row = tuple[Change, ...]  # copies of one line that became the same
 
 
-@record
-class Shown:
+class Shown(Record):
     """A kernel with the rows that are shown of it; left_out: how many are not."""
 
     entry: KernelDiff
     rows: tuple[Row, ...]
     left_out: int = 0
+
+    @property
+    def tables(self) -> list[Table]:
+        """The rows of each memory."""
+        spaces = sorted({row[0].site.space for row in self.rows}, key=SPACES.index)
+        return [
+            Table(
+                "" if space == "shared" else f"{space} memory",
+                COLUMNS if space == "shared" else MEMORY_COLUMNS,
+                tuple(row for row in self.rows if row[0].site.space == space),
+            )
+            for space in spaces
+        ]
+
+
+class Table(Record):
+    """Rows of one memory. title: "" of shared memory."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
 
 
 def shown_kernels(diff: Diff, everything: bool = False, top: int | None = None) -> list[Shown]:
@@ -74,7 +96,7 @@ def left_out_line(diff: Diff, shown: Iterable[Shown], everything: bool = False) 
 def rows_of(entry: KernelDiff, everything: bool) -> list[Row]:
     """The rows of a kernel in the order in which they are shown."""
     rows: dict[object, list[Change]] = {}
-    for change in entry.changes:
+    for change in entry.every:
         if everything or change.verdict not in QUIET:
             rows.setdefault(_row_key(change), []).append(change)
     return sorted(map(tuple, rows.values()), key=_order)
@@ -90,25 +112,23 @@ def _row_key(change: Change) -> object:
     return change.verdict, change.width, _side_key(change.olds, change.old), _side_key(change.news, change.new)
 
 
-def _side_key(sites: tuple[Site, ...], whole: Site | None) -> object:
+def _side_key(sites: tuple[AnySite, ...], whole: AnySite | None) -> object:
     if whole is None:
         return None
     if whole.source is None:
-        return _opcodes(sites), whole.status, _cost(whole, "wavefronts"), _cost(whole, "excess")
+        return whole.space, _opcodes(sites), whole.status, _cost(whole, "paid"), _cost(whole, "wasted")
     stack = tuple((frame.file, frame.line) for frame in whole.source.inlined)
     figures = (
-        None
-        if whole.wavefronts is not None
-        else (_cost(whole, "wavefronts"), _cost(whole, "excess"), number(whole.ways))
+        None if whole.paid is not None else (_cost(whole, "paid"), _cost(whole, "wasted"), number(_further_of([whole])))
     )
-    return whole.source.file, whole.source.line, stack, _opcodes(sites), whole.status, figures
+    return whole.space, whole.source.file, whole.source.line, stack, _opcodes(sites), whole.status, figures
 
 
 # --- the summary ----------------------------------------------------------------------------
 
 
 def sides_lines(diff: Diff) -> list[str]:
-    """What is compared, where the two sides are told apart by it."""
+    """What is compared, where the two sides are distinguished by it."""
     old, new = diff.sides
     return [f"old: {old}", f"new: {new}"] if old != new else []
 
@@ -117,15 +137,7 @@ def summary_lines(diff: Diff) -> list[str]:
     """How many sites became what, what they cost in total; the kernels that exist on one side only, or changed
     otherwise.
     """
-    total = sum(diff.counts.values())
-    parts = ", ".join(f"{count:,} {verdict}" for verdict, count in diff.counts.items())
-    lines = [
-        f"{plural(total, 'site')}: {parts}"
-        if total
-        else "no shared-memory site on either side"
-        if diff.kernels
-        else "no kernel on either side"
-    ]
+    lines = list(_counts(diff))
     changed = {name: both for name, both in diff.totals.items() if both[0] != both[1]}
     if changed:
         lines.append("in total: " + ", ".join(grown(name, *both) for name, both in changed.items()))
@@ -142,9 +154,23 @@ def summary_lines(diff: Diff) -> list[str]:
     return lines
 
 
+def _counts(diff: Diff) -> Iterator[str]:
+    """A line for each memory."""
+    if total := sum(diff.counts.values()):
+        yield f"{plural(total, 'site')}: {_parts(diff.counts)}"
+    elif not diff.memory_counts:
+        yield "no shared-memory site on either side" if diff.kernels else "no kernel on either side"
+    for space, counts in diff.memory_counts.items():
+        yield f"{plural(sum(counts.values()), 'site')} of {space} memory: {_parts(counts)}"
+
+
+def _parts(counts: dict[Verdict, int]) -> str:
+    return ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+
+
 def _other_totals(diff: Diff) -> Iterator[str]:
-    """Spills, stack, registers of all kernels together, where they changed."""
-    for name in ("registers", *RESOURCES):
+    """Sectors, spills, stack, registers of all kernels together, where they changed."""
+    for name in (*SECTORS, "registers", *RESOURCES):
         old, new = diff.total(name)
         if old is not None and new is not None and old != new:
             measure = MEASURES[name]
@@ -183,7 +209,7 @@ def where(entry: KernelDiff) -> str:
 
 
 def _launch(kernel: Kernel) -> str:
-    return str(kernel.launch) if kernel.launch else "no launch told"
+    return str(kernel.launch) if kernel.launch else "no launch specified"
 
 
 def facts_of(entry: KernelDiff) -> list[str]:
@@ -197,7 +223,7 @@ def facts_of(entry: KernelDiff) -> list[str]:
 
 def _totals(entry: KernelDiff) -> str:
     """The sums of both sides, where both cover every site."""
-    if not entry.comparable or entry.old is None or entry.new is None:
+    if not entry.comparable or entry.old is None or entry.new is None or not (entry.old.sites or entry.new.sites):
         return ""
     names: tuple[tuple[str, Callable[[Totals], int]], ...] = (
         ("excess", lambda totals: totals.excess),
@@ -239,10 +265,10 @@ def _resources(old: Resources | None, new: Resources | None) -> str:
 
 
 def _further(entry: KernelDiff) -> str:
-    """Stack, spills, barriers and occupancy, where they changed."""
+    """Sectors, stack, spills, barriers and occupancy, where they changed."""
     return ", ".join(
         f"{figure_text(old)}{ARROW}{figure_text(new)} {MEASURES[name].words}"
-        for name, (old, new) in _changed(entry, RESOURCES)
+        for name, (old, new) in _changed(entry, (*SECTORS, *RESOURCES))
     )
 
 
@@ -268,7 +294,7 @@ def _widths(entry: KernelDiff) -> Iterator[str]:
     for space in {**before, **after}:
         olds, news = before.get(space, {}), after.get(space, {})
         changed = [width for width in sorted({*olds, *news}) if olds.get(width) != news.get(width)]
-        if len(changed) > 1:  # more or fewer of one width are told by their class
+        if len(changed) > 1:  # more or fewer of one width are specified by their class
             told = ", ".join(
                 f"of {plural(width, 'byte')} {olds.get(width, 0):,}{ARROW}{news.get(width, 0):,}" for width in changed
             )
@@ -297,7 +323,7 @@ def resources_changed(entry: KernelDiff) -> bool:
 
 
 def _only_instructions_changed(entry: KernelDiff) -> bool:
-    quiet = not resources_changed(entry) and all(change.verdict in QUIET for change in entry.changes)
+    quiet = not resources_changed(entry) and all(change.verdict in QUIET for change in entry.every)
     return quiet and bool(_changed(entry, ("instructions",)))
 
 
@@ -305,14 +331,14 @@ def _only_instructions_changed(entry: KernelDiff) -> bool:
 
 
 def cells_of(entry: KernelDiff, row: Row) -> tuple[str, ...]:
-    """The cells of a row, in the order of COLUMNS."""
+    """The cells of a row, in the order of COLUMNS, or of MEMORY_COLUMNS."""
     change = row[0]
     verdict = str(change.verdict)
     if change.width and change.width is not change.verdict:
         verdict += f", {change.width}"
     olds, news = [one.old for one in row if one.old], [one.new for one in row if one.new]
 
-    def both(text: Callable[[list[Site]], str]) -> str:
+    def both(text: Callable[[list[AnySite]], str]) -> str:
         return arrow(*(text(side) if side else None for side in (olds, news)))
 
     return (
@@ -324,24 +350,32 @@ def cells_of(entry: KernelDiff, row: Row) -> tuple[str, ...]:
             )
         ),
         _instructions(_all(one.olds for one in row), _all(one.news for one in row)),
-        arrow(change.old and str(change.old.status), change.new and str(change.new.status)),
-        both(lambda side: _cost_of(side, "wavefronts")),
-        both(lambda side: _cost_of(side, "excess")),
-        both(lambda side: number(max((site.ways for site in side if site.ways is not None), default=None))),
+        arrow(str(change.old.status) if change.old else None, str(change.new.status) if change.new else None),
+        both(lambda side: _cost_of(side, "paid")),
+        both(lambda side: _cost_of(side, "wasted")),
+        both(lambda side: number(_further_of(side))),
     )
 
 
-def _places(sites: list[Site], kernel: Kernel) -> str:
+def _further_of(sites: list[AnySite]) -> int | None:
+    """The ways of shared memory, the lines of 128 bytes of the others."""
+    lines = [site.tag_requests for site in sites if not isinstance(site, Site)]
+    if lines:
+        return sum(line or 0 for line in lines) if None not in lines else None
+    return max((site.ways for site in sites if isinstance(site, Site) and site.ways is not None), default=None)
+
+
+def _places(sites: list[AnySite], kernel: Kernel) -> str:
     """The line that copies share; the first and the last of several places without lines."""
     first, last = place(sites[0], kernel), place(sites[-1], kernel)
     return first if first == last else f"{first} … {last}"
 
 
-def _all(groups: Iterable[tuple[Site, ...]]) -> tuple[Site, ...]:
+def _all(groups: Iterable[tuple[AnySite, ...]]) -> tuple[AnySite, ...]:
     return tuple(site for group in groups for site in group)
 
 
-def _instructions(olds: tuple[Site, ...], news: tuple[Site, ...]) -> str:
+def _instructions(olds: tuple[AnySite, ...], news: tuple[AnySite, ...]) -> str:
     """ "LDS.128 → LDS ×4", "LDS", "LDS ×4 → ×8"."""
     opcodes = {site.opcode for site in (*olds, *news)}
     if len(opcodes) == 1 and olds and news and len(olds) != len(news):
@@ -349,7 +383,7 @@ def _instructions(olds: tuple[Site, ...], news: tuple[Site, ...]) -> str:
     return arrow(*(_opcodes(sites) if sites else None for sites in (olds, news)))
 
 
-def _opcodes(sites: tuple[Site, ...]) -> str:
+def _opcodes(sites: tuple[AnySite, ...]) -> str:
     """ "ld.shared.v4.f32", "ld.shared.f32 ×4"."""
     counted = Counter(site.opcode for site in sites)
     return ", ".join(opcode + (f" ×{count}" if count > 1 else "") for opcode, count in counted.items())
@@ -362,28 +396,28 @@ def arrow(old: str | None, new: str | None) -> str:
     return f"{old}{ARROW}{new}"
 
 
-def _cost_of(sites: list[Site], name: str) -> str:
+def _cost_of(sites: list[AnySite], name: str) -> str:
     """The sum of copies, or their bounds; else what one of them costs, as they are alike."""
     totals = [getattr(site, name) for site in sites]
     if None not in totals:
         return number(sum(totals))
     bounds = [site.bounds for site in sites if site.bounds]
-    if name == "wavefronts" and len(bounds) == len(sites):
+    if name == "paid" and len(bounds) == len(sites):
         return interval(sum(low for low, _ in bounds), sum(high for _, high in bounds))
     return _cost(sites[0], name)
 
 
-def _cost(site: Site, name: str) -> str:
+def _cost(site: AnySite, name: str) -> str:
     total = getattr(site, name)
     if total is not None:
         return number(total)
-    if name == "wavefronts" and site.bounds:
+    if name == "paid" and site.bounds:
         return interval(*site.bounds)
-    each = site.per_request if name == "wavefronts" else site.excess_per_request
+    each = site.per_request if name == "paid" else site.excess_per_request
     if each is not None:
         return f"{interval(each.low, each.high)} each"
-    if name == "wavefronts" and site.line_class_max is not None:
-        return f"k = {site.line_class_max}"
+    if name == "paid" and isinstance(site, Site) and site.line_class_max is not None:
+        return plural(site.line_class_max, "step")
     return number(None)
 
 
@@ -391,12 +425,8 @@ def notes_of(row: Row) -> list[Note]:
     """The source line and where it was inlined; why, where the site got worse or its status changed; how often it runs,
     where that changed."""
     change = row[0]
-    worst = max((one.site for one in row), key=lambda site: site.excess or 0)
-    notes = []
-    if worst.source and worst.source.text:
-        notes.append(Note("source", cut(worst.source.text), worst.source.line))
-    if worst.source:
-        notes += frame_notes(worst.source)
+    worst = max((one.site for one in row), key=lambda site: site.wasted or 0)
+    notes = [note for note in place_notes(worst) if note.kind != "note"]
     if change.verdict in (Verdict.WORSE, Verdict.NEW) and worst.cause:
         notes.append(Note("note", worst.cause))
     if change.verdict is Verdict.STATUS_CHANGED and worst.reason:

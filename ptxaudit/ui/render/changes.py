@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxaudit.review.diff.reports import Diff
+from ptxaudit.review.diff.reports import Diff, KernelDiff
 from ptxaudit.ui.render.change_rows import (
-    COLUMNS,
     Row,
     Shown,
+    Table,
     cells_of,
     facts_of,
     left_out_line,
@@ -68,9 +68,10 @@ def _kernel_markdown(shown: Shown, codes: Codes | None) -> str:
     lines = [f"**`{code(name_of(shown.entry))}`** {plain(where(shown.entry))}"]
     if facts := facts_of(shown.entry):
         lines += ["", "  \n".join(map(plain, facts))]
-    if shown.rows:
-        lines += ["", "| " + " | ".join((*COLUMNS, "line")) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
-        lines += ["| " + " | ".join((*map(plain, cells_of(shown.entry, row)), _line(row))) + " |" for row in shown.rows]
+    for table in shown.tables:
+        lines += ["", f"{table.title}:"] if table.title else []
+        lines += ["", "| " + " | ".join((*table.columns, "line")) + " |", "|---" * (len(table.columns) + 1) + "|"]
+        lines += ["| " + " | ".join((*map(plain, cells_of(shown.entry, row)), _line(row))) + " |" for row in table.rows]
     for row in shown.rows:
         if both := code_lines_of(shown.entry, row, codes):
             lines += [
@@ -89,21 +90,25 @@ def _kernel_markdown(shown: Shown, codes: Codes | None) -> str:
 def _kernel_text(shown: Shown, codes: Codes | None) -> str:
     entry = shown.entry
     lines = [f"{name_of(entry)}  {where(entry)}", *(f"  {fact}" for fact in facts_of(entry))]
-    if not shown.rows:
-        return "\n".join(lines)
-    lines.append("")
-    cells = [COLUMNS, *(cells_of(entry, row) for row in shown.rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(COLUMNS))]
+    for table in shown.tables:
+        lines += ["", *([f"  {table.title}"] if table.title else []), *_table_lines(entry, table, codes)]
+    return "\n".join(lines)
+
+
+def _table_lines(entry: KernelDiff, table: Table, codes: Codes | None) -> list[str]:
+    """The rows of one memory in columns, with their notes."""
+    cells = [table.columns, *(cells_of(entry, row) for row in table.rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(table.columns))]
 
     def aligned(line: Sequence[str]) -> str:
         return ("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))).rstrip()
 
-    lines.append(aligned(COLUMNS))
-    for row, line in zip(shown.rows, cells[1:], strict=True):
+    lines = [aligned(table.columns)]
+    for row, line in zip(table.rows, cells[1:], strict=True):
         lines.append(aligned(line))
         lines += [note_text(note) for note in notes_of(row)]
         lines += [f"      {line}".rstrip() for line in code_lines_of(entry, row, codes)]
-    return "\n".join(lines)
+    return lines
 
 
 def _line(row: Row) -> str:

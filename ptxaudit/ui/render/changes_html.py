@@ -5,13 +5,13 @@ each of their sites cost before and after, and the code of both sides beside eac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ptxaudit.base.version import __version__
 from ptxaudit.report.model import Problem
 from ptxaudit.review.diff.reports import Diff, Verdict
 from ptxaudit.review.diff.thresholds import Crossing
 from ptxaudit.ui.render.change_rows import (
-    COLUMNS,
     cells_of,
     facts_of,
     figure_text,
@@ -54,7 +54,6 @@ def diff_html(
         denied=[f"{crossing.threshold}: {crossing_text(crossing)}" for crossing in crossings],
         problems=[problem_text(problem) for problem in problems],
         overview=OVERVIEW,
-        columns=COLUMNS,
         numeric=NUMERIC,
         left_out=left_out_line(diff, shown, everything),
         version=__version__,
@@ -66,14 +65,21 @@ def diff_html(
                 "facts": facts_of(one.entry),
                 "worse": one.entry.got_worse,
                 "figures": [_figure(one.entry.figures[name]) for name in OVERVIEW],
-                "rows": [
+                "tables": [
                     {
-                        "cells": cells_of(one.entry, row),
-                        "tone": _TONES.get(row[0].verdict, "quiet"),
-                        "notes": notes_of(row),
-                        "code": pairs_of(one.entry, row, codes),
+                        "title": table.title,
+                        "columns": table.columns,
+                        "rows": [
+                            {
+                                "cells": cells_of(one.entry, row),
+                                "tone": _TONES.get(row[0].verdict, "quiet"),
+                                "notes": notes_of(row),
+                                "code": pairs_of(one.entry, row, codes),
+                            }
+                            for row in table.rows
+                        ],
                     }
-                    for row in one.rows
+                    for table in one.tables
                 ],
             }
             for at, one in enumerate(shown)
@@ -81,7 +87,7 @@ def diff_html(
     )
 
 
-def _figure(both: tuple) -> tuple[str, str]:
+def _figure(both: tuple[Any, Any]) -> tuple[str, str]:
     """(text, tone) of a cell of the overview."""
     old, new = both
     if old == new or old is None or new is None:

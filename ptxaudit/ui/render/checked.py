@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from ptxaudit.base.records import record
+from ptxaudit.base.places import base_name
+from ptxaudit.base.records import Record
 from ptxaudit.report.model import Frame, Report, Source, Suppression
-from ptxaudit.report.paths import base_name, below, is_own
+from ptxaudit.report.paths import below, is_own, own_place
 from ptxaudit.review.findings import Certainty, Finding, Folded, Place, find, fold, stale_suppressions
 from ptxaudit.review.rules import RULES, Level, Rule
+from ptxaudit.ui.render.view import View, marked
 
 if TYPE_CHECKING:
     from ptxaudit.review.baseline import Ratchet
@@ -30,8 +32,7 @@ State = Literal["new", "unchanged"]
 _GRAVE_FIRST: tuple[Level, ...] = ("error", "warning", "note")
 
 
-@record
-class Result:
+class Result(Record):
     """One folded finding. level: the rule's where it is certain, else "note"; file: below the root;
     state: against the baseline, None without one; fingerprint: the same after lines moved."""
 
@@ -59,8 +60,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Checked:
-    """root: the folder that paths are told relative to; ratchet: the report beside its baseline;
-    ignore: ids of rules whose findings are not told; whole: all kernels of the inputs were audited."""
+    """root: the folder that paths are specified relative to; ratchet: the report beside its baseline;
+    ignore: ids of rules whose findings are not shown; whole: all kernels of the inputs were audited."""
 
     report: Report
     root: str | None = None
@@ -80,12 +81,8 @@ class Checked:
         """Where a finding is shown: the access's own line, or the innermost of the project's that it was inlined
         at, where the access itself is in a header of somebody else's."""
         return next(
-            (
-                place
-                for place in (source, *source.inlined)
-                if place.file in self._inputs or is_own(place.file, self.root)
-            ),
-            source,
+            (place for place in source.places if place.file in self._inputs or is_own(place.file, self.root)),
+            own_place(source),
         )
 
     @cached_property
@@ -113,6 +110,11 @@ class Checked:
         """Those that no comment allows and no baseline knows."""
         return [result for result in self.results if result.allowed is None and result.state != "unchanged"]
 
+    def view(self, width: int | None = None, full: bool = True, top: int | None = None) -> View:
+        """What text shows of it: with the rules that have something to say; see `View`."""
+        marks, rules, first = marked(tuple(f for f in self.findings if f.certainty is not Certainty.UNKNOWN))
+        return View(width, full, top, marks, rules, first)
+
     def _result(self, folded: Folded, printed: str) -> Result:
         finding = folded.finding
         rule = RULES[finding.rule]
@@ -126,13 +128,13 @@ class Checked:
         )
 
     def _state(self, finding: Finding) -> State | None:
-        """Against the baseline; copies of one line that are known and new are told apart."""
+        """Against the baseline; copies of one line that are known and new are distinguished."""
         return None if self.ratchet is None else "unchanged" if self.ratchet.knows(finding) else "new"
 
 
 def fingerprints(folded: Iterable[Folded]) -> list[str]:
     """One for each: of rule, kernel, access, file and the text of the lines, never of line numbers or
-    offsets; equal ones are told apart by their order."""
+    offsets; equal ones are distinguished by their order."""
     stems = [_stem(one.finding) for one in folded]
     count: Counter[str] = Counter()
     result = []
@@ -146,8 +148,7 @@ def _stem(finding: Finding) -> str:
     kernel, site = finding.kernel, finding.site
     source = finding.source or (site.source if site else None)
     stack = [
-        f"{base_name(place.file)}|{' '.join((place.text or '').split())}"
-        for place in ((source, *source.inlined) if source else ())
+        f"{base_name(place.file)}|{' '.join((place.text or '').split())}" for place in (source.places if source else ())
     ]
     own = [kernel.name, kernel.isa] if kernel else []
     return "\n".join([finding.rule, *own, site.access if site else "", *(stack or [base_name(finding.where.file)])])

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptxaudit.base.places import line_of
 from ptxaudit.base.words import interval, number, plural
+from ptxaudit.report.model import MemorySite, Site
 from ptxaudit.review.compare import AGREEING, Comparison, Row, Total, Verdict
 from ptxaudit.review.profiles import Compared
 from ptxaudit.ui.render.rows import Note
@@ -82,7 +84,8 @@ def _memory_lines(memory: Sequence[Row]) -> list[str]:
 
 def _memory_cells(row: Row) -> tuple[str, ...]:
     site, counted = row.site, row.counted
-    line = f" {site.source.file.rsplit('/', 1)[-1]}:{site.source.line}" if site.source else ""
+    assert isinstance(site, MemorySite) and counted is not None  # rows of global memory have both
+    line = f" {line_of(site.source)}" if site.source else ""
     bounds = (site.sectors, site.sectors) if site.sectors is not None else site.bounds
     return (
         str(row.verdict),
@@ -115,9 +118,9 @@ def _counters(totals: Sequence[Total]) -> list[str]:
 def _cells(row: Row) -> tuple[str, ...]:
     site, counted = row.site, row.counted
     opcode = site.opcode if site else counted.text.split()[0] if counted else ""
-    line = f" {site.source.file.rsplit('/', 1)[-1]}:{site.source.line}" if site and site.source else ""
+    line = f" {line_of(site.source)}" if site and site.source else ""
     ours = ("–", "–")
-    if site:
+    if isinstance(site, Site):
         bounds = (site.wavefronts, site.wavefronts) if site.wavefronts is not None else site.bounds
         never = site.status == "unreached"
         ours = ("0", "0") if never else (number(site.requests), interval(*bounds) if bounds else "–")

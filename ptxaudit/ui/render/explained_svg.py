@@ -14,10 +14,10 @@ import numpy as np
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.words import interval, plural
 from ptxaudit.hardware import banks
+from ptxaudit.report.paths import place
 from ptxaudit.review.explain import Explained
 from ptxaudit.ui.render.explanation import MOST_PATTERNS, scored_access, sorted_patterns
 from ptxaudit.ui.render.fixes import headline
-from ptxaudit.ui.render.rows import place
 from ptxaudit.ui.render.svg import picture
 
 GAP = 14  # pixels between pictures
@@ -52,7 +52,7 @@ def _pictures(one: Explained) -> Iterator[str]:
     machine, site = one.examined.machine, one.site
     where = f"{place(site, one.examined.entry)} {site.opcode}"
     for pattern in sorted_patterns(one)[:MOST_PATTERNS]:
-        times = f", {plural(pattern.count, 'request')} like this" if site.requests is not None else ""
+        times = f", {plural(pattern.count, 'request')} like this" if pattern.count and site.requests is not None else ""
         unit = "wavefront" if pattern.high == 1 else "wavefronts"
         cost = f"{interval(pattern.low, pattern.high)} {unit}, ideal {pattern.ideal}"
         with suppress(ValueError):  # cp.async.cg has no wavefronts to draw

@@ -6,44 +6,56 @@ come from, which lanes meet, by which rule, and what it would be otherwise.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 from rich.text import Text
 
-from ptxaudit.base.demangle import demangle
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.words import interval, number, plural
 from ptxaudit.engine.answer.result import Pattern
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import anatomy as banks_anatomy
 from ptxaudit.hardware.memory import opcodes
+from ptxaudit.report.cause import copy_as_ca
+from ptxaudit.report.copy_words import explained
 from ptxaudit.report.model import MemorySite, Site, Trip
 from ptxaudit.review.explain import Explained
 from ptxaudit.ui.render.bankmap import bank_map
 from ptxaudit.ui.render.fixes import headline
+from ptxaudit.ui.render.layout import fitted
 from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
 from ptxaudit.ui.render.memory import memory_rows
 from ptxaudit.ui.render.rows import COLUMNS, Note, kernel_rows
 from ptxaudit.ui.render.sectormap import sector_map
 from ptxaudit.ui.render.text import header_lines, note_text, table_lines
 
-_MANGLED = re.compile(r"\b_Z\w+")
-
 LANES_A_LINE = 8
+_IN_FORMULAS = {  # what numbers are that the source has no name for
+    "trip of": "how often the loop of that line went round before",
+    "change at": "what that line has changed its variable by since the loop began",
+    "choice at": "what differs between two ways that meet at that line",
+    "value loaded at": "what that line read from memory",
+}
 MOST_PATTERNS = 3
 PIPE_WIDTH = 140  # columns: a map of 32 banks fits
 
 
-def explanation_text(one: Explained) -> str:
+def explanation_text(one: Explained, width: int | None = None) -> str:
     """All sections of one site as plain text."""
-    return "\n".join(line.plain if isinstance(line, Text) else line for line in explanation(one)) + "\n"
+    lines = explanation(one, width or PIPE_WIDTH, fold=width is not None)
+    return "\n".join(line.plain if isinstance(line, Text) else line for line in lines) + "\n"
 
 
-def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]:
-    """All sections of one site, line by line; a bank map is one coloured Text of several lines."""
+def explanation(one: Explained, width: int = PIPE_WIDTH, fold: bool = False) -> Iterator[str | Text]:
+    """All sections of one site, line by line; a bank map is one coloured Text of several lines. fold: no other line is
+    longer than the width either."""
+    for line in _sections(one, width):
+        yield fitted(line, width) if fold and isinstance(line, str) else line
+
+
+def _sections(one: Explained, width: int) -> Iterator[str | Text]:
     entry = one.examined.entry
     of_memory = isinstance(one.site, MemorySite)
     alone = replace(entry, sites=(), memory=(one.site,)) if of_memory else replace(entry, sites=(one.site,), memory=())
@@ -57,6 +69,7 @@ def explanation(one: Explained, width: int = PIPE_WIDTH) -> Iterator[str | Text]
     )
     yield note_text(Note("note", f"instruction: {one.site.text}"))
     yield from _became(one)
+    yield from _steps(one)
     yield ""
     yield from _address(one)
     yield from _patterns(one, width)
@@ -87,10 +100,21 @@ def _became(one: Explained) -> Iterator[str | Text]:
     )
 
 
+def _steps(one: Explained) -> Iterator[str]:
+    """What a step of cp.async.cg is, and what takes fewer."""
+    if isinstance(one.site, Site) and one.site.line_class_max:
+        machine, access = one.examined.machine, scored_access(one)
+        told = explained(machine, one.site.line_class_max)
+        if access is not None and one.site.line_class_max > 1:
+            told.append(copy_as_ca(machine, access, one.result.patterns))
+        yield from (note_text(Note("note", f"cp.async.cg: {line}")) for line in told if line)
+
+
 def _address(one: Explained) -> Iterator[str]:
     if one.formula:
         yield "address of its first request, in bytes; lane = 0, 1, …:"
-        yield f"  {_readable(one.formula)}"
+        yield f"  {one.formula}"
+        yield from (f"  {word} …: {what}" for word, what in _IN_FORMULAS.items() if f"{word} " in one.formula)
         yield ""
 
 
@@ -100,18 +124,8 @@ def _copies(one: Explained) -> Iterator[str]:
             f"{plural(len(one.copies), 'copy', 'copies')} of this access with requests like these, each at its own"
             " address:"
         )
-        yield from (f"  {copy.site.id}  {_readable(copy.formula)}".rstrip() for copy in one.copies)
+        yield from (f"  {copy.site.id}  {copy.formula}".rstrip() for copy in one.copies)
         yield ""
-
-
-def _readable(formula: str) -> str:
-    """A formula with the names of variables as the source has them."""
-    return _MANGLED.sub(lambda name: _variable(name[0]), formula)
-
-
-def _variable(mangled: str) -> str:
-    """The name of a variable in a function, as the source has it."""
-    return demangle(mangled).rpartition("::")[2]
 
 
 def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
@@ -120,7 +134,9 @@ def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
     access = scored_access(one)
     for pattern in patterns[:MOST_PATTERNS]:
         times = (
-            f"{plural(pattern.count, 'request')} like this" if one.site.requests is not None else "a request like this"
+            f"{plural(pattern.count, 'request')} like this"
+            if pattern.count and one.site.requests is not None
+            else "a request like this"
         )
         word = "wavefront" if isinstance(one.site, Site) else "sector"
         cost = (
@@ -212,7 +228,7 @@ def _rule(one: Explained) -> Iterator[str]:
     if access is None:
         return
     machine = one.examined.machine
-    rule = machine.rule(access)
+    rule = machine.known_rule(access)
     yield f"the rule of {machine.name}: {rule.says}"
     source = machine.sources.get(rule.source)
     if source is not None:

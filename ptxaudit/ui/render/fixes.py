@@ -13,8 +13,9 @@ transpose(float*, float const*, int)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import PurePath
+
+from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.words import bare_name, interval, listing, number, plural
@@ -106,7 +107,7 @@ def _heading(array: ArrayEntry) -> list[str]:
     facts = [
         PurePath(array.input).name,
         f"{array.arch} {array.isa}",
-        str(array.launch) if array.launch else "no launch told",
+        str(array.launch) if array.launch else "no launch specified",
     ]
     return [array.demangled, "  " + " · ".join(facts)]
 

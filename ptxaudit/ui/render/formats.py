@@ -13,7 +13,7 @@ def written(name: str, checked: Checked) -> str | Iterator[str]:
         case "text":
             from ptxaudit.ui.render.text import report_text
 
-            return report_text(checked.report)
+            return report_text(checked.report, checked.view())
         case "json":
             return checked.report.json_pieces()
         case "sarif":

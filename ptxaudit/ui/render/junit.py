@@ -1,4 +1,4 @@
-"""Writes JUnit XML: a suite a kernel and launch, a case a source line with shared-memory accesses.
+"""Writes JUnit XML: a suite a kernel and launch, a case a source line with accesses to the memories that are looked at.
 
 A case fails where a rule of level warning or error finds something for certain; it is skipped where
 nothing is known of its cost. What could not be checked is an error in a suite of its own.
@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ptxaudit.base.status import Status
-from ptxaudit.report.model import Kernel, Problem, Site
+from ptxaudit.report.model import AnySite, Kernel, Problem
 from ptxaudit.report.paths import below, place
 from ptxaudit.review.findings import Finding
 from ptxaudit.review.findings import fold as fold_findings
 from ptxaudit.review.rules import RULES
 from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.memory import fold_memory
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import fold
 
@@ -49,14 +50,15 @@ def junit(checked: Checked) -> str:
 def _suite(suites: Element, kernel: Kernel, found: dict[int, list[Finding]], checked: Checked) -> None:
     launch = f", {kernel.launch}" if kernel.launch else ""
     suite = SubElement(suites, "testsuite", name=_clean(f"{kernel.demangled} ({kernel.arch} {kernel.isa}{launch})"))
-    for group in fold(kernel.sites):
+    groups: list[tuple[AnySite, ...]] = [*fold(kernel.sites), *fold_memory(kernel.memory)]
+    for group in groups:
         _case(suite, kernel, group, [finding for site in group for finding in found.get(id(site), ())], checked)
     for finding in found.get(id(kernel), ()):
         case = SubElement(suite, "testcase", classname=_clean(kernel.demangled), name=RULES[finding.rule].title)
         _failure(case, [finding])
 
 
-def _case(suite: Element, kernel: Kernel, group: tuple[Site, ...], findings: list[Finding], checked: Checked) -> None:
+def _case(suite: Element, kernel: Kernel, group: Sequence[AnySite], findings: list[Finding], checked: Checked) -> None:
     site = group[0]
     name = f"{place(site, kernel)} {site.opcode}" + (f" ×{len(group)}" if len(group) > 1 else "")
     case = SubElement(suite, "testcase", classname=_clean(kernel.demangled), name=_clean(name))

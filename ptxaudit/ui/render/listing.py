@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from pathlib import PurePath
 from textwrap import indent
 from typing import Any
+
+from msgspec import to_builtins
 
 from ptxaudit.base import printable
 from ptxaudit.base.demangle import demangle
@@ -78,7 +79,7 @@ def _record(listed: Listed) -> dict[str, Any]:
         "isa": function.isa,
         "arch": function.arch,
         "input": listed.input,
-        "image": asdict(listed.image) if listed.image else None,
+        "image": to_builtins(listed.image) if listed.image else None,
         "sites": listed.sites,
         "code": listed.code,
         "registers": listed.registers,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -136,7 +138,7 @@ def source_keys(machine: Machine) -> list[str]:
     return list(dict.fromkeys([*(rule.source for rule in machine.rules), *own]))
 
 
-def list_dict(machines: list[Machine]) -> dict:
+def list_dict(machines: list[Machine]) -> dict[str, Any]:
     """JSON of the list."""
     return {
         "schema": "ptxaudit/machines/1",
@@ -156,7 +158,7 @@ def list_dict(machines: list[Machine]) -> dict:
     }
 
 
-def machine_dict(machine: Machine) -> dict:
+def machine_dict(machine: Machine) -> dict[str, Any]:
     """JSON of one machine with its rules."""
     return {
         "schema": SCHEMA,
@@ -181,7 +183,7 @@ def machine_dict(machine: Machine) -> dict:
                 "merged_group": rule.count.paired or None,
                 "factor": rule.count.factor,
                 "split": rule.split,
-                "exact": not rule.doubt and rule.count.what in (Counted.WORDS, Counted.LANES),
+                "exact": not rule.uncertainty and rule.count.what in (Counted.WORDS, Counted.LANES),
                 "why_range": rule.why or None,
                 "says": rule.says,
                 "invariant_shift": rule.shift,

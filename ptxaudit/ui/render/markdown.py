@@ -8,8 +8,10 @@ from ptxaudit.base.words import plural
 from ptxaudit.report.model import Kernel
 from ptxaudit.report.paths import below
 from ptxaudit.ui.render.checked import Checked, Result
+from ptxaudit.ui.render.memory import memory_lines, others_line
 from ptxaudit.ui.render.problems import problem_text
-from ptxaudit.ui.render.rows import COLUMNS, NUMERIC, closing_lines, kernel_rows, total_row
+from ptxaudit.ui.render.rows import closing_lines
+from ptxaudit.ui.render.tables import tables_of
 from ptxaudit.ui.render.text import header_lines
 
 MARK = {"error": "🔴", "warning": "🟠", "note": "⚪"}
@@ -24,7 +26,9 @@ def markdown(checked: Checked) -> str:
     outcome = plural(len(worst), "finding") if worst else "no finding"
     if len(results) > len(worst):
         outcome += f", {plural(len(results) - len(worst), 'note')}"
-    blocks = [f"## ptxaudit: {outcome}", "  \n".join(plain(line) for line in closing_lines(checked.report))]
+    report = checked.report
+    closing = (*closing_lines(report), *memory_lines(report), others_line(report))
+    blocks = [f"## ptxaudit: {outcome}", "  \n".join(map(plain, filter(None, closing)))]
     blocks += [_problem(problem_text(problem)) for problem in checked.report.problems]
     if results:
         blocks.append(
@@ -35,7 +39,8 @@ def markdown(checked: Checked) -> str:
     if len(results) > MOST_FINDINGS:
         blocks.append(f"and {plural(len(results) - MOST_FINDINGS, 'more finding')}")
     blocks += _allowed(checked)
-    return "\n\n".join(fitting(blocks, [_kernel(kernel) for kernel in checked.report.kernels if kernel.sites])) + "\n"
+    kernels = [_kernel(kernel) for kernel in report.kernels if kernel.accesses]
+    return "\n\n".join(fitting(blocks, kernels)) + "\n"
 
 
 def fitting(blocks: list[str], tables: list[str]) -> list[str]:
@@ -70,13 +75,14 @@ def _allowed(checked: Checked) -> list[str]:
 
 def _kernel(kernel: Kernel) -> str:
     name, *facts = header_lines(kernel)
-    total = total_row(kernel)
     lines = ["<details>", f"<summary><code>{_html(name)}</code> {_html(facts[0].strip())}</summary>", ""]
     lines += [f"{plain(fact.strip())}  " for fact in facts[1:]] + ([""] if facts[1:] else [])
-    lines.append("| " + " | ".join(COLUMNS) + " |")
-    lines.append("|" + "|".join("---:" if column in NUMERIC else "---" for column in COLUMNS) + "|")
-    for row in [*kernel_rows(kernel), *([total] if total else [])]:
-        lines.append("| " + " | ".join(plain(cell) for cell in row.cells) + " |")
+    for at, table in enumerate(tables_of(kernel)):
+        lines += ([""] if at else []) + ([f"{table.title}:", ""] if table.title else [])
+        lines.append("| " + " | ".join(table.columns) + " |")
+        lines.append("|" + "|".join("---:" if column in table.numeric else "---" for column in table.columns) + "|")
+        lines += ["| " + " | ".join(plain(cell) for cell in row.cells) + " |" for row in table.rows]
+    lines += ["", *(f"{plain(sentence)}  " for sentence in kernel.shares_say)] if kernel.shares_say else []
     return "\n".join([*lines, "", "</details>"])
 
 

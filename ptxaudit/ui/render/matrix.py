@@ -20,13 +20,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import PurePath
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.base.words import cut_at, listing, plural
 from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.report.model import Kernel
 from ptxaudit.review.diff.matrix import SHOWN, Column, Matrix, Row, Step
 from ptxaudit.review.diff.reports import KernelDiff
-from ptxaudit.review.diff.verdict import QUIET, Verdict, excess_of, wavefronts_of
+from ptxaudit.review.diff.verdict import QUIET, Verdict, excess_of, paid_of
 from ptxaudit.ui.render.change_rows import LONGEST_HEAD, figure_text, grown, summary_lines
 from ptxaudit.ui.render.markdown import code, plain
 from ptxaudit.ui.render.rows import ABSENT
@@ -34,11 +34,10 @@ from ptxaudit.ui.render.short_names import short_name
 
 WORSE, BETTER = " ▲", " ▼"
 NUMERIC = frozenset(SHOWN)
-LONGEST_PROBLEM = 120  # characters: the whole of it is told on stderr
+LONGEST_PROBLEM = 120  # characters: the whole of it is specified on stderr
 
 
-@record
-class Line:
+class Line(Record):
     """One row of a kernel's table. first, last: positions in `Row.columns`; cells: without the release."""
 
     first: int
@@ -181,7 +180,7 @@ def _unchanged(rows: Sequence[Row]) -> Table:
 def _head(row: Row) -> str:
     kernel = row.kernel
     name = short_name(kernel.demangled, LONGEST_HEAD)
-    return f"{name}  {kernel.arch} {kernel.isa}, {kernel.launch or 'no launch told'}"
+    return f"{name}  {kernel.arch} {kernel.isa}, {kernel.launch or 'no launch specified'}"
 
 
 def _by_kernel(step: Step) -> dict[int, KernelDiff]:
@@ -212,7 +211,7 @@ def _lines(
             continue
         entry = of_step.get(column, {}).get(id(kernel))
         figures = [(row.figure(name, at), None if above is None else row.figure(name, above)) for name in shown]
-        quiet = entry is not None and all(change.verdict in QUIET for change in entry.changes)
+        quiet = entry is not None and all(change.verdict in QUIET for change in entry.every)
         if (
             not everything
             and above == at - 1
@@ -238,7 +237,7 @@ def _lines(
 
 def _least(name: str, kernel: Kernel | None) -> str:
     """What of a sum over the launch is proved where some sites are open, a dash for nothing."""
-    interval = {"wavefronts": wavefronts_of, "excess": excess_of}.get(name)
+    interval = {"wavefronts": paid_of, "excess": excess_of}.get(name)
     if interval is None or kernel is None or kernel.launch is None:
         return figure_text(None)
     low = sum(found[0] for site in kernel.sites if (found := interval(site)) is not None)
@@ -258,7 +257,7 @@ def _sites(entry: KernelDiff | None) -> str:
     """What became of the sites since the release above."""
     if entry is None or entry.old is None:
         return ""
-    counts = Counter(change.verdict for change in entry.changes)
+    counts = Counter(change.verdict for change in entry.every)
     return ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in Verdict if counts[verdict])
 
 

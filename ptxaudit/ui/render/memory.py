@@ -8,22 +8,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
 
+from ptxaudit.base.places import line_of
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
+from ptxaudit.report.mix import class_of
 from ptxaudit.report.model import Kernel, MemorySite, Report, Span
-from ptxaudit.ui.render.rows import ABSENT, Note, Row, _cases, cut, frame_notes, tone
+from ptxaudit.report.paths import place
+from ptxaudit.ui.render.rows import (
+    ABSENT,
+    MAX_FUNCTION,
+    NO_MARKS,
+    Marks,
+    Note,
+    Row,
+    _cases,
+    cause_notes,
+    place_notes,
+    tone,
+)
+from ptxaudit.ui.render.short_names import short_name
 
 COLUMNS = ("place", "instruction", "status", "requests", "sectors", "ideal", "excess", "lines")
 SPACES = ("global", "local")
+KINDS = {"spill": "spill of a register", "frame": "frame of a call", "array": "array"}
 
 
-def memory_rows(kernel: Kernel, space: str) -> list[Row]:
-    """The rows of one memory of a kernel, most excess first, and their sum where there are several."""
+def memory_rows(kernel: Kernel, space: str, marks: Marks = NO_MARKS) -> list[Row]:
+    """The rows of one memory of a kernel, most excess first, and their sum where there are several. marks: which rules
+    found something where."""
     sites = [site for site in kernel.memory if site.space == space]
-    groups = sorted(_fold(sites), key=lambda group: -_weight(group))
-    rows = [_row(group, kernel) for group in groups]
+    groups = sorted(fold_memory(sites), key=lambda group: -memory_weight(group))
+    rows = [memory_row(group, kernel, marks) for group in groups]
     settled = [site for site in sites if site.status is Status.EXACT]
     if len(sites) > 1 and settled:
         name = "total" if all(site.settled for site in sites) else "exact total"
@@ -35,7 +51,7 @@ def memory_rows(kernel: Kernel, space: str) -> list[Row]:
 _SUMMED = ("requests", "sectors", "sectors_ideal", "sectors_excess", "tag_requests")
 
 
-def _fold(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
+def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
     """Sites of one source line, inline stack and opcode that share a status and what a request costs."""
     groups: dict[object, list[MemorySite]] = {}
     for site in sites:
@@ -58,15 +74,17 @@ def _fold(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
-def _weight(group: tuple[MemorySite, ...]) -> float:
-    excess = [site.sectors_excess for site in group]
-    if None not in excess:
+def memory_weight(group: tuple[MemorySite, ...]) -> float:
+    """What the rows are sorted by: sectors of excess over the launch, else of one request at most."""
+    excess = [site.sectors_excess for site in group if site.sectors_excess is not None]
+    if len(excess) == len(group):
         return sum(excess)
     first = group[0].excess_per_request
     return first.high if first is not None else 0.5
 
 
-def _row(group: tuple[MemorySite, ...], kernel: Kernel) -> Row:
+def memory_row(group: tuple[MemorySite, ...], kernel: Kernel, marks: Marks) -> Row:
+    """One row, with its notes."""
     first = group[0]
     count = f" ×{len(group)}" if len(group) > 1 else ""
     cells = (
@@ -80,42 +98,28 @@ def _row(group: tuple[MemorySite, ...], kernel: Kernel) -> Row:
             )
         ),
     )
-    return Row(cells, tuple(_notes(group)), tone(group[0].status, _weight(group)))
-
-
-def place(site: MemorySite, kernel: Kernel) -> str:
-    """Where a site is, short."""
-    if site.source:
-        return f"{PurePath(site.source.file).name}:{site.source.line}"
-    if site.ptx_line is not None:
-        return f"{PurePath(kernel.input).name}:{site.ptx_line}" if kernel.is_ptx_file else f"PTX line {site.ptx_line}"
-    return f"+{site.offset:#06x}"
+    return Row(cells, tuple(_notes(group, marks)), tone(group[0].status, memory_weight(group)))
 
 
 def _cost(group: tuple[MemorySite, ...], column: str, each: Span | None) -> str:
     values = [getattr(site, column) for site in group]
     if None not in values:
         return number(sum(values))
-    if column == "sectors" and all(site.bounds for site in group):
-        return interval(sum(site.bounds[0] for site in group), sum(site.bounds[1] for site in group))
+    bounds = [site.bounds for site in group if site.bounds is not None]
+    if column == "sectors" and len(bounds) == len(group):
+        return interval(sum(low for low, _ in bounds), sum(high for _, high in bounds))
     if each is not None:
         return f"{interval(each.low, each.high)} each"
     return "?" if column == "requests" else ABSENT
 
 
-def _notes(group: tuple[MemorySite, ...]) -> Iterator[Note]:
+def _notes(group: tuple[MemorySite, ...], marks: Marks) -> Iterator[Note]:
     first = group[0]
-    if first.source and first.source.text:
-        yield Note("source", cut(first.source.text), first.source.line)
-    if first.source:
-        yield from frame_notes(first.source)
-    if not (first.source and first.source.text):
-        yield Note("note", first.text)
+    yield from place_notes(first)
     if first.kind is not None:
-        yield Note("note", first.kind)
+        yield Note("note", KINDS[first.kind])
     worst = max(group, key=lambda site: site.sectors_excess or 0)
-    if worst.cause:
-        yield Note("note", worst.cause)
+    yield from cause_notes(worst.cause, group, marks)
     if (lanes := max((site.same_address or 0 for site in group), default=0)) > 1:
         yield Note("note", f"up to {lanes} lanes are on one address: the L2 takes them one after the other")
     if first.reason and first.status is not Status.EXACT:
@@ -143,3 +147,47 @@ def _share(sites: list[MemorySite]) -> str:
         if sectors
         else ""
     )
+
+
+def others_line(report: Report) -> str:
+    """What the code alone says of the memories that were not looked at, the worst first; "" where all were, or there is
+    nothing.
+
+    One PTX and one SASS entry of a kernel are of the same code: machine code is taken.
+    """
+    isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
+    kernels = [kernel for kernel in report.kernels if kernel.isa == isa and kernel.spaces == ("shared",)]
+    once = list({(kernel.input, kernel.name, kernel.arch): kernel for kernel in kernels}.values())
+    parts = [part for part in (_spilled(once), _by_lane(once), *_accesses(once)) if part]
+    return f"not looked at (--space all): {', '.join(parts)}" if parts else ""
+
+
+def _spilled(kernels: list[Kernel]) -> str:
+    spilled = [(kernel.spills.everywhere, kernel) for kernel in kernels if kernel.spills and kernel.spills.everywhere]
+    if not spilled:
+        return ""
+    most, worst = max(spilled, key=lambda one: one[0])
+    more = f", the most of {plural(len(spilled), 'kernel')}" if len(spilled) > 1 else ""
+    return f"{plural(most, 'byte')} of spills in {short_name(worst.demangled, MAX_FUNCTION)}{more}"
+
+
+def _by_lane(kernels: list[Kernel]) -> str:
+    """Arrays of a thread that lanes index differently."""
+    found = [(kernel, access) for kernel in kernels for access in kernel.local if access.by == "lane"]
+    if not found:
+        return ""
+    kernel, first = found[0]
+    at = f" at {line_of(first.source)}" if first.source else f" in {short_name(kernel.demangled, MAX_FUNCTION)}"
+    more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+    return f"a local array indexed by lane{at}{more}"
+
+
+def _accesses(kernels: list[Kernel]) -> Iterator[str]:
+    """How many instructions access each of them."""
+    counts = Counter[str]()
+    for kernel in kernels:
+        for opcode, count in kernel.code.opcodes.items() if kernel.code else ():
+            counts[class_of(opcode).partition("-")[0]] += count
+    for space in SPACES:
+        if counts[space]:
+            yield f"{plural(counts[space], f'{space} access', f'{space} accesses')}"

@@ -5,7 +5,7 @@ Styles are inline, as notebooks drop style sheets, and pictures are SVG with not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -90,7 +90,14 @@ def _pattern(site: Site, pattern: Pattern) -> str:
     return _picture(machine, opcode, pattern.addresses, lanes, None, title)
 
 
-def _picture(machine: str, opcode: str, addresses, active, sources, title: str) -> str:
+def _picture(
+    machine: str,
+    opcode: str,
+    addresses: Sequence[int],
+    active: Sequence[bool],
+    sources: Sequence[int] | None,
+    title: str,
+) -> str:
     """The SVG of a request, "" of one that cannot be drawn."""
     from ptxaudit.hardware import banks, machines
     from ptxaudit.ui.render.svg import picture
@@ -139,7 +146,6 @@ def score_html(score: Score) -> str:
 
 def changes_html(diff: Diff) -> str:
     """The summary of a diff, and a table of the sites of each kernel that changed."""
-    from ptxaudit.ui.render.change_rows import COLUMNS as OF_CHANGES
     from ptxaudit.ui.render.change_rows import (
         cells_of,
         left_out_line,
@@ -154,6 +160,8 @@ def changes_html(diff: Diff) -> str:
     parts += [f"<p>{escape(line)}</p>" for line in (*sides_lines(diff), *summary_lines(diff))]
     for one in shown:
         parts.append(f"<p><b>{escape(name_of(one.entry))}</b></p>")
-        parts.append(_table([tuple(OF_CHANGES), *(tuple(cells_of(one.entry, row)) for row in one.rows)]))
+        for table in one.tables:
+            parts += [f"<p>{escape(table.title)}</p>"] if table.title else []
+            parts.append(_table([table.columns, *(tuple(cells_of(one.entry, row)) for row in table.rows)]))
     left = left_out_line(diff, shown)
     return "\n".join([*parts, *([f"<p>{escape(left)}</p>"] if left else [])])

@@ -10,7 +10,7 @@ what ptxas made of k (sm_90)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ptxaudit.report.model import Kernel, Pairing, Report, Site
 from ptxaudit.report.paths import place
@@ -50,7 +50,9 @@ def _block(kernel: Kernel, report: Report) -> list[str]:
 def _rows(pairings: Sequence[Pairing], ptx: Kernel, sass: Kernel) -> Iterator[tuple[str, ...]]:
     """One row for all accesses of a place that became the same."""
     ours, theirs = {site.id: site for site in ptx.sites}, {site.id: site for site in sass.sites}
-    groups: dict[Hashable, list[tuple[list[Site], list[Site], Pairing]]] = defaultdict(list)
+    groups: dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], list[tuple[list[Site], list[Site], Pairing]]] = (
+        defaultdict(list)
+    )
     for pairing in pairings:
         left, right = (
             [known[name] for name in names if name in known]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ptxaudit.base.words import plural
 from ptxaudit.report.model import Input, Problem, Suppression
 from ptxaudit.report.paths import below
 from ptxaudit.report.paths import place as place_of
+from ptxaudit.review.findings import fold
 from ptxaudit.review.gate import Standing
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ptxaudit.ui.render.checked import Checked
 
 
-MOST_DETAIL, SHOWN_DETAIL = 24, 20  # lines of a compiler's log: as many are told, or of a longer one so many
+MOST_DETAIL, SHOWN_DETAIL = 24, 20  # lines of a compiler's log: as many are specified, or of a longer one so many
 _ERROR = re.compile(r"\berror\b.*:|: error")
 
 
@@ -72,21 +73,31 @@ def error_text(error: InputError) -> str:
     return problem_text(Problem.of(error))
 
 
-def denial_lines(denials: Iterable[Denial], checked: Checked, word: str = "denied") -> list[str]:
-    """A line for each place that the gate denies, by which limit; copies of one line are counted."""
-    return [f"{word} by {text}" for text in _counted(denial_text(denial, checked) for denial in denials)]
+def denial_lines(denials: Sequence[Denial], checked: Checked, word: str = "denied") -> list[str]:
+    """A line for each place that the gate denies, by which limit; copies of one line are specified together."""
+    ruled = {id(denial.finding): denial for denial in denials if denial.finding is not None}
+    lines = []
+    for one in fold(denial.finding for denial in ruled.values() if denial.finding is not None):
+        denial = ruled[id(one.finding)]
+        lines.append(_denial_line(word, denial, _where(denial, checked), one.what))
+    copies: dict[str, list[Denial]] = {}
+    for denial in denials:
+        if denial.finding is None:
+            copies.setdefault(_denial_line("", denial, _where(denial, checked), _figure(denial)), []).append(denial)
+    for same in copies.values():
+        what = _figure(same[0]) + (f", in each of {len(same)} copies" if len(same) > 1 else "")
+        lines.append(_denial_line(word, same[0], _where(same[0], checked), what))
+    return lines
 
 
-def _counted(texts: Iterable[str]) -> list[str]:
-    """Each text once, with how often it came."""
-    return [text + (f"  ×{count}" if count > 1 else "") for text, count in Counter(texts).items()]
+def _figure(denial: Denial) -> str:
+    return (f"{denial.site.opcode}: " if denial.site is not None else "") + denial.what
 
 
-def denial_text(denial: Denial, checked: Checked) -> str:
+def _denial_line(word: str, denial: Denial, where: str, what: str) -> str:
     """Which limit, where, and why."""
-    opcode = f"{denial.site.opcode}: " if denial.site is not None and denial.finding is None else ""
     kernel = f"  ({denial.kernel.demangled})" if denial.kernel else ""
-    return f"{denial.limit}: {_where(denial, checked)}: {opcode}{denial.what}{kernel}"
+    return f"{word} by {denial.limit}: {where}: {what}{kernel}"
 
 
 def _where(denial: Denial, checked: Checked) -> str:
@@ -126,7 +137,7 @@ def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
     if not entries:
         return []
     return [
-        *_counted(entries),
+        *(text + (f"  ×{count}" if count > 1 else "") for text, count in Counter(entries).items()),
         (
             f"baseline: {plural(len(entries), 'stale entry', 'stale entries')}: lower it with `ptxaudit baseline update"
             f" {file} INPUT...`"
@@ -178,4 +189,6 @@ def _counts(verdict: Verdict, alone: Standing | None = None) -> str:
         for standing in reversed(Standing)
         if standing is not Standing.OPEN and verdict.standing.get(standing)
     ]
-    return f" ({', '.join(told)})" if told and verdict.standing.get(alone) != verdict.concerned else ""
+    return (
+        f" ({', '.join(told)})" if told and (alone is None or verdict.standing.get(alone) != verdict.concerned) else ""
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from rich.text import Text
 
@@ -12,7 +15,14 @@ from ptxaudit.ui.render.bankmap import DEFAULT_WIDTH, bank_map
 SCHEMA = "ptxaudit/score/1"
 
 
-def request_text(score: Score, addresses, active=None, sources=None, zero_filled=0, width: int | None = None) -> Text:
+def request_text(
+    score: Score,
+    addresses: Sequence[int],
+    active: int | None = None,
+    sources: Sequence[int] | None = None,
+    zero_filled: int = 0,
+    width: int | None = None,
+) -> Text:
     """The lines that `ptxaudit score` prints. Arguments as `score_request` took them."""
     machine, row = machines.get(score.machine), _rows(score, addresses, active, sources, zero_filled)
     text = Text()
@@ -23,7 +33,7 @@ def request_text(score: Score, addresses, active=None, sources=None, zero_filled
     text.append(f"  ({_evidence(score)})\n")
     for sentence in banks.reasons(machine, score.access, *row):
         text.append(f"  {sentence}\n")
-    text.append(f"  rule: {machine.rule(score.access).says}\n", "dim")
+    text.append(f"  rule: {machine.known_rule(score.access).says}\n", "dim")
     if score.note:
         text.append(f"  note: {score.note}\n", "yellow")
     text.append("\n")
@@ -51,7 +61,13 @@ def _evidence(score: Score) -> str:
     return score.evidence
 
 
-def request_dict(score: Score, addresses, active=None, sources=None, zero_filled=0) -> dict:
+def request_dict(
+    score: Score,
+    addresses: Sequence[int],
+    active: int | None = None,
+    sources: Sequence[int] | None = None,
+    zero_filled: int = 0,
+) -> dict[str, Any]:
     """The JSON of one scored request. Arguments as `score_request` took them."""
     machine, row = machines.get(score.machine), _rows(score, addresses, active, sources, zero_filled)
     access = score.access
@@ -70,7 +86,7 @@ def request_dict(score: Score, addresses, active=None, sources=None, zero_filled
         "line_class_max": score.line_class_max,
         "lines_ideal": score.lines_ideal,
         "evidence": score.evidence,
-        "rule": machine.rule(access).says,
+        "rule": machine.known_rule(access).says,
         "reasons": list(banks.reasons(machine, access, *row)),
         "note": score.note or None,
         "groups": [
@@ -88,12 +104,19 @@ def request_dict(score: Score, addresses, active=None, sources=None, zero_filled
     }
 
 
-def _drawn(score: Score, row: tuple) -> np.ndarray:
+_Given = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
+
+
+def _drawn(score: Score, row: _Given) -> np.ndarray:
     """The active lanes; of cp.async.cg those that copy, as zeros count for no line."""
-    return row[1] & ~row[3] if score.access.bypass and row[3] is not None else row[1]
+    _, active, _, zeros = row
+    drawn: np.ndarray = active & ~zeros if score.access.bypass and zeros is not None else active
+    return drawn
 
 
-def _rows(score: Score, addresses, active, sources, zero_filled) -> tuple:
+def _rows(
+    score: Score, addresses: Sequence[int], active: int | None, sources: Sequence[int] | None, zero_filled: int
+) -> _Given:
     """(addresses, active, sources, zero_filled) as arrays of one value a lane."""
     lanes = machines.get(score.machine).lanes
 

@@ -10,19 +10,21 @@ Pure functions of the report; `text` and `terminal` only lay the rows out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from ptxaudit.base.records import record
+from ptxaudit.base.places import base_name
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import bare_name, cut_at, interval, number, plural, sequence
-from ptxaudit.report.model import Condition, Fix, Kernel, Report, Site, Source, Span
-from ptxaudit.report.paths import place
+from ptxaudit.report.copy_words import explained, steps
+from ptxaudit.report.model import Condition, Fix, Frame, Kernel, MemorySite, Report, Site, Source, Span
+from ptxaudit.report.paths import own_place, place
 from ptxaudit.ui.render.short_names import short_name
 
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
-NUMERIC = frozenset((*COLUMNS[3:], "sectors", "lines"))
+NUMERIC = frozenset((*COLUMNS[3:], "sectors", "lines", "depth", "trips", "accesses", "share", "spills"))
+TOTALS = ("total", "exact total")
 MAX_CONDITIONS = 6  # cases shown a cost; `explain` shows all of them
 MOST_REASONS = 12  # in the closing lines
 MOST_EMPTY = 8  # kernels named of those without a site
@@ -33,14 +35,13 @@ ABSENT = "–"
 
 Tone = Literal["bad", "open", "good", "quiet"]
 
-NO_COUNTER = "no counter sees cp.async.cg: profilers show 0 wavefronts and 0 conflicts for it, whatever the pattern"
+SPILLED = "spill of a register, to shared memory"
 
 _WITH_REASON = (Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT, Status.UNREACHED, Status.UNKNOWN)
 RANGED = (Status.BOUNDED, Status.DATA_DEPENDENT, Status.CONDITIONAL)
 
 
-@record
-class Note:
+class Note(Record):
     """A line under a row. kind "source": `line │ text`; "frame": where it was inlined; "note": a sentence."""
 
     kind: Literal["source", "frame", "note"]
@@ -48,8 +49,7 @@ class Note:
     line: int | None = None
 
 
-@record
-class Row:
+class Row(Record):
     """One line of a kernel's table, its cells in the order of COLUMNS, and the lines under it.
 
     tone: "bad" has excess, "open" has no settled figure, "good" is ideal, "quiet" never runs.
@@ -60,11 +60,16 @@ class Row:
     tone: Tone
 
 
-def kernel_rows(kernel: Kernel) -> list[Row]:
-    """The rows of a kernel, most excess first; equal ones in program order."""
+Marks = Mapping[int, tuple[str, ...]]  # id() of a site -> the rules that have found something there
+NO_MARKS: Marks = {}
+NO_REASONS: Mapping[str, int] = {}
+
+
+def kernel_rows(kernel: Kernel, marks: Marks = NO_MARKS) -> list[Row]:
+    """The rows of a kernel, most excess first; equal ones in program order. marks: which rules found something."""
     folds = sorted(fold(kernel.sites), key=lambda group: -weight(group))
     told_above = dict(shared_reasons(kernel))
-    return [_row(group, kernel, told_above) for group in folds]
+    return [row_of(group, kernel, marks, told_above) for group in folds]
 
 
 def shared_reasons(kernel: Kernel) -> list[tuple[str, int]]:
@@ -100,7 +105,7 @@ def _fold_key(site: Site) -> object:
     source = site.source
     stack = tuple((frame.file, frame.line) for frame in source.inlined)
     figure = None if site.settled else (site.per_request, site.conditions, site.reason)
-    return (source.file, source.line, stack, site.opcode, site.status, figure)
+    return (source.file, source.line, stack, site.opcode, site.status, site.kind, figure)
 
 
 def weight(group: tuple[Site, ...]) -> float:
@@ -119,7 +124,8 @@ def weight(group: tuple[Site, ...]) -> float:
     return 0.5 if first.status is Status.UNKNOWN else 0
 
 
-def _row(group: tuple[Site, ...], kernel: Kernel, told_above: dict[str, int]) -> Row:
+def row_of(group: tuple[Site, ...], kernel: Kernel, marks: Marks, told_above: Mapping[str, int] = NO_REASONS) -> Row:
+    """One row of a table, with its notes. told_above: reasons that need not be told again."""
     first = group[0]
     count = f" ×{len(group)}" if len(group) > 1 else ""
     cells = (
@@ -132,7 +138,7 @@ def _row(group: tuple[Site, ...], kernel: Kernel, told_above: dict[str, int]) ->
         _cost(group, "excess", first.excess_per_request),
         number(max((site.ways for site in group if site.ways is not None), default=None)),
     )
-    return Row(cells, tuple(_notes(group, told_above)), tone(group[0].status, weight(group)))
+    return Row(cells, tuple(_notes(group, marks, told_above)), tone(group[0].status, weight(group)))
 
 
 def _requests(group: tuple[Site, ...]) -> str:
@@ -173,21 +179,16 @@ def tone(status: Status, weight: float) -> Tone:
 # --- the lines under a row ------------------------------------------------------------------
 
 
-def _notes(group: tuple[Site, ...], told_above: dict[str, int]) -> Iterator[Note]:
+def _notes(group: tuple[Site, ...], marks: Marks, told_above: Mapping[str, int]) -> Iterator[Note]:
     first = group[0]
-    if first.source and first.source.text:
-        yield Note("source", cut(first.source.text), first.source.line)
-    if first.source:
-        yield from frame_notes(first.source)
-    if not (first.source and first.source.text):
-        yield Note("note", first.text)
-    causes = list(dict.fromkeys(site.cause for site in sorted(group, key=_excess, reverse=True) if site.cause))
-    if causes:
-        yield Note("note", causes[0] if len(causes) == 1 else f"at worst {causes[0]}")
+    yield from place_notes(first)
+    if first.kind == "spill":
+        yield Note("note", SPILLED)
+    causes = list(dict.fromkeys(filter(None, map(_why, sorted(group, key=_excess, reverse=True)))))
+    cause = "" if not causes else causes[0] if len(causes) == 1 else f"at worst {causes[0]}"
+    yield from cause_notes(cause, group, marks)
     if _shows_reason(first) and not told_above.get(first.reason):
         yield Note("note", first.reason)
-    if first.line_class_max is not None:
-        yield Note("note", NO_COUNTER)
     yield from (
         Note("note", text) for text in dict.fromkeys(fix_line(site.fix) for site in group if site.fix is not None)
     )
@@ -195,17 +196,45 @@ def _notes(group: tuple[Site, ...], told_above: dict[str, int]) -> Iterator[Note
     yield from _breakdown(group)
 
 
+def place_notes(site: Site | MemorySite) -> Iterator[Note]:
+    """The user's line, which header of a toolkit the access itself is in, and where the line was inlined; of an access
+    without a line that can be read the instruction."""
+    own = own_place(site.source) if site.source else None
+    if own is not None and own.text:
+        yield Note("source", cut(own.text), own.line)
+    if site.source:
+        yield from frame_notes(site.source)
+    if own is None or not own.text:
+        yield Note("note", site.text)
+
+
 def frame_notes(source: Source) -> Iterator[Note]:
-    """Where the code of a line was inlined, innermost first."""
-    for frame in source.inlined:
+    """What of a toolkit the user's line calls, as one line; where the line was inlined, innermost first."""
+    own = own_place(source)
+    if isinstance(own, Frame):
+        who = f"{short_name(bare_name(own.function), MAX_FUNCTION)}, " if own.function else ""
+        yield Note("frame", f"in {who}{base_name(source.file)}:{source.line}")
+    for frame in source.inlined[source.inlined.index(own) + 1 if isinstance(own, Frame) else 0 :]:
         who = f"{short_name(bare_name(frame.function), MAX_FUNCTION)} inlined at" if frame.function else "inlined at"
         text = f": {frame.text}" if frame.text else ""
-        yield Note("frame", cut(f"{who} {PurePath(frame.file).name}:{frame.line}{text}"))
+        yield Note("frame", cut(f"{who} {base_name(frame.file)}:{frame.line}{text}"))
 
 
 def cut(source: str) -> str:
     """A source line at a length to read; the blanks before a comment at its end are one."""
     return cut_at(" ".join(source.split()), MAX_SOURCE)
+
+
+def cause_notes(cause: str, group: Sequence[Site | MemorySite], marks: Marks) -> Iterator[Note]:
+    """Why it costs what it costs, behind the rules that this is a finding of: "PA001: 32 lanes …"."""
+    rules = ", ".join(dict.fromkeys(rule for site in group for rule in marks.get(id(site), ())))
+    if text := ": ".join(filter(None, (rules, cause))):
+        yield Note("note", text)
+
+
+def _why(site: Site) -> str:
+    """What it costs, and why; of cp.async.cg the steps alone: what these are is told once, below (`copy_lines`)."""
+    return site.cause if site.line_class_max is None else steps(site)
 
 
 def _cases(conditions: tuple[Condition, ...]) -> Iterator[Note]:
@@ -256,7 +285,7 @@ def total_row(kernel: Kernel) -> Row | None:
     exact = any(site.status is Status.EXACT for site in kernel.sites)
     if len(kernel.sites) < 2 or not exact:
         return None
-    name = "total" if totals.complete else "exact total"
+    name = TOTALS[not totals.complete]
     sums = (totals.requests, totals.wavefronts, totals.ideal, totals.excess)
     ways = max((site.ways for site in kernel.sites if site.settled and site.ways is not None), default=None)
     cells = (name, "", "", *map(number, sums), number(ways))
@@ -302,8 +331,9 @@ def without_sites(report: Report) -> str:
     return f"no shared-memory site in {', '.join(names[:MOST_EMPTY])}{last}" if names else ""
 
 
-def closing_lines(report: Report) -> list[str]:
-    """How many sites are exact, invariant, in a range or unknown; then why those that are not."""
+def closing_lines(report: Report, most: int = MOST_REASONS) -> list[str]:
+    """How many sites are exact, invariant, in a range or unknown; then why those that are not, with so many reasons at
+    most."""
     sites = report.every_site
     if not report.kernels:
         return ["no kernel was checked"]
@@ -319,10 +349,29 @@ def closing_lines(report: Report) -> list[str]:
         parts.append(f"{sum(count[status] for status in RANGED)} in a range ({', '.join(ranged)})")
     parts += [f"{count[status]} {status}" for status in (Status.UNREACHED, Status.UNKNOWN) if count[status]]
     lines = [f"{plural(len(sites), 'site')} in {kernels}: {', '.join(parts)}"]
-    why = Counter((str(site.status), site.reason) for site in sites if not site.settled and site.reason)
-    lines += [f"  {status} ×{n}: {reason}" for (status, reason), n in why.most_common(MOST_REASONS)]
-    if len(why) > MOST_REASONS:
-        lines.append(f"  and {len(why) - MOST_REASONS} more reasons, each told at its site")
+    why = Counter(
+        (str(site.status), site.reason)
+        for site in sites
+        if not site.settled and site.reason and site.line_class_max is None
+    )
+    lines += [f"  {status} ×{n}: {reason}" for (status, reason), n in why.most_common(most)]
+    lines += [f"  {line}" for line in copy_lines(report)]
+    if len(why) > most:
+        lines.append(f"  and {len(why) - most} more reasons, each told at its site")
     if report.problems:
         lines.append(f"  {plural(len(report.problems), 'error')}: not everything was checked")
     return lines
+
+
+def copy_lines(report: Report) -> list[str]:
+    """What the steps of cp.async.cg are, where there is any: once."""
+    copies = [
+        (site.line_class_max, kernel) for kernel in report.kernels for site in kernel.sites if site.line_class_max
+    ]
+    if not copies:
+        return []
+    from ptxaudit.hardware import machines
+
+    most, kernel = max(copies, key=lambda copy: copy[0])
+    first, *more = explained(machines.get(kernel.machine), most)
+    return [f"cp.async.cg ×{len(copies)}: {first}", *(f"  {line}" for line in more)]

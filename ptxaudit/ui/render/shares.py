@@ -1,58 +1,55 @@
-"""The loops of a kernel with what they cost, most first.
+"""The loops and the lines of a kernel with what they cost, most first, and where what is wasted comes from.
 
-loop       depth  trips  sites  wavefronts  excess   share  sectors  excess   share
-k.cu:120       1     16      3       1,024     992   78.0%      512       0   50.0%
+78% of shared wavefronts are replays, all in the loop at k.cu:120
+
+loop       depth  trips  accesses  wavefronts  excess  share  sectors  excess  share      spills
+k.cu:120       1     16         3       1,024     992  78.0%      512       0  50.0%  64 sectors
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptxaudit.base.words import number
-from ptxaudit.report.model import Kernel, LoopShare
+from ptxaudit.report.model import Share
+from ptxaudit.ui.render.rows import Note, Row, Tone, cut
 
-COLUMNS = (
-    "loop",
-    "depth",
-    "trips",
-    "sites",
-    "wavefronts",
-    "excess",
-    "share",
-    "sectors",
-    "of them excess",
-    "share of sectors",
-)
+FIGURES = ("depth", "trips", "accesses", "wavefronts", "excess", "share", "sectors", "excess", "share", "spills")
 
 
-def loop_lines(kernel: Kernel) -> list[str]:
-    """The table."""
-    shown = [_cells(loop) for loop in kernel.loop_shares]
-    widths = [max(len(row[at]) for row in (COLUMNS, *shown)) for at in range(len(COLUMNS))]
-    lines = ["  loops"]
-    for row in (COLUMNS, *shown):
-        lines.append(
-            (
-                "  "
-                + "  ".join(
-                    cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in enumerate(zip(row, widths))
-                )
-            ).rstrip()
-        )
-    return lines
+def share_row(share: Share, kernel: Sequence[str] = ()) -> Row:
+    """A loop, or a line, with its text. kernel: the name of the one that it is in, where there are several."""
+    place, *figures = _cells(share)
+    return Row((place, *kernel, *figures), _notes(share), _tone(share))
 
 
-def _cells(loop: LoopShare) -> tuple[str, ...]:
-    percent = lambda share: "–" if share is None else f"{share:.1%}"
-    trips = "–" if loop.trips is None else f"{loop.trips:,.4g}"
-    left = f" ({loop.open} open)" if loop.open else ""
+def _notes(share: Share) -> tuple[Note, ...]:
+    at = share.place.rpartition(":")[2]
+    return (Note("source", cut(share.text), int(at)),) if share.text and at.isdigit() else ()
+
+
+def _tone(share: Share) -> Tone:
+    return "bad" if share.excess or share.sectors_excess else "open" if share.open else "good"
+
+
+def _cells(share: Share) -> tuple[str, ...]:
+    left = f" ({share.open} open)" if share.open else ""
+    spills = [f"{number(share.spill_wavefronts)} wavefronts"] if share.spill_wavefronts else []
+    spills += [f"{number(share.spill_sectors)} sectors"] if share.spill_sectors else []
     return (
-        loop.place,
-        number(loop.depth),
-        trips,
-        number(loop.sites) + left,
-        number(loop.wavefronts),
-        number(loop.excess),
-        percent(loop.share),
-        number(loop.sectors),
-        number(loop.sectors_excess),
-        percent(loop.sectors_share),
+        share.place,
+        number(share.depth),
+        "–" if share.trips is None else f"{share.trips:,.4g}",
+        number(share.sites) + left,
+        number(share.wavefronts),
+        number(share.excess),
+        _percent(share.share),
+        number(share.sectors),
+        number(share.sectors_excess),
+        _percent(share.sectors_share),
+        ", ".join(spills) or "0",
     )
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.1%}"

@@ -11,12 +11,15 @@ at most 70     DeviceReduceKernel<policy_hub<…>::Policy1000, float*, …>
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ptxaudit.base.words import bare_name, cut_at
 
 ELLIPSIS = "…"
+MOST_TITLE = 160  # characters of a name above a table: what is longer is no name that anybody reads
+CONTEXT = 8  # characters before the first that differs
 _QUALIFIERS = re.compile(r"(?:(?:\w+|\(anonymous namespace\))::)+(?=\w)")
 
 
@@ -27,6 +30,35 @@ def short_name(name: str, most: int) -> str:
     return next((form for form in _forms(name) if len(form) <= most), None) or _first_arguments(
         list(_forms(name))[-1], most
     )
+
+
+def title_width(width: int | None) -> int:
+    """Characters of a name above its table, which is one line."""
+    return MOST_TITLE if width is None else min(width, MOST_TITLE)
+
+
+def distinct_names(names: Iterable[str], most: int) -> dict[str, str]:
+    """name -> short name, a different one for each: those that would be alike are shown where they differ."""
+    short = {name: short_name(name, most) for name in dict.fromkeys(names)}
+    alike: dict[str, list[str]] = {}
+    for name, text in short.items():
+        alike.setdefault(text, []).append(name)
+    for group in alike.values():
+        if len(group) > 1:
+            begin = len(os.path.commonprefix(group))
+            for at, name in enumerate(group, 1):
+                short[name] = _where_it_differs(name, begin, most, at)
+    return short
+
+
+def _where_it_differs(name: str, begin: int, most: int, at: int) -> str:
+    """The name's head, and what follows the beginning that it shares with others; its number among them, should that be
+    all the same."""
+    head = _QUALIFIERS.sub("", bare_name(name)).partition("<")[0]
+    own = name[max(0, begin - CONTEXT) :]
+    number = f" [{at}]"
+    room = max(CONTEXT, most - len(head) - len(number) - 2 * len(ELLIPSIS) - 1)
+    return f"{cut_at(head, most // 2)}<{ELLIPSIS}{cut_at(own, room)}{number}"
 
 
 def short_pair(old: str, new: str, most: int) -> tuple[str, str]:

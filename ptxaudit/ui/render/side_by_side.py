@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.base.sequences import align
 from ptxaudit.base.words import cut_at
 from ptxaudit.pipeline.code_lines import CodeBook, CodeLine
-from ptxaudit.report.model import Kernel, Site
+from ptxaudit.report.model import AnySite, Kernel
 from ptxaudit.review.diff.reports import KernelDiff
 from ptxaudit.review.diff.verdict import Change
 
@@ -30,8 +30,7 @@ LONGEST = 58  # characters of one
 _GUARD = re.compile(r"@!?U?[P%]\w+\s+")
 
 
-@record
-class Pair:
+class Pair(Record):
     """One row: an instruction a side, None where the other side has no such; marked: it is an access of the changed
     site.
     """
@@ -86,7 +85,7 @@ def _cell(line: CodeLine | None, marked: bool) -> str:
     return "" if line is None else f"{'>' if marked else ' '} {line.place:04x}  {cut_at(line.text, LONGEST)}"
 
 
-def _excerpt(code: Sequence[CodeLine], kernel: Kernel, sites: Sequence[Site]) -> tuple[list[CodeLine], set[int]]:
+def _excerpt(code: Sequence[CodeLine], kernel: Kernel, sites: Sequence[AnySite]) -> tuple[list[CodeLine], set[int]]:
     """The instructions to show of a side, and the places of the accesses."""
     marks = {place for site in sites if (place := site.ptx_line if kernel.isa == "ptx" else site.offset) is not None}
     source = sites[0].source

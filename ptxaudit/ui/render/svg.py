@@ -8,12 +8,12 @@ that `banks.groups` does not; rows of a cp.async.ca with sources are its rounds 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from ptxaudit.base.records import record
+from ptxaudit.base.records import Record
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access, Machine
 from ptxaudit.hardware.banks.anatomy import banks_of, lane_text
@@ -28,8 +28,7 @@ LATE, INK, FAINT = "#c62828", "#1a1a1a", "#8a8a8a"
 MOST_LANES_SHOWN = 2
 
 
-@record
-class Cell:
+class Cell(Record):
     """What one slot serves in one row: the lanes; late: it had to wait for the row before."""
 
     slot: int
@@ -37,8 +36,7 @@ class Cell:
     late: bool
 
 
-@record
-class Row:
+class Row(Record):
     """One wavefront: its label, the number of its group, its cells."""
 
     label: str
@@ -46,13 +44,20 @@ class Row:
     cells: tuple[Cell, ...]
 
 
-def picture(machine: Machine, access: Access, addresses, active=None, sources=None, title: str = "") -> str:
+def picture(
+    machine: Machine,
+    access: Access,
+    addresses: Sequence[int] | np.ndarray,
+    active: Sequence[bool] | np.ndarray | None = None,
+    sources: Sequence[int] | np.ndarray | None = None,
+    title: str = "",
+) -> str:
     """The SVG of one request. Arguments as one row of `banks.score`'s; active: lanes booleans, None = all.
 
     Raises InputError where `banks.score` does; ValueError for cp.async.cg, which has no wavefronts to draw.
     """
     on = np.ones(machine.lanes, bool) if active is None else np.asarray(active, bool)
-    count = machine.rule(access).count
+    count = machine.known_rule(access).count
     if count.what is Counted.LINES:
         raise ValueError(f"{access.opcode} has no wavefronts to draw")
     rows = (
@@ -79,7 +84,9 @@ def picture(machine: Machine, access: Access, addresses, active=None, sources=No
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _rows(machine: Machine, access: Access, count: Count, addresses, active) -> Iterator[Row]:
+def _rows(
+    machine: Machine, access: Access, count: Count, addresses: Sequence[int] | np.ndarray, active: np.ndarray
+) -> Iterator[Row]:
     for number, part in enumerate(banks.groups(machine, access, addresses, active)):
         if not part.active:
             continue
@@ -105,7 +112,9 @@ def _rows(machine: Machine, access: Access, count: Count, addresses, active) -> 
             yield Row(lane_text(part.lanes) if depth == 0 else "", number, cells)
 
 
-def _rounds(count: Count, addresses, active, sources) -> Iterator[Row]:
+def _rounds(
+    count: Count, addresses: Sequence[int] | np.ndarray, active: np.ndarray, sources: Sequence[int] | np.ndarray
+) -> Iterator[Row]:
     from ptxaudit.hardware.banks.copies import slots
     from ptxaudit.hardware.banks.few import rounds_in_l1
 

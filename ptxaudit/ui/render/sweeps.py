@@ -48,7 +48,7 @@ def _kernel(kernel: Swept, sweep: Sweep) -> str:
     lines += [f"  assumed: {sentence}" for sentence in kernel.assumed]
     if kernel.basis == "request":
         lines.append(
-            "  wavefronts and ideal are of one request of every site: the launch is not told, or some of it is open"
+            "  wavefronts and ideal are of one request of every site: the launch is not specified, or some is open"
         )
     shown = _shown(kernel)
     if len(shown) < len(kernel.points):
@@ -94,6 +94,8 @@ def _figures(point: Point, basis: str) -> tuple[Span | None, int | None]:
 
 
 def _equal(kernel: Swept) -> bool:
+    if kernel.best is None or kernel.worst is None:
+        return False
     return rank(kernel.points[kernel.best], kernel.basis) == rank(kernel.points[kernel.worst], kernel.basis)
 
 

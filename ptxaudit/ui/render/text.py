@@ -1,4 +1,4 @@
-"""Writes a report as plain text: aligned columns, the same bytes every time, no escape codes.
+"""Writes a report for people, as plain text or on a terminal: the same lines, in colour there.
 
 transpose(float*, float const*, int)
   transpose.cu · sm_90 ptx · grid 2×2, block 32×8 · 4,096 bytes of static shared memory
@@ -6,104 +6,128 @@ transpose(float*, float const*, int)
   place            instruction    status  requests  wavefronts  ideal  excess  ways
   transpose.cu:14  ld.shared.f32  exact         32       1,024     32     992    32
      14 │ out[x * n + y] = tile[threadIdx.x][threadIdx.y];
-        = 32 lanes (0-31) meet in one bank: stride 128 bytes
+        = PA001: 32 lanes (0-31) meet in one bank: stride 128 bytes
 
 conflicts cost 992 of 1,024 wavefronts (96.9%), most at transpose.cu:14: ld.shared.f32, 32 ways
 1 site in 1 kernel: 1 exact
+
+The same bytes every time, and no escape codes in plain text. What is too much for a screen is specified by `overview`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from ptxaudit.base.words import plural
 from ptxaudit.report.model import Kernel, Report
-from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
-from ptxaudit.ui.render.memory import SPACES, memory_lines, memory_rows
+from ptxaudit.ui.render.layout import Line, fact, line, note_text, table, table_lines, text_of
+from ptxaudit.ui.render.memory import memory_lines, others_line
 from ptxaudit.ui.render.pairs import pairs_text
 from ptxaudit.ui.render.rows import (
-    COLUMNS,
-    NUMERIC,
-    Note,
-    Row,
+    MOST_REASONS,
     by_rule,
     closing_lines,
-    kernel_rows,
     shared_reasons,
-    total_row,
     verdict_line,
     without_sites,
 )
-from ptxaudit.ui.render.shares import loop_lines
+from ptxaudit.ui.render.short_names import distinct_names, short_name, title_width
+from ptxaudit.ui.render.tables import Table, tables_of
+from ptxaudit.ui.render.view import EVERYTHING, View
 
-GUTTER = 8  # columns before the bar of a source line
-
-
-def report_text(report: Report) -> str:
-    """The whole report; ends with the closing lines."""
-    blocks = [kernel_text(kernel) for kernel in report.kernels if kernel.sites or kernel.memory]
-    if empty := without_sites(report):
-        blocks.append(empty)
-    blocks += pairs_text(report)
-    blocks.append("\n".join(filter(None, [verdict_line(report), *closing_lines(report), *memory_lines(report)])))
-    return "\n\n".join(blocks) + "\n"
+__all__ = ["header_lines", "kernel_text", "note_text", "report_text", "table_lines"]
 
 
-def kernel_text(kernel: Kernel) -> str:
+def report_text(report: Report, view: View = EVERYTHING) -> str:
+    """The report as plain text; ends with the closing lines."""
+    return text_of(report_lines(report, view))
+
+
+def kernel_text(kernel: Kernel, view: View = EVERYTHING) -> str:
     """One kernel: its header, its table."""
-    rows = kernel_rows(kernel)
-    total = total_row(kernel)
-    lines = header_lines(kernel)
-    if rows or not kernel.memory:
-        lines += ["", *table_lines(COLUMNS, [*rows, *([total] if total else [])])]
-    for space in SPACES:
-        if found := memory_rows(kernel, space):
-            lines += ["", f"  {space} memory", *table_lines(MEMORY_COLUMNS, found)]
-    if kernel.loop_shares:
-        lines += ["", *loop_lines(kernel)]
-    return "\n".join(lines)
+    return text_of(kernel_lines(kernel, view)).rstrip("\n")
 
 
-def header_lines(kernel: Kernel) -> list[str]:
+def report_lines(report: Report, view: View) -> Iterator[Line]:
+    """The whole report, or what of it matters most, with the closing lines."""
+    from ptxaudit.ui.render.overview import is_too_long, overview_lines
+
+    if view.top is not None or not view.full and is_too_long(report):
+        yield from overview_lines(report, view)
+        return
+    names = distinct_names((kernel.demangled for kernel in report.kernels), title_width(view.width))
+    blocks: list[Iterable[Line]] = [
+        kernel_lines(kernel, view, names[kernel.demangled])
+        for kernel in report.kernels
+        if kernel.sites or kernel.memory
+    ]
+    if empty := without_sites(report):
+        blocks.append(fact(empty, view.width))
+    blocks += [[line(text) for text in block.splitlines()] for block in pairs_text(report)]
+    blocks.append(end_lines(report, view))
+    for at, block in enumerate(blocks):
+        if at:
+            yield line("")
+        yield from block
+
+
+def end_lines(report: Report, view: View, reasons: int = MOST_REASONS) -> Iterator[Line]:
+    """The verdict, how many sites there are of each status and why, and the rules that have something to say."""
+    if verdict := verdict_line(report):
+        yield from fact(verdict, view.width, "good" if verdict.startswith("no") else "bad")
+    if view.rules:
+        yield from fact(f"rules: {view.rules} (`ptxaudit rule {view.first_rule}` says what to do)", view.width)
+    first, *rest = [*closing_lines(report, reasons), *memory_lines(report)] or [""]
+    if first:
+        yield from fact(first, view.width, "strong")
+    for text in rest:
+        yield from fact(text, view.width, "open")
+    if others := others_line(report):
+        yield from fact(others, view.width)
+
+
+def kernel_lines(kernel: Kernel, view: View, name: str = "") -> Iterator[Line]:
+    """One kernel: its header, its table. name: what it is called here."""
+    own, *facts = header_lines(kernel, view.width)
+    yield line(name or own, "title")
+    for text in facts:
+        yield from fact(text, view.width)
+    for one in tables_of(kernel, view.marks):
+        yield line("")
+        yield from titled(one, view.width)
+    yield from said(kernel.shares_say, view.width)
+
+
+def titled(one: Table, width: int | None) -> Iterator[Line]:
+    """A table below its title."""
+    if one.title:
+        yield line(f"  {one.title}")
+    yield from table(one.columns, one.rows, width=width, numeric=one.numeric)
+
+
+def said(sentences: Iterable[str], width: int | None) -> Iterator[Line]:
+    """Sentences below a table."""
+    for at, sentence in enumerate(sentences):
+        if not at:
+            yield line("")
+        yield from fact(f"  {sentence}", width, "")
+
+
+def header_lines(kernel: Kernel, width: int | None = None) -> list[str]:
     """The kernel's name, where it comes from, its launch, and what was assumed."""
     facts = [PurePath(kernel.input).name, f"{kernel.arch} {kernel.isa}"]
     if kernel.machine != kernel.arch:
         facts.append(f"scored as {kernel.machine}")
-    facts.append(str(kernel.launch) if kernel.launch else "no launch told")
+    facts.append(str(kernel.launch) if kernel.launch else "no launch specified")
     if kernel.shared_static:
         facts.append(f"{plural(kernel.shared_static, 'byte')} of static shared memory")
     if kernel.launch and kernel.launch.dynamic_shared:
         facts.append(f"{plural(kernel.launch.dynamic_shared, 'byte')} of dynamic shared memory")
-    lines = [kernel.demangled, "  " + " · ".join(facts)]
+    lines = [short_name(kernel.demangled, title_width(width)), "  " + " · ".join(facts)]
     lines += [f"  assumed: {sentence}" for sentence in kernel.assumed]
     lines += [f"  note: {sentence}" for sentence in kernel.notes]
     lines += [f"  {plural(count, 'site')}: {reason}" for reason, count in shared_reasons(kernel)]
     if opcodes := by_rule(kernel):
         lines.append(f"  by rule, not measured on this machine: {', '.join(opcodes)}")
     return lines
-
-
-def table_lines(columns: tuple[str, ...], rows: list[Row], indent: str = "  ") -> list[str]:
-    """Rows as aligned columns with their notes under them; numbers to the right."""
-    cells = [columns, *(row.cells for row in rows)]
-    widths = [max(len(line[at]) for line in cells) for at in range(len(columns))]
-
-    def aligned(line: tuple[str, ...]) -> str:
-        fields = (
-            cell.rjust(width) if name in NUMERIC else cell.ljust(width)
-            for name, cell, width in zip(columns, line, widths, strict=True)
-        )
-        return (indent + "  ".join(fields)).rstrip()
-
-    lines = [aligned(columns)]
-    for row in rows:
-        lines.append(aligned(row.cells))
-        lines += [note_text(note) for note in row.notes]
-    return lines
-
-
-def note_text(note: Note) -> str:
-    """A line under a row: `  14 │ source`, or `     = sentence`."""
-    if note.kind == "source":
-        return f"{note.line:>{GUTTER}} │ {note.text}"
-    return f"{'':>{GUTTER}} = {note.text}"

@@ -564,14 +564,14 @@ function figures(site) {
   const fact = (name, value, more) => h("div", {}, h("dt", {}, name), h("dd", {}, value, more && h("small", {}, " " + more)));
   return h("dl", { cls: "facts" }, h("div", {}, h("dt", {}, "status"), h("dd", {}, statusTag(site.st))),
     fact("requests", site.n === undefined ? "?" : number(site.n), site.na !== undefined ? `${number(site.na)} with an active lane` : ""),
-    site.k4 ? [fact("k, largest", range(site.k4[0] ?? 1, site.k4[1])), site.k4[3] !== null && fact("k, summed", range(site.k4[2] ?? site.k4[3], site.k4[3]), site.k4[4] === null ? "" : `ideal ${number(site.k4[4])}`)]
+    site.k4 ? [fact("steps, most", range(site.k4[0] ?? 1, site.k4[1])), site.k4[3] !== null && fact("steps, summed", range(site.k4[2] ?? site.k4[3], site.k4[3]), site.k4[4] === null ? "" : `ideal ${number(site.k4[4])}`)]
       : [fact("wavefronts", costText(site, "wf", "per")), fact("ideal", costText(site, "id", "idp")), fact("excess", costText(site, "ex", "exp")), fact("ways", number(site.ways))]);
 }
 function sayings(site) {
   const out = [];
   if (site.ca) out.push(h("p", { cls: "say" }, T[site.ca]));
   if (site.re && !site.k4) out.push(h("p", { cls: "say open" }, T[site.re]));
-  if (site.k4) out.push(h("p", { cls: "say open" }, "No counter sees cp.async.cg: profilers show 0 wavefronts and 0 conflicts for it, whatever the pattern."));
+  if (site.k4) out.push(h("p", { cls: "say open" }, "No profiler counts cp.async.cg: it shows 0 wavefronts and 0 conflicts, whatever the pattern. Each 8 lanes write the 128-byte lines that they need, and lines a multiple of 512 bytes apart go one after the other, in steps."));
   return out;
 }
 function requests(site) {

@@ -16,18 +16,19 @@ from typing import Any
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.places import base_name
 from ptxaudit.base.status import Status
 from ptxaudit.base.version import __version__
 from ptxaudit.base.words import bare_name
 from ptxaudit.hardware import banks, machines
 from ptxaudit.pipeline.code_lines import CodeLine, Key, key_of
-from ptxaudit.report.model import Kernel, Pattern, Site, Source
+from ptxaudit.report.model import Frame, Kernel, Pattern, Site, Source
 from ptxaudit.report.pairing import partners
-from ptxaudit.report.paths import base_name, below
+from ptxaudit.report.paths import below, place
 from ptxaudit.ui.render.checked import Checked
 from ptxaudit.ui.render.page.material import Material, costliest
 from ptxaudit.ui.render.problems import problem_text
-from ptxaudit.ui.render.rows import closing_lines, place, verdict_line, weight
+from ptxaudit.ui.render.rows import closing_lines, verdict_line, weight
 
 SOURCE_SHARE = 1_500_000  # characters of sources
 CODE_SHARE = 2_600_000  # characters of PTX and machine code
@@ -145,7 +146,7 @@ class Page:
             instructions=kernel.instructions,
             stack=kernel.stack,
             barriers=kernel.barriers,
-            spills=kernel.spills.bytes if kernel.spills else None,
+            spills=kernel.spills.everywhere if kernel.spills else None,
             occupancy=[kernel.occupancy.percent, kernel.occupancy.blocks_per_sm, kernel.occupancy.limiter]
             if kernel.occupancy
             else None,
@@ -201,7 +202,7 @@ class Page:
             if site.line_class_max is not None
             else None,
             ev=1 if site.evidence == "measured" else None,
-            fo=of(self._readable(site.formula)),
+            fo=of(site.formula),
             co=[[one.when, one.low, one.high, one.ideal] for one in site.conditions],
             tr=_trips(site),
             pa=self._pairing(site),
@@ -220,27 +221,35 @@ class Page:
         if source is None:
             return None
         found: list[Any] = []
-        for at in (source, *source.inlined):
-            file = self._file(at.file)
+        for at in source.places:
+            file = self._number(at.file)
             if at.text:
                 self.known[file][at.line] = at.text
-            found += [file, at.line, self.texts.of(bare_name(at.function)) if at is not source and at.function else 0]
+            function = at.function if isinstance(at, Frame) else ""
+            found += [file, at.line, self.texts.of(bare_name(function)) if function else 0]
         return found
 
     def _file(self, file: str | None) -> int | None:
-        return None if file is None else self.files.setdefault(file, len(self.files))
+        return None if file is None else self._number(file)
+
+    def _number(self, file: str) -> int:
+        return self.files.setdefault(file, len(self.files))
 
     def _pairing(self, site: Site) -> list[Any] | None:
         one = site.pairing
-        return one and [
-            one.what,
-            one.times,
-            int(one.hoisted),
-            int(one.by == "ptxas"),
-            len(one.ptx),
-            len(one.sass),
-            *self._others(site),
-        ]
+        return (
+            None
+            if one is None
+            else [
+                one.what,
+                one.times,
+                int(one.hoisted),
+                int(one.by == "ptxas"),
+                len(one.ptx),
+                len(one.sass),
+                *self._others(site),
+            ]
+        )
 
     def _others(self, site: Site) -> list[int]:
         """The ids of the other side, as texts: the page finds the sites of the partner by them."""

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from ptxaudit.base.work import INSTRUCTION, SLICED, Account
 from ptxaudit.ir.dataflow.closure import Closure
 from ptxaudit.ir.dataflow.definitions import Joined
-from ptxaudit.ir.graph import Graph, sources_of, writes_local
-from ptxaudit.ir.nodes import Instruction, Op
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Instruction, Op, Reg
+from ptxaudit.ir.operands import control_reads, reads, sources_of, writes_local
 
 
 class Written(NamedTuple):
@@ -52,17 +53,16 @@ class Deciding:
     ) -> None:
         self._flow, self._own, self._execution, self._account, self._doing = flow, own, execution, account, doing
         self._instructions = flow.function.instructions
-        self._closure = Closure(self._following, self._bits)
+        self._closure: Closure[Node] = Closure(self._following, self._bits)
 
     def of(self, index: int) -> int:
         """The bits of all that decides the access at an instruction: its address alone, or all that it reads, and
         whether it runs.
         """
-        site = self._instructions[index].site
         if not self._execution:
-            address = getattr(site.address, "name", None)
-            return 0 if address is None else self._closure.of_all(self._entering((address,), index))
-        registers = [r.name for r in self._flow.reads(self._instructions[index], True, True)]
+            address = self._flow.function.site(index).address
+            return self._closure.of_all(self._entering((address.name,), index)) if isinstance(address, Reg) else 0
+        registers = [r.name for r in reads(self._instructions[index], True, True)]
         bits = self._closure.of_all(self._entering(registers, index)) | self._closure.of(
             Decided(self._flow.block_of[index])
         )
@@ -90,7 +90,7 @@ class Deciding:
     def _choosing(self, branch: int) -> tuple[list[str], list[Op]]:
         """The registers that a branch reads, and the operations of its own that write them."""
         instruction = self._instructions[branch]
-        names = [r.name for r in self._flow.control_reads(instruction)]
+        names = [r.name for r in control_reads(instruction)]
         return names, _making(instruction, set(names))
 
     def _entering(self, registers: Iterable[str], index: int) -> Iterator[Node]:

@@ -1,0 +1,54 @@
+"""The most that requests cost whose addresses are known in some bits alone (tristate numbers: `domain.known_bits`).
+
+address 4·lane + (anything & 0x380)   ->   1 wavefront, whatever it is in each lane
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ptxaudit.engine.domain.known_bits import Tristate, add, known_part, resized
+from ptxaudit.engine.domain.value import Value, array_zeros, lane_uniform
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.hardware.banks import partial
+from ptxaudit.hardware.banks.access import Access
+from ptxaudit.hardware.machine_model import Machine
+
+ADDRESS_BITS = 32  # of shared memory
+
+
+def most_wavefronts(
+    machine: Machine, access: Access, address: Value, offset: int, lanes: np.ndarray
+) -> np.ndarray | None:
+    """(n,): the most that each request costs whose address, less an offset, is known bit by bit; None where that says
+    nothing.
+
+    lanes: (n, LANES) bool, those that may take part.
+    """
+    shift = machine.invariant_shift(access)
+    if address.alternatives is not None or address.poison is None and address.valid is None:
+        return None
+    if any(not lane_uniform(c) or 1 << min(ADDRESS_BITS, u.zeros + array_zeros(c)) < shift for u, c in address.terms):
+        return None
+    part = known_part(address)
+    part = add(
+        part, Tristate(*(np.full((1, 1), number, part.bits.dtype) for number in (offset & (1 << address.bits) - 1, 0)))
+    )
+    part = resized(part, ADDRESS_BITS)
+    if (part.unknown == np.uint32(0xFFFFFFFF)).all():
+        return None
+    return _most(
+        machine, access, *(np.broadcast_to(array, lanes.shape).tobytes() for array in (part.bits, part.unknown, lanes))
+    )
+
+
+@lru_cache(1 << 10)
+def _most(machine: Machine, access: Access, bits: bytes, unknown: bytes, lanes: bytes) -> np.ndarray | None:
+    """The same of arrays as bytes: an access in a loop asks the same in every trip."""
+    taking = np.frombuffer(lanes, bool).reshape(-1, LANES)
+    set_bits, open_bits = (
+        np.frombuffer(array, np.uint32).reshape(taking.shape).astype(np.int64) for array in (bits, unknown)
+    )
+    return partial.most(machine, access, set_bits, open_bits, taking)

@@ -1,0 +1,222 @@
+"""One access of a cohort: which of its lanes make it, at which addresses, and for which record.
+
+    @p ld.shared [r1 + 4]     lanes in which p holds; r1 + 4 in each, or up to a shift that changes no count
+
+What is not known of it is a reason in the record, never a guess.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.work import BLOCK, REQUEST
+from ptxaudit.engine.answer import residues
+from ptxaudit.engine.answer.at_most import most_wavefronts
+from ptxaudit.engine.answer.kept import Keeper
+from ptxaudit.engine.answer.record import Elsewhere, Mixed, Nowhere, SiteRecord
+from ptxaudit.engine.answer.tabulate import line_of
+from ptxaudit.engine.domain import affine, alike
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.block_ranges import dimensions
+from ptxaudit.engine.domain.value import Value, array_zeros, signed, squeeze
+from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.meetings import Meetings
+from ptxaudit.engine.exec.registers import View
+from ptxaudit.engine.exec.rounds import NotAffine
+from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
+from ptxaudit.engine.exec.states import why_undecided
+from ptxaudit.engine.exec.warp_step import address_of, participants
+from ptxaudit.engine.memory import clusters, copied
+from ptxaudit.hardware import banks
+from ptxaudit.ir.nodes import Instruction, Site
+from ptxaudit.ir.reasons import Kind, Reason, first_of
+
+
+class Accesses:
+    """visits: instruction -> (rows,) how often each has made the access."""
+
+    def __init__(self, run: Run, warps: Warps, meetings: Meetings):
+        self.run, self.warps, self.meetings = run, warps, meetings
+        self.visits = {i: np.zeros(run.env.rows, np.int64) for i in run.records}
+
+    def expand(self, index: np.ndarray) -> None:
+        """New row i is old row index[i]."""
+        self.visits = {k: v[index] for k, v in self.visits.items()}
+
+    def access(self, instruction: Instruction, site: Site, cohort: Cohort, view: View) -> None:
+        record = self.run.records[instruction.index]
+        self.run.work += REQUEST
+        taking = participants(instruction, site, view, cohort.mask)
+        active, undecided = taking.lanes, taking.undecided
+        weights = self.run.weights[cohort.rows]
+        diverged = cohort.diverged or (self.warps.why if self.warps.is_loose(cohort) else None)
+        if self.run.round is not None and (undecided is not None or cohort.undecided or diverged):
+            raise NotAffine
+        if undecided is not None:
+            why = Reason(Kind.TAKES_PART, instruction.index, cause=why_undecided(undecided, instruction.index))
+            if not cohort.undecided and not diverged and site.space != "generic":
+                together = undecided.poison is None and squeeze(undecided).uniform and not record.access.unscored
+                most = (
+                    self._whole_cost(instruction, site, view.where(taking.decides), cohort.mask, record)
+                    if together and taking.decides is not None
+                    else None
+                )
+                record.add_maybe(active, weights, why, most)
+                return
+            record.undecided = first_of(record.undecided, why)
+            return
+        if cohort.undecided or diverged:
+            record.undecided = first_of(record.undecided, first_of(cohort.undecided, diverged))
+            return
+        record.meeting_assumed = record.meeting_assumed or self.meetings.meeting_assumed(cohort)
+        visits = self.visits[instruction.index]
+        trip = visits[cohort.rows]
+        visits[cohort.rows] = trip + active.any(axis=1)
+        if record.access.unscored:
+            return self._note(record, (active, active, weights, trip))
+        address = address_of(site, view)
+        if site.space == "generic":
+            found = clusters.located(address, active, self.run.env.spaces(instruction.index), site.of)
+            unknown = found.why or (clusters.remote(found.place, found.lanes, view) if site.of == "shared" else None)
+            if unknown is not None:
+                record.undecided = first_of(record.undecided, unknown)
+                return
+            some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
+            away = ~some & ~found.idle
+            if away.any():  # another memory: no shared access
+                self._note(Elsewhere(record), (weights[away], weights[away & active.any(axis=1)]))
+                if away.all():
+                    return
+                weights = np.where(away, 0, weights)
+            others = active & ~found.lanes & some[:, None]
+            if others.any():
+                self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
+            address, active = found.place, found.lanes
+        if copied.may_fill(site):
+            reading = copied.reading(site, view, active)
+            if reading is None:
+                if self.run.round is not None:
+                    raise NotAffine
+                return record.add_maybe(
+                    active, weights, Reason(Kind.TAKES_PART, instruction.index, cause=Reason(Kind.PREDICATE))
+                )
+            active = reading
+        place = address  # the one that it has; below, one that costs the same
+        if address.alternatives is not None and site.source is None and site.of == "shared" and self.run.round is None:
+            address = alike.settled(address, active, record.machine, record.access)
+        known = self._addresses(address, active, record, instruction.index)
+        if isinstance(known, Reason):
+            if self.run.round is not None and not known.data:
+                raise NotAffine
+            self.run.account.spend(BLOCK, RUNNING)
+            return self._note(
+                Nowhere(record),
+                (
+                    active,
+                    weights,
+                    known,
+                    most_wavefronts(record.machine, record.access, as_unknown(address), 0, active),
+                ),
+            )
+        numbers, zeros, line = known
+        from_where = None
+        if site.source is not None and record.machine.source_shift(record.access) > 1:
+            from_where = copied.sources(site, view, active)
+        if site.of == "global":
+            moved = residues.Request(numbers, active, weights, trip, from_where, np.arange(len(cohort.rows)))
+            low, high = self.run.low[cohort.rows], self.run.high[cohort.rows]
+            return self._note_moving(
+                record,
+                address,
+                residues.by_blocks(moved, address, low, high, record.machine.invariant_shift(record.access)),
+                zeros,
+            )
+        filled = copied.filled(site, view, active, record.access.width) if site.of == "shared" else None
+        lap = self.run.round
+        if lap is not None and (
+            line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))
+        ):
+            raise NotAffine
+        self._note(
+            record, (numbers, active, weights, trip, from_where, zeros, line, filled, self.run.env.warp[cohort.rows, 0])
+        )
+        if record.kept is not None:
+            self._note(record.kept, (place, active, weights, from_where, filled))
+
+    def _note_moving(self, record: SiteRecord, address: Value, request: residues.Request, zeros: int) -> None:
+        """Requests of global memory; in a round, those of all rounds."""
+        lap = self.run.round
+        if lap is None:
+            return residues.put(record, request, zeros)
+        if not lap.moves_as_a_whole(address, request.active, 1):
+            raise NotAffine
+        steps = next((c for u, c in address.terms if u == lap.symbol), np.zeros((1, 1), address.base.dtype))
+        of_rows = (
+            np.broadcast_to(steps, (int(request.rows.max()) + 1, steps.shape[1])) if steps.shape[0] == 1 else steps
+        )
+        moving = residues.Moving(
+            record,
+            residues.of_first(of_rows[request.rows], request.active),
+            record.machine.invariant_shift(record.access),
+        )
+        self._note(moving, (request, zeros))
+
+    def _note(
+        self, record: SiteRecord | Keeper | Elsewhere | Nowhere | Mixed | residues.Moving, arguments: tuple[Any, ...]
+    ) -> None:
+        """One more request, or one a round of the loop that is closed."""
+        if self.run.round is None:
+            record.add(*arguments)
+        else:
+            self.run.round.requests.append((record, arguments))
+
+    def _whole_cost(
+        self, instruction: Instruction, site: Site, view: View, mask: np.ndarray, record: SiteRecord
+    ) -> np.ndarray | None:
+        """(3, n): the least and the most wavefronts of each row's request if all its lanes take part, and its ideal;
+        None where that is not known."""
+        address = address_of(site, view)
+        known = self._addresses(address, mask, record, instruction.index)
+        if isinstance(known, Reason) or record.access.bypass or record.access.space == "global":
+            return None
+        numbers, zeros, line = known
+        if line or 1 << zeros < record.machine.invariant_shift(record.access):
+            return None
+        try:
+            scores = banks.score(record.machine, record.access, np.where(mask, numbers, 0), mask, None)
+            return np.stack([scores.low, scores.high, scores.ideal])
+        except InputError:
+            return None
+
+    def _addresses(
+        self, address: Value, active: np.ndarray, record: SiteRecord, instruction: int
+    ) -> tuple[np.ndarray, int, int] | Reason:
+        """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
+        up to a multiple of which each lane is known), or why they are not known."""
+        address = as_unknown(address)
+        if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
+            return address.why or Reason(Kind.ADDRESS, instruction)
+        line, wide = 0, record.access.space == "global"
+        if address.valid is not None and address.valid < (address.bits if wide else min(address.bits, 32)):
+            line = line_of(record.machine, record.access)
+            if (1 << address.valid) % line or record.access.bypass or wide:
+                return address.why or Reason(Kind.LOW_BITS, instruction)
+        zeros = 32
+        for u, c in address.terms:
+            if c.shape[1] > 1:
+                every = np.broadcast_to(c, active.shape)
+                first = np.take_along_axis(every, active.argmax(axis=1)[:, None], 1)
+                if ((every != first) & active).any():
+                    if u.kind == "block" and self.run.allow_blocks:
+                        raise NeedBlocks(dimensions({u}))
+                    return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
+            if u.kind != "rounds" and not (
+                wide and residues.is_block_index(u)
+            ):  # `Round.moves_as_a_whole` answers for those
+                zeros = min(zeros, u.zeros + array_zeros(c))
+        base = signed(address.base if wide else affine.fit(address, 32).base).astype(np.int64)
+        return base if base.shape == active.shape else np.broadcast_to(base, active.shape), zeros, line

@@ -1,0 +1,251 @@
+"""What the lanes of a warp do together: shuffles, votes, matches, reductions (PTX ISA, "Parallel Synchronization").
+
+shfl.up r1, r2, 1          lane n has what lane n - 1 had; lane 0 its own
+vote.ballot r1, p          one word for all lanes, if it is known which lanes are active
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.value import (
+    Uniform,
+    Value,
+    known,
+    opaque,
+    squeeze,
+    unknown,
+)
+from ptxaudit.engine.exec.members import members, several, words_of
+from ptxaudit.engine.exec.registers import FULL_MASK, Guarded, Results, View, active_lanes, pack, place_at, unpack
+from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.reasons import Kind, Reason
+
+
+def _spread(value: Value, n: int) -> Value:
+    def full(a: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(a, (n, LANES))
+
+    return Value(
+        full(value.base),
+        tuple((u, full(c)) for u, c in value.terms),
+        value.valid,
+        None if value.poison is None else full(value.poison),
+        value.why,
+    )
+
+
+def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
+    """shfl: PTX ISA "shfl.sync". A lane outside its segment keeps its own value."""
+    a, b, c = (view.read(s) for s in op.src[:3])
+    if not (b.known and c.known):
+        return opaque(op.bits, Reason(Kind.SHUFFLE_LANE, index)), opaque(1, Reason(Kind.SHUFFLE_LANE, index))
+    lane = np.arange(LANES, dtype=np.int64)[None, :]
+    step = b.base.astype(np.int64) & 31
+    clamp, segment = c.base.astype(np.int64) & 31, (c.base.astype(np.int64) >> 8) & 31
+    max_lane = (lane & segment) | (clamp & ~segment & 31)
+    min_lane = lane & segment
+    match kind:
+        case "up":
+            source = lane - step
+            inside = source >= max_lane
+        case "down":
+            source = lane + step
+            inside = source <= max_lane
+        case "bfly":
+            source = lane ^ step
+            inside = source <= max_lane
+        case _:
+            source = min_lane | (step & ~segment & 31)
+            inside = source <= max_lane
+    n = view.mask.shape[0]
+    source = np.broadcast_to(np.where(inside, source, lane), (n, LANES))
+    wide = _spread(a, n)
+    pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(array, source, 1)
+    idle = ~pick(active_lanes(view, guard))
+    named = view.read(op.src[3]) if len(op.src) > 3 else None
+    if named is not None and named.known and not named.uniform:  # a lane of another group takes no part
+        idle = idle | (pick(np.broadcast_to(named.base, (n, LANES))) != named.base)
+    unknown = idle if wide.poison is None else idle | pick(wide.poison)
+    poison: np.ndarray | None = unknown
+    why = wide.why if wide.poison is not None else None
+    if not (unknown & active_lanes(view, guard)).any():
+        poison = None
+    elif why is None:
+        why = Reason(Kind.SHUFFLE_INACTIVE, index)
+    value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
+    return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
+
+
+def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:
+    """As `members`, of an operation whose source `at` is the member mask, if it has one."""
+    return members(view.read(op.src[at]) if len(op.src) > at else None, active_lanes(view, guard))
+
+
+def _of_its_group(bits: int, index: int) -> Value:
+    """A result that is not known, of which each group of lanes has its own."""
+    return opaque(bits, Reason(Kind.OF_ITS_GROUP, index))
+
+
+def _apart(op: Op, view: View, index: int, guard: Guarded) -> Results:
+    """Whether a living lane of a mask is not active, or does not vote yes: one answer for all active lanes.
+
+    Where it is not specified which lanes live, the active ones do at least, and no more than exist.
+    """
+    own, mask = (as_unknown(view.read(s)) for s in op.src)
+    active = active_lanes(view, guard)
+    words = np.broadcast_to(mask.base, active.shape)
+    first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
+    if mask.known and view.exact and not ((words != first) & active).any():
+        named = unpack(first)
+        open_lanes = (
+            active
+            if own.terms or own.valid is not None
+            else active & own.poison
+            if own.poison is not None
+            else active & False
+        )
+        yes = active & own.base.astype(bool) & ~open_lanes
+        exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
+        least, most = (active, exists) if view.alive is None else (view.alive, view.alive)
+        missing = (named & least & ~yes & ~open_lanes).any(axis=1, keepdims=True)
+        if (missing | ~(named & most & ~yes).any(axis=1, keepdims=True)).all():
+            return (known(missing),)
+    return _one_for_all(op, view.env, 1, index)
+
+
+def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
+    if kind == "apart":
+        return _apart(op, view, index, guard)
+    p = view.read(op.src[0])
+    bits = 32 if kind == "ballot" else 1
+    groups = _members(op, 1, view, guard)
+    certain = p.known and p.base.shape[1] == 1 and kind != "ballot"  # whoever takes part says so
+    if groups is None or several(groups) and not (view.exact or certain):
+        return (_of_its_group(bits, index),)
+    if p.terms or p.valid is not None or p.poison is not None and (p.poison & groups.any(axis=1)).any():
+        return (_of_its_group(bits, index),) if several(groups) else _one_for_all(op, view.env, bits, index)
+    if not view.exact and not certain:
+        return (
+            unknown(Uniform(f"vote at {place_at(view.env, index)}", bits, key=("vote", index, view.env.serial())))
+            if bits > 1
+            else _unknown_bit(f"vote at {place_at(view.env, index)}", (index, view.env.serial())),
+        )
+    yes = groups & p.base[:, None, :]
+    match kind:
+        case "ballot":
+            return (known(words_of(yes)),)
+        case "any":
+            out = yes.any(axis=2)
+        case "all":
+            out = (yes == groups).all(axis=2)
+        case _:
+            out = (yes == groups).all(axis=2) | ~yes.any(axis=2)
+    return (known(out),)
+
+
+def _unknown_bit(name: str, key: object, data: bool = True) -> Value:
+    return Value(
+        np.zeros((1, 1), bool), ((Uniform(name, 1, 0, 0, 1, key=("vote", key), data=data), np.ones((1, 1), bool)),)
+    )
+
+
+def _one_for_all(op: Op, env: Environment, bits: int, index: int) -> Results:
+    """A result that all lanes share though it is not known."""
+    name, serial = f"{op.name} at {place_at(env, index)}", env.serial()
+    return (
+        (_unknown_bit(name, (op.name, index, serial)),)
+        if bits == 1
+        else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
+    )
+
+
+def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
+    a = view.read(op.src[0])
+    groups = _members(op, 1, view, guard)
+    if not a.known or not view.exact or groups is None:
+        why = a.why or Reason(Kind.MATCH, index)
+        return opaque(32, why), opaque(1, why)
+    wide = np.broadcast_to(a.base, (len(groups), LANES))
+    mask = words_of((wide[:, :, None] == wide[:, None, :]) & groups)
+    if kind == "all":
+        every = words_of(groups)
+        agreed = mask == every
+        if not several(groups):
+            agreed = (agreed | ~groups[:, 0]).all(axis=1, keepdims=True)
+        return known(np.where(agreed, every, np.uint32(0))), known(agreed)
+    return known(mask), known(np.ones((1, 1), bool))
+
+
+def _activemask(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
+    if not view.exact:
+        return (
+            unknown(
+                Uniform(
+                    f"active mask at {place_at(view.env, index)}",
+                    32,
+                    key=("activemask", index, view.env.serial()),
+                    data=view.data,
+                )
+            ),
+        )
+    return (known(pack(active_lanes(view, guard))),)
+
+
+def _elect(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
+    groups = _members(op, 0, view, guard)
+    if not view.exact or groups is None:
+        unknown = Reason(Kind.ELECT, index)
+        return opaque(32, unknown), opaque(1, unknown)
+    first = groups.argmax(axis=2)
+    return known(first.astype(np.uint32)), known(np.arange(LANES)[None, :] == first)
+
+
+_REDUCE = {
+    "add": np.add,
+    "min.s": np.minimum,
+    "min.u": np.minimum,
+    "max.s": np.maximum,
+    "max.u": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def _redux(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
+    a = view.read(op.src[0])
+    groups = _members(op, 1, view, guard)
+    if groups is None or not (a.known and view.exact and kind in _REDUCE):
+        return (
+            (_of_its_group(32, index),) if groups is None or several(groups) else _one_for_all(op, view.env, 32, index)
+        )
+    wide = np.broadcast_to(a.base, (len(groups), LANES))
+    if kind.endswith(".s"):
+        wide = np.ascontiguousarray(wide).view(np.int32)
+    neutral = {
+        "add": 0,
+        "or": 0,
+        "xor": 0,
+        "and": FULL_MASK,
+        "min.u": FULL_MASK,
+        "max.u": 0,
+        "min.s": 2**31 - 1,
+        "max.s": -(2**31),
+    }[kind]
+    out = _REDUCE[kind].reduce(np.where(groups, wide[:, None, :], wide.dtype.type(neutral)), axis=2)
+    return (known(np.ascontiguousarray(out).astype(wide.dtype).view(np.uint32)),)
+
+
+ACROSS: dict[str, Callable[[Op, str, View, int, Guarded], Results]] = {
+    "shfl": _shuffle,
+    "vote": _vote,
+    "match": _match,
+    "activemask": _activemask,
+    "elect": _elect,
+    "redux": _redux,
+}

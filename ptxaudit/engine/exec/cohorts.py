@@ -1,0 +1,86 @@
+"""Cohorts: rows of warps, with lanes of each, that stand at one instruction and run together.
+
+    rows 0-7, lanes 0-15, at 12, called from 4      and what may be wrong with what they count
+
+What is said of each lane is said of arrays over rows and lanes: a cohort is run at once, however many warps it has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptxaudit.base.arrays import distinct
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.ir.reasons import Reason, first_of
+
+State = tuple[Reason | None, Reason | None]  # of a cohort
+
+
+@dataclass
+class Cohort:
+    """rows: (n,) indices; mask: (n, LANES); pc: instruction; calls: return addresses, outermost first."""
+
+    pc: int
+    rows: np.ndarray
+    mask: np.ndarray
+    calls: tuple[int, ...] = ()
+    undecided: Reason | None = None  # lanes may have left before: counts are upper bounds
+    diverged: Reason | None = None  # lanes may not be together: one issue here may be several
+
+    @property
+    def state(self) -> State:
+        """What a part of the cohort inherits."""
+        return self.undecided, self.diverged
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """How far it is: the calls that it is in, outermost first, and its instruction there. What is called is at the
+        place of its call, wherever its code stands."""
+        return *(behind - 1 for behind in self.calls), self.pc
+
+    def at(self, pc: int) -> Cohort:
+        """The same, gone on to another instruction."""
+        self.pc = pc
+        return self
+
+    def some(self, rows: np.ndarray) -> Cohort:
+        """A part of the rows."""
+        return Cohort(self.pc, self.rows[rows], self.mask[rows], self.calls, *self.state)
+
+
+def merged(a: Cohort, b: Cohort) -> Cohort:
+    """Two cohorts at one place, with warps that have lanes in both."""
+    rows = np.union1d(a.rows, b.rows)
+    mask = np.zeros((len(rows), LANES), bool)
+    mask[np.searchsorted(rows, a.rows)] |= a.mask
+    mask[np.searchsorted(rows, b.rows)] |= b.mask
+    return Cohort(a.pc, rows, mask, a.calls, *either_state(a.state, b.state))
+
+
+def united(parts: list[Cohort]) -> list[Cohort]:
+    """Cohorts at one place as few: one for each set of states that lanes of a warp bring along."""
+    if len(parts) == 1:
+        return parts
+    first = parts[0]
+    rows = distinct(np.concatenate([p.rows for p in parts]))
+    mask = np.zeros((len(rows), LANES), bool)
+    states: list[State] = [first.state]
+    kind = np.full(len(rows), -1)
+    for p in parts:
+        at = np.searchsorted(rows, p.rows)
+        mask[at] |= p.mask
+        for k in distinct(kind[at]):
+            state = p.state if k < 0 else either_state(states[k], p.state)
+            if state not in states:
+                states.append(state)
+            new = states.index(state)
+            kind[at[kind[at] == k]] = new + len(parts) * len(rows)  # not to be taken for one of before
+        kind[at] -= len(parts) * len(rows)
+    return [type(first)(first.pc, rows[kind == k], mask[kind == k], first.calls, *states[k]) for k in distinct(kind)]
+
+
+def either_state(a: State, b: State) -> State:
+    """What lanes bring along that come together: the doubts of both."""
+    return first_of(a[0], b[0]), first_of(a[1], b[1])

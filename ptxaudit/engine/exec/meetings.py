@@ -1,0 +1,161 @@
+"""Where lanes meet in PTX, which names no place: at the post-dominator of the branch at which they parted.
+
+    @p bra L; …; bra M;  L: …;  M: …      lanes that part wait at M for each other, where ptxas would let them meet
+
+An earlier meeting, of lanes that happen to stand at the same instruction, is the scheduler's (`running`). Lanes that
+meet so are taken to, for ptxas need not let them: what rests on that is said (`meeting_assumed`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptxaudit.base.arrays import distinct
+from ptxaudit.engine.exec.cohorts import Cohort, either_state
+from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.registers import FULL_MASK, pack, unpack
+from ptxaudit.engine.exec.running import Met, Run
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.nodes import Instruction
+from ptxaudit.ir.reasons import Kind, Reason
+
+
+class Meetings:
+    """calls_diverge: where lanes that call different functions meet: ptxas need not let them; barriers: place ->
+    (rows, LANES) uint32, the lanes that each lane waits for there; same_way: (rows, LANES) uint32, with which lanes
+    each has gone the same way since lanes met for certain."""
+
+    def __init__(self, run: Run, warps: Warps):
+        self.run, self.warps = run, warps
+        self.calls_diverge: dict[Met, Reason] = {}
+        self.barriers: dict[Met, np.ndarray] = {}
+        self.same_way = np.full((run.env.rows, LANES), FULL_MASK, np.uint32)
+        self.went_diverged = False
+
+    def expand(self, index: np.ndarray) -> None:
+        """New row i is old row index[i]."""
+        self.barriers = {k: v[index] for k, v in self.barriers.items()}
+        self.same_way = self.same_way[index]
+
+    def meeting_assumed(self, cohort: Cohort) -> bool:
+        """PTX: lanes of a warp are together here because they are taken to meet where their ways do."""
+        if not self.went_diverged:
+            return False
+        first = np.take_along_axis(self.same_way[cohort.rows], cohort.mask.argmax(axis=1)[:, None], 1)
+        return bool((pack(cohort.mask) & ~first).any())
+
+    def diverge_from_now(self, cohort: Cohort, words: np.ndarray) -> None:
+        """PTX: lanes go the same way as those of their word at most. words: (n or 1, LANES or 1) uint32."""
+        self.went_diverged = True
+        ways = self.same_way[cohort.rows]
+        self.same_way[cohort.rows] = np.where(cohort.mask, ways & words, ways)
+
+    def surely_met(self, cohort: Cohort) -> None:
+        if not self.went_diverged:
+            return
+        ways = self.same_way[cohort.rows]
+        self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), ways)
+
+    def all_meet(self, cohort: Cohort) -> None:
+        """All living lanes of these warps come together for certain."""
+        self.warps.loose[cohort.rows] = False
+        cohort.diverged = None
+        self.surely_met(cohort)
+
+    def expect(self, instruction: Instruction, cohort: Cohort, torn: np.ndarray) -> None:
+        """Lanes that part meet at the post-dominator of the branch, unless they already wait for one there."""
+        meeting = self.run.graph.meeting.get(self.run.graph.block_of[instruction.index], END)
+        if meeting != END:
+            self.expect_at(meeting, cohort, torn)
+
+    def expect_at(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
+        name = ("at", meeting, len(cohort.calls))
+        words = self.barriers.setdefault(name, np.zeros((self.run.registers.rows, LANES), np.uint32))
+        rows = cohort.rows[torn]
+        mask = cohort.mask[torn]
+        already = ((words[rows] != 0) & mask).any(axis=1)
+        rows, mask = rows[~already], mask[~already]
+        words[rows] = np.where(mask, pack(mask), words[rows])
+
+    def meet(self, cohort: Cohort, name: Met, pc: int) -> Cohort | None:
+        """At a post-dominator: wait if lanes of this warp are expected here."""
+        words = self.barriers.get(name)
+        if words is None or not (words[cohort.rows] != 0).any():
+            return cohort
+        return self._sync(name, cohort, pc)
+
+    def _sync(self, name: Met, cohort: Cohort, pc: int) -> Cohort | None:
+        """Go on at pc when every living lane that is expected has come; otherwise wait."""
+        words = self.barriers.get(name)
+        cohort.pc = pc
+        if words is None:
+            return cohort
+        first = cohort.mask.argmax(axis=1)
+        expected = (unpack(words[cohort.rows, first][:, None]) & self.run.alive[cohort.rows]) | cohort.mask
+        return self._gather(cohort, expected, ("sync", name, pc), words)
+
+    def _gather(
+        self, cohort: Cohort, expected: np.ndarray, key: tuple[str, Met, int], words: np.ndarray
+    ) -> Cohort | None:
+        if key[1] in self.calls_diverge:
+            self.warps.loosen(
+                cohort.rows[((words[cohort.rows] != 0) & cohort.mask).any(axis=1)], self.calls_diverge[key[1]]
+            )
+            cohort.diverged = cohort.diverged or self.calls_diverge[key[1]]
+        complete = (expected == cohort.mask).all(axis=1)
+        if complete.all():
+            if not self.warps.is_loose(cohort):
+                cohort.diverged = None  # the barrier holds until all have come
+            words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
+            return cohort
+        # others of the same warp may be waiting here already
+        mask = cohort.mask.copy()
+        still = []
+        kind, states = np.zeros(len(cohort.rows), int), [cohort.state]  # of each warp: what its lanes bring along
+        for other, other_key in self.run.waiting:
+            if other_key != key or other.calls != cohort.calls:
+                still.append((other, other_key))
+                continue
+            shared = np.isin(other.rows, cohort.rows)
+            position = np.searchsorted(cohort.rows, other.rows[shared])
+            mask[position] |= other.mask[shared]
+            for k in distinct(kind[position]) if other.state != cohort.state else ():
+                kind[position[kind[position] == k]] = len(states)
+                states.append(either_state(states[k], other.state))
+            if (~shared).any():
+                still.append((other.some(~shared), other_key))
+        self.run.waiting = still
+        complete = ((expected & ~mask) == 0).all(axis=1)
+        for k in distinct(kind):
+            of_kind = kind == k
+            ready = Cohort(
+                cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k]
+            )
+            late = Cohort(
+                cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k]
+            )
+            if self.warps.is_loose(ready) and not ready.diverged:
+                ready.diverged = Reason(Kind.YIELD)
+            if len(late.rows):
+                self.run.waiting.append((late, key))
+            if len(ready.rows):
+                words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
+            self.run.push(ready)
+        return None
+
+    def release_all(self) -> None:
+        """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""
+        if (
+            not self.run.waiting
+        ):  # machine code never waits here, and lanes at a bar.warp.sync of PTX are no lanes of a post-dominator
+            return self.warps.idle()
+        waiting, self.run.waiting = self.run.waiting, []
+        first = min(c.pc for c, _ in waiting)
+        for cohort, key in waiting:
+            if cohort.pc == first:
+                words = self.barriers[key[1]]
+                words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
+                self.run.push(cohort)
+            else:
+                self.run.waiting.append((cohort, key))

@@ -1,0 +1,176 @@
+"""What a run cannot follow: branches on what is not known, calls that are not modelled, loops and calls without end.
+
+    @unknown bra L; x; L: y       x is stepped over: what it may have written is opaque, its accesses are marked
+
+Behind it counts are upper bounds, or not known; the answer for those is left to `fixpoint`.
+"""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.value import Value, opaque
+from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.meetings import Meetings
+from ptxaudit.engine.exec.registers import View, forget_local
+from ptxaudit.engine.exec.rounds import NotAffine
+from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.exec.states import is_uniform, why_undecided
+from ptxaudit.engine.exec.tracked import TrackedMemory
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.nodes import Control, Instruction, Reg
+from ptxaudit.ir.operands import writes_local
+from ptxaudit.ir.reasons import Kind, Reason, first_of
+
+OWN_LANE = np.left_shift(1, np.arange(LANES)).astype(np.uint32)
+
+
+class NotFollowed:
+    """undecided_exits: instructions at which lanes may have ended, or may not."""
+
+    def __init__(self, run: Run, warps: Warps, meetings: Meetings, tracked: TrackedMemory | None):
+        self.run, self.warps, self.meetings, self.tracked = run, warps, meetings, tracked
+        self.undecided_exits: set[int] = set()
+        self._regions: dict[int, tuple[int, list[int], list[Reg | None], int | None]] = {}
+
+    def _region(self, block: int) -> tuple[int, list[int], list[Reg | None], int | None]:
+        """(meeting block, sites inside, registers written inside, None among them where local memory is, the first call
+        inside that is not modelled) of the branch that ends a block."""
+        if block not in self._regions:
+            inside = self.run.graph.region(block)
+            sites: list[int] = []
+            written: dict[str, Reg | None] = {}
+            for b in inside:
+                for k in range(self.run.graph.starts[b], self.run.graph.ends[b]):
+                    if k in self.run.records:
+                        sites.append(k)
+                    if k in self.run.part.instructions:
+                        for op in self.run.part.ops[k]:
+                            for d in op.dst:
+                                if d is not None:
+                                    written[d.name] = d
+                            if writes_local(op):
+                                written[""] = None
+            meeting, calls = self.run.graph.postdominators.get(block, END), self._first_unresolved(inside)
+            self._regions[block] = (meeting, sites, list(written.values()), calls)
+        return self._regions[block]
+
+    def step_over(self, instruction: Instruction, cohort: Cohort, undecided: Value | None) -> Cohort | None:
+        """Go to the post-dominator. doubt None: nothing inside matters."""
+        block = self.run.graph.block_of[instruction.index]
+        meeting, sites, written, unresolved = self._region(block)
+        uniform = undecided is not None and is_uniform(undecided)
+        if not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index):
+            self.meetings.diverge_from_now(cohort, OWN_LANE)
+        if undecided is not None:
+            undecided = as_unknown(undecided)
+            if self.run.round is not None:
+                raise NotAffine
+            why = why_undecided(undecided, instruction.index)
+            if self.tracked is not None and self.tracked.matters(block):
+                self.tracked.lose(cohort)
+            for k in sites:
+                record = self.run.records[k]
+                record.undecided = first_of(record.undecided, Reason(Kind.RUNS, instruction.index, cause=why))
+            self.enter_hidden(unresolved)
+            view = self.warps.view(cohort)
+            yields = (
+                self.run.graph.yields(block) or instruction.control is not None and bool(instruction.control.choices)
+            )
+            parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one way, and part on it
+            for reg in written:
+                if reg is None:
+                    forget_local(self.run.registers)
+                else:
+                    view.write(reg, opaque(reg.bits, why), None)
+            apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
+            if apart and yields:
+                self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
+            if apart and (yields or self.run.explicit):
+                cohort.diverged = first_of(cohort.diverged, Reason(Kind.DIVERGED, instruction.index, cause=why))
+        if meeting == END and not cohort.calls:
+            return self.exit(cohort, cohort.mask)
+        if cohort.calls and (meeting == END or self.run.graph.starts[meeting] == cohort.calls[-1]):  # all ways return
+            return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
+        cohort.pc = self.run.graph.starts[meeting]
+        return cohort
+
+    def _may_part_inside(self, instruction: Instruction, view: View) -> bool:
+        """Lanes that take one way may part before they are at the post-dominator of the branch."""
+        registers = self.run.graph.diverged_by(self.run.graph.block_of[instruction.index])
+        return registers is None or not all(
+            self._tracked_here(reg, instruction.index) and is_uniform(view.read(reg)) for reg in registers
+        )
+
+    def _tracked_here(self, reg: Reg, index: int) -> bool:
+        """What the run holds of a register is what it has there: whatever may have written it was run."""
+        ops = self.run.part.ops
+        return all(
+            any(d is not None and d.name == reg.name for op in ops.get(k, ()) for d in op.dst)
+            for k in self.run.graph.reaching(reg.name, index)
+        )
+
+    def give_up(self, cohort: Cohort, index: int, reason: Reason) -> Cohort | None:
+        """These warps are not modelled further: no count of what lies ahead is certain."""
+        self.lose(cohort)
+        block = self.run.graph.block_of[index]
+        ahead = nx.descendants(self.run.graph.cfg, block) | {block}
+        self.enter_hidden(self._first_unresolved(set(self.run.graph.cfg) if cohort.calls else ahead))
+        for k, record in self.run.records.items():
+            if cohort.calls or self.run.graph.block_of[k] in ahead:
+                record.undecided = first_of(record.undecided, reason)
+        return None
+
+    def call_unresolved(self, instruction: Instruction, c: Control, cohort: Cohort) -> Cohort | None:
+        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        if self.run.round is not None:
+            raise NotAffine
+        why = Reason(Kind.CALL_NOT_RESOLVED, instruction.index)
+        if instruction.index in self.undecided_exits and cohort.undecided:
+            return self.give_up(cohort, instruction.index, cohort.undecided)
+        lanes, undecided = self.warps.lanes_of(c.guard, cohort)
+        some: np.ndarray = np.logical_or.reduce(cohort.mask if lanes is None else lanes, axis=1)
+        if not some.all():
+            self.run.push(cohort.some(~some).at(instruction.index + 1))
+        if not some.any():
+            return None
+        self.undecided_exits.add(instruction.index)
+        self.enter_hidden(self._first_unresolved({self.run.graph.block_of[instruction.index]}))
+        calling = cohort.some(some).at(instruction.index + 1)
+        self.lose(calling)
+        self.warps.loosen(calling.rows, why)
+        calling.undecided, calling.diverged = first_of(calling.undecided, why), first_of(calling.diverged, why)
+        return calling
+
+    def _first_unresolved(self, blocks: set[int]) -> int | None:
+        """The first call in some of these blocks of which it is not known what it enters."""
+        return next((k for k in self.run.graph.unresolved if self.run.graph.block_of[k] in blocks), None)
+
+    def enter_hidden(self, index: int | None) -> None:
+        """What this call enters may run, wherever it is."""
+        if index is not None:
+            for k, record in self.run.records.items():
+                if self.run.graph.block_of[k] in self.run.graph.hidden:
+                    record.undecided = first_of(record.undecided, Reason(Kind.HIDDEN, index))
+
+    def lose(self, cohort: Cohort) -> None:
+        """What these warps do to shared memory is not modelled."""
+        if self.tracked is not None:
+            self.tracked.lose(cohort)
+
+    def exit(self, cohort: Cohort, gone: np.ndarray, following: int | None = None) -> Cohort | None:
+        self.run.alive[cohort.rows] &= ~gone
+        rest = cohort.mask & ~gone
+        some = rest.any(axis=1)
+        left = (
+            Cohort(following, cohort.rows[some], rest[some], cohort.calls, *cohort.state)
+            if some.any() and following is not None
+            else None
+        )
+        if self.run.explicit and (self.warps.blocked or self.warps.syncing or self.warps.suspended):
+            return self.run.go_on(self.warps.exited(cohort.rows[gone.any(axis=1)], left))
+        return left

@@ -1,0 +1,367 @@
+"""The register file of many warps, and what one piece of code sees of it.
+
+`Registers`: name -> Value over all rows. A `View` is some rows, under a mask of active lanes.
+
+    view of rows 0–7, all lanes      r1 = add(r2, 4)         -> the register is replaced
+    view of rows {2}, lanes 0–15     r1 = mov(0)             -> row 2, lanes 0–15 of r1 change
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine, alternatives
+from ptxaudit.engine.domain.value import (
+    BITS,
+    DTYPES,
+    EVERYWHERE,
+    Uniform,
+    Value,
+    because,
+    least,
+    opaque,
+    squeeze,
+    sure_bits,
+    unknown,
+)
+from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.ops import operations
+from ptxaudit.engine.ops.halves import as_plain, kept
+from ptxaudit.ir.nodes import Guard, Op, Operand, Reg
+from ptxaudit.ir.placed import place_of
+from ptxaudit.ir.reasons import Kind, Reason
+
+FULL_MASK = 0xFFFFFFFF
+
+
+def take(value: Value, rows: np.ndarray) -> Value:
+    """The value in some rows."""
+    if value.alternatives is not None:
+        return alternatives.in_rows(value, rows)
+
+    def pick(array: np.ndarray) -> np.ndarray:
+        return array if array.shape[0] == 1 else array[rows]
+
+    poison = None if value.poison is None else pick(value.poison)
+    if poison is not None and poison is not value.poison and not poison.any():  # it was in the other rows
+        poison = None
+    if type(value) is not Value:
+        return kept(take(as_plain(value), rows), value, make=lambda part: take(part, rows))
+    return Value(
+        pick(value.base),
+        tuple((u, pick(c)) for u, c in value.terms),
+        value.valid,
+        poison,
+        value.why if poison is not None or value.valid is not None else None,
+        None if value.sure is None else pick(value.sure),
+    )
+
+
+def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
+    """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
+    if type(old) is not Value or type(new) is not Value:
+        return kept(blend(as_plain(old), as_plain(new), mask), old, new, make=lambda a, b: blend(a, b, mask))
+    if old.base.dtype != new.base.dtype:
+        old = affine.fit(old, new.bits)
+    if old.alternatives is not None or new.alternatives is not None:
+        both = alternatives.blended(old, new, mask)
+        if both is not None:
+            return both
+    if old.poison is EVERYWHERE and new.poison is EVERYWHERE and old.sure is None and new.sure is None:
+        return opaque(new.bits, because(new, old))
+    base = np.where(mask, new.base, old.base)
+    terms: dict[Uniform, np.ndarray] = {}
+    zero = base.dtype.type(0)
+    for u, c in new.terms:
+        terms[u] = np.where(mask, c, zero)
+    for u, c in old.terms:
+        rest = np.where(mask, zero, c)
+        terms[u] = terms[u] | rest if u in terms else rest
+    poison = None
+    if old.poison is not None or new.poison is not None:
+        no = np.zeros((1, 1), bool)
+        poison = np.where(mask, no if new.poison is None else new.poison, no if old.poison is None else old.poison)
+        if not poison.any():
+            poison = None
+    why = None if poison is None and old.valid is None and new.valid is None else because(new, old)
+    sure = None
+    if old.sure is not None or new.sure is not None:
+        sure = np.where(mask, sure_bits(new), sure_bits(old))
+    return Value(
+        base, tuple((u, c) for u, c in terms.items() if c.any()), least(old.valid, new.valid), poison, why, sure
+    )
+
+
+Name = str | tuple[Any, ...]  # of a register; of a cell of local memory
+
+Guarded = np.ndarray | None  # the lanes in which an instruction acts, None = all active ones
+
+Results = tuple[Value, ...]
+
+
+class Registers:
+    """name -> Value over all rows. Local-memory cells live here too, under tuple names."""
+
+    __slots__ = ("rows", "values")
+
+    def __init__(self, rows: int, values: dict[Name, Value] | None = None):
+        self.rows = rows
+        self.values: dict[Name, Value] = {} if values is None else values
+
+    def get(self, name: Name, bits: int) -> Value:
+        value = self.values.get(name)
+        if value is None:
+            return opaque(bits, Reason(Kind.UNWRITTEN, given=(name,)))
+        return value
+
+    def expand(self, index: np.ndarray) -> None:
+        """Replace the rows by copies: new row i is old row index[i]."""
+        self.values = {n: take(v, index) for n, v in self.values.items()}
+        self.rows = len(index)
+
+
+class View:
+    """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
+
+    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "supposed")
+
+    def __init__(
+        self,
+        registers: Registers,
+        env: Environment,
+        rows: np.ndarray | None,
+        mask: np.ndarray,
+        full: bool,
+        exact: bool = True,
+        data: bool = False,
+        alive: np.ndarray | None = None,
+    ):
+        """exact: the mask is certain; data: if it is not, then because of data that was not given; alive: the lanes
+        that have not exited, active or not, where that is known."""
+        self.registers, self.env = registers, env
+        self.rows, self.mask, self.full, self.exact, self.data, self.alive = rows, mask, full, exact, data, alive
+        # register -> (predicate, what it holds in lanes where that, which is not known, is true, and where it is false)
+        self.supposed: dict[str, tuple[str, Value, Value]] = {}
+
+    def where(self, guard: Guard, holds: bool = True) -> View:
+        """The same as the lanes see it in which a guard that is not known holds, or does not."""
+        held = {
+            name: otherwise if guard.negated == holds else value
+            for name, (predicate, value, otherwise) in self.supposed.items()
+            if predicate == guard.reg.name
+        }
+        return _Supposed(self, held) if held else self
+
+    def write_perhaps(self, reg: Reg, value: Value, guard: Guard, undecided: Value, index: int) -> None:
+        """A write where a guard holds, which is not known: the register then holds the old or the new."""
+        if value.bits != reg.bits and reg.bits in DTYPES:
+            value = affine.fit(value, reg.bits)
+        left = self.where(guard, holds=False).read(reg)
+        chosen = operations.apply(Op("select", bits=reg.bits), (value, self.read(reg), undecided), index)
+        assert isinstance(chosen, Value)
+        self.write(reg, chosen, None)
+        if not reg.uniform and guard.reg.name != reg.name and value.bits == left.bits:
+            self.supposed[reg.name] = (guard.reg.name, left, value) if guard.negated else (guard.reg.name, value, left)
+
+    def suppose_copy(self, reg: Reg, op: Op) -> None:
+        """The register is a copy: what is supposed of its source is so of it."""
+        source = op.src[0]
+        entry = self.supposed.get(source.name) if op.guard is None and type(source) is Reg else None
+        if entry is not None and reg.bits == entry[1].bits and not reg.uniform:
+            self.supposed[reg.name] = entry
+
+    def _outdate(self, name: str) -> None:
+        """A register was written: what was supposed of it, or where it is true, holds no more."""
+        self.supposed = {n: entry for n, entry in self.supposed.items() if n != name and entry[0] != name}
+
+    def read(self, source: Operand) -> Value:
+        value: Value | None
+        if type(source) is not Reg:
+            value = self.env.operand(source)
+        elif (value := self.registers.values.get(source.name)) is None:
+            value = self.registers.get(source.name, source.bits)
+        return value if self.rows is None else take(value, self.rows)
+
+    def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
+        """guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
+        if self.supposed:
+            self._outdate(reg.name)
+        if BITS[value.base.dtype] != reg.bits:
+            value = (
+                affine.fit(value, reg.bits)
+                if reg.bits in DTYPES
+                else opaque(64, Reason(Kind.WIDE_REGISTER, given=(reg.bits,)))
+            )
+        if reg.uniform:
+            value, guard = self._per_warp(value, guard)
+            self._store(reg.name, value, guard, guard is None)
+        else:
+            self._store(reg.name, value, self.mask if guard is None else guard, self.full and guard is None)
+
+    def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
+        """A uniform register holds what its first active lane has."""
+        first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
+        n = self.mask.shape[0]
+        pick: Callable[[np.ndarray], np.ndarray] = lambda a: (
+            np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
+        )
+        value = squeeze(value) if value.alternatives is None else alternatives.in_lane(value, pick)
+        if not value.uniform:
+            value = Value(
+                pick(value.base),
+                tuple((u, pick(c)) for u, c in value.terms),
+                value.valid,
+                None if value.poison is None else pick(value.poison),
+                value.why,
+            )
+        if guard is not None:
+            guard = np.logical_or.reduce(guard, axis=1, keepdims=True)
+            if guard.all():
+                guard = None
+        return value, guard
+
+    def _store(self, name: Name, value: Value, mask: Guarded, whole: bool) -> None:
+        values = self.registers.values
+        if self.rows is None:
+            if whole or mask is None:
+                values[name] = value
+            else:
+                old = values.get(name)
+                if old is None and isinstance(name, tuple):  # memory: other lanes may have been written
+                    old = opaque(value.bits, Reason(Kind.LOCAL_PLACE))
+                values[name] = value if old is None else blend(old, value, mask)
+            self.env.note_work(values[name])
+            return
+        rows = self.registers.rows
+        old = values.get(name)
+        if old is None:
+            old = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(name,)))
+        part = value if mask is None else blend(take(old, self.rows), value, mask)
+        values[name] = _scatter(old, part, self.rows, rows)
+        self.env.note_work(values[name])
+
+
+class _Supposed(View):
+    """A view in the lanes where a guard holds; nothing is written through it."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, view: View, held: dict[str, Value]):
+        super().__init__(view.registers, view.env, view.rows, view.mask, view.full, view.exact, view.data, view.alive)
+        self.held = held
+
+    def read(self, source: Operand) -> Value:
+        value = self.held.get(source.name) if type(source) is Reg else None
+        return super().read(source) if value is None else value
+
+
+def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
+    """old with some rows replaced."""
+    if type(old) is not Value or type(part) is not Value:
+        return kept(
+            _scatter(as_plain(old), as_plain(part), index, rows),
+            old,
+            part,
+            make=lambda a, b: _scatter(a, b, index, rows),
+        )
+    if old.base.dtype != part.base.dtype:
+        old = affine.fit(old, part.bits)
+    if part.alternatives is not None or old.alternatives is not None:
+        inside = np.zeros((rows, 1), bool)
+        inside[index] = True
+        return blend(old, take(part, np.cumsum(inside) - 1), inside)
+
+    def put(a: np.ndarray | None, b: np.ndarray | None, dtype: np.dtype | type[Any]) -> np.ndarray:
+        a = np.zeros((1, 1), dtype) if a is None else a
+        b = np.zeros((1, 1), dtype) if b is None else b
+        out = np.empty((rows, max(a.shape[1], b.shape[1])), dtype)
+        out[:] = a
+        out[index] = b
+        return out
+
+    dtype = part.base.dtype
+    mine, others = dict(part.terms), dict(old.terms)
+    terms = []
+    for u in {**others, **mine}:
+        c = put(others.get(u), mine.get(u), dtype)
+        if c.any():
+            terms.append((u, c))
+    poison = None
+    if old.poison is not None or part.poison is not None:
+        poison = put(old.poison, part.poison, bool)
+        poison = poison if poison.any() else None
+    sure = None
+    if old.sure is not None or part.sure is not None:
+        sure = put(sure_bits(old), sure_bits(part), dtype)
+    return Value(
+        put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, because(part, old), sure
+    )
+
+
+def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Value | None]:
+    """(lanes where a guard holds among the active ones or None for all, the guard if not known there)."""
+    if guard is None:
+        return None, None
+    value = view.read(guard.reg)
+    if guard.negated:
+        value = affine.invert(value)
+    if value.terms or value.valid is not None:
+        return None, value
+    if value.poison is not None and (value.poison & view.mask).any():
+        return None, value
+    return view.mask & value.base, None
+
+
+def forget_local(registers: Registers) -> None:
+    """Nothing is known of local memory any more."""
+    for key in [k for k in registers.values if type(k) is tuple]:
+        del registers.values[key]
+
+
+def pack(mask: np.ndarray) -> np.ndarray:
+    """(n, LANES) bool -> (n, 1) uint32, lane 0 in bit 0."""
+    bits = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
+    result: np.ndarray = np.where(mask, bits, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None]
+    return result
+
+
+def unpack(word: np.ndarray) -> np.ndarray:
+    """(n, 1) or (n, LANES) uint32 -> (n, LANES) bool of its bits, for (n, 1)."""
+    return (word[:, :1] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
+
+
+def active_lanes(view: View, guard: Guarded) -> np.ndarray:
+    return view.mask if guard is None else guard
+
+
+def symbol_of(symbol: Uniform) -> Value:
+    """An unknown number, or an unknown truth value."""
+    if symbol.bits > 1:
+        return unknown(symbol)
+    return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
+
+
+def fill(value: Value, mask: np.ndarray) -> Value:
+    """The value with the first active lane's content in the lanes that are not active."""
+    arrays = [value.base, *(c for _, c in value.terms), *(() if value.poison is None else (value.poison,))]
+    if all(a.shape[1] == 1 for a in arrays):
+        return value
+    first = mask.argmax(axis=1)[:, None]
+
+    def pick(array: np.ndarray) -> np.ndarray:
+        wide = np.broadcast_to(array, mask.shape)
+        return np.where(mask, wide, np.take_along_axis(wide, first, 1))
+
+    poison = None if value.poison is None else pick(value.poison)
+    terms = tuple((u, c) for u, c in ((u, pick(c)) for u, c in value.terms) if c.any())
+    return squeeze(
+        Value(pick(value.base), terms, value.valid, poison if poison is not None and poison.any() else None, value.why)
+    )
+
+
+def place_at(env: Environment, index: int) -> str:
+    """Where an instruction stands, as a reader finds it."""
+    return place_of(env.function, index)

@@ -1,0 +1,127 @@
+"""One round of a loop with the number of rounds as an unknown k: what it may do, and for which k it stays as it is.
+
+    add r1, r1, 4         r1 = now + 4 k, before and behind
+    setp p, r1, 1000      as for k = 0, for k below some limit
+
+Whatever has no such form breaks the round off (`NotAffine`), and the loop is run trip by trip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine, comparisons
+from ptxaudit.engine.domain.value import Uniform, Value, fits_signed, signed, span
+from ptxaudit.engine.exec.effects import execute
+from ptxaudit.engine.exec.registers import View, guard_mask
+from ptxaudit.engine.ops.halves import UpperHalf
+from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.reasons import Reason, sentence
+
+
+class NotAffine(Exception):
+    """The round does something with k that has no closed form."""
+
+
+class Unsafe(Exception):
+    """What was taken as known of shared memory (`shadow`) may be otherwise. loads: the instructions that took it so,
+    where the run may be right without them."""
+
+    def __init__(self, reason: Reason, loads: frozenset[int] = frozenset()):
+        super().__init__(sentence(reason))
+        self.reason, self.loads = reason, loads
+
+
+@dataclass
+class Round:
+    """A round that is being run with k as an unknown."""
+
+    head: int
+    symbol: Uniform
+    laps: int  # arrivals at the head that end the round
+    limit: int  # rounds for which every comparison stays as it is
+    requests: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # arguments of SiteRecord.add, in order
+
+    def mentions(self, value: Value | None) -> bool:
+        return value is not None and any(u is self.symbol or u == self.symbol for u, _ in value.terms)
+
+    def moves_as_a_whole(self, address: Value, active: np.ndarray, shift: int) -> bool:
+        """Each round shifts the addresses of all active lanes alike, by a multiple of `shift` bytes, which changes no
+        count.
+        """
+        for u, c in address.terms:
+            if u == self.symbol:
+                if c.shape[1] == 1:
+                    return not (active.any(axis=1, keepdims=True) & (signed(c) % shift != 0)).any()
+                steps = np.broadcast_to(signed(c).astype(np.int64), active.shape)
+                first = np.take_along_axis(steps, active.argmax(axis=1)[:, None], 1)
+                return not ((steps != first) & active).any() and not (np.where(active, steps, 0) % shift).any()
+        return True
+
+    def compare(self, relation: str, a: Value, b: Value, active: np.ndarray) -> Value:
+        """A comparison as it is for k = 0; lowers `limit` to where it changes in an active lane."""
+        if any(v.poison is not None or v.valid is not None for v in (a, b)):
+            raise NotAffine
+        if any(u != self.symbol for v in (a, b) for u, _ in v.terms):
+            raise NotAffine
+        kind, _, sign = relation.partition(".")
+        if not (fits_signed(a) and fits_signed(b) and comparisons.within_half_of_each_other(a, b)):
+            raise NotAffine
+        if sign == "u" and any(own is None or own[0] < 0 for own in (span(a), span(b))):
+            raise NotAffine
+        difference = affine.subtract(a, b)
+        base = np.broadcast_to(signed(difference.base).astype(np.int64), active.shape)
+        step = np.zeros((1, 1), np.int64)
+        for _, c in difference.terms:
+            step = signed(c).astype(np.int64)
+        step = np.broadcast_to(step, active.shape)
+        truth, change = _first_change(kind, base, step)
+        if active.any():
+            self.limit = min(self.limit, int(change[active].min()))
+        return Value(np.ascontiguousarray(truth))
+
+
+def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
+    if op.name.startswith("setp."):
+        a, b = (affine.fit(view.read(s), op.bits) for s in op.src)
+        guard, undecided = guard_mask(view, op.guard)
+        if undecided is not None:
+            raise NotAffine
+        result = lap.compare(op.name.removeprefix("setp."), a, b, view.mask if guard is None else guard)
+        if op.dst[0] is not None:
+            view.write(op.dst[0], result, guard)
+        return
+    before = {u for s in op.src for u, _ in view.read(s).terms}
+    execute(op, view, index)
+    for d in op.dst:
+        if d is not None:
+            after = view.read(d)
+            if isinstance(after, UpperHalf):
+                after = after.whole
+            if after.poison is not None or after.valid is not None or any(u not in before for u, _ in after.terms):
+                raise NotAffine
+
+
+def _first_change(kind: str, base: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(is `base <kind> 0`, the smallest k ≥ 1 at which `base + step·k <kind> 0` differs from that)."""
+    never = np.int64(1) << 62
+    up, down = step > 0, step < 0
+    rise = np.where(up, step, 1)
+    fall = np.where(down, -step, 1)
+    if kind in ("eq", "ne"):
+        zero = base == 0
+        moving = step != 0
+        safe = np.where(moving, step, 1)
+        meets = moving & (base % safe == 0) & (-base // safe > 0)
+        change = np.where(zero, np.where(moving, 1, never), np.where(meets, -base // safe, never))
+        return (zero if kind == "eq" else ~zero), change
+    if kind in ("lt", "ge"):  # the sign changes between −1 and 0
+        negative = base < 0
+        change = np.where(negative, np.where(up, -(base // rise), never), np.where(down, base // fall + 1, never))
+        return (negative if kind == "lt" else ~negative), change
+    positive = base > 0  # le, gt: between 0 and 1
+    change = np.where(positive, np.where(down, -(-base // fall), never), np.where(up, (-base) // rise + 1, never))
+    return (positive if kind == "gt" else ~positive), change

@@ -1,0 +1,615 @@
+"""Abstract interpretation of a slice: what every request of a site looks like, without running it.
+
+Each block is entered with one state: the registers of all rows, the lanes that may be active, and
+whether that mask is certain. Where branches are decided by what is known, lanes are followed one by
+one, and loops are unrolled; where they are not, both ways are taken and values meet:
+
+- a choice that all lanes make alike leaves a uniform unknown behind (double buffers, ring stages),
+- a choice that lanes make apart leaves opaque lanes where the values differ.
+
+A loop that cannot be unrolled is entered with an induction hypothesis for each register that it
+carries from trip to trip, which is kept only if running the body bears it out (`hypothesis`). To begin
+with a good one, what the loops carry is run ahead where it is a small part of all (`Paths.carried`), or
+the steps are read off the code (`trips`): most loops are then run once. Nothing is assumed that was not verified.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+import numpy as np
+from msgspec.structs import replace
+
+from ptxaudit.base.arrays import distinct
+from ptxaudit.base.records import Record
+from ptxaudit.base.work import Account, elements
+from ptxaudit.engine.answer.tabulate import Observation
+from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
+    Uniform,
+    Value,
+    constant,
+    opaque,
+)
+from ptxaudit.engine.exec import warp_step
+from ptxaudit.engine.exec.effects import execute
+from ptxaudit.engine.exec.registers import Name, Registers, View, forget_local, guard_mask
+from ptxaudit.engine.exec.states import (
+    OUTER,
+    State,
+    either_undecided,
+    is_uniform,
+    why_undecided,
+    without_trips,
+)
+from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
+from ptxaudit.engine.fixpoint.loops import Element, Loop, Order, Paths, blocks_of
+from ptxaudit.engine.fixpoint.meets import INFERRING, Meets
+from ptxaudit.engine.fixpoint.rows import Rows
+from ptxaudit.engine.memory import clusters, copied
+from ptxaudit.hardware import banks
+from ptxaudit.ir.blocks import END, is_unresolved
+from ptxaudit.ir.nodes import Control, Guard, Instruction, Op, Site
+from ptxaudit.ir.reasons import Kind, Reason, one_of_each
+
+UNROLL_TRIPS = 1024  # trips of a loop followed one by one before it is generalised
+UNROLL_SHARE = 1 / 60  # of all steps: what is not unrolled in so many is generalised too
+ALL_TRIPS = 2048  # trips of all loops together: one inside others is followed anew in each of theirs
+WIDEN_PASSES = 12
+MOST_DEAD = 2  # a state is rid of registers that are read no more when they are so many times the others
+
+
+class Undecided(Exception):
+    """A branch in a loop that is being unrolled is not decided by what is known."""
+
+
+class Mark(Record):
+    """What a run of a loop may change, as it was before: numbers of observations, arriving states, decisions."""
+
+    seen: dict[int, int]
+    incoming: dict[int, list[tuple[int, State]]]
+    kinds: dict[int, frozenset[str] | None]
+
+
+class Interpreter(Meets):
+    """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
+
+    def __init__(self, paths: Paths, rows: Rows, accesses: Mapping[int, banks.Access], account: Account):
+        """account: pays for the run, else it raises Exhausted."""
+        super().__init__(paths, account)
+        self.rows, self.accesses = rows, accesses
+        self.ahead: Interpreter | None = (
+            None  # one that has run what the loops carry, by itself: what it found is likely to hold
+        )
+        self._rest = iter(paths.order or ())  # of the order, what is not begun
+        self._begun: Order = []  # the element of the order that is being run
+        self.seen: dict[int, list[Observation]] = defaultdict(list)
+        self.failure: Reason | None = None  # why nothing is known of any site
+        self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(
+            list
+        )  # block -> (from where, state)s that arrived
+        self.trips = 0  # followed one by one, in all loops
+        self.unrolling = self.widening = 0  # loops around this place that are just followed so, or widened
+        # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
+        # later pass around them; and the state that the last pass found to hold, where the next begins
+        self.stuck: set[int] = set()
+        self.settled: dict[int, Hypothesis] = {}
+        self.unrolled: set[int] = set()  # heads of loops that were, once at least
+        self.begun: dict[int, State] = {}  # head -> what the last trip of the loop that was run began with
+        self.held: dict[
+            int, tuple[Hypothesis, bool]
+        ] = {}  # head -> what held last, and whether lanes left in different trips
+        self._may_part = bool(self.graph.yielding) or self.function.explicit_reconvergence
+        self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
+
+    def run(self) -> None:
+        registers = Registers(self.rows.env.rows)
+        start = State(registers, self.rows.env.exists)
+        if self.paths.order is None:
+            self.failure = Reason(Kind.IRREDUCIBLE)
+            return
+        self.incoming[0].append((-2, start))
+        for element in self._rest:
+            self._begun = [element]
+            self._run_elements(self._begun)
+        self._begun = []
+
+    def unfinished(self) -> list[int]:
+        """The accesses of which a run that was broken off has not seen everything."""
+        left = blocks_of([*self._begun, *self._rest])
+        return [k for k in self.accesses if self.graph.block_of[k] in left]
+
+    def _run_elements(self, elements: Iterable[Element]) -> None:
+        for element in elements:
+            if isinstance(element, int):
+                self._run_vertex(element)
+            else:
+                self._run_loop(*element)
+
+    def _run_vertex(self, block: int) -> None:
+        arriving = self.incoming.pop(block, [])
+        if block == END or not arriving:
+            return
+        self._run_block(block, self.join(block, arriving))
+
+    def _run_loop(self, head: int, body: Order) -> None:
+        arriving = self.incoming.pop(head, [])
+        if not arriving:
+            return
+        loop = self.paths.loop(head, body)
+        if any(b != head and self.incoming.get(b) for b in loop.inside):
+            self.failure = Reason(Kind.SEVERAL_ENTRIES, self.graph.starts[head])
+            for b in loop.inside:
+                self.incoming.pop(b, None)
+            return
+        entry = self.join(head, arriving)
+        mark = self._mark(loop)
+        if self.trips > ALL_TRIPS:
+            self.stuck.add(head)
+        trial = self._trial(loop, entry)
+        if self._hopeless(loop, trial):
+            self.stuck.add(head)
+        if head in self.stuck or not self._unroll(loop, entry):
+            if self.unrolling and head in self.stuck:  # widened, its branches are no more decided than before
+                raise Undecided
+            self._rollback(mark)
+            self._widen(loop, entry, mark, trial)
+
+    def _trial(self, loop: Loop, state: State) -> View:
+        """What the loop's code shows of a trip from this state."""
+        view = self._view(state.copy())
+        for k, op in loop.trip.steps:
+            execute(op, view, k)
+        return view
+
+    def _hopeless(self, loop: Loop, trial: View) -> bool:
+        """It cannot be told from what is known whether lanes leave the loop where they first can."""
+        if self.ahead is not None and loop.head in self.ahead.held and loop.head not in self.ahead.unrolled:
+            return True
+        return (
+            bool(loop.trip.leaving)
+            and (guard := loop.trip.leaving[0]) is not None
+            and guard_mask(trial, guard)[1] is not None
+        )
+
+    def _mark(self, loop: Loop) -> Mark:
+        """What a run of the loop may change, as it is before."""
+        return Mark(
+            {k: len(self.seen[k]) for k in loop.sites},
+            {b: list(self.incoming.get(b, ())) for b in loop.targets},
+            {b: self.branches.kinds.get(b) for b in loop.inside},
+        )
+
+    def _rollback(self, mark: Mark, decisions: bool = True) -> None:
+        for k, count in mark.seen.items():
+            del self.seen[k][count:]
+        self.incoming.update((b, list(states)) for b, states in mark.incoming.items())
+        if decisions:
+            for b, kind in mark.kinds.items():
+                if kind is None:
+                    self.branches.kinds.pop(b, None)
+                else:
+                    self.branches.kinds[b] = kind
+
+    def _pass(self, loop: Loop, state: State) -> list[tuple[int, State]]:
+        """One trip: run head and body, return what comes back to the head."""
+        self.begun[loop.head] = state.copy()
+        self._run_block(loop.head, state)
+        self._run_elements(loop.body)
+        return self.incoming.pop(loop.head, [])
+
+    def _unroll(self, loop: Loop, entry: State) -> bool:
+        """Follow the loop trip by trip while every branch in it is decided. False: it is not."""
+        self.unrolling += 1
+        widening, self.widening = self.widening, 0
+        state = entry.copy()
+        limit = self.account.spent + self.account.share(UNROLL_SHARE)
+        try:
+            for _trip in range(UNROLL_TRIPS):
+                self.trips += 1
+                back = self._pass(loop, state)
+                if not back:
+                    self.unrolled.add(loop.head)
+                    return True
+                state = self.folded(loop.head, back, None, "trip")  # of lanes that are known to be different ones
+                if self.account.spent > limit:
+                    return False
+            return False
+        except Undecided:
+            self.stuck.add(loop.head)
+            return False
+        finally:
+            self.unrolling -= 1
+            self.widening = widening
+
+    def _widen(self, loop: Loop, entry: State, mark: Mark, trial: View) -> None:
+        """Find a state at the head that every trip keeps; see `hypothesis`."""
+        head = loop.head
+        unrolling, self.unrolling = self.unrolling, 0
+        if not self.widening:
+            self.stuck -= loop.inside
+            self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
+        self.widening += 1
+        supposed, apart = self._supposed(loop, entry, trial)
+        named = partial(self.paths.changed, loop)
+        for attempt in range(WIDEN_PASSES):
+            self._rollback(mark, decisions=False)
+            self.fresh += 1  # a step that is made of this count of trips is not borne out by the next one
+            trip = Uniform(f"trip of {loop.place}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
+            start = supposed.state(entry, trip, named)
+            if not attempt and start.exact and not apart:
+                apart = self._leaves_diverged(loop, start)
+            if start.exact and (apart or self._exits_diverge(loop)):
+                start.exact = False
+                start.undecided_by = either_undecided(
+                    start.undecided_by, tuple(self.causes[b] for b in loop.exits if b in self.causes)
+                )
+            back = self._pass(loop, start.copy())
+            if not back:
+                break
+            arrived = self.join_back(loop, back)
+            changed = supposed.weakened(loop, entry, start, arrived, trip, not attempt)
+            changed |= supposed.begin_with(loop, entry, arrived, trip)
+            if (start.exact or apart) and self._exits_diverge(loop) is not apart:
+                changed, apart = True, False
+            if not changed:
+                break
+        else:
+            self._rollback(mark, decisions=False)
+            start = supposed.nothing().state(entry, trip, named)
+            start.exact = False
+            self._pass(loop, start)
+        self.settled[head] = supposed
+        self.held[head] = supposed, self._exits_diverge(loop)
+        self.unrolling = unrolling
+        self.widening -= 1
+        if unrolling and self._decisions_open(loop):
+            raise Undecided
+        if self._exits_diverge(loop):
+            self._forget_trips(loop)
+
+    def _decisions_open(self, loop: Loop) -> bool:
+        return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
+
+    def _supposed(self, loop: Loop, entry: State, trial: View) -> tuple[Hypothesis, bool]:
+        """What to begin with, and whether lanes leave the loop in different trips: what held when the loop was run
+        last, or for the one that ran ahead; else each register stays the same, or moves by the step that the loop's
+        code shows."""
+        head = loop.head
+        if head in self.settled:
+            return self.settled[head], False
+        if self.ahead is not None and head in self.ahead.held:
+            held, apart = self.ahead.held[head]
+            return held.of(loop.carried), apart and entry.exact
+        blame = self.held[head][0].blame if head in self.held else {}
+        supposed = Hypothesis(head, self.graph.starts[head], dict.fromkeys(loop.carried, "same"), blame=blame)
+        for name in loop.trip.moved:
+            supposed.guess(name, entry.registers.values.get(name), trial.registers.values.get(name))
+        return supposed, False
+
+    def _leaves_diverged(self, loop: Loop, start: State) -> bool:
+        """As far as the loop's code shows, its lanes leave it in different trips."""
+        trial = self._trial(loop, start)
+        return any(guard is not None and not is_uniform(trial.read(guard.reg)) for guard in loop.trip.leaving)
+
+    def _exits_diverge(self, loop: Loop) -> bool:
+        """Lanes of one warp may leave the loop in different trips."""
+        return (
+            any(self.branches.any(b, "varying", "apart") for b in loop.exits)
+            or any(self.branches.any(b, "varying") for b in loop.outward)
+            or any(self.branches.any(b, "uniform") and self._of_some(b, loop) for b in loop.exits)
+        )
+
+    def _of_some(self, block: int, loop: Loop) -> bool:
+        """Only some lanes of a warp that began the trip come to a block: the others are on another way through the
+        loop.
+        """
+        here, start = self.after.get(block), self.begun.get(loop.head)
+        if here is None or start is None or here.mask is start.mask and here.exact == start.exact:
+            return False
+        return (
+            start.exact
+            and not here.exact
+            or bool((here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1)).any())
+        )
+
+    def _forget_trips(self, loop: Loop) -> None:
+        """After lanes have left in different trips, what the loop changed differs between them."""
+        causes = [self.causes[b] for b in loop.forks if b in self.causes]
+        why = Reason(
+            Kind.LOOP_EXITS_DIVERGE,
+            self.graph.ends[loop.head] - 1,
+            cause=next((c for c in causes if c.data), causes[0] if causes else None),
+        )
+        for b in loop.targets:
+            states = self.incoming.get(b, []) if b not in loop.inside else []
+            for i, (source, state) in enumerate(states):
+                if source not in loop.inside:
+                    continue
+                state = state.copy()
+                for name, value in state.registers.values.items():
+                    if value.terms and name in loop.written and any(u.kind not in OUTER for u, _ in value.terms):
+                        state.registers.values[name] = without_trips(value, why)
+                states[i] = (source, state)
+
+    def _run_block(self, block: int, state: State) -> None:
+        """Run it from a state that is its own to change."""
+        self.account.spend(self.paths.cost(block), INFERRING)
+        if block in self.graph.yielding:
+            self._give_way(block, state)
+        view = self._view(state)
+        for instruction, ops in self.paths.steps(block):
+            k = instruction.index
+            watched = instruction.site if k in self.accesses and k in self.part.instructions else None
+            state, view = warp_step.step(self, instruction, ops, watched, state, view)
+            control = instruction.control
+            if control is not None and control.kind == "yield" and control.guard is not None:
+                self._sleep(block, control.guard, view, state)
+                view = self._view(state)
+            if control is not None and (
+                control.kind == "part"
+                or self._may_part
+                and warp_step.gathers(control, self.function.explicit_reconvergence)
+            ):
+                if control.kind == "part":
+                    self._part(instruction, view, state)
+                else:
+                    state = self.restore(block, state, firm=True)
+                view = self._view(state)
+        self.account.spend(elements(self.rows.env.work_done()), INFERRING)
+        self.after[block] = state
+        self._leave(block, state)
+
+    def _give_way(self, block: int, state: State) -> None:
+        """Where only some lanes of a warp yield, those that wait for them may go on without them."""
+        some = state.mask.any(axis=1)
+        if not state.exact or (self.rows.env.exists & ~state.mask)[some].any():
+            self.given_way.add(block)
+
+    def _sleep(self, block: int, guard: Guard, view: View, state: State) -> None:
+        """Lanes that a guard chooses yield: the others need not wait for them."""
+        if not is_uniform(view.read(guard.reg)):
+            self.given_way.add(block)
+            state.exact = False
+            state.undecided_by += (one_of_each(Kind.YIELD),)
+
+    def _view(self, state: State) -> View:
+        """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
+        if state.mask is not self._seen_mask:  # few masks, in many blocks
+            self._seen_mask, self._whole = state.mask, bool(state.mask.all())
+        return View(
+            state.registers,
+            self.rows.env,
+            None,
+            state.mask,
+            self._whole,
+            state.exact,
+            bool(state.undecided_by) and any(d.data for d in state.undecided_by),
+        )
+
+    @staticmethod
+    def _part(instruction: Instruction, view: View, state: State) -> None:
+        """Lanes that name different masks go on diverged."""
+        control = instruction.control
+        if control is None or control.selector is None or not is_uniform(view.read(control.selector)):
+            state.exact = False
+            state.undecided_by += (one_of_each(Kind.MASKS_NAMED, instruction.index),)
+
+    def perform(self, op: Op, instruction: Instruction, state: State, view: View) -> tuple[State, View]:
+        """An operation, in all rows of a state."""
+        execute(op, view, instruction.index)
+        return state, view
+
+    def observe(self, instruction: Instruction, site: Site, state: State, view: View) -> None:
+        """An access, by the lanes that may make it."""
+        taking = warp_step.participants(instruction, site, view, state.mask)
+        exact, undecided_by, mask = state.exact, state.undecided_by, taking.lanes
+        if taking.undecided is not None:
+            if not is_uniform(taking.undecided):
+                exact = False
+                undecided_by = undecided_by + (why_undecided(taking.undecided, instruction.index),)
+            if taking.decides is not None:
+                view = view.where(taking.decides)
+        if copied.may_fill(site):
+            reading = copied.reading(site, view, mask)
+            if reading is None:
+                exact, undecided_by = False, (*undecided_by, one_of_each(Kind.PREDICATE, instruction.index))
+            else:
+                mask = reading
+        address, offset = view.read(site.address), site.offset
+        self.seen[instruction.index].append(Observation(address, offset, mask, exact, undecided_by, site.space))
+
+    def placed(self, o: Observation, index: int) -> Observation:
+        """A request that was seen, with its generic address where that may not be this block's; asked once a run: most
+        are put back.
+        """
+        if o.space != "generic":
+            return o
+        env = self.rows.env
+        of = self.function.site(index).of
+        found = clusters.located(o.address, o.mask, env.spaces(index), of)
+        if of != "shared":
+            return replace(o, base=found.place, offset=0, located=found)
+        remote = clusters.remote(
+            found.place, found.lanes | found.open, View(Registers(env.rows), env, None, o.mask, False)
+        )
+        if remote is not None or found.why is not None and env.cluster not in (None, clusters.ALONE):
+            unknown = opaque(o.address.bits, remote or found.why)
+            return replace(o, base=unknown, offset=0, located=replace(found, place=unknown))
+        return replace(o, base=found.place, offset=0, located=found)
+
+    def _leave(self, block: int, state: State) -> None:
+        """Sends the state at the end of a block to those that may come next."""
+        last = self.function.instructions[self.graph.ends[block] - 1]
+        control, successors = last.control, self.paths.successors(block)
+        if control is not None and block in self.graph.calls:
+            self._call(block, control, state)
+        elif control is not None and is_unresolved(control):
+            self._call_unresolved(block, control, state)
+        elif control is None or len(successors) == 1 and not (control.guard and control.kind in ("exit", "ret")):
+            self._go(block, successors[0], state)
+        elif control.kind == "switch":
+            self._switch(block, control, state, successors)
+        elif control.kind in ("ret", "call") and control.guard is None:
+            for s in successors:
+                self._go(block, s, state)
+            if control.kind == "ret":
+                self.branches.put(block, "uniform")
+        else:
+            ends = control.kind == "exit" or control.kind == "ret" and successors == [END]
+            fall = self._block_at(last.index + 1)
+            if not self.paths.relevant(block):
+                self._go(block, fall if ends else successors[0], state)
+            elif control.kind == "ret":  # behind the calls of its routine, or nowhere
+                self._branch(block, control, state, [s for s in successors if s != fall], fall)
+            else:
+                self._branch(
+                    block,
+                    control,
+                    state,
+                    [END if ends or not control.targets else self._block_at(control.targets[0])],
+                    fall,
+                )
+
+    def _block_at(self, index: int) -> int:
+        """The block of an instruction; END behind the last."""
+        return self.graph.block_of[index] if index < len(self.graph.block_of) else END
+
+    def _call_unresolved(self, block: int, control: Control, state: State) -> None:
+        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        last = self.graph.ends[block] - 1
+        lanes, undecided = guard_mask(self._view(state), control.guard)
+        if self.paths.relevant(block) and (undecided is not None or lanes is None or lanes.any()):
+            state.exact, state.undecided_by = (
+                False,
+                either_undecided(state.undecided_by, (one_of_each(Kind.CALL_NOT_RESOLVED, last),)),
+            )
+            self.branches.put(block, "varying")
+        self._go(block, self._block_at(last + 1), state)
+
+    def _call(self, block: int, control: Control, state: State) -> None:
+        """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
+        start = self.graph.calls[block]
+        if self.paths.relevant(block):
+            part = state.of(state.mask)
+            if control.guard is not None:
+                view = self._view(state)
+                lanes, undecided = guard_mask(view, control.guard)
+                if lanes is not None:
+                    part.mask = lanes
+                if undecided is not None:
+                    part.exact = False
+                    part.undecided_by = either_undecided(
+                        state.undecided_by, (why_undecided(undecided, self.graph.ends[block] - 1),)
+                    )
+            if part.mask.any():
+                self._go(block, start, part)
+                if start in self.graph.giving_way:
+                    self._give_way(block, part)
+        values, overwritten = state.registers.values, self.graph.overwritten[start]
+        why = Reason(Kind.ROUTINE, self.graph.ends[block] - 1, (control.callee or "a routine",))
+        forget_local(state.registers)
+        for name in values.keys() & overwritten:
+            values[name] = opaque(values[name].bits, why)
+        if start in self.graph.ending:
+            state.exact, state.undecided_by = (
+                False,
+                either_undecided(state.undecided_by, (one_of_each(Kind.MAY_END, self.graph.ending[start]),)),
+            )
+        for s in self.graph.cfg.successors(block):
+            if s != start:
+                self._go(block, s, state)
+
+    def _branch(self, block: int, control: Control, state: State, targets: list[int], fall: int) -> None:
+        """Lanes in which the guard holds go to the target (one of the targets), others to what follows; where it is not
+        known, all of them both ways."""
+        assert control.guard is not None  # it would not be a branch
+        mask = state.mask
+        taken, guard = guard_mask(self._view(state), control.guard)
+        if taken is not None:
+            rest = mask & ~taken
+            torn = (taken.any(axis=1) & rest.any(axis=1)).any()
+            if torn:
+                self.branches.put(block, "apart")
+            if len(targets) > 1:
+                self.branches.put(block, "uniform")
+            for s, lanes in (*((t, taken) for t in targets), (fall, rest)):
+                if s != END and lanes.any():
+                    self._go(block, s, state.of(lanes))
+            return
+        assert guard is not None  # not known, where its lanes are not
+        uniform = is_uniform(guard) or not self.graph.may_diverge(self.graph.ends[block] - 1)
+        if self.unrolling:
+            raise Undecided
+        why = why_undecided(guard, self.graph.ends[block] - 1)
+        self.branches.put(block, "uniform" if uniform else "varying")
+        self.causes[block] = why
+        undecided_by = state.undecided_by if uniform else either_undecided(state.undecided_by, (why,))
+        for s, value in (*((t, True) for t in targets), (fall, False)):
+            if s == END:
+                continue
+            part = state.of(mask)
+            if not uniform:
+                part.exact, part.undecided_by = False, undecided_by
+                if guard.poison is not None and guard.poison is not EVERYWHERE and not guard.terms:
+                    part.mask = mask & (guard.poison | (guard.base == value))
+                    if not part.mask.any():
+                        continue
+            self._go(block, s, part, control.guard.reg.name, constant(value ^ control.guard.negated, 1))
+
+    def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
+        value = (
+            self._view(state).read(control.selector)
+            if control.selector is not None
+            else opaque(32, Reason(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
+        )
+        chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
+        if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
+            self.branches.put(block, "apart")
+            if control.choices and any(len(distinct(row[lanes])) > 1 for row, lanes in zip(chosen, state.mask)):
+                self.calls_diverge.add(block)
+            for k in distinct(chosen[state.mask]):
+                part = state.of(state.mask & (chosen == k))
+                if block in self.calls_diverge and not self.function.explicit_reconvergence:
+                    part.exact, part.undecided_by = (
+                        False,
+                        either_undecided(
+                            state.undecided_by, (one_of_each(Kind.CALLS_DIVERGE, self.graph.ends[block] - 1),)
+                        ),
+                    )
+                self._go(block, self.graph.block_of[control.targets[int(k)]], part)
+            return
+        if self.unrolling:
+            raise Undecided
+        uniform = is_uniform(value) or not self.graph.may_diverge(self.graph.ends[block] - 1)
+        self.branches.put(block, "uniform" if uniform else "varying")
+        if control.choices and not uniform:
+            self.calls_diverge.add(block)
+        for s in successors:
+            part = state.of(state.mask)
+            if not uniform:
+                part.exact = False
+                part.undecided_by = state.undecided_by + (why_undecided(value, self.graph.ends[block] - 1),)
+            self._go(block, s, part)
+
+    def _go(self, source: int, target: int, state: State, predicate: str = "", known: Value | None = None) -> None:
+        """The state at the end of a block is one of those that begin another, without most registers that are read no
+        more: all of them where lanes that are not active, or a loop's other trips, would mix in what they hold.
+
+        predicate, known: on a way that a predicate opened, the predicate is known.
+        """
+        if target != END and target in self.paths.live:  # else nothing lies there that matters
+            values, live = state.registers.values, self.paths.live[target]
+            if len(values) > MOST_DEAD * len(live) + MOST_DEAD or target in self.paths.heads or not state.mask.all():
+                kept: dict[Name, Value] = {n: values[n] for n in live if n in values}
+                if self.paths.local:
+                    kept |= {n: v for n, v in values.items() if type(n) is tuple}
+            else:
+                kept = dict(values)
+            if known is not None and predicate in live:
+                kept[predicate] = known
+            self.incoming[target].append(
+                (source, State(Registers(state.registers.rows, kept), state.mask, state.exact, state.undecided_by))
+            )

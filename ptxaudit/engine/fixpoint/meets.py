@@ -1,0 +1,256 @@
+"""What is known where ways of the control flow meet: of two values one, of two sets of lanes both.
+
+    r1 = 4 | r1 = 8        a choice that all lanes make alike leaves a uniform unknown (double buffers, ring stages)
+    r1 = 4 | r1 = tid      one that lanes make apart, opaque lanes where the values differ
+
+Lanes that parted are together again where nothing parts them for certain: at a barrier of machine code, in PTX at the
+post-dominator of the branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.base.work import BLOCK, OPERATION, Account
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import (
+    Uniform,
+    Value,
+    because,
+    opaque,
+    same,
+    signed,
+    squeeze,
+    unknown,
+)
+from ptxaudit.engine.exec.registers import Name, blend
+from ptxaudit.engine.exec.states import (
+    Branches,
+    State,
+    common_zeros,
+    either_undecided,
+    lanes_that_agree,
+)
+from ptxaudit.engine.fixpoint.loops import Loop, Paths
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.placed import place_of
+from ptxaudit.ir.reasons import Kind, Reason, one_of_each
+
+INFERRING = "inferring the requests"
+
+
+class Meets:
+    """branches: how those of the blocks were taken; causes: block -> why its branch is not decided; after: block ->
+    state after it, masks only of interest; calls_diverge: blocks at whose end lanes of a warp call different functions;
+    given_way: blocks in which some lanes of a warp yield: those that wait for them may go on."""
+
+    def __init__(self, paths: Paths, account: Account):
+        self.function, self.graph, self.part, self.paths = paths.function, paths.graph, paths.part, paths
+        self.account = account
+        self.calls_diverge: set[int] = set()
+        self.uniform = {
+            d.name for ops in self.part.ops.values() for op in ops for d in op.dst if d is not None and d.uniform
+        }
+        self.after: dict[int, State] = {}
+        self.branches = Branches()
+        self.causes: dict[int, Reason] = {}
+        self.fresh = 0  # unknowns made so far: they are distinguished by it
+        self.given_way: set[int] = set()
+
+    def join(self, block: int, arriving: Sequence[tuple[int, State]]) -> State:
+        if block in self.graph.overwritten:  # what a routine is called with: one of these at a time
+            return self.folded(block, arriving, None if self.graph.yielding else False, together=False)
+        return self.restore(block, self.folded(block, arriving, len(arriving) > 1 and self._apart(block)))
+
+    def join_back(self, loop: Loop, arriving: Sequence[tuple[int, State]]) -> State:
+        """What several back edges bring to the head."""
+        return self.folded(loop.head, arriving, any(self.branches.any(b, "varying") for b in loop.forks), "back")
+
+    def folded(
+        self, block: int, arriving: Sequence[tuple[int, State]], apart: bool | None, *mark: str, together: bool = True
+    ) -> State:
+        """All arriving states in one, the first, with what `_merge` is to know of them. mark: tells unknowns of one
+        meeting from another's."""
+        out = arriving[0][1]
+        self.fresh += 1
+        for n, (_, state) in enumerate(arriving[1:]):
+            self._merge(block, out, state, apart, (block, *mark, self.fresh, n), together)
+        return out
+
+    def restore(self, block: int, state: State, firm: bool = False) -> State:
+        """Where all lanes of a dominator arrive, its mask holds again. firm: a barrier that no `yield` opens."""
+        d = self.paths.gathered(block)
+        while d in self.after:
+            before = self.after[d]
+            if not firm and (
+                self._loosened(d, block) or self.function.explicit_reconvergence and not self._held(d, block)
+            ):
+                break
+            if state.mask is before.mask or not (state.mask & ~before.mask).any():
+                state.mask, state.exact, state.undecided_by = before.mask, before.exact, before.undecided_by
+            if before.exact or not firm:
+                break
+            d = self.paths.gathered(d)
+        return state
+
+    def _loosened(self, dominator: int, block: int) -> bool:
+        """Between the two, lanes leave a loop that yields in different trips, or call different functions where that is
+        left to ptxas.
+        """
+        calls_diverge = frozenset() if self.function.explicit_reconvergence else self.calls_diverge
+        if not self.graph.yielding and not calls_diverge:
+            return False
+        between = self.paths.on_the_way(dominator, block)
+        if calls_diverge & (between | {dominator}):
+            return True
+        return not between.isdisjoint(self.graph.yielding | self.given_way) and any(
+            self.branches.any(b, "varying", "apart") for b in between | {dominator}
+        )
+
+    def _held(self, dominator: int, block: int) -> bool:
+        """Machine code: lanes that part between the two meet again, because no branch parts them, or a barrier waits
+        for all.
+        """
+        return self.paths.gathers(dominator, block) or not any(
+            self.branches.any(b, "varying", "apart") for b in self.paths.on_the_way(dominator, block) | {dominator}
+        )
+
+    def _apart(self, block: int) -> bool:
+        """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""
+        return self.paths.dominators.get(block) is None or any(
+            self.branches.any(b, "varying") for b in self.paths.between(block)
+        )
+
+    def _some_missing(self, block: int) -> tuple[Reason, ...]:
+        """Where lanes of a warp come from different ways: why those of one of them may not come (but go elsewhere, all
+        together).
+        """
+        d, ways = self.paths.dominators.get(block), self.paths.between(block)
+        stay = ways - {d}
+        return tuple(
+            self.causes.get(b) or one_of_each(Kind.BRANCH_OPEN, self.graph.ends[b] - 1)
+            for b in sorted(ways - {block})
+            if self.branches.any(b, "uniform")
+            and (after := self.graph.postdominators.get(b, END)) != block
+            and after not in stay
+        )
+
+    def _diverged_at(self, block: int) -> tuple[Reason, ...]:
+        """Machine code: why lanes of a warp that come from different ways go on diverged."""
+        if not self.function.explicit_reconvergence or self.paths.waits(block):
+            return ()
+        return (one_of_each(Kind.NO_BARRIER, self.graph.starts[block]),)
+
+    def _let_go(self, block: int) -> tuple[Reason, ...]:
+        """Where lanes of a warp come from different ways: those that waited for others may have gone on when these gave
+        way.
+        """
+        if not self.given_way:
+            return ()
+        d = self.paths.dominators.get(block)
+        while d is not None and not self.paths.loops[d] <= self.paths.loops[block]:
+            d = self.paths.dominators.get(d) if self.paths.dominators.get(d) != d else None
+        if d is not None and self.given_way.isdisjoint(self.paths.on_the_way(d, block) | {d}):
+            return ()
+        return (one_of_each(Kind.YIELD),)
+
+    def _merge(
+        self, block: int, out: State, other: State, apart: bool | None, key: tuple[Any, ...], together: bool
+    ) -> None:
+        """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
+        alike = out.mask is other.mask or bool((out.mask == other.mask).all())
+        exclusive = together and not alike and not (out.mask & other.mask).any()
+        values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
+        differing = [n for n, v in values.items() if others.get(n) is not v] + [n for n in others if n not in values]
+        self.account.spend(BLOCK + len(values) // 4 + 2 * OPERATION * len(differing), INFERRING)
+        for name in differing:
+            a, b = values.get(name), others.get(name)
+            if name not in live and not isinstance(name, tuple):
+                values.pop(name, None)  # read no more
+                continue
+            if a is None or b is None:
+                one = a if a is not None else b
+                if isinstance(name, tuple) or one is None:
+                    values.pop(name, None)
+                else:  # lanes that come from where it was never written cannot mean anything by reading it
+                    values[name] = one
+                continue
+            if a.base.dtype != b.base.dtype:
+                values[name] = opaque(a.bits, Reason(Kind.TWO_WIDTHS, given=(name,)))
+            elif same(a, b):
+                continue
+            elif exclusive:
+                values[name] = blend(a, b, other.mask)
+            else:
+                met = self._meet(
+                    name,
+                    a,
+                    b,
+                    apart is not False and name not in self.uniform,
+                    key,
+                    out.undecided_by + other.undecided_by,
+                )
+                values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
+        out.exact = out.exact and other.exact and (exclusive or alike)
+        if (
+            exclusive
+            and out.exact
+            and (out.mask.any(axis=1) & other.mask.any(axis=1)).any()
+            and (undecided_by := self._some_missing(block) or self._diverged_at(block) or self._let_go(block))
+        ):
+            out.exact, out.undecided_by = False, either_undecided(out.undecided_by, undecided_by)
+        out.mask = out.mask if alike else out.mask | other.mask
+        out.undecided_by = either_undecided(out.undecided_by, other.undecided_by)
+
+    def _meet(
+        self, name: Name, a: Value, b: Value, apart: bool, key: tuple[Any, ...], undecided_by: tuple[Reason, ...]
+    ) -> Value:
+        """One of two values, by a choice that is not known."""
+        if apart:
+            return lanes_that_agree(name, a, b, undecided_by)
+        if a.poison is not None or b.poison is not None:
+            return opaque(a.bits, because(a, b) or Reason(Kind.ONE_OF_TWO, given=(name,)))
+        self.fresh += 1
+        if a.base.dtype == bool:
+            if squeeze(a).uniform and squeeze(b).uniform:
+                u = Uniform(self._choice(key[0]), 1, 0, 0, 1, "choice", (key, name, self.fresh))
+                return Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
+            return lanes_that_agree(name, a, b, undecided_by)
+        difference = squeeze(affine.subtract(a, b))
+        if difference.valid is not None:
+            return opaque(a.bits, Reason(Kind.ONE_OF_TWO, given=(name,)))
+        if difference.uniform:
+            low = high = None
+            if not difference.terms and difference.base.size == 1:
+                d = int(signed(difference.base).flat[0])
+                low, high = min(0, d), max(0, d)
+            u = Uniform(
+                self._choice(key[0]),
+                a.bits,
+                common_zeros(difference),
+                low,
+                high,
+                "choice",
+                (key, name, self.fresh),
+                address=affine.addresses(difference),
+            )
+            return affine.add(b, unknown(u))
+        if not difference.terms:
+            u = Uniform(self._choice(key[0]), a.bits, 0, 0, 1, "choice", ("way", key))
+            return affine.add(b, affine.scale(unknown(u), difference.base))
+        return opaque(a.bits, Reason(Kind.ONE_OF_TWO, given=(name,)))
+
+    def _choice(self, block: int) -> str:
+        """What to call which of two ways led to a block."""
+        return f"choice at {place_of(self.function, self.graph.starts[block])}"
+
+
+def _where_both(met: Value, a: Value, b: Value, mine: np.ndarray, others: np.ndarray) -> Value:
+    """What the lanes hold that may come with either value; those that come with one of them only hold that."""
+    for value, only in ((a, mine & ~others), (b, others & ~mine)):
+        if only.any():
+            met = blend(met, value, only)
+    return met

@@ -1,0 +1,221 @@
+"""Operations on values of which some bits are known, lane by lane: the domain of tristate numbers (`known_bits`).
+
+    add(4·tid with no bit open, 0 with 0x380 open)  ->  4·tid with 0x380 open
+
+A rule gets an operation and its sources, each at its own width, and says which bits of the result are known whatever
+the open ones are; None: none of them. Vishwanathan et al., "Sound, precise, and fast abstract interpretation with
+tristate numbers", CGO 2022: addition and subtraction are theirs, and a product is a sum as there, of constants alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ptxaudit.engine.domain.known_bits import Tristate, add, either, resized
+from ptxaudit.engine.domain.value import BITS, DTYPES
+from ptxaudit.ir.nodes import Op
+
+Rule = Callable[..., Tristate | None]  # (op, one tristate number for each source)
+
+MOST_FACTOR_BITS = 6  # ones of a constant factor: a product is a sum of so many
+
+
+def subtract(a: Tristate, b: Tristate) -> Tristate:
+    total = a.bits - b.bits
+    borrowed = (total + a.unknown) ^ (total - b.unknown)
+    unknown = borrowed | a.unknown | b.unknown
+    return Tristate(total & ~unknown, unknown)
+
+
+def up(a: Tristate, n: int) -> Tristate:
+    shift = a.bits.dtype.type(n)
+    return Tristate(a.bits << shift, a.unknown << shift)
+
+
+def down(a: Tristate, n: int) -> Tristate:
+    shift = a.bits.dtype.type(n)
+    return Tristate(a.bits >> shift, a.unknown >> shift)
+
+
+def signed_down(a: Tristate, n: int) -> Tristate:
+    """The sign is copied: known, or not."""
+    width = BITS[a.bits.dtype]
+    shift = np.dtype(f"i{width // 8}").type(n)
+
+    def moved(array: np.ndarray) -> np.ndarray:
+        result: np.ndarray = (array.view(f"i{width // 8}") >> shift).view(array.dtype)
+        return result
+
+    return Tristate(moved(a.bits), moved(a.unknown))
+
+
+def multiply(a: Tristate, factor: int) -> Tristate | None:
+    """Times a constant: a sum of shifted ones; of one with many ones the low zeros and the low known bits alone."""
+    width = BITS[a.bits.dtype]
+    factor &= (1 << width) - 1
+    places = [n for n in range(width) if factor >> n & 1]
+    if not places:
+        return _zero(a)
+    if len(places) > MOST_FACTOR_BITS:
+        least = a.unknown & (~a.unknown + a.bits.dtype.type(1))  # the lowest bit that is not known
+        below = (least << a.bits.dtype.type(places[0])) - a.bits.dtype.type(1)
+        unknown = np.where(a.unknown == 0, a.bits.dtype.type(0), ~below)
+        return Tristate((a.bits * a.bits.dtype.type(factor)) & ~unknown, unknown)
+    out = up(a, places[0])
+    for n in places[1:]:
+        out = add(out, up(a, n))
+    return out
+
+
+def product(a: Tristate, b: Tristate) -> Tristate | None:
+    for x, y in ((a, b), (b, a)):
+        if (factor := y.number) is not None:
+            return multiply(x, factor)
+    return None
+
+
+def shifted(shift: Callable[[Tristate, int], Tristate], whole: int) -> Rule:
+    """whole: what a shift by the width or more is taken as less than the width."""
+
+    def of(op: Op, source: Tristate, by: Tristate) -> Tristate | None:
+        a, n = resized(source, op.bits), by.number
+        if n is None:
+            return None
+        if n >= op.bits:
+            return shift(a, op.bits - 1) if whole else _zero(a)
+        return shift(a, n)
+
+    return of
+
+
+def of_width(function: Callable[..., Tristate | None]) -> Rule:
+    return lambda op, *given: function(*(resized(a, op.bits) for a in given))
+
+
+def fitted(op: Op, a: Tristate) -> Tristate:
+    return resized(a, op.bits)
+
+
+def sign_extended(op: Op, a: Tristate) -> Tristate | None:
+    if a.bits.dtype == bool:
+        return None
+    width = BITS[a.bits.dtype]
+    if width >= op.bits:
+        return resized(a, op.bits)
+    return signed_down(up(resized(a, op.bits), op.bits - width), op.bits - width)
+
+
+def _logic(table: int, given: list[Tristate]) -> Tristate:
+    """A bitwise function by its truth table, whose index has the first operand's bit highest: known where no choice
+    changes it.
+    """
+    ones = [a.bits | a.unknown for a in given]
+    zeros = [~a.bits for a in given]
+    may = [np.zeros_like(ones[0]), np.zeros_like(ones[0])]
+    for index in range(1 << len(given)):
+        here = None
+        for place, (one, zero) in enumerate(zip(reversed(ones), reversed(zeros), strict=True)):
+            chosen = one if index >> place & 1 else zero
+            here = chosen if here is None else here & chosen
+        may[table >> index & 1] = may[table >> index & 1] | here
+    unknown = may[0] & may[1]
+    return Tristate(may[1] & ~unknown, unknown)
+
+
+def bitwise(table: int | None) -> Rule:
+    """table: None, it is the operation's first attribute."""
+    return lambda op, *given: _logic(op.attrs[0] if table is None else table, [resized(a, op.bits) for a in given])
+
+
+def selected(op: Op, first: Tristate, second: Tristate, choice: Tristate) -> Tristate:
+    a, b = resized(first, op.bits), resized(second, op.bits)
+    both = either(a, b)
+
+    def pick(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        picked: np.ndarray = np.where(choice.unknown, z, np.where(choice.bits, x, y))
+        return picked
+
+    return Tristate(pick(a.bits, b.bits, both.bits), pick(a.unknown, b.unknown, both.unknown))
+
+
+def minimum(a: Tristate, b: Tristate) -> Tristate:
+    """One of them, and not more than either can be."""
+    both = either(a, b)
+    most = np.minimum(a.bits | a.unknown, b.bits | b.unknown)
+    for n in (1, 2, 4, 8, 16, 32):
+        if n < BITS[most.dtype]:
+            most = most | most >> most.dtype.type(n)
+    return Tristate(both.bits & most, both.unknown & most)
+
+
+def field(op: Op, source: Tristate, place: Tristate, size: Tristate) -> Tristate | None:
+    start, length = place.number, size.number
+    if start is None or length is None:
+        return None
+    start, length = start & 0xFF, length & 0xFF
+    a = resized(source, op.bits)
+    if start >= op.bits:
+        return _zero(a)
+    mask = a.bits.dtype.type((1 << min(length, op.bits)) - 1)
+    low = down(a, start)
+    return Tristate(low.bits & mask, low.unknown & mask)
+
+
+def extracted(op: Op, a: Tristate) -> Tristate | None:
+    if a.bits.dtype == bool:
+        return None
+    return resized(down(a, op.attrs[0]) if op.attrs[0] else a, op.bits)
+
+
+def concatenated(op: Op, *given: Tristate) -> Tristate | None:
+    """Parts beside each other, the lowest first."""
+    at, out = 0, None
+    for part in given:
+        if part.bits.dtype == bool:
+            return None
+        piece = up(resized(part, op.bits), at) if at else resized(part, op.bits)
+        out = piece if out is None else Tristate(out.bits | piece.bits, out.unknown | piece.unknown)
+        at += BITS[part.bits.dtype]
+    return out
+
+
+def wide_product(op: Op, a: Tristate, b: Tristate, *more: Tristate) -> Tristate | None:
+    """The product of two words without a sign, in twice as many bits, and a sum with the third."""
+    if BITS[a.bits.dtype] >= op.bits:
+        return None
+    both = product(resized(a, op.bits), resized(b, op.bits))
+    return both if both is None or not more else add(both, resized(more[0], op.bits))
+
+
+def sum_with_carry(op: Op, *given: Tristate) -> Tristate | None:
+    """Three sources and two carries, as numbers."""
+    out = resized(given[0], op.bits)
+    for part in given[1:]:
+        out = add(out, resized(part, op.bits))
+    return out
+
+
+def counted(op: Op, a: Tristate) -> Tristate:
+    """Of the ones of a number: not more than its width."""
+    width = DTYPES[op.bits](2 * BITS[a.bits.dtype] - 1 if a.bits.dtype != bool else 1)
+    return Tristate(np.zeros(a.bits.shape, DTYPES[op.bits]), np.full(a.bits.shape, width, DTYPES[op.bits]))
+
+
+def multiplied_and_added(a: Tristate, b: Tristate, c: Tristate) -> Tristate | None:
+    both = product(a, b)
+    return None if both is None else add(both, c)
+
+
+def invert(a: Tristate) -> Tristate:
+    return Tristate(~a.bits & ~a.unknown, a.unknown)
+
+
+def negate(a: Tristate) -> Tristate:
+    return subtract(_zero(a), a)
+
+
+def _zero(a: Tristate) -> Tristate:
+    """The number zero, as wide as another."""
+    return Tristate(np.zeros_like(a.bits), np.zeros_like(a.bits))

@@ -1,0 +1,1 @@
+"""What lies beside compiled code and says how it was launched: recordings, and what Triton keeps of its kernels."""

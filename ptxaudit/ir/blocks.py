@@ -1,0 +1,283 @@
+"""Basic blocks, and how control goes from one to another: a function cut at its branches, calls joined to returns.
+
+0  @p bra 2        blocks [0], [1], [2, 3];  0 -> 1, 0 -> 2, 1 -> 2, 2 -> END
+1  add             (a routine that is called from several places comes back to all of them in `cfg`,
+2  store            to none in `within`, where each of its calls is one step)
+3  exit
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+import networkx as nx
+
+from ptxaudit.base.records import Record
+from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.nodes import RUNTIME, Control, Function, Instruction
+
+END = -1  # the virtual block after every exit
+STEPS = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # what control goes on behind
+CONTROL_FLOW = "looking at the control flow"
+
+
+def is_unresolved(control: Control | None) -> bool:
+    """A call of the program's own code that is not modelled: lanes may end in it, or return diverged."""
+    return control is not None and control.kind == "call" and not control.targets and control.callee not in RUNTIME
+
+
+def parts_if(instruction: Instruction) -> bool:
+    """Lanes go different ways at it if they do not agree."""
+    control = instruction.control
+    return control is not None and (control.kind == "switch" or control.guard is not None)
+
+
+@dataclass
+class Blocks:
+    """Basic blocks of one function. Blocks are numbered in instruction order; END = -1.
+
+    account: pays for what is found out of the function once, whoever asks for it first; Exhausted where it cannot.
+    """
+
+    function: Function
+    starts: list[int]  # first instruction of each block
+    ends: list[int]  # one past the last
+    block_of: list[int]  # instruction -> block
+    cfg: nx.DiGraph[int]
+    within: nx.DiGraph[int]  # the same, but a routine that is called from several places comes back to none of them
+    calls: dict[int, int]  # block that ends in a call of such a routine -> the routine's first block
+    problems: list[str] = field(default_factory=list)
+    account: Account = field(default_factory=Account, compare=False, repr=False)
+
+    @classmethod
+    def cut(cls, function: Function, account: Account) -> Self:
+        """Basic blocks and the control-flow graphs, with every block joined to END in the end."""
+        instructions = function.instructions
+        account.spend(INSTRUCTION * len(instructions), CONTROL_FLOW)
+        count = len(instructions)
+        leaders = {0}
+        for i in instructions:
+            c = i.control
+            if c is None or c.kind in STEPS - {"sync"}:
+                continue
+            if c.kind == "sync":
+                leaders.add(i.index)
+                leaders.add(i.index + 1)
+                continue
+            leaders.update(t for t in c.targets if 0 <= t < count)
+            leaders.add(i.index + 1)
+        starts = sorted(x for x in leaders if x < count)
+        ends = starts[1:] + [count]
+        block_of = [0] * count
+        for b, (s, e) in enumerate(zip(starts, ends)):
+            for k in range(s, e):
+                block_of[k] = b
+        routines = _routines(instructions, account)
+        problems: list[str] = []
+        cfg = _flow(instructions, starts, ends, block_of, routines, problems, account)
+        shared = {r.start for r in routines if len(r.calls) > 1 and r.returns}
+        within, calls = cfg, {}
+        if shared:
+            within = _flow(
+                instructions, starts, ends, block_of, [r for r in routines if r.start not in shared], [], account
+            )
+            for r in routines:
+                for call in r.calls if r.start in shared else ():
+                    calls[block_of[call]] = block_of[r.start]
+                    if call + 1 < count:
+                        within.add_edge(block_of[call], block_of[call + 1])
+        return cls(function, starts, ends, block_of, cfg, within, calls, problems, account)
+
+    @property
+    def apart(self) -> Self:
+        """The graph in which such a routine is run beside its callers, once for all of them: no way through it leads
+        from one caller to another. What it writes is not known to who called it (`overwritten`)."""
+        return self._apart if self.calls else self
+
+    @cached_property
+    def _apart(self) -> Self:
+        return replace(self, cfg=self.within)
+
+    @cached_property
+    def _coming_back(self) -> nx.DiGraph[int]:
+        """`within` without the ways into such routines: every call is one step."""
+        if not self.calls:
+            return self.cfg
+        out = self.within.copy()
+        out.remove_edges_from(self.calls.items())
+        return out
+
+    @cached_property
+    def reachable(self) -> frozenset[int]:
+        return frozenset(nx.descendants(self.cfg, 0) | {0})
+
+    @cached_property
+    def loose_call(self) -> Instruction | None:
+        """A call that is not modelled: its target is not known, or it cannot be told where it returns."""
+        return self.function.instructions[min(self.unresolved)] if self.unresolved else None
+
+    @cached_property
+    def unresolved(self) -> frozenset[int]:
+        """The calls that are not modelled."""
+        return frozenset(
+            i.index
+            for i in self.function.instructions
+            if is_unresolved(i.control) and self.block_of[i.index] in self.reachable
+        )
+
+    @cached_property
+    def loose_jump(self) -> Instruction | None:
+        """A jump of which no target is known: it may lead to any instruction, also to those that other ways reach."""
+        return next(
+            (
+                i
+                for i in self.function.instructions
+                if i.control is not None
+                and i.control.kind == "switch"
+                and not i.control.targets
+                and self.block_of[i.index] in self.reachable
+            ),
+            None,
+        )
+
+    @cached_property
+    def hidden(self) -> frozenset[int]:
+        """Blocks into which a call that is not modelled may lead: all of what is called, and what nothing else
+        reaches.
+        """
+        if self.loose_call is None:
+            return frozenset()
+        instructions = self.function.instructions
+        called = {
+            self.block_of[t]
+            for i in instructions
+            if i.control is not None and i.control.kind == "call"
+            for t in i.control.targets
+        }
+
+        def following(b: int) -> list[int]:
+            last = instructions[self.ends[b] - 1].control
+            ends = last is not None and last.kind == "ret" and last.guard is None
+            return [] if ends else [s for s in self.cfg.successors(b) if s != END]
+
+        out = {b for b in self.cfg.nodes if b != END and b not in self.reachable}
+        return frozenset(out | reached(called - out, following, set(out)))
+
+    def only_exits(self, block: int) -> bool:
+        """A block that does nothing but end."""
+        return all(
+            i.site is None and not i.ops for i in self.function.instructions[self.starts[block] : self.ends[block]]
+        ) and list(self.within.successors(block)) == [END]
+
+    def sites(self) -> list[int]:
+        """Indices of the shared-memory accesses."""
+        return [i.index for i in self.function.instructions if i.site is not None]
+
+
+class _Routine(Record):
+    """start: its first instruction. calls: the instructions that call it. returns: those that end it."""
+
+    start: int
+    calls: tuple[int, ...]
+    returns: tuple[int, ...]
+
+
+def inside(instructions: Sequence[Instruction], start: int) -> set[int]:
+    """The instructions of a subroutine, as far as ways from its first one lead; what it calls is one step."""
+
+    def following(k: int) -> list[int]:
+        c = instructions[k].control
+        goes_on = c is None or c.guard is not None or c.kind in STEPS or c.kind == "call"
+        out = [] if c is None or c.kind in STEPS or c.kind == "call" else list(c.targets)
+        return [n for n in (*out, *((k + 1,) if goes_on else ())) if n < len(instructions)]
+
+    return reached((start,) if start < len(instructions) else (), following)
+
+
+def _routines(instructions: Sequence[Instruction], account: Account) -> list[_Routine]:
+    """What is called, where it is known."""
+    calls: dict[int, list[int]] = defaultdict(list)
+    for i in instructions:
+        if i.control is not None and i.control.kind == "call" and i.control.targets:
+            calls[i.control.targets[0]].append(i.index)
+    out = []
+    for start, callers in calls.items():
+        seen = inside(instructions, start)
+        returns = sorted(k for k in seen if (c := instructions[k].control) is not None and c.kind == "ret")
+        account.spend(len(seen), CONTROL_FLOW)
+        out.append(_Routine(start, tuple(callers), tuple(returns)))
+    return out
+
+
+def _flow(
+    instructions: Sequence[Instruction],
+    starts: list[int],
+    ends: list[int],
+    block_of: list[int],
+    routines: list[_Routine],
+    problems: list[str],
+    account: Account,
+) -> nx.DiGraph[int]:
+    """Blocks and what follows them; these routines come back behind all of their calls."""
+    count = len(instructions)
+    behind: dict[int, set[int]] = defaultdict(set)  # ret -> where it comes back to
+    for r in routines:
+        for k in r.returns:
+            behind[k].update(call + 1 for call in r.calls if call + 1 < count)
+    cfg: nx.DiGraph[int] = nx.DiGraph()
+    cfg.add_nodes_from(range(len(starts)))
+    cfg.add_node(END)
+    for b, e in enumerate(ends):
+        last = instructions[e - 1]
+        for t in _successors(last, count, sorted(behind.get(last.index, ())), problems):
+            cfg.add_edge(b, END if t == END else block_of[t])
+    if not count:
+        cfg.add_edge(0, END)
+    account.spend(INSTRUCTION * cfg.number_of_edges(), CONTROL_FLOW)
+    _join_to_end(cfg)
+    return cfg
+
+
+def _successors(last: Instruction, count: int, call_returns: list[int], problems: list[str]) -> list[int]:
+    following = last.index + 1 if last.index + 1 < count else END
+    c = last.control
+    if c is None:
+        return [following]
+    match c.kind:
+        case "branch":
+            out = list(c.targets)
+            return out + [following] if c.guard else out
+        case "switch":
+            if not c.targets:
+                problems.append(f"the targets of {last.text.strip()} are not known")
+            return list(c.targets) or [END]
+        case "exit":
+            return [END, following] if c.guard else [END]
+        case "ret":
+            out = list(call_returns) or [END]
+            return out + [following] if c.guard else out
+        case "call":
+            if is_unresolved(c):
+                return [END, following]  # lanes may end in it
+            out = list(c.targets) or [following]
+            return out + [following] if c.guard and c.targets else out
+    return [following]
+
+
+def _join_to_end(cfg: nx.DiGraph[int]) -> None:
+    """Give endless loops an edge to END, so that post-dominators exist everywhere."""
+    reaches = nx.ancestors(cfg, END) | {END}
+    for b in sorted((n for n in cfg.nodes if n not in reaches), reverse=True):
+        stack = [b] if b not in reaches else []
+        if stack:
+            cfg.add_edge(b, END)
+        while stack:
+            n = stack.pop()
+            if n not in reaches:
+                reaches.add(n)
+                stack += cfg.predecessors(n)

@@ -1,0 +1,179 @@
+"""Which blocks every way leads through, and which branches decide whether a block runs: dominators, post-dominators,
+control dependence, the blocks between a branch and where its ways meet.
+
+    0 -> 1, 0 -> 2, 1 -> 3, 2 -> 3, 3 -> END      3 post-dominates 0; 0 controls 1 and 2; region(0) is {1, 2}
+
+Control dependence: Ferrante, Ottenstein, Warren, "The program dependence graph", TOPLAS 1987.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+
+from ptxaudit.base.work import INSTRUCTION
+from ptxaudit.ir.blocks import CONTROL_FLOW, END, Blocks
+from ptxaudit.ir.dataflow.dominance import immediate_dominators, tree_spans
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.loops import Loops, loops_of
+
+
+@dataclass
+class ControlFlow(Blocks):
+    """The control flow of one function, each part of it found out when it is asked for first."""
+
+    def _look_at_all(self) -> None:
+        """Pays for something that visits every edge of the control flow."""
+        self.account.spend(INSTRUCTION * (self.cfg.number_of_nodes() + self.cfg.number_of_edges()), CONTROL_FLOW)
+
+    @cached_property
+    def dominators(self) -> dict[int, int]:
+        self._look_at_all()
+        return {b: d for b, d in immediate_dominators(self.within, 0).items() if d is not None}
+
+    def dominates(self, block: int, other: int) -> bool:
+        """Every way from the entry to the other block leads through this one, or it is the same. False for blocks that
+        are not reached."""
+        if block == other:
+            return True
+        first, last = self._dominated.get(block, (1, 0))
+        return first <= self._dominated.get(other, (-1, 0))[0] <= last
+
+    @cached_property
+    def _dominated(self) -> dict[int, tuple[int, int]]:
+        return tree_spans(self.dominators, 0)
+
+    @cached_property
+    def postdominators(self) -> dict[int, int]:
+        """block -> its immediate post-dominator (END at the end)."""
+        self._look_at_all()
+        ipdom = immediate_dominators(_reversed(self._coming_back), END)
+        return {b: d for b, d in ipdom.items() if b != END and d is not None}
+
+    @cached_property
+    def meeting(self) -> dict[int, int]:
+        """block -> where lanes that part at its end meet again (END: nowhere).
+
+        The post-dominator when ways that only lead to the kernel's end are left out: lanes that
+        return early leave the barrier, the others meet. ptxas places its BSYNC so. One way to the end
+        always stays, that with the most behind it: what follows a loop is not an early return.
+        """
+        self._look_at_all()
+        kept = self._coming_back.copy()
+        exits = {b for b in self.cfg.nodes if b != END and self.only_exits(b)}
+        idom, tails = self.dominators, self._tails(exits)
+        ways = []
+        for u in self.cfg.nodes:
+            successors = list(self._coming_back.successors(u))
+            if u == END or len(successors) < 2 or u not in idom:
+                continue
+            ending = [
+                (size, u, v) for v in dict.fromkeys(successors) if (size := self._tail(v, u, exits, tails)) is not None
+            ]
+            if len(ending) < len(successors):
+                ways += ending
+        for _, u, v in sorted(ways):
+            kept.remove_edge(u, v)
+            self.account.spend(len(kept), CONTROL_FLOW)
+            if not nx.has_path(kept, u, END):
+                kept.add_edge(u, v)
+        ipdom = immediate_dominators(_reversed(kept), END)
+        return {b: d for b, d in ipdom.items() if b != END and d is not None}
+
+    def _tail(self, block: int, source: int, exits: set[int], tails: dict[int, int]) -> int | None:
+        """The number of blocks from `block` to the end, where all of them are reached through it alone, and it from
+        `source`; else None.
+        """
+        if block == END or block in exits:
+            return 0
+        return tails.get(block) if all(p == source for p in self.within.predecessors(block)) else None
+
+    def _tails(self, exits: set[int]) -> dict[int, int]:
+        """block -> the number of blocks that it dominates, for those from which no edge leads to any other; but for
+        `exits`.
+
+        (Not the entry, to which whatever leads is dominated by it.) An edge leads out of what each block dominates on
+        the way from its source up the tree of dominators to what its target lies below (or to the target itself):
+        counted in the source, taken back there.
+        """
+        self._look_at_all()
+        dominators = self.dominators
+        leaving: dict[int, int] = defaultdict(int)
+        size: dict[int, int] = defaultdict(int)
+        for b in self._dominated:
+            if b == END or b in exits:
+                continue
+            size[b] = 1
+            if any(p not in self._dominated for p in self.within.predecessors(b)):
+                leaving[dominators.get(b, b)] += (
+                    1  # reached from where nothing comes to: of what b itself dominates it is no matter
+                )
+            for s in self.within.successors(b):
+                if s != END and s not in exits:
+                    stop = s if self.dominates(s, b) else dominators[s]
+                    leaving[b] += 1
+                    leaving[stop] -= 1
+        for b in sorted(self._dominated, key=lambda b: -self._dominated[b][0]):
+            if (up := dominators.get(b)) is not None and up != b:
+                size[up] += size[b]
+                leaving[up] += leaving[b]
+        return {b: size[b] for b in self._dominated if b and not leaving[b]}
+
+    @cached_property
+    def controllers(self) -> dict[int, set[int]]:
+        """block -> the blocks whose last instruction decides whether it runs."""
+        out: dict[int, set[int]] = defaultdict(set)
+        ipdom, climbed = self.postdominators, 0
+        for a in self.within.nodes:
+            successors = list(self.within.successors(a))
+            if a == END or len(successors) < 2:
+                continue
+            stop = ipdom.get(a, END)
+            for b in successors:
+                runner = b
+                while runner != stop and runner != END:
+                    out[runner].add(a)
+                    climbed += 1
+                    nxt = ipdom.get(runner, END)
+                    if nxt == runner:
+                        break
+                    runner = nxt
+            self.account.spend(climbed, CONTROL_FLOW)
+            climbed = 0
+        return out
+
+    def region(self, block: int) -> set[int]:
+        """Blocks on the paths from a branch block to its post-dominator, both exclusive but for other activations of
+        their routine: all of what is called on the way is there.
+        """
+        stops = (self.postdominators.get(block, END), END)
+        following: Callable[[int], list[int]] = lambda b: [s for s in self.within.successors(b) if s not in stops]
+        inside: Callable[[int], list[int]] = lambda b: [s for s in self.within.successors(b) if s != END]
+        seen = reached(following(block), following)
+        seen |= reached({self.calls[b] for b in seen & self.calls.keys()}, inside)
+        self.account.spend(len(seen), CONTROL_FLOW)
+        return seen
+
+    def loop(self, source: int, head: int) -> set[int]:
+        """The natural loop of a back edge."""
+        loop = reached((source,), self.within.predecessors, {head}) | {head}
+        self.account.spend(len(loop), CONTROL_FLOW)
+        return loop
+
+    @cached_property
+    def loops(self) -> Loops:
+        """The natural loops, and how they are nested."""
+        edges = [(source, head) for source, head in self.cfg.edges if head != END]
+        return loops_of(edges, self.dominates, self.loop)
+
+
+def _reversed(cfg: nx.DiGraph[int]) -> nx.DiGraph[int]:
+    """All edges the other way round. (DiGraph.reverse copies what is attached to each of them deeply.)"""
+    out: nx.DiGraph[int] = nx.DiGraph()
+    out.add_nodes_from(cfg.nodes)
+    out.add_edges_from((v, u) for u, v in cfg.edges)
+    return out

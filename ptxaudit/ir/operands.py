@@ -1,0 +1,110 @@
+"""What one instruction reads and writes, whatever comes before it: registers, predicates, memories.
+
+@p ld.shared r1, [r2 + 4]     reads p, r2; its access, too; writes r1, of which nothing is known (`opaque_load`)
+st.local [r3], r1             reads r3, r1; writes local memory
+"""
+
+from __future__ import annotations
+
+from ptxaudit.base.records import Record
+from ptxaudit.ir.nodes import Guard, Instruction, Op, Reg, Site
+
+BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
+SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may touch shared memory
+
+
+def sources_of(op: Op) -> list[Reg]:
+    """Registers that an operation reads, its guard included."""
+    regs = [s for s in op.src if isinstance(s, Reg)]
+    if op.guard:
+        regs.append(op.guard.reg)
+    return regs
+
+
+def opaque_load(op: Op) -> bool:
+    """Reads memory whose content nothing specified: the result is unknown whatever the address."""
+    return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
+
+
+def overwrites(op: Op, site: Site) -> bool:
+    """It may write what the address of a site is made of: the access comes before it."""
+    return opaque_load(op) or site.of == "local" and op.name == "load"
+
+
+def writes_local(op: Op) -> bool:
+    """It may write local memory."""
+    return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
+
+
+class SharedWrites(Record):
+    """What is followed of shared memory (engine/memory/tables.py). writers: instructions that may write it; valued:
+    those of them whose values may be known; barriers: instructions that order accesses."""
+
+    writers: frozenset[int] = frozenset()
+    valued: frozenset[int] = frozenset()
+    barriers: frozenset[int] = frozenset()
+
+
+def reads(
+    instruction: Instruction,
+    follow_loads: bool = False,
+    entering: bool = False,
+    shared: SharedWrites | None = None,
+) -> list[Reg]:
+    """Registers that decide an instruction's results, access and control.
+
+    entering: without those that its own operations write first, such as temporaries. shared: what it reads of
+    shared memory, or writes there, counts among its results.
+    """
+    ops = instruction.ops
+    if follow_loads and shared is None and instruction.site is None and len(ops) == 1 and ops[0].name != "store":
+        return sources_of(ops[0])  # as most
+    regs: list[Reg] = []
+    written: set[str] = set()
+    place: set[str] | None = None  # what is written before memory is accessed
+    for op in instruction.ops:
+        if place is None and op.name in ("load", "atom", "store"):
+            place = set(written)
+        if shared is not None and op.name in ("load", "store", "atom") and op.space in SHARED_SPACES:
+            all_of_it = op.name == "store" and instruction.index in shared.valued
+            read = [s for s in (op.src if all_of_it else op.src[:1]) if isinstance(s, Reg)] + (
+                [op.guard.reg] if op.guard else []
+            )
+        elif opaque_load(op) and not follow_loads:
+            read = [op.guard.reg] if op.guard else []
+        elif op.name == "store" and op.space not in ("local",):
+            read = []
+        else:
+            read = sources_of(op)
+        regs += [r for r in read if r.name not in written]
+        if entering and op.guard is None:
+            written.update(d.name for d in op.dst if d is not None)
+    place = written if place is None else place
+    return regs + [r for r in site_reads(instruction) if r.name not in place]
+
+
+def site_reads(instruction: Instruction) -> list[Reg]:
+    """Registers that decide an access."""
+    site = instruction.site
+    if site is None:
+        return []
+    regs = [o for o in (site.address, site.source, site.source_size) if isinstance(o, Reg)]
+    return regs + guard_reads(instruction)
+
+
+def guard_reads(instruction: Instruction) -> list[Reg]:
+    """Predicates that decide which lanes take part in an access, or at a barrier."""
+    site = instruction.site
+    guards = (site.guard, site.ignore, instruction.guard) if site is not None else (instruction.guard,)
+    return [g.reg for g in guards if isinstance(g, Guard)]
+
+
+def control_reads(instruction: Instruction) -> list[Reg]:
+    """Registers that decide where control goes."""
+    control = instruction.control
+    if control is None:
+        return []
+    regs = [control.guard.reg] if control.guard else []
+    if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync", "part"):
+        regs.append(control.selector)
+    return regs

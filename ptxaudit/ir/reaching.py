@@ -1,0 +1,166 @@
+"""Which writes of a register are read where, and what follows from that for the control flow: the loops that wait for
+another lane, the registers that a routine leaves changed.
+
+    0  mov r1, 1          definitions r1: 0, 2 (which does not kill: it is guarded)
+    1  @p bra 3           reaching(r1, 3) is {0, 2}
+    2  @q mov r1, 2
+    3  store [r1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+
+from ptxaudit.base.work import INSTRUCTION
+from ptxaudit.ir.blocks import CONTROL_FLOW, END, is_unresolved
+from ptxaudit.ir.control_flow import ControlFlow
+from ptxaudit.ir.dataflow.definitions import Definition, Definitions, Joined
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.nodes import Reg
+
+DEFINITIONS = "looking for what defines a register"
+
+
+@dataclass
+class ReachingDefinitions(ControlFlow):
+    """The control flow of one function and the definitions of its registers."""
+
+    @cached_property
+    def definitions(self) -> dict[str, list[tuple[int, bool]]]:
+        """register -> [(instruction, kills)] in order."""
+        self.account.spend(INSTRUCTION * len(self.function.instructions), DEFINITIONS)
+        out: dict[str, list[tuple[int, bool]]] = {}
+        for i in self.function.instructions:
+            for op in i.ops:
+                for d in op.dst:
+                    if d is not None:
+                        write = i.index, op.guard is None
+                        if d.name in out:
+                            out[d.name].append(write)
+                        else:
+                            out[d.name] = [write]
+        return out
+
+    @cached_property
+    def read(self) -> Definitions:
+        """Where what an instruction reads of a register comes from, as a sparse graph."""
+        return Definitions(self.definitions, self.block_of, self.ends, self.before)
+
+    @cached_property
+    def _joined(self) -> dict[Definition, frozenset[int]]:
+        return {}
+
+    @cached_property
+    def before(self) -> dict[int, tuple[int, ...]]:
+        """block -> the blocks that may come just before it."""
+        return {b: tuple(self.cfg.predecessors(b)) for b in self.cfg}
+
+    def reaching(self, register: str, index: int) -> frozenset[int]:
+        """Instructions whose definition of `register` may be the one read at `index`."""
+        node = self.read.read(register, index)
+        if not isinstance(node, Joined):
+            return frozenset() if node is None else frozenset((node,))
+        if node not in self._joined:
+            before: Callable[[Definition], Iterable[Definition]] = lambda n: (
+                self._joined.get(n) or self.read.following(n)
+            )
+            start: tuple[Definition, ...] = (node,)
+            found = reached(start, before)
+            writes = frozenset(n for n in found if not isinstance(n, Joined))
+            self.account.spend(len(found) - len(writes), DEFINITIONS)
+            self._joined[node] = writes
+        return self._joined[node]
+
+    @cached_property
+    def yielding(self) -> frozenset[int]:
+        """Blocks in which lanes that wait at a convergence barrier may be let go before the others come.
+
+        Those with a YIELD or where lanes sleep; in PTX, where ptxas is still to place YIELD, also the loops that go on
+        until an atomic operation of theirs succeeds.
+        """
+        named = frozenset(
+            self.block_of[i.index]
+            for i in self.function.instructions
+            if i.control is not None and i.control.kind == "yield"
+        )
+        if self.function.explicit_reconvergence or not any(
+            True for i in self.function.instructions for op in i.ops if op.name == "atom"
+        ):
+            return named
+        loops = [
+            self.loop(source, head)
+            for source, head in self.within.edges
+            if head != END and self.dominates(head, source)
+        ]
+        return named.union(*(loop for loop in loops if self._waits(loop)))
+
+    def _waits(self, loop: set[int]) -> bool:
+        """Whether a loop is left is decided by what its own atomic operations return."""
+        self.account.spend(len(loop), CONTROL_FLOW)
+        instructions = self.function.instructions
+        exits = [b for b in loop if b != END and any(s not in loop for s in self.within.successors(b))]
+        controls = [instructions[k].control for b in exits for k in range(self.starts[b], self.ends[b])]
+        work = [c.guard.reg.name for c in controls if c is not None and c.guard is not None]
+        wanted = set(work)
+        while work:
+            name = work.pop()
+            self.account.spend(len(self.definitions.get(name, ())), CONTROL_FLOW)
+            for at, _ in self.definitions.get(name, ()):
+                for op in instructions[at].ops if self.block_of[at] in loop else ():
+                    if any(d is not None and d.name == name for d in op.dst):
+                        if op.name == "atom":
+                            return True
+                        more = {s.name for s in op.src if isinstance(s, Reg)} - wanted
+                        wanted |= more
+                        work += more
+        return False
+
+    def yields(self, block: int) -> bool:
+        """There is such a block between the branch that ends `block` and its post-dominator."""
+        return bool(self.yielding) and not self.yielding.isdisjoint(self.region(block) | {block})
+
+    @cached_property
+    def overwritten(self) -> dict[int, frozenset[str]]:
+        """routine's first block -> the registers that are written in it, or in what it calls."""
+        out = {}
+        for start in set(self.calls.values()):
+            blocks = nx.descendants(self.within, start) | {start}
+            out[start] = frozenset(
+                d.name
+                for b in blocks
+                if b != END
+                for i in self.function.instructions[self.starts[b] : self.ends[b]]
+                for op in i.ops
+                for d in op.dst
+                if d is not None
+            )
+        return out
+
+    @cached_property
+    def ending(self) -> dict[int, int]:
+        """routine's first block -> an instruction in it, or in what it calls, at which lanes may end."""
+        out: dict[int, int] = {}
+        for start in set(self.calls.values()):
+            last = [
+                self.function.instructions[self.ends[b] - 1]
+                for b in nx.descendants(self.within, start) | {start}
+                if b != END
+            ]
+            ends = [
+                i.index for i in last if i.control is not None and i.control.kind == "exit" or is_unresolved(i.control)
+            ]
+            out |= {start: min(ends)} if ends else {}
+        return out
+
+    @cached_property
+    def giving_way(self) -> frozenset[int]:
+        """The first blocks of such routines in which, or in what they call, lanes yield."""
+        return frozenset(
+            start
+            for start in set(self.calls.values())
+            if not self.yielding.isdisjoint(nx.descendants(self.within, start) | {start})
+        )

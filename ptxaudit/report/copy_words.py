@@ -1,0 +1,78 @@
+"""Says in words what cp.async.cg costs, which no profiler counts: in steps.
+
+Each 8 lanes write the 128-byte lines that they need, and lines a multiple of 512 bytes apart go one after the other: so
+many steps (`line_class_max`, the k of docs/hardware.md).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ptxaudit.hardware.machine_model import Machine
+
+BEST = "for 1 step let each 8 neighbouring lanes fill one 128-byte line (an XOR swizzle, no padding)"
+
+
+class Copy(Protocol):
+    """What is known of one site: as in a report."""
+
+    @property
+    def line_class_max(self) -> int | None: ...
+    @property
+    def line_class_proved(self) -> int | None: ...
+    @property
+    def lines(self) -> int | None: ...
+    @property
+    def lines_ideal(self) -> int | None: ...
+
+
+def steps(copy: Copy) -> str:
+    """ "8 steps a request, where 1 would do; 64 over the launch, where 8 would do"; "" where none is known."""
+    k = copy.line_class_max
+    if not k:
+        return ""
+    text = f"{k} steps a request, where 1 would do" if k > 1 else "1 step a request, the least there is"
+    if copy.line_class_proved != k:
+        text = f"at most {text}"
+        if copy.line_class_proved:
+            text += f" ({copy.line_class_proved} in some request is proved)"
+    if copy.lines is not None and copy.lines != copy.lines_ideal:
+        text += f"; {copy.lines:,} over the launch, where {copy.lines_ideal:,} would do"
+    return text
+
+
+def cycles(machine: Machine, k: int) -> str:
+    """What a request of k steps takes, and one of 1: "46.6 to 56.2 cycles instead of 7 to 7.4, or, where …"; "" where
+    it was not measured."""
+    texts = []
+    for fresh in (False, True):
+        these, best = machine.cycles_of(k, fresh=fresh), machine.cycles_of(1, fresh=fresh)
+        if these is None or best is None:
+            break
+        texts.append(_range(these) + " cycles" * (not fresh) + (f" instead of {_range(best)}" if k > 1 else ""))
+    return ", or, where it reads new data each time, ".join(texts)
+
+
+def as_ca(machine: Machine, wavefronts: int) -> str:
+    """What cp.async.ca would take in its place, from consecutive sources; "" where that was not measured."""
+    if machine.measurements.copy_cycles is None:
+        return ""
+    each, once = machine.measurements.copy_cycles
+    cycles = f"{each * wavefronts + once:.1f}"
+    return f"as cp.async.ca, from consecutive sources: at most {wavefronts} wavefronts, about {cycles} cycles"
+
+
+def explained(machine: Machine, k: int) -> list[str]:
+    """What the steps are, once for all such copies. k: the most of any."""
+    lines = [
+        "no profiler counts its wavefronts or conflicts; each 8 lanes write the 128-byte lines that they need, and"
+        " lines a multiple of 512 bytes apart go one after the other, in steps (k)"
+    ]
+    if measured := cycles(machine, k):
+        lines.append(f"{k} {'steps take' if k > 1 else 'step takes'} {measured} (measured)")
+    return [*lines, BEST] if k > 1 else lines
+
+
+def _range(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

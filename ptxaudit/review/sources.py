@@ -1,0 +1,104 @@
+"""Audits CUDA sources: each is compiled, and what the compiler made of it decides whether the rest was done before.
+
+    source = compiled_source(content, Options(toolchain="12.4"));  audited([source])  ->  [Part(kernels=[…])]
+
+The machine code of several, as of one source under several releases, goes through one process of the disassembler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+from ptxaudit.base.records import Record
+from ptxaudit.frontend.inputs import Content
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part, Progress, silent
+from ptxaudit.review import fingerprint
+from ptxaudit.review.result_cache import NOTHING, ResultCache
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.compile.compiled import Compiled
+    from ptxaudit.pipeline.machine_code import Code
+    from ptxaudit.review.audit import Keep
+
+
+class Source(Record):
+    """A source that was compiled. compiled: None where it does not compile, which is then a problem of the part;
+    began: the moment before.
+    """
+
+    content: Content
+    options: Options
+    part: Part
+    compiled: Compiled | None
+    began: int
+
+
+def compiled_source(content: Content, options: Options, progress: Progress = silent) -> Source:
+    """Raises InputError for a release that cannot be had, or an option that cannot be used."""
+    from ptxaudit.pipeline.examine import check_machine, ready
+    from ptxaudit.pipeline.loading import compiled_of
+
+    check_machine(options)
+    ready(options)
+    began, part, compiled = fingerprint.moment(), Part(), None
+    progress(f"compiling {content.path}" + (f" with CUDA {options.toolchain}" if options.toolchain else ""))
+    with part.collecting(content.path):
+        compiled = compiled_of(content, options)
+    return Source(content, options, part, compiled, began)
+
+
+def audited(
+    sources: Sequence[Source],
+    progress: Progress = silent,
+    keeps: Sequence[Keep | None] | None = None,
+    results: ResultCache | None = None,
+) -> list[Part]:
+    """What becomes of each source. keeps: one a source, as of `audit.audit_parts`; for those, nothing that is kept is
+    taken. results: what is kept under the options of all of them, where it is open already.
+    """
+    keeps = keeps or [None for _ in sources]
+    caches = [results or ResultCache(source.options) if source.options.cache else None for source in sources]
+    found = [
+        NOTHING if cache is None or source.compiled is None else cache.get_compiled(source.content, source.compiled)
+        for source, cache in zip(sources, caches, strict=True)
+    ]
+    parts = [
+        source.part if source.compiled is None else kept.part if keep is None else None
+        for source, kept, keep in zip(sources, found, keeps, strict=True)
+    ]
+    code = _disassembled([source for source, part in zip(sources, parts, strict=True) if part is None])
+    for at, source in enumerate(sources):
+        if parts[at] is None:
+            part = _examined(source, next(code), progress, keeps[at])
+            if (cache := caches[at]) is not None and (key := found[at].key) is not None:
+                cache.put(key, source.content.path, part, source.began)
+            parts[at] = part
+    return [part for part in parts if part is not None]
+
+
+def _disassembled(sources: Sequence[Source]) -> Iterator[Code | None]:
+    """The machine code of each, None where none is asked for."""
+    wanted = [
+        source.compiled.cubin if source.compiled and source.options.isa in ("sass", "both") else None
+        for source in sources
+    ]
+    if not any(wanted):  # nothing is imported for nothing
+        return repeat(None)
+    from ptxaudit.pipeline.machine_code import disassembled
+
+    return iter(disassembled(wanted))
+
+
+def _examined(source: Source, code: Code | None, progress: Progress, keep: Keep | None) -> Part:
+    from ptxaudit.pipeline.loading import loaded_of
+    from ptxaudit.review.audit import audit_loaded
+
+    part, content = source.part, source.content
+    assert source.compiled is not None  # of others there is nothing to examine
+    with part.collecting(content.path):
+        loaded = loaded_of(source.compiled, content, source.options, code)
+        part = audit_loaded(content, loaded, source.options, progress, keep)
+    return part

@@ -1,0 +1,109 @@
+"""`ptxaudit record`: runs a program, and keeps what it compiles and launches."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from ptxaudit.base.errors import InputError
+
+DEFAULT_FOLDER = "ptxaudit-record"
+
+
+@click.command("record", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.option(
+    "-o", "--output", metavar="FOLDER", default=DEFAULT_FOLDER, show_default=True, help="Where the recording is put."
+)
+@click.option(
+    "--via",
+    type=click.Choice(["auto", "frameworks", "driver"]),
+    default="auto",
+    show_default=True,
+    help=(
+        "frameworks: from their Python; driver: through CUPTI, whatever the program is written in (it needs a C"
+        " compiler and nvidia-cuda-cupti); auto: what Python does not see, through the driver."
+    ),
+)
+@click.option(
+    "--arrays",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="BYTES",
+    help="Keep what pointers lead to, up to so many bytes each: copied from the device before a launch.",
+)
+@click.option(
+    "--launches",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    metavar="N",
+    help="Distinct launches of a kernel that are kept; others are counted.",
+)
+@click.option("--audit/--no-audit", "auditing", default=True, help="Audit the recording when the program has ended.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    program: tuple[str, ...],
+    output: str,
+    via: str,
+    arrays: int,
+    launches: int,
+    auditing: bool,
+) -> None:
+    """Run a program and record the kernels that it compiles and launches.
+
+    The recording is a folder of machine code with a launch file: grid, block, cluster, shared memory and parameters
+    of each distinct launch, with how often it was seen. `ptxaudit audit FOLDER` audits it, also where there is no GPU.
+
+    Exit status: the program's, where that is not 0; else as of `ptxaudit audit`.
+    """
+    from ptxaudit.ui.commands._write import tell
+    from ptxaudit.ui.recording.finish import finish, prepared, summary
+    from ptxaudit.ui.recording.program import run
+
+    if not program:
+        raise click.UsageError("Missing the program to run: ptxaudit record -- python train.py")
+    raw = prepared(output)
+    try:
+        ended = run(program, raw, via, arrays, launches)
+    except InputError:
+        _removed(raw, output)
+        raise
+    result = finish(raw, output, shlex.join(program))
+    for note in (*ended.notes, *result.notes) if result.empty or via != "auto" else result.notes:
+        tell(f"note: {note}")
+    if result.left_out:
+        tell(f"note: {result.left_out:,} launches with other parameters are counted and not kept: see --launches")
+    if result.empty and ended.status:
+        tell(f"nothing was recorded: the program ended with status {ended.status}")
+        ctx.exit(ended.status)
+    if result.empty:
+        tell(
+            "nothing was recorded: the program compiled and launched no kernel that can be seen; a program that is not"
+            " Python, and JAX, are seen through the driver (--via driver)"
+        )
+        ctx.exit(2)
+    tell(f"recorded in {output}: {summary(result)}")
+    checked = _audited(output) if auditing else 0
+    ctx.exit(ended.status or checked)
+
+
+def _removed(raw: str, output: str) -> None:
+    """The folders that were made for a program that did not run."""
+    import os
+    import shutil
+    from contextlib import suppress
+
+    shutil.rmtree(raw, ignore_errors=True)
+    with suppress(OSError):
+        os.rmdir(output)  # where there is nothing else in it
+
+
+def _audited(folder: str) -> int:
+    """The status of `ptxaudit audit` of the recording, whose report goes to standard output."""
+    from ptxaudit.ui.commands.audit import command as audit
+
+    return int(audit.main([folder, "--no-config"], prog_name="ptxaudit audit", standalone_mode=False) or 0)

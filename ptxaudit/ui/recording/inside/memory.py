@@ -1,0 +1,125 @@
+"""What device memory holds before a launch, read through the driver: arrays up to a size, as .npy files.
+
+    contents([Extent(0x7f2c4a000000, 4096, "<i4")], most=65536, stream=0)   ->  ([(0x7f2c4a000000, b"\\x93NUMPY…")], "")
+
+Extents that overlap are read as one, so that no byte is read twice and what is written through one pointer is seen
+through the other. Of a pointer whose extent is not known the whole allocation is taken.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+_SUCCESS = 0
+_CAPTURE_NONE = 0
+BYTES_TYPE = "|u1"
+
+
+class Extent(NamedTuple):
+    """A stretch of device memory. size: bytes, None where it is not known; type: of its elements, as NumPy writes it,
+    or "" for bytes."""
+
+    address: int
+    size: int | None = None
+    type: str = ""
+
+
+def contents(extents: Sequence[Extent], most: int, stream: int = 0) -> tuple[list[tuple[int, bytes]], str]:
+    """([(address, .npy file)], why something could not be read, or ""). most: bytes of one array."""
+    driver = _driver()
+    if driver is None:
+        return [], "what pointers lead to is not kept: there is no CUDA driver"
+    known = [extent for extent in map(driver.whole, extents) if extent is not None and extent.size]
+    wanted = [extent for extent in _joined(known) if extent.size is not None and extent.size <= most]
+    if not wanted:
+        return [], ""
+    if driver.is_capturing(stream):
+        return [], "what pointers lead to is not kept of launches that are captured into a graph"
+    if not driver.wait(stream):
+        return [], "what pointers lead to is not kept: the stream of a launch failed"
+    found = [(extent, driver.read(extent)) for extent in wanted]
+    return [(extent.address, npy(data, extent.type)) for extent, data in found if data is not None], ""
+
+
+def _joined(extents: Sequence[Extent]) -> list[Extent]:
+    """Those that overlap as one, which has bytes for elements unless they are the same."""
+    out: list[Extent] = []
+    for extent in sorted(set(extents)):
+        last = out[-1] if out else None
+        if last is None or extent.address >= last.address + (last.size or 0):
+            out.append(extent)
+            continue
+        end = max(last.address + (last.size or 0), extent.address + (extent.size or 0))
+        out[-1] = Extent(last.address, end - last.address)
+    return out
+
+
+def npy(data: bytes, type: str = "") -> bytes:
+    """A file of one dimension, in the format of numpy.save: version 1.0 of numpy/lib/format.py."""
+    size = int(type[2:]) if type[:1] in "<|" and type[2:].isdigit() else 0
+    if not size or len(data) % size:
+        type, size = BYTES_TYPE, 1
+    head = f"{{'descr': '{type}', 'fortran_order': False, 'shape': ({len(data) // size},), }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode("ascii") + data
+
+
+class Driver:
+    """The few functions of libcuda that are needed."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+
+    def _call(self, name: str, *arguments: Any) -> bool:
+        return bool(getattr(self._library, name)(*arguments) == _SUCCESS)
+
+    def is_pointer(self, address: int) -> bool:
+        """An address that the driver has given out, or knows."""
+        kind = ctypes.c_int()
+        return self._call("cuPointerGetAttribute", ctypes.byref(kind), 2, ctypes.c_uint64(address))  # MEMORY_TYPE
+
+    def whole(self, extent: Extent) -> Extent | None:
+        """The extent with its size; None for an address at which there is no allocation."""
+        if extent.size is not None or not extent.address:
+            return extent if extent.address else None
+        base, size = ctypes.c_uint64(), ctypes.c_size_t()
+        address = ctypes.c_uint64(extent.address)
+        if not self._call("cuMemGetAddressRange_v2", ctypes.byref(base), ctypes.byref(size), address):
+            return None
+        return Extent(base.value, size.value)
+
+    def is_capturing(self, stream: int) -> bool:
+        status = ctypes.c_int()
+        done = self._call("cuStreamIsCapturing", ctypes.c_void_p(stream), ctypes.byref(status))
+        return not done or status.value != _CAPTURE_NONE
+
+    def wait(self, stream: int) -> bool:
+        """Everything that comes before in the stream has happened."""
+        return self._call("cuStreamSynchronize", ctypes.c_void_p(stream))
+
+    def read(self, extent: Extent) -> bytes | None:
+        size = extent.size or 0
+        host = ctypes.create_string_buffer(size)
+        done = self._call("cuMemcpyDtoH_v2", host, ctypes.c_uint64(extent.address), ctypes.c_size_t(size))
+        return host.raw if done else None
+
+
+_found: list[Driver | None] = []
+
+
+def _driver() -> Driver | None:
+    """The driver that the program uses; None where there is none."""
+    if not _found:
+        try:
+            _found.append(Driver(ctypes.CDLL("libcuda.so.1")))
+        except OSError:
+            _found.append(None)
+    return _found[0]
+
+
+def is_pointer(address: int) -> bool:
+    """Whether a number is an address of memory that a kernel can reach."""
+    driver = _driver()
+    return driver is not None and driver.is_pointer(address)

@@ -1,0 +1,35 @@
+"""What a launch hands to a kernel, as bytes: one text a parameter.
+
+    encoded("i32", 1024)            "i:00040000"
+    encoded("p", 0x7f2c4a000000)    "p:0000004a2c7f0000"
+    encoded("p04000000", 0x7f…)     "p:…04000000"       a structure that begins with a pointer
+    encoded("?128", None)           "?:128"             so many bytes that are not known, 0: as many as there are
+
+"p" is a pointer, "i" and "f" are numbers, "b" is anything else.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+ADDRESS_MASK = (1 << 64) - 1
+
+_INTEGERS = {f"{sign}{bits}": max(1, bits // 8) for sign in "iu" for bits in (1, 8, 16, 32, 64)}
+_FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
+
+
+def encoded(kind: str, value: Any) -> str:
+    """A parameter as text. Raises ValueError, struct.error or TypeError for a value that is not of its kind."""
+    if kind.startswith("p"):
+        return "p:" + (int(value) & ADDRESS_MASK).to_bytes(8, "little").hex() + kind[1:]
+    if kind.startswith("?"):
+        return "?:" + kind[1:]
+    if kind in _INTEGERS:
+        size = _INTEGERS[kind]
+        return "i:" + (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little").hex()
+    if kind in _FLOATS:
+        return "f:" + struct.pack(_FLOATS[kind], value).hex()
+    if kind == "bf16":
+        return "b:" + struct.pack("<f", value)[2:].hex()
+    return f"{kind}:{bytes(value).hex()}"

@@ -1,0 +1,103 @@
+"""Records what this process compiles and launches meanwhile.
+
+    with ptxaudit.watch() as w:
+        kernel[grid](x, y, n)
+    w.launches        [Launch("kernel", grid=(64, 1, 1), block=(128, 1, 1), …, count=1)]
+    w.audit()         the report
+
+Frameworks that are imported already are listened to at once, others when they are imported; afterwards all is as it
+was. What they have compiled before is recorded when it is launched.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from ptxaudit.base import temporary
+from ptxaudit.base.errors import InputError
+from ptxaudit.ui.recording.inside.session import Session
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.launch.launch import Launch
+    from ptxaudit.report.model import Report
+    from ptxaudit.ui.recording.finish import Recording
+
+
+def watch(folder: str | os.PathLike[str] | None = None, *, arrays: int = 0, launches: int = 32) -> Watch:
+    """A context in which kernels are recorded.
+
+    folder: where the recording is kept, which `ptxaudit audit` takes; None: nowhere, once this process ends. arrays:
+    bytes up to which an array that a launch is given is kept, 0 for none: each is copied from the device before the
+    launch. launches: distinct launches of a kernel that are kept; others are counted. Raises InputError for a folder
+    that cannot be written, or has something else in it.
+    """
+    return Watch(folder, arrays, launches)
+
+
+class Watch:
+    """What is recorded between `with` and its end. recording: what became of it, None before."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None, arrays: int, launches: int) -> None:
+        for name, value, least in (("arrays", arrays, 0), ("launches", launches, 1)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(f"{name} is {value!r}; it is a number, {least} or more")
+        self._arrays, self._most = arrays, launches
+        self._folder = None if folder is None else os.fspath(folder)
+        self._raw = ""
+        self._session: Session | None = None
+        self.recording: Recording | None = None
+
+    def __enter__(self) -> Watch:
+        from ptxaudit.ui.recording.finish import prepared
+
+        if self._session is not None:
+            raise InputError("this recording has begun already", "begin another: with ptxaudit.watch()")
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="recording-", dir=temporary.root())
+        self._raw = prepared(self._folder)
+        self._session = Session(self._raw, self._arrays, self._most)
+        self._session.open()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        from ptxaudit.ui.recording.finish import finish
+
+        if self._session is not None:
+            self._session.close()
+            self.recording = finish(self._raw, self.folder)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the recording."""
+        if self._folder is None:
+            raise InputError("nothing is recorded yet", "begin with: with ptxaudit.watch() as w")
+        return self._folder
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be recorded, a sentence each."""
+        return self._finished().notes
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The distinct launches, each with the file of its code and how often it was seen."""
+        from ptxaudit.frontend.launch.launch_file import read_launches
+        from ptxaudit.frontend.recorded.folder import LAUNCH_FILE
+
+        if not self._finished().launches:
+            return ()
+        return tuple(read_launches(os.path.join(self.folder, LAUNCH_FILE)))
+
+    def audit(self, **options: Any) -> Report:
+        """The report of what was recorded; options as of `ptxaudit.audit`. Raises InputError where nothing was."""
+        from ptxaudit.review.audit import audit
+
+        self._finished()
+        return audit(self.folder, **options)
+
+    def _finished(self) -> Recording:
+        if self.recording is None:
+            raise InputError("this recording has not ended", "ask for it behind the `with` block")
+        return self.recording

@@ -1,0 +1,41 @@
+"""What of a report is shown, and how wide: asked for on the command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ptxaudit.base.records import Record
+from ptxaudit.ui.render.rows import NO_MARKS, Marks
+
+if TYPE_CHECKING:
+    from ptxaudit.review.findings import Finding
+
+
+class View(Record):
+    """width: columns; None: as wide as it gets. full: every site, however many there are. top: so many rows and loops,
+    those that cost most; None: as many as a screen holds, where not all are shown. marks: which rules found something
+    where; rules: how often, in words; first_rule: one of them."""
+
+    width: int | None = None
+    full: bool = True
+    top: int | None = None
+    marks: Marks = NO_MARKS
+    rules: str = ""
+    first_rule: str = ""
+
+
+EVERYTHING = View()
+
+
+def marked(findings: tuple[Finding, ...]) -> tuple[Marks, str, str]:
+    """(marks, rules, first_rule) of a view, out of the findings that have something to say."""
+    from ptxaudit.review.rules import RULES
+
+    marks: dict[int, dict[str, None]] = {}
+    for finding in findings:
+        for site in (finding.site,) if finding.site is not None else finding.sites:
+            marks.setdefault(id(site), {})[finding.rule] = None
+    count = Counter(finding.rule for finding in findings)
+    told = [f"{rule} {RULES[rule].name}" + (f" ×{n}" if n > 1 else "") for rule, n in sorted(count.items())]
+    return {site: tuple(rules) for site, rules in marks.items()}, ", ".join(told), min(count, default="")

@@ -1,0 +1,56 @@
+"""What NVRTC makes of a source is made once a run of the tests, whichever test asks for it, and in whichever process.
+
+Only of sources whose compilation cannot differ: those of samples/ and copies of them that lie alone in a folder. What
+tests say of the compiler itself (its limits, its crashes, headers that change) they say of other sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import ptxaudit
+from ptxaudit.frontend.compile.nvrtc_remote import Result, Worker
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+UNCHANGED = (SAMPLES, Path(ptxaudit.__file__).parent, Path(sys.prefix))  # while tests run
+NAMES = frozenset(path.name for path in SAMPLES.glob("*/*.cu"))
+
+
+def shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on results are looked for in the folder, and written to it. Other processes may do the same."""
+    compile_anew = Worker.compile
+
+    def compile(self: Worker, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result:
+        if not one_result(file, arguments):
+            return compile_anew(self, text, file, arguments, instantiate)
+        request = json.dumps([self.path, text, file, *arguments, "", *instantiate]).encode()
+        kept = folder / hashlib.sha256(request).hexdigest()
+        if kept.exists():
+            return pickle.loads(kept.read_bytes())
+        result = compile_anew(self, text, file, arguments, instantiate)
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as new:
+            new.write(pickle.dumps(result))
+        os.replace(new.name, kept)
+        return result
+
+    monkeypatch.setattr(Worker, "compile", compile)
+
+
+def one_result(file: str, arguments: Sequence[str]) -> bool:
+    """Nothing that the source could include changes while tests run."""
+    if Path(file).name not in NAMES:
+        return False
+    folders = [Path(argument[2:]) for argument in arguments if argument.startswith("-I")]
+    return all(
+        any(folder.is_relative_to(root) for root in UNCHANGED) or os.listdir(folder) == [Path(file).name]
+        for folder in folders
+    )

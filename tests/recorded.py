@@ -1,0 +1,63 @@
+"""A driver and a CUPTI without a GPU, built of tests/recording, and programs that are recorded with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ptxaudit.frontend.compile.toolchains import roots
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parent
+SOURCES = HERE / "recording"
+TRITON_CACHE = HERE / "data" / "triton_cache"
+
+
+@cache
+def headers() -> tuple[str, ...]:
+    """Folders with cuda.h, crt and, where it is there, cupti.h."""
+    folders = [str(folder) for root, _ in roots() if (folder := root / "include").is_dir()]
+    found = [next((f for f in folders if Path(f, name).is_file()), None) for name in ("cupti.h", "cuda.h")]
+    crt = next((f for f in folders if Path(f, "crt/host_defines.h").is_file()), None)
+    return tuple(dict.fromkeys(filter(None, [*found, crt])))
+
+
+def built(source: Path, out: Path, *more: str) -> Path:
+    """A C file compiled; the test does not run where that cannot be done."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("NOT RUN: there is no C compiler for the driver that stands in for a GPU")
+    flags = [*(f"-I{folder}" for folder in headers()), *more, "-ldl", "-lpthread"]
+    subprocess.run([compiler, "-w", "-fPIC", "-o", str(out), str(source), *flags], check=True)
+    return out
+
+
+def driver(folder: Path) -> dict[str, str]:
+    """The environment of a program that finds the driver without a GPU."""
+    built(SOURCES / "fake_cuda.c", folder / "libcuda.so.1", "-shared")
+    return {**os.environ, "LD_LIBRARY_PATH": str(folder), "PYTHONPATH": str(CHECKOUT), "PTXAUDIT_DEBUG": "1"}
+
+
+def cupti(folder: Path) -> str:
+    """The path of the CUPTI that goes with it."""
+    if not any(Path(include, "cupti.h").is_file() for include in headers()):
+        pytest.skip("NOT RUN: there are no headers of CUPTI (nvidia-cuda-cupti)")
+    return str(built(SOURCES / "fake_cupti.c", folder / "libcupti_fake.so", "-shared"))
+
+
+def record(arguments, environment, cwd, **more):
+    """`ptxaudit record` with these arguments."""
+    command = [sys.executable, "-m", "ptxaudit", "record", *map(str, arguments)]
+    return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=120, **more)
+
+
+def launches(folder: Path) -> list[dict]:
+    """The launches of a recording, as its launch file has them."""
+    return tomllib.loads((folder / "recorded.toml").read_text()).get("launch", [])

@@ -1,0 +1,84 @@
+"""What somebody meets who tries it for the first time: slips get a message that says what was meant."""
+
+import pytest
+from command_line import folder_with, run
+from kernels import COLUMN, PITCH
+
+import ptxaudit
+from ptxaudit.base.errors import InputError
+
+AMD = b"\x7fELF\x02\x01\x01\x40" + bytes(8) + b"\x03\x00\xe0\x00" + bytes(300)
+
+here = folder_with({"column.cu": COLUMN, "pitch.cu": PITCH})
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["audti", "column.cu"], "No such command 'audti'. Did you mean audit?"),
+        (["xplain"], "Did you mean explain?"),
+        (["column.cu"], "No such command 'column.cu'. To audit the file: main audit column.cu"),
+        (["audit", "column.cu", "--arch", "90"], "did you mean sm_90? There are sm_50, "),
+        (["audit", "column.cu", "--arch", "sm90a"], "did you mean sm_90a? There are"),
+        (["audit", "column.cu", "--fail-no", "excess=1"], "--fail-on"),
+        (
+            ["audit", "pitch.cu", "--grid", "1", "--block", "32", "--param", "n=abc"],
+            "'abc' is no number, not \"?\", and no pairs of hexadecimal digits",
+        ),
+        (
+            ["audit", "pitch.cu", "--grid", "1", "--block", "32", "--param", "n=abc"],
+            "   = help: a number is 1024 or 0.5, what is not known ?, what a pointer points to @FILE",
+        ),
+    ],
+)
+def test_a_slip_is_answered_by_what_was_meant(here, words, said):
+    assert said in run(*words, status=2).stderr
+
+
+def test_nothing_is_suggested_that_nobody_meant(here):
+    assert run("sell", status=2).stderr.endswith("No such command 'sell'.\n")
+    assert "did you mean" not in run("audit", "column.cu", "--arch", "hopper", status=2).stderr
+
+
+@pytest.mark.parametrize(
+    "name, content, said",
+    [
+        ("README.md", f"# Kernels\n\n```cuda\n{COLUMN}```\n", "this is neither CUDA source nor PTX"),
+        (
+            "train.py",
+            f"SOURCE = '''{COLUMN}'''\n",
+            "give what the program compiles: the folder of a Triton, CuPy or Numba",
+        ),
+        ("kernel.hsaco", AMD, "this is code for a GPU of AMD"),
+        ("kernel.hsaco", AMD, "ptxaudit reads NVIDIA's PTX and machine code"),
+    ],
+)
+def test_a_file_that_is_none_is_told_what_it_is(here, name, content, said):
+    (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run("audit", name, status=2)
+    assert said in result.stderr and f"  --> {name}" in result.stderr and "identifier" not in result.stderr
+
+
+def test_macros_are_given_in_python_as_a_mapping_or_as_words(here):
+    source = COLUMN.replace("32", "SIZE")
+
+    def audited(defines):
+        return ptxaudit.audit(source, defines=defines, launches=[ptxaudit.Launch("column", grid=1, block=32)])
+
+    wanted = audited(["SIZE=32"]).kernels
+    assert (
+        wanted and audited({"SIZE": 32}).kernels == audited({"SIZE": "32", "OFF": None, "ON": True}).kernels == wanted
+    )
+    assert (
+        ptxaudit.audit(
+            COLUMN + "#if !ON || OFF || !defined(BARE)\n#error\n#endif\n",
+            defines={"ON": True, "OFF": False, "BARE": None},
+        ).problems
+        == ()
+    )
+
+
+@pytest.mark.parametrize("defines", [3, [3], ["A", None], {"A": [1]}, {1: 2}])
+def test_what_is_no_macro_is_told_how_to_write_one(defines):
+    with pytest.raises(InputError, match=r"is no macro — write .*\{\"PAD\": 0\}"):
+        ptxaudit.audit(COLUMN, defines=defines)

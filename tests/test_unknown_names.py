@@ -1,0 +1,126 @@
+"""Formulas and conditions name what the source names: threadIdx.y, parameters, arrays, lines of loops, C++'s operators."""
+
+import re
+
+import pytest
+
+import ptxaudit
+import samples
+from ptxaudit.engine.domain import affine, naming
+from ptxaudit.engine.domain.value import Uniform, unknown
+from ptxaudit.ir.reasons import called
+
+N = unknown(Uniform("n", key="n"))
+M = unknown(Uniform("m", key="m"))
+TRIP = unknown(Uniform("trip of k.cu:26", key="trip"))
+
+
+def name(value):
+    ((symbol, _),) = value.terms
+    return symbol.name
+
+
+@pytest.mark.parametrize(
+    "operation, sources, said",
+    [
+        ("and", ("8192*t", "8192"), "(8192*t & 8192)"),
+        ("shr.s", ("n + 1", "1"), "(n + 1 >> 1)"),
+        ("shl", ("1", "n"), "(1 << n)"),
+        ("div.s", ("n + 1", "4*m"), "((n + 1) / (4*m))"),
+        ("rem.u", ("n", "m"), "(n % m)"),
+        ("setp.ge.s", ("n", "16"), "(n >= 16)"),
+        ("setp.ne", ("n", "m"), "(n != m)"),
+        ("select", ("n", "m", "(n >= 16)"), "((n >= 16) ? n : m)"),
+        ("not", ("(n >= 16)",), "!(n >= 16)"),
+        ("min.s", ("n", "m"), "min(n, m)"),
+        ("bfe.u", ("n", "4", "8"), "bfe.u(n, 4, 8)"),
+    ],
+)
+def test_operations_are_written_as_cpp_writes_them(operation, sources, said):
+    assert naming.expression(operation, sources) == said
+
+
+@pytest.mark.parametrize(
+    "text, part",
+    [
+        ("n", "n"),
+        ("trip of k.cu:26", "(trip of k.cu:26)"),
+        ("(n & 8)", "(n & 8)"),
+        ("(n & 8)*(m & 8)", "(n & 8)*(m & 8)".join("()")),
+        ("min(n, m)", "min(n, m)"),
+        ("4*min(n, m)", "(4*min(n, m))"),
+    ],
+)
+def test_what_would_be_read_apart_is_put_in_brackets(text, part):
+    assert naming.operand(text) == part
+
+
+def test_names_that_are_made_of_names():
+    assert name(affine.derived("and", (affine.scale(TRIP, TRIP.terms[0][1] * 8), N), 32)) == "(8*(trip of k.cu:26) & n)"
+    assert name(affine.multiply(N, M)) == "m*n"
+    assert name(affine.multiply(TRIP, N)) == "(trip of k.cu:26)*n"
+
+
+def test_the_words_of_cuda():
+    assert [naming.special(stem, "x") for stem in ("tid", "ntid", "ctaid", "nctaid", "clusterid")] == [
+        "threadIdx.x",
+        "blockDim.x",
+        "blockIdx.x",
+        "gridDim.x",
+        "%clusterid.x",
+    ]
+    assert naming.variable("_ZZ4gemmILi8EEvPKfE2As") == "As" and naming.variable("tile") == "tile"
+
+
+def test_within_a_sentence_long_names_are_cut_and_lines_have_an_article():
+    assert called("n") == "n" and called("trip of k.cu:26") == "the trip of k.cu:26"
+    assert called("(n & 8)") == "(n & 8)" and len(called("n + " * 50 + "m")) == 61
+
+
+KERNEL = """\
+extern "C" __global__ void k(float* out, const int* in, int n, int rows) {
+    extern __shared__ float tile[];
+    #pragma unroll 1
+    for (int i = 0; i < n; ++i)
+        tile[threadIdx.y * 64 + threadIdx.x + (i * 5 & 12)] = out[i];
+    int offset = 1;
+    for (int d = n; d > 0; d >>= 1) {
+        __syncthreads();
+        tile[offset * threadIdx.x] += 1;
+        offset *= 3;
+    }
+    tile[blockDim.x * 2 + threadIdx.x * 32 + (rows & 6) + in[0]] = 1;
+}
+"""
+
+
+def test_a_kernel_whose_formulas_have_all_of_it(tmp_path):
+    (tmp_path / "k.cu").write_text(KERNEL)
+    sites = ptxaudit.audit(tmp_path / "k.cu").sites
+    said = "\n".join({site.formula for site in sites} | {case.when for site in sites for case in site.conditions})
+    for words in (
+        "tile + ",
+        "256*threadIdx.y",
+        "(trip of ",
+        "k.cu:4) & ",
+        "(change at k.cu:10)",
+        "the change at k.cu:10 mod ",
+        "blockDim.x",
+        "(rows & 6)",
+        "(value loaded at k.cu:12)",
+    ):
+        assert words in said, words
+
+
+LIKE_REGISTERS = re.compile(r"%[rp]d?\d|trip\d|_Z\w|\b(?:and|or|xor|shr|shl|setp)(?:\.\w+)?\(|@\d")
+
+
+@pytest.mark.parametrize("sample", ["scan", "dynamic_shared", "gemm", "stencil", "spmv", "fft"])
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+def test_no_formula_of_a_sample_names_a_register(sample, isa):
+    report = ptxaudit.audit(samples.SAMPLES / sample / f"{sample}.cu", isa=isa)
+    assert report.sites
+    for site in report.sites:
+        if not site.formula.startswith("not known"):
+            for text in (site.formula, *(case.when for case in site.conditions)):
+                assert not LIKE_REGISTERS.search(text), text

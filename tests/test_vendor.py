@@ -1,0 +1,96 @@
+"""The vendor's programs under limits: what takes too much, or waits for nothing, is one message, and none of it stays."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ptxaudit.base import vendor
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import TOOL_TIME
+
+START_A_CHILD = "import os, subprocess, sys, time; child = subprocess.Popen([sys.executable, '-c', {code!r}]); "
+
+
+@pytest.fixture
+def tight(monkeypatch):
+    """Limits that a test reaches soon: tight(TOOL_OUTPUT=1 << 20)."""
+
+    def set_limits(**most: int) -> None:
+        for name, amount in most.items():
+            monkeypatch.setattr(vendor, name, replace(getattr(vendor, name), most=amount))
+
+    monkeypatch.setattr(vendor, "LOOK_EVERY", 0.05)
+    return set_limits
+
+
+def refused(code: str, most=TOOL_TIME) -> InputError:
+    with pytest.raises(InputError) as caught:
+        vendor.run([sys.executable, "-c", code], most)
+    return caught.value
+
+
+def test_one_that_runs_for_ever_is_ended_by_its_processor_time(tight):
+    tight()
+    error = refused("while True: pass", replace(TOOL_TIME, most=1))
+    assert "took too long" in error.what and "`time of a tool`" in error.what + error.hint
+
+
+def test_the_operating_system_ends_one_that_is_not_looked_at(tight, monkeypatch):
+    """Its own limit holds where no look from outside comes."""
+    tight()
+    monkeypatch.setattr(vendor, "SPARE", 0)
+    monkeypatch.setattr(vendor.Watch, "look", lambda self: None)
+    assert "took too long" in refused("while True: pass", replace(TOOL_TIME, most=1)).what
+
+
+def test_one_that_waits_for_nothing_is_ended_without_any_processor_time(tight):
+    tight(STALLED=1)
+    begin = time.monotonic()
+    error = refused("import time; time.sleep(1000)")
+    assert (
+        "waits for something that does not come" in error.what and "`standstill of a tool`" in error.what + error.hint
+    )
+    assert time.monotonic() - begin < 100
+
+
+def test_one_that_writes_for_ever_is_ended(tight):
+    tight(TOOL_OUTPUT=1 << 20)
+    assert "writes too much" in refused("while True: print('x' * 9999)").what
+
+
+def test_a_file_that_is_too_long_is_a_message(tight, tmp_path):
+    tight(TOOL_FILE=1 << 20)
+    code = "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
+    code += f"open({str(tmp_path / 'f')!r}, 'wb').write(b'x' * (4 << 20))"
+    assert "a file that is too long" in refused(code).what
+    assert (tmp_path / "f").stat().st_size <= 1 << 20
+
+
+def test_what_it_started_ends_with_it(tight, tmp_path):
+    tight(STALLED=1)
+    alive = tmp_path / "pid"
+    code = START_A_CHILD.format(code="import time; time.sleep(1000)") + (
+        f"open({str(alive)!r}, 'w').write(str(child.pid)); time.sleep(1000)"
+    )
+    refused(code)
+    process = Path("/proc") / alive.read_text()
+    for _ in range(200):
+        if not process.exists() or "Z" in (process / "stat").read_text().rpartition(")")[2].split()[0]:
+            return
+        time.sleep(0.05)
+    raise AssertionError("a child of a program that was ended is still there")
+
+
+def test_memory_is_limited(tight):
+    """The limit is set once the program runs: it waits a moment before it asks for too much."""
+    tight(TOOL_MEMORY=512 << 20)
+    code = "import time; time.sleep(1); bytearray(1 << 30)"
+    done = vendor.run([sys.executable, "-c", code], TOOL_TIME)
+    assert done.status == 1 and "MemoryError" in done.err
+    tight(TOOL_MEMORY=4 << 30)
+    assert vendor.run([sys.executable, "-c", code], TOOL_TIME).status == 0

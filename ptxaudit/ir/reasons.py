@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import force_setattr
 
+from ptxaudit.base.places import line_of
 from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
 
@@ -128,6 +129,19 @@ def _not_understood(reason: Reason, words: Words) -> str:
     return f"no meaning for {operation}" + (f": {said}" if said else "")
 
 
+def _loaded(reason: Reason, words: Words) -> str:
+    return "loaded from memory" + words.where(reason.index)
+
+
+def _of_unknown_sources(reason: Reason, words: Words) -> str:
+    """With the lines that the data among its sources come from."""
+    (operation,) = reason.given
+    found = dict.fromkeys(
+        one for u in reason.unknowns if u.data for one in _SOURCE.findall(u.name) if "at +" not in one
+    )
+    return f"{operation} on values that are not known" + (f": {', '.join(list(found)[:MOST_NAMED])}" if found else "")
+
+
 def _read(text: str) -> Row:
     """Of what was read back from shared memory."""
     return Row(_with_cause(f"read from shared memory {text}"), data=True)
@@ -137,7 +151,7 @@ class Kind(Enum):
     """The kinds. A name is what reports have as `reason_kind`, in small letters."""
 
     # what a register holds
-    LOADED = Row("loaded from memory", data=True)
+    LOADED = Row(_loaded, data=True)
     LOADED_BY_ATOMIC = Row("loaded by an atomic operation", data=True)
     LOADED_WHERE_WRITTEN = Row(
         "loaded from a specified buffer that the kernel may write to (specify every pointer that it writes through)",
@@ -161,7 +175,7 @@ class Kind(Enum):
     NOT_UNDERSTOOD = Row(_not_understood, names=("operation", "said"))  # what of it a lifter does not declare
     WITHIN_ERROR = Row("{operation} is known within its documented error only")
     UNDEFINED = Row("{operation} without a defined result")
-    UNKNOWN_SOURCES = Row("{operation} on values that are not known")
+    UNKNOWN_SOURCES = Row(_of_unknown_sources, names=("operation",))
     UNKNOWN_CARRY = Row("an unknown carry")
     CARRY_OF_UNKNOWNS = Row("the carry of a sum with unknowns")
     BIT_OF_UNKNOWN = Row("bit 0 of an unknown")
@@ -403,6 +417,11 @@ class Words(Record):
         if self.function is None or index < 0:
             return f"instruction {index}"
         return self.function.instructions[index].text.strip()
+
+    def where(self, index: int) -> str:
+        """ " at k.cu:12": the user's line of an instruction; "" where it is not known."""
+        source = self.function.instructions[index].source if self.function is not None and index >= 0 else None
+        return "" if source is None else f" at {line_of(source)}"
 
 
 _NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with

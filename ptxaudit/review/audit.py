@@ -8,7 +8,7 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,18 +21,16 @@ from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
 from ptxaudit.pipeline.collect import Part, Progress, name_of, silent, unmatched
 from ptxaudit.pipeline.examine import check_machine, examine, ready
-from ptxaudit.report.model import Kernel, Problem, Report, Tool
+from ptxaudit.report.model import Problem, Report, Tool
 from ptxaudit.report.shown import shown
+from ptxaudit.review.part import filled
 from ptxaudit.review.suppressions import with_suppressions
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.inputs import Content
-    from ptxaudit.pipeline.kernels import Examined
-    from ptxaudit.pipeline.loading import Loaded
-    from ptxaudit.report.pairing import Side
+    from ptxaudit.pipeline.kernels import Keep
     from ptxaudit.review.result_cache import ResultCache
 
-Keep = Callable[["Examined", str], None]
 PARTS_A_JOB = 4  # shares of the work that a process takes one after the other
 
 
@@ -68,7 +66,7 @@ def run(inputs: Sequence[Any], options: Options, progress: Progress = silent, ke
     parts = audit_parts(inputs, options, progress, keep)
     failed = any(part.failed for part in parts)
     problems = () if failed else [Problem.of(error) for error in unmatched([(options, parts)])]
-    return report_of(parts, Roots.of(inputs, options), problems)
+    return report_of(parts, Roots.of(inputs, options.source_root), problems)
 
 
 def audit_parts(
@@ -81,7 +79,7 @@ def audit_parts(
     check_machine(options)  # one error, not one a kernel
     ready(options)
     options = replace(
-        options, source_root=Roots.of(inputs, options).folders
+        options, source_root=Roots.of(inputs, options.source_root).folders
     )  # those of all inputs, also where each is audited by itself
     return list(_parts(inputs, options, progress, keep))
 
@@ -143,52 +141,7 @@ def _audited_source(content: Content, results: ResultCache, options: Options, pr
     return audited([compiled_source(content, options, progress)], progress, results=results)[0]
 
 
-def _with_fixes(examined: Examined, options: Options) -> Kernel:
-    """The entry of a kernel with repairs of its conflicts, where it has any; not where other memories are examined:
-    the proof of a repair asks which accesses are none to shared memory."""
-    if options.space != "shared" or not any(
-        site.excess or site.excess_per_request is not None and site.excess_per_request.high
-        for site in examined.entry.sites
-    ):
-        return examined.entry
-    from ptxaudit.review.fix.lines import with_fixes
-
-    return with_fixes(examined, options)
-
-
 def _audited(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None = None) -> Part:
     """All of some inputs, audited now."""
     part = Part()
-    return _filled(part, examine(inputs, options, part, progress), options, keep)
-
-
-def audit_loaded(
-    content: Content, loaded: Loaded, options: Options, progress: Progress, keep: Keep | None = None
-) -> Part:
-    """One input that is loaded already."""
-    from ptxaudit.pipeline.kernels import examine_kernels
-
-    part = Part()
-    part.add_input(content)
-    part.add_loaded(content, loaded)
-    loaded.lines.roots = Roots.of([content.path], options)
-    return _filled(part, examine_kernels([(content, loaded)], options, part, progress), options, keep)
-
-
-def _filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep | None) -> Part:
-    """The part with the kernels that are examined, in both instruction sets paired."""
-    sides: list[Side] = []
-    if options.patterns:
-        from ptxaudit.pipeline.code_loops import with_loops
-    for examined in stream:
-        entry = _with_fixes(examined, options) if options.fixes else examined.entry
-        part.kernels.append(with_loops(entry, examined) if options.patterns else entry)
-        if keep is not None:
-            keep(examined, next((entry.kind for entry in part.inputs if entry.path == examined.entry.input), ""))
-        if options.isa == "both":
-            sides.append(examined.side)
-    if sides:
-        from ptxaudit.report.pairing import paired
-
-        part.kernels = paired(part.kernels, sides)
-    return part
+    return filled(part, examine(inputs, options, part, progress), options, keep)

@@ -199,7 +199,7 @@ def _page(checked: Checked, inputs: tuple[str, ...], options: Options, book: Cod
     from ptxaudit.ui.render.html import html
     from ptxaudit.ui.render.page.material import gather
 
-    return html(checked, gather(checked.report, Roots.of(inputs, options), book))
+    return html(checked, gather(checked.report, Roots.of(inputs, options.source_root), book))
 
 
 def _limits(fail_on: tuple[str, ...]) -> list[Limit]:

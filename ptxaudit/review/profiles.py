@@ -106,7 +106,7 @@ def _other_code(kernel: Kernel, profile: Profile) -> str:
     for site in kernel.sites:
         text = texts.get(site.offset or 0)
         if text is not None and _kind(text) != _kind(site.text):
-            return f"at {site.offset:#x} the report has {_kind(site.text)}, the profile {_kind(text)}"
+            return f"at {site.offset or 0:#x} the report has {_kind(site.text)}, the profile {_kind(text)}"
     beyond = [site for site in kernel.sites if (site.offset or 0) > max(texts, default=0)]
     return f"the profile ends before {beyond[0].offset:#x}" if beyond and texts else ""
 

@@ -7,6 +7,7 @@ did not run.
 from __future__ import annotations
 
 import os
+from functools import cache
 from urllib.parse import quote
 
 import pytest
@@ -95,10 +96,32 @@ def views_of(text):
             f"#site={quote(suffix[1:] if suffix.startswith(chr(0)) else name + suffix)}",
             f"#kernel={quote(name)}",
         ]
+    if data["memory"]:
+        one = next((one for one in data["memory"] if "q" in one), data["memory"][0])
+        name = data["kernels"][one["k"]]["name"]
+        views += ["#memory", f"#memory={quote(name + data['texts'][one['i']])}", f"#kernel={quote(name)}"]
     return views
 
 
+MEMORY = """
+extern "C" __global__ void __launch_bounds__(64) k(const float* in, float* out, int n) {
+    float own[24];
+    for (int i = 0; i < 24; i++) own[i] = in[threadIdx.x * 3 + i];
+    for (int r = 0; r < n; r++) out[r * 64 + threadIdx.x] = own[(threadIdx.x + r) % 24];
+    atomicAdd(out, 1.0f);
+}
+"""
+
+
+@cache
+def of_memory():
+    """A kernel with accesses to global and local memory, and none to shared."""
+    launch = ptxaudit.Launch("k", grid=2, block=64, params=[1 << 20, 1 << 24, 3])
+    return html(Checked(ptxaudit.audit(MEMORY, space="all", launches=[launch], patterns=True)))
+
+
 PAGES = {
+    "memory": of_memory,
     "requests": lambda: html(Checked(requests_report(12))),
     "hostile": lambda: html(Checked(hostile())),
     "nothing": lambda: html(Checked(report())),
@@ -279,3 +302,26 @@ def test_a_printed_site_has_its_map_and_no_buttons(running, tmp_path, sample):
         assert one.page.locator(".map svg").first.is_visible()
         assert not one.page.locator(".bar").is_visible() and not one.page.locator(".list").is_visible()
         assert one.page.pdf()[:5] == b"%PDF-"
+
+
+def test_accesses_to_global_and_local_memory_have_tables_and_a_map(running, tmp_path):
+    data = data_of(of_memory())
+    apart = next(one for one in data["memory"] if one["sp"] == "global" and one["ex"])
+    with Opened(running, tmp_path, of_memory()) as opened:
+        opened.go("#memory")
+        page = opened.page
+        assert [one.text_content() for one in page.query_selector_all("main h2")] == ["Global memory", "Local memory"]
+        rows = page.query_selector_all("main tbody tr")
+        assert len(rows) > 4
+        page.click(f"text={data['texts'][apart['p']]}")
+        page.wait_for_selector("table.sectors")
+        cells = page.query_selector_all("table.sectors td.part, table.sectors td.whole")
+        assert len(cells) == apart["q"][0]["lo"] > apart["q"][0]["id"]
+        assert "lane" not in (cells[0].text_content() or "") and cells[0].text_content().endswith(" B")
+        if len(apart["q"]) > 1:
+            before = page.text_content("[role=status]")
+            page.keyboard.press("]")
+            assert page.text_content("[role=status]") != before
+        opened.go("#kernel=k")
+        assert "of them spills" in page.text_content("main")
+        assert opened.said == []

@@ -9,6 +9,7 @@ so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is rai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ from ptxaudit.report.shown import shown
 from ptxaudit.review.suppressions import with_suppressions
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ptxaudit.frontend.inputs import Content
     from ptxaudit.pipeline.kernels import Examined
     from ptxaudit.pipeline.loading import Loaded
@@ -33,10 +36,11 @@ if TYPE_CHECKING:
     from ptxaudit.review.result_cache import ResultCache
 
 Keep = Callable[["Examined", str], None]
-PARTS_A_JOB = 4  # shares of the work that a process takes one after the other
+Done = Callable[[Report], None]
+AT_ONCE = 16  # files whose machine code is disassembled together, where what is found is wanted as soon as it is
 
 
-def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report:
+def audit(inputs: Any, *, progress: Progress = silent, executor: Executor | None = None, **options: Any) -> Report:
     """Audits inputs and returns the report. What cannot be checked of them is in `report.problems`, not raised:
     `report.raise_for_problems()` does that.
 
@@ -47,6 +51,7 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
     text, bytes, or an object that holds code, such as cuda.core's ObjectCode.
     options: the fields of `ptxaudit.frontend.options.Options`: arch, isa, machine, launches, …
     progress: called with a few words before each step.
+    executor: of `concurrent.futures`, on which the work is done, as of `executors`; else in `jobs` processes.
     """
     given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not given:
@@ -55,7 +60,7 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
         )
     for one in given:
         check_kind(one)
-    report = run(given, Options(**options), progress)
+    report = run(given, Options(**options), progress, executor=executor)
     if not report.inputs and not report.kernels:
         unreadable = [why for one in given if (why := why_unreadable(one)) is not None]
         if len(unreadable) == len(given):
@@ -63,12 +68,27 @@ def audit(inputs: Any, *, progress: Progress = silent, **options: Any) -> Report
     return report
 
 
-def run(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Report:
-    """`audit` with its options as a record. keep: as of `audit_parts`."""
-    parts = audit_parts(inputs, options, progress, keep)
+def run(
+    inputs: Sequence[Any],
+    options: Options,
+    progress: Progress = silent,
+    keep: Keep | None = None,
+    executor: Executor | None = None,
+    done: Done | None = None,
+) -> Report:
+    """`audit` with its options as a record. keep: as of `audit_parts`. done: called with a report of some files as soon
+    as it is there, and at the end with one of what is of no file."""
+    parts = []
+    roots = Roots.of(inputs, options)
+    for part in _each_part(inputs, options, progress, keep, executor, some=done is not None):
+        parts.append(part)
+        if done is not None:
+            done(report_of([part], roots))
     failed = any(part.failed for part in parts)
     problems = () if failed else [Problem.of(error) for error in unmatched([(options, parts)])]
-    return report_of(parts, Roots.of(inputs, options), problems)
+    if done is not None and problems:
+        done(report_of([], roots, problems))
+    return report_of(parts, roots, problems)
 
 
 def audit_parts(
@@ -78,12 +98,34 @@ def audit_parts(
 
     keep: called with each kernel that is examined in this process, and the kind of its input.
     """
+    return list(_each_part(inputs, options, progress, keep))
+
+
+def _each_part(
+    inputs: Sequence[Any],
+    options: Options,
+    progress: Progress = silent,
+    keep: Keep | None = None,
+    executor: Executor | None = None,
+    some: bool = False,
+) -> Iterator[Part]:
+    """some: as soon as what is in some files is known."""
     check_machine(options)  # one error, not one a kernel
     ready(options)
     options = replace(
         options, source_root=Roots.of(inputs, options).folders
     )  # those of all inputs, also where each is audited by itself
-    return list(_parts(inputs, options, progress, keep))
+    if options.jobs == 1 and executor is None and not some:
+        yield audit_part(inputs, options, progress, keep)
+        return
+    first = Part()
+    files = list(first.files_of(inputs, options.isa))
+    yield first
+    if options.jobs == 1 and executor is None:
+        for at in range(0, len(files), AT_ONCE):
+            yield audit_part(files[at : at + AT_ONCE], options, progress, keep)
+    else:
+        yield from _spread(files, options, progress, executor)
 
 
 def report_of(parts: Sequence[Part], roots: Roots, problems: Iterable[Problem] = ()) -> Report:
@@ -104,21 +146,25 @@ def report_of(parts: Sequence[Part], roots: Roots, problems: Iterable[Problem] =
 # --- several processes ----------------------------------------------------------------------
 
 
-def _parts(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None) -> Iterator[Part]:
-    """The inputs in one part; with --jobs their files in several, audited at a time, in order."""
-    if options.jobs == 1:
-        yield audit_part(inputs, options, progress, keep)
-        return
-    from ptxaudit.review.pool import audited
+def _spread(files: Sequence[Any], options: Options, progress: Progress, executor: Executor | None) -> Iterator[Part]:
+    """What becomes of files in several processes, in order; of a few files, their kernels are divided."""
+    from ptxaudit.review.divided import divided
 
-    first = Part()
-    files = list(first.files_of(inputs, options.isa))
-    yield first
-    size = max(1, -(-len(files) // (PARTS_A_JOB * options.jobs)))
-    shares = [files[start : start + size] for start in range(0, len(files), size)]
-    for share, part in zip(shares, audited(shares, options, options.jobs), strict=True):
-        progress(f"{name_of(share[-1])} is done")
-        yield part
+    if executor is None:
+        from ptxaudit.review import pool
+
+        wholes = divided(files, options, options.jobs)
+        parts = pool.audited([piece for whole in wholes for piece in whole.pieces], options, options.jobs)
+    else:
+        from ptxaudit.review import executors
+
+        wholes = divided(files, options, executors.workers_of(executor))
+        parts = executors.audited([piece for whole in wholes for piece in whole.pieces], options, executor)
+    with closing(parts):
+        for whole in wholes:
+            part = whole.joined([next(parts) for _ in whole.pieces])
+            progress(f"{name_of(whole.pieces[-1].files[-1])} is done")
+            yield part
 
 
 def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Part:

@@ -221,6 +221,7 @@ class Kind(Enum):
     MASKS_NAMED = Row("the masks named at {at}")
     ADDRESS = Row("an address that is not known")
     LOW_BITS = Row("an address of which only the low bits are known")
+    WRAPS = Row("whether an index of 32 bits wraps around among the lanes of a warp is not known")
     MULTIPLIES = Row(_multiplies)
     SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
     MANY_PLACES = Row("its requests have more than {most} different places")

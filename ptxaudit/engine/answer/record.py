@@ -6,6 +6,7 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Case, Pattern
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.hardware.memory import sectors
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
@@ -177,9 +179,9 @@ class SiteRecord:
         if times > 1:
             weights = weights * times
             self.many_trips, self.trips = True, []
-        full = bool(active.all())
+        full = bool(np.logical_and.reduce(active, axis=None))
         some: np.ndarray = np.logical_or.reduce(active, axis=1)
-        issued = int(weights.sum())
+        issued = int(np.add.reduce(weights))
         issued_active = issued if full else int(weights[some].sum())
         self.requests += issued
         self.active_requests += issued_active
@@ -197,7 +199,7 @@ class SiteRecord:
             return
         self.account.spend(elements(addresses.size), SCORING)
         shift = self.machine.invariant_shift(self.access)
-        low = (addresses if full else np.where(active, addresses, FARTHEST)).min(axis=1, keepdims=True)
+        low = np.minimum.reduce(addresses if full else np.where(active, addresses, FARTHEST), axis=1, keepdims=True)
         relative = addresses - low // shift * shift
         if not full:
             relative = np.where(active, relative, 0)
@@ -231,8 +233,7 @@ class SiteRecord:
             entry[8].append((warps, None if times > 1 else trip.copy()))
         if not self.many_trips:
             by_trip = entry[4]
-            if (trip == trip[0]).all():
-                t = int(trip[0])
+            if np.logical_and.reduce(trip == (t := int(trip[0]))):
                 by_trip[t] = by_trip[t] + weights if t in by_trip else weights.copy()
             else:
                 for t in distinct(trip):
@@ -243,14 +244,14 @@ class SiteRecord:
         """issued: with an active lane, of all trips together."""
         if self.many_trips or not len(trip):
             return
-        top = int(trip.max())
+        top = int(np.maximum.reduce(trip))
         if top >= MAX_TRIPS:
             self.many_trips = True
             self.trips = []
             return
         while len(self.trips) <= top:
             self.trips.append([0, 0, 0])
-        if (trip == top).all():
+        if np.logical_and.reduce(trip == top):
             self.trips[top][0] += issued
             return
         for t in distinct(trip):
@@ -430,13 +431,14 @@ class SiteRecord:
         for step in distinct(steps[loose]):
             rows = np.flatnonzero(steps == step)
             put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
-            for residue in range(int(step), shift, int(step)):
-                s = self._by_rule(
-                    addresses[rows] + residue,
-                    active[rows],
-                    None if sources is None else sources[rows],
-                    None if filled is None else filled[rows],
-                )
+            every = self._moved(
+                addresses[rows],
+                active[rows],
+                None if sources is None else sources[rows],
+                None if filled is None else filled[rows],
+                range(int(step), shift, int(step)),
+            )
+            for residue, s in every:
                 put(residue, s.low, s.high, s.ideal)
                 low[rows] = np.minimum(low[rows], s.low)
                 high[rows] = np.maximum(high[rows], s.high)
@@ -456,6 +458,23 @@ class SiteRecord:
                 old = self.residues.get(residue, [lo, hi, best])
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
         return out
+
+    def _moved(
+        self,
+        addresses: np.ndarray,
+        active: np.ndarray,
+        sources: np.ndarray | None,
+        filled: np.ndarray | None,
+        residues: range,
+    ) -> Iterator[tuple[int, banks.Scores]]:
+        """The requests by the machine's rule, all of their addresses further by each residue."""
+        if sources is None and filled is None and sectors.moves(self.access, residues.step):
+            for moved in sectors.moved(self.access, addresses, active, residues, self.evidence):
+                self.account.spend(REQUEST + len(addresses), SCORING)
+                yield moved
+            return
+        for residue in residues:
+            yield residue, self._by_rule(addresses + residue, active, sources, filled)
 
     def _by_rule(
         self, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None, filled: np.ndarray | None

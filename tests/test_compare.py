@@ -296,6 +296,28 @@ def test_a_real_export_agrees_with_the_report(exported) -> None:
     assert "the launch's counter agrees with the report (op_ld: 4, by instructions 8)" in result.output
 
 
+def test_a_real_export_agrees_in_its_columns_of_global_memory(exported) -> None:
+    """The pointers of that program were those of cudaMalloc, multiples of 256."""
+    launches = [
+        launch
+        for name in ("transpose", "vector_merges")
+        for launch in ptxaudit.read_launches(SAMPLES / name / "launch.toml")
+    ]
+    audited = ptxaudit.audit(
+        [exported / "transpose.cubin", exported / "vector_merges.cubin"],
+        launches=launches,
+        space="all",
+        assume={"*": 256},
+    )
+    (exported / "all.json").write_text(audited.to_json(), encoding="utf-8")
+    result = run(exported / "all.json", exported / "source.csv", exported / "raw.csv", "--format", "json")
+    assert result.exit_code == 0, result.output
+    rows = [row for kernel in json.loads(result.output)["kernels"] for row in kernel["memory"]]
+    assert len(rows) > 20 and {row["verdict"] for row in rows} == {"equal"}
+    told = run(exported / "all.json", exported / "source.csv")
+    assert "sectors" in told.output and "global memory" in told.output
+
+
 def test_without_the_raw_page_nothing_settles(exported) -> None:
     result = run(exported / "report.json", exported / "source.csv")
     assert result.exit_code == 0

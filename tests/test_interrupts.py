@@ -17,6 +17,7 @@ from kernels import PTX
 import ptxaudit
 from ptxaudit.base import processes
 from ptxaudit.frontend.options import Options
+from ptxaudit.review.divided import Piece
 from ptxaudit.review.pool import audited
 
 WATCHDOG = 120  # seconds: for a machine that is very busy
@@ -139,7 +140,7 @@ def test_a_process_that_is_killed_takes_no_file_along(here):
 
 DEADLY = """
 import os, signal
-from ptxaudit.review import audit as pipeline
+from ptxaudit.review import kept_parts as pipeline
 audit_part = pipeline.audit_part
 def ending(files, options):
     if any("k3" in file for file in files):
@@ -154,7 +155,7 @@ def test_the_file_with_which_a_process_ends_is_a_problem_and_the_others_are_ther
     (here / "site").mkdir()
     (here / "site" / "sitecustomize.py").write_text(DEADLY)
     monkeypatch.setenv("PYTHONPATH", f"{here / 'site'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    parts = list(audited(shares, Options(), 2))
+    parts = list(audited([Piece(tuple(files)) for files in shares], Options(), 2))
     assert [[kernel.input for kernel in part.kernels] for part in parts] == [
         [file for file in files if file != "k3.ptx"] for files in shares
     ]

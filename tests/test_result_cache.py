@@ -23,8 +23,8 @@ from ptxaudit.frontend.inputs import read
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline import loading
-from ptxaudit.review import audit as pipeline
 from ptxaudit.review import fingerprint, part, result_cache
+from ptxaudit.review import kept_parts as pipeline
 from ptxaudit.ui.cli import main
 
 LAUNCH = Launch("*", grid=2, block=32)

@@ -342,6 +342,8 @@ class MemorySite(Access):
     same_address: int | None = None
     misaligned: bool | None = None
     vector: int | None = None
+    patterns: tuple[Pattern, ...] = ()  # as of `Site`; low, high and ideal are sectors
+    distinct: int | None = None
 
     @property
     def paid(self) -> int | None:

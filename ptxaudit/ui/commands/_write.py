@@ -14,6 +14,7 @@ from ptxaudit.base.errors import InputError
 SAFE = {
     "github": printable.lines,
     "json": printable.json_output,
+    "jsonl": printable.json_output,
 }  # its lines are commands; its strings are sound by themselves
 
 

@@ -82,7 +82,17 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     "--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`."
 )
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time."
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Files audited at a time, or kernels of a few.",
+)
+@click.option(
+    "--executor",
+    metavar="dask://HOST:PORT",
+    help="Audit on the workers of this Dask cluster, which see the same files.",
 )
 @click.option(
     "--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]"
@@ -118,6 +128,7 @@ def command(
     patterns: bool,
     full: bool | None,
     width: int | None,
+    executor: str | None,
     **given: Any,
 ) -> None:
     """Score every shared-memory access of kernels, without a GPU.
@@ -133,6 +144,7 @@ def command(
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.audit import run
     from ptxaudit.ui.commands._progress import progress
+    from ptxaudit.ui.commands._stream import executor_at, streamed
 
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
@@ -162,9 +174,14 @@ def command(
             from ptxaudit.pipeline.code_lines import CodeBook
 
             book = CodeBook(inputs, options)
-            report = run(inputs, options, step, book.keep)
+            with executor_at(executor) as there:
+                report = run(inputs, options, step, book.keep, executor=there)
+        elif form == "jsonl":
+            with executor_at(executor) as there, streamed(output) as done:
+                report = run(inputs, options, step, executor=there, done=done)
         else:
-            report = run(inputs, options, step)
+            with executor_at(executor) as there:
+                report = run(inputs, options, step, executor=there)
         step("looking for what the rules find")
         checked = _checked(report, known, ignore, whole=not options.kernels)
         whole = output is not None and given["top"] is None if full is None else full
@@ -174,7 +191,7 @@ def command(
             page = _page(checked, inputs, options, book)
     if form == "html":
         emit(page, output)
-    else:
+    elif form != "jsonl":
         write(checked, form, output, view)
     from ptxaudit.review.gate import judge
     from ptxaudit.review.lost_launches import lost_launches

@@ -74,6 +74,7 @@ def command(
     Exit status: the program's, where that is not 0; else as of `ptxaudit audit`.
     """
     from ptxaudit.review.gate import parse_limit
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import tell
     from ptxaudit.ui.recording.finish import finish, prepared, summary
     from ptxaudit.ui.recording.program import run
@@ -91,7 +92,9 @@ def command(
     except InputError:
         _removed(raw, output)
         raise
-    result = finish(raw, output, shlex.join(program))
+    with progress() as step:
+        step("writing what was recorded")
+        result = finish(raw, output, shlex.join(program))
     for note in (*ended.notes, *result.notes) if result.empty or via != "auto" else result.notes:
         tell(f"note: {note}")
     if result.left_out:

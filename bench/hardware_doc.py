@@ -19,8 +19,8 @@ from pathlib import Path
 from bench import hardware_examples, hardware_fragments, hardware_functions, hardware_timed
 from ptxaudit import score_request
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.access import UNSCORED
 from ptxaudit.hardware.banks import classify
-from ptxaudit.hardware.banks.access import UNSCORED
 from ptxaudit.hardware.calibration import compare, read
 from ptxaudit.hardware.machine_model import Counted, Machine, Rule
 from ptxaudit.ui.render.calibration import summary

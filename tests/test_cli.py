@@ -281,7 +281,7 @@ def test_a_file_that_may_not_be_read(here):
 def test_a_fault_is_told_as_such_and_raised_only_for_debugging(here, monkeypatch):
     from ptxaudit.review import audit as pipeline
 
-    def broken(*arguments):
+    def broken(*arguments, **named):
         raise ZeroDivisionError("inside")
 
     monkeypatch.setattr(pipeline, "run", broken)

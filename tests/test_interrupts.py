@@ -17,6 +17,7 @@ from kernels import PTX
 import ptxaudit
 from ptxaudit.base import processes
 from ptxaudit.frontend.options import Options
+from ptxaudit.review.divided import Piece
 from ptxaudit.review.pool import audited
 
 WATCHDOG = 120  # seconds: for a machine that is very busy
@@ -154,7 +155,7 @@ def test_the_file_with_which_a_process_ends_is_a_problem_and_the_others_are_ther
     (here / "site").mkdir()
     (here / "site" / "sitecustomize.py").write_text(DEADLY)
     monkeypatch.setenv("PYTHONPATH", f"{here / 'site'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
-    parts = list(audited(shares, Options(), 2))
+    parts = list(audited([Piece(tuple(files)) for files in shares], Options(), 2))
     assert [[kernel.input for kernel in part.kernels] for part in parts] == [
         [file for file in files if file != "k3.ptx"] for files in shares
     ]

@@ -6,8 +6,11 @@ did not run.
 
 from __future__ import annotations
 
+import base64
 import os
+import sys
 from functools import cache
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -25,6 +28,11 @@ from ptxaudit.ui.render.html import html
 from ptxaudit.ui.render.page.material import Material
 from samples import SAMPLES
 
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT))  # for bench
+from bench import report_pictures  # noqa: E402
+
+PICTURES = CHECKOUT / "docs" / "report"
 SIZES = {"wide": (1440, 900), "narrow": (400, 800)}
 PAINTED_SECONDS = 1.0
 LAST_ROW_IS_DRAWN = (
@@ -325,3 +333,37 @@ def test_accesses_to_global_and_local_memory_have_tables_and_a_map(running, tmp_
         opened.go("#kernel=k")
         assert "of them spills" in page.text_content("main")
         assert opened.said == []
+
+
+# --- the pictures of the documentation --------------------------------------------------------------
+
+FARTHEST = 0.05  # of the pixels: other fonts draw other edges
+DIFFERENCE = """async ([one, other]) => {
+    const drawn = async data => {
+        const image = new Image();
+        image.src = "data:image/webp;base64," + data;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height), to = canvas.getContext("2d");
+        to.drawImage(image, 0, 0);
+        return to.getImageData(0, 0, image.width, image.height);
+    };
+    const [a, b] = [await drawn(one), await drawn(other)];
+    if (a.width !== b.width || a.height !== b.height) return 1;
+    let far = 0;
+    for (let at = 0; at < a.data.length; at += 4)
+        far += Math.max(...[0, 1, 2].map(of => Math.abs(a.data[at + of] - b.data[at + of]))) > 48;
+    return far / (a.width * a.height);
+}"""
+
+
+def test_the_pictures_of_the_documentation_are_what_the_pages_look_like(running, tmp_path):
+    """`make report-pictures` takes them anew."""
+    report_pictures.take(running, tmp_path)
+    page = running.new_page()
+    shown = {path.name for path in PICTURES.glob("*.webp")}
+    assert shown == {path.name for path in tmp_path.glob("*.webp")}
+    for name in sorted(shown):
+        pair = [base64.b64encode((folder / name).read_bytes()).decode() for folder in (PICTURES, tmp_path)]
+        assert page.evaluate(DIFFERENCE, pair) < FARTHEST, name
+    text = "".join(path.read_text(encoding="utf-8") for path in (CHECKOUT / "docs").rglob("*.md"))
+    assert all(f"report/{name}" in text for name in shown)

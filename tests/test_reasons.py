@@ -139,6 +139,7 @@ def example(kind: Kind) -> Reason:
         Kind.LANES: inner,
         Kind.LANES_COST_ALIKE: inner,
         Kind.DATA_CAN_BE_SPECIFIED: (("a", "b"),),
+        Kind.DATA_AT_ADDRESSES: (("a", "parameter 3, byte 16"), ("0x7f0000000000", "0x7f0000001000")),
         Kind.ASKED: (("n", "the grid"), ("--param n", "--grid")),
     }.get(kind, tuple(range(4000, 4000 + len(row.names))))
     return Reason(kind, 0, given, (N, DATA), Reason(Kind.LOADED, 0))
@@ -288,3 +289,11 @@ def test_reasons_of_copied_blocks_name_the_originals():
         assert reason.index < len(function.instructions)
         if reason.kind is Kind.UNKNOWN_SOURCES:
             assert reason.given[0].split(".")[0] in function.instructions[reason.index].text
+
+
+def test_a_long_formula_of_data_is_called_by_what_it_is_made_of():
+    long = "((!(answer of the barrier at agent_radix_sort_onesweep.cuh:360)) ? (value loaded at k.cu:12) : (value loaded at k.cu:14))"
+    words = sentence(Reason(Kind.UNKNOWNS, unknowns=(Uniform(long, key=(1,), data=True),)))
+    assert words == "the answer of the barrier at agent_radix_sort_onesweep.cuh:360 and others"
+    nothing = Uniform("a + " * 30, key=(2,), data=True)
+    assert sentence(Reason(Kind.UNKNOWNS, unknowns=(nothing,))) == "loaded from memory"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -88,6 +89,30 @@ def test_launches_of_cuda_core(gpu, program, tmp_path):
         "grid 4, block 64" in done.stdout and "lanes 0, 8, 16 and 24 meet in one bank: stride 16 bytes" in done.stdout
     )
     assert "launched 2 times, as recorded" in done.stdout
+
+
+def test_the_audit_of_a_recording_has_the_options_that_were_given_for_it(gpu, program, tmp_path):
+    given = ["--via", "frameworks", "--format", "json", "--report", "r.json", "--isa", "both", "--fail-on", "ways=8"]
+    done = record([*given, "--", sys.executable, program], gpu, tmp_path)
+    assert done.returncode == 1 and "denied by ways=8" in done.stderr and done.stdout == ""
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert {kernel["isa"] for kernel in report["kernels"]} >= {"sass"}
+    (tmp_path / "x.py").write_text(f"import runpy; runpy.run_path({str(program)!r}); raise SystemExit(5)")
+    done = record([*given, "--", sys.executable, "x.py"], gpu, tmp_path)
+    assert done.returncode == 5 and "denied by ways=8" in done.stderr  # the program's own goes first
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fail-on", "wayz=3"], "wayz"),
+        (["--no-audit", "--format", "json"], "--no-audit makes no report that --format=json could be of"),
+        (["--format", "yaml"], "'yaml' is not one of"),
+    ],
+)
+def test_what_is_wrong_for_the_audit_is_said_before_the_program_runs(tmp_path, options, message):
+    done = record([*options, "--", "touch", "ran"], os.environ | {"PYTHONPATH": str(CHECKOUT)}, tmp_path)
+    assert done.returncode == 2 and message in done.stderr and not list(tmp_path.iterdir())
 
 
 def test_the_same_launches_through_the_driver(through_cupti, program, tmp_path):

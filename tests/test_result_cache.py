@@ -24,7 +24,7 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline import loading
 from ptxaudit.review import audit as pipeline
-from ptxaudit.review import fingerprint, result_cache
+from ptxaudit.review import fingerprint, part, result_cache
 from ptxaudit.ui.cli import main
 
 LAUNCH = Launch("*", grid=2, block=32)
@@ -56,14 +56,14 @@ def audited(monkeypatch):
         files.extend(map(str, inputs))
         return audit(inputs, options, progress)
 
-    of_source = pipeline.audit_loaded
+    of_source = part.audit_loaded
 
     def counting_sources(content, *arguments):
         files.append(content.path)
         return of_source(content, *arguments)
 
     monkeypatch.setattr(pipeline, "_audited", counting)
-    monkeypatch.setattr(pipeline, "audit_loaded", counting_sources)
+    monkeypatch.setattr(part, "audit_loaded", counting_sources)
     return files
 
 
@@ -453,3 +453,32 @@ def test_the_command_keeps_unless_told_not_to(here, audited, monkeypatch):
     monkeypatch.delenv("PTXAUDIT_CACHE", raising=False)
     texts = [CliRunner().invoke(main, ["audit", "k.ptx", *options]).stdout for options in ([], [], ["--no-cache"])]
     assert audited == ["k.ptx", "k.ptx"] and texts[0] == texts[1] == texts[2]
+
+
+HEAVY = ("numpy", "networkx", "lark", "elftools", "ptxaudit.engine", "ptxaudit.ir.graph")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    (
+        ("audit", "k.ptx", "c.cubin"),
+        ("audit", "k.ptx", "--format", "json"),
+        ("audit", "c.cu"),
+        ("diff", "k.ptx", "k2.ptx"),
+        ("diff", "c.cu", "--toolchain", "13", "--arch", "sm_80", "--arch", "sm_90"),
+    ),
+    ids=" ".join,
+)
+def test_where_all_is_kept_nothing_that_computes_is_imported(here, monkeypatch, arguments):
+    monkeypatch.delenv("PTXAUDIT_CACHE")
+    (here / "k2.ptx").write_text(PTX)
+    code = (
+        "import sys; from ptxaudit.ui.cli import main\ntry: main()\nfinally:"
+        f" print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True).stderr
+        for _ in range(2)
+    ]
+    assert "ptxaudit.engine" in said[0].splitlines()[-1]
+    assert said[1].splitlines()[-1] == "[]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
+from zlib import crc32
 
 from msgspec import field
 from msgspec.structs import force_setattr
@@ -19,6 +20,7 @@ DEFAULT_ARCH = "sm_90"
 
 Isa = Literal["ptx", "sass", "both"]
 Space = Literal["shared", "global", "local", "all"]
+Share = tuple[int, int]  # the kernels whose names have this checksum, modulo so many
 SPACES: tuple[Space, ...] = ("shared", "global", "local", "all")
 
 
@@ -42,8 +44,9 @@ class Options(Record):
     keep: the requests of every site with their places are asked for, too (`engine.answer.kept`); fixes: proved
     repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. patterns:
     the report has distinct requests of every site, what a repair makes of them, and the kernels' loops. jobs: files
-    audited at a time. budget: what one kernel and launch may cost, in seconds of a reference machine (`work`: they are
-    counted in steps, so that the answers are the same on every machine); None = no limit.
+    audited at a time, or kernels of a few. share: of the kernels of each file, one of several shares. budget: what
+    one kernel and launch may cost, in seconds of a reference machine (`work`: they are counted in steps, so that the
+    answers are the same on every machine); None = no limit.
     """
 
     arch: str | None = None
@@ -65,6 +68,7 @@ class Options(Record):
     source_root: tuple[str, ...] = ()
     cache: bool = False
     jobs: int = 1
+    share: Share | None = None
     keep: bool = False
     fixes: bool = False
     edits: bool = False
@@ -111,4 +115,6 @@ def _macro(name: Any, value: Any) -> str:
 
 def chosen(options: Options, name: str) -> bool:
     """Is a kernel asked for?"""
+    if options.share is not None and crc32(name.encode()) % options.share[1] != options.share[0]:
+        return False
     return not options.kernels or bool(match([Launch(kernel=glob) for glob in options.kernels], name))

@@ -103,6 +103,15 @@ def _hint(reason: Reason, words: Words) -> str:
     return f"the data can be given ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
 
 
+def _addressed_hint(reason: Reason, words: Words) -> str:
+    pointers, addresses = reason.given
+    what = [f"{name} ({address})" for name, address in zip(pointers, addresses)]
+    return (
+        f"the data of {listing(what[:MOST_NAMED])} can be given (ptxaudit record --arrays BYTES, or memory at"
+        f" {addresses[0]} in the launch file)"
+    )
+
+
 def _cost_alike(reason: Reason, words: Words) -> str:
     return _lanes(reason, words) + ", which changes nothing for a request with an active lane"
 
@@ -277,6 +286,7 @@ class Kind(Enum):
     ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, whatever its addresses are")
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))
+    DATA_AT_ADDRESSES = Row(_addressed_hint, names=("pointers", "addresses"))
     SEVERAL = Row(_parts)  # all of its parts
 
     @cached_property
@@ -408,7 +418,18 @@ def called(name: str) -> str:
 
 def named(unknowns: Iterable[Unknown]) -> str:
     """Unknowns by their names; long ones are formulas."""
-    return ", ".join("loaded from memory" if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
+    return ", ".join(
+        dict.fromkeys(_sources(u.name) if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
+    )
+
+
+_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|vote\.\w+) at [^\s()]+")
+
+
+def _sources(formula: str) -> str:
+    """What a long formula of data is made of: "the value loaded at k.cu:12, …"."""
+    first, *others = dict.fromkeys(_SOURCE.findall(formula)) or [""]
+    return f"{called(first)}{' and others' if others else ''}" if first else "loaded from memory"
 
 
 def sentence(reason: Reason | None, function: Function | None = None) -> str:

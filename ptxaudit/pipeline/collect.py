@@ -9,18 +9,21 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import debugging, fault
-from ptxaudit.frontend.inputs import STDIN, Content, expand, is_text, read
+from ptxaudit.base.files import is_text
+from ptxaudit.frontend.inputs import STDIN, Content, expand, read
 from ptxaudit.frontend.launch.launch import Launch, without_kernel
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
-from ptxaudit.pipeline.loading import Cubins, Loaded, load
 from ptxaudit.report.model import Input, Kernel, Problem
+
+if TYPE_CHECKING:
+    from ptxaudit.pipeline.loading import Cubins, Loaded
 
 Progress = Callable[[str], None]
 
@@ -103,9 +106,11 @@ def read_all(
     inputs: Sequence[Any], options: Options, part: Part, progress: Progress
 ) -> Iterator[tuple[Content, Loaded]]:
     """The files of the inputs, read and turned into modules; the disassembler starts at once."""
+    from ptxaudit.pipeline.loading import Cubins  # not for inputs of which all is kept
+
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
     code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
-    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options))
+    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options.source_root))
 
 
 def _loaded(
@@ -116,6 +121,8 @@ def _loaded(
     progress: Progress,
     roots: Roots,
 ) -> Iterator[tuple[Content, Loaded]]:
+    from ptxaudit.pipeline.loading import load
+
     for name, content in opened:
         with part.collecting(name):
             if isinstance(content, InputError):

@@ -15,10 +15,10 @@ from ptxaudit.base.words import nearest
 from ptxaudit.frontend.options import DEFAULT_ARCH, Options
 from ptxaudit.hardware import machines
 from ptxaudit.pipeline.collect import Part, Progress, read_all, silent
-from ptxaudit.pipeline.contents import Listed, listed
 from ptxaudit.report.model import Problem
 
 if TYPE_CHECKING:
+    from ptxaudit.pipeline.contents import Listed
     from ptxaudit.pipeline.kernels import Examined
 
 
@@ -51,6 +51,8 @@ def list_kernels(
     inputs: Sequence[Any], options: Options, progress: Progress = silent
 ) -> tuple[list[Listed], list[Problem]]:
     """The kernels of the inputs without auditing them, and what could not be read."""
+    from ptxaudit.pipeline.contents import listed
+
     ready(options)
     part = Part()
     return list(listed(inputs, options, part, progress)), part.problems

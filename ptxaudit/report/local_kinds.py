@@ -13,14 +13,15 @@ is not known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ptxaudit.base.status import Status
-from ptxaudit.engine.answer.result import SiteResult
-from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.call_frames import STACK_POINTER, stack_use
+
+if TYPE_CHECKING:
+    from ptxaudit.engine.answer.result import SiteResult
 
 LocalKind = Literal["spill", "frame", "array"]
 LOCAL = ("LDL", "STL")
@@ -47,6 +48,8 @@ def local_kinds(function: ir.Function, usage: Mapping[str, Usage]) -> dict[int, 
 
 def named_spills(function: ir.Function, usage: Mapping[str, Usage]) -> frozenset[int]:
     """The instructions that the file names as spills."""
+    from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
+
     sections = {routine.section: routine.start for routine in function.routines}
     return frozenset(
         (start + at) // INSTRUCTION_BYTES

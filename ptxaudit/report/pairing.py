@@ -25,13 +25,13 @@ from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
-from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
 from ptxaudit.report.model import Kernel, Pairing, Site
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.artifacts.cubin import Cubin
     from ptxaudit.frontend.artifacts.lines import LineTable
+    from ptxaudit.ir.graph import Graph
 
 _ENTRY = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$%]+)")
 BY_MAP, BY_POSITION = "ptxas", "position"

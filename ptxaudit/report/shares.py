@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 from ptxaudit.base.places import own
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.source_text import SourceLines
 from ptxaudit.ir import nodes as ir
-from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.loops import Loop
 from ptxaudit.ir.placed import back_of, place_of
 from ptxaudit.report.model import AnySite, Kernel, Share, Site
 from ptxaudit.report.paths import own_place, place
+
+if TYPE_CHECKING:
+    from ptxaudit.ir.graph import Graph
 
 WARP = 32  # lanes
 MOST = 0.5  # of what is wasted: a place that has so much of it is named

@@ -20,7 +20,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -166,6 +165,8 @@ def _markers() -> Iterator[str]:
 
 
 def _version(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # not where the digest is kept
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,8 +1,8 @@
 """Audits files in several processes; one that dies takes no other file along.
 
-    for part in audited([["a.ptx", "b.ptx"], ["c.ptx"]], options, 2): …        a Part a share, in order
+    for part in audited([Piece(("a.ptx", "b.ptx")), Piece(("c.ptx",))], options, 2): …        a Part a piece, in order
 
-Each process runs `pool_worker.py` and is given one share at a time over a pipe. Where one ends before it answers, its
+Each process runs `pool_worker.py` and is given one piece at a time over a pipe. Where one ends before it answers, its
 files are audited again one by one, and the file with which another one ends is a problem of the report.
 """
 
@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Part, name_of
+from ptxaudit.review.divided import Piece
 
 _FILE = Path(__file__).with_name("pool_worker.py")
 LENGTH = struct.Struct("<Q")  # before each message
@@ -35,31 +36,32 @@ MOST_TRIES = 2  # processes that a file may end
 
 
 class _Task(Record):
-    """Files for one process. share, place: where what is found belongs; tries: processes that have ended with it."""
+    """Work for one process. at: which of all pieces it is of; place: where in that what is found belongs; tries:
+    processes that have ended with it."""
 
-    share: int
+    at: int
     place: int
-    files: tuple[Any, ...]
+    piece: Piece
     tries: int = 0
 
 
-def audited(shares: Sequence[Sequence[Any]], options: Options, jobs: int) -> Iterator[Part]:
-    """What becomes of each share, in order. Raises what an audit in this process would."""
-    pool = _Pool(shares, options)
+def audited(pieces: Sequence[Piece], options: Options, jobs: int) -> Generator[Part, None, None]:
+    """What becomes of each piece, in order. Raises what an audit in this process would."""
+    pool = _Pool(pieces, options)
     try:
-        pool.begin(min(jobs, len(shares)))
-        for share in range(len(shares)):
-            yield pool.part(share)
+        pool.begin(min(jobs, len(pieces)))
+        for at in range(len(pieces)):
+            yield pool.part(at)
     finally:
         pool.close()
 
 
 class _Pool:
-    def __init__(self, shares: Sequence[Sequence[Any]], options: Options) -> None:
+    def __init__(self, pieces: Sequence[Piece], options: Options) -> None:
         self._options = options
-        self._waiting = deque(_Task(share, 0, tuple(files)) for share, files in enumerate(shares))
-        self._open = dict.fromkeys(range(len(shares)), 1)  # tasks that a share waits for
-        self._found: dict[int, list[tuple[int, Part]]] = {share: [] for share in range(len(shares))}
+        self._waiting = deque(_Task(at, 0, piece) for at, piece in enumerate(pieces))
+        self._open = dict.fromkeys(range(len(pieces)), 1)  # tasks that a piece waits for
+        self._found: dict[int, list[tuple[int, Part]]] = {at: [] for at in range(len(pieces))}
         self._selector = selectors.DefaultSelector()
         self._processes: set[_Process] = set()
 
@@ -67,13 +69,13 @@ class _Pool:
         while len(self._processes) < count and self._waiting:
             self._give(_Process(self._options))
 
-    def part(self, share: int) -> Part:
-        """What was found in a share, as soon as it is done."""
-        while self._open[share]:
+    def part(self, at: int) -> Part:
+        """What was found in a piece, as soon as it is done."""
+        while self._open[at]:
             for key, _ in self._selector.select():
                 self._hear(key.data)
         whole = Part()
-        for _, part in sorted(self._found.pop(share), key=lambda pair: pair[0]):
+        for _, part in sorted(self._found.pop(at), key=lambda pair: pair[0]):
             whole.add(part)
         return whole
 
@@ -110,22 +112,24 @@ class _Pool:
             self._give(process)
 
     def _done(self, task: _Task, part: Part) -> None:
-        self._found[task.share].append((task.place, part))
-        self._open[task.share] -= 1
+        self._found[task.at].append((task.place, part))
+        self._open[task.at] -= 1
 
     def _lost(self, process: _Process) -> None:
         """A process ended before it answered: its files are tried again, one by one."""
         task, how = process.task, process.how_it_ended
         self._forget(process)
         assert task is not None
-        if len(task.files) > 1:
-            again = [_Task(task.share, place, (file,)) for place, file in enumerate(task.files)]
-            self._open[task.share] += len(again) - 1
+        if len(task.piece.files) > 1:
+            again = [
+                _Task(task.at, place, Piece((file,), task.piece.share)) for place, file in enumerate(task.piece.files)
+            ]
+            self._open[task.at] += len(again) - 1
             self._waiting.extendleft(reversed(again))
         elif task.tries + 1 < MOST_TRIES:
             self._waiting.appendleft(replace(task, tries=task.tries + 1))
         else:
-            self._done(task, _without(task.files[0], how))
+            self._done(task, _without(task.piece.files[0], how))
         if self._waiting:
             self._give(_Process(self._options))
 
@@ -159,7 +163,7 @@ class _Process:
 
     def give(self, task: _Task) -> None:
         self.task = task
-        self._send(task.files)
+        self._send(task.piece)
 
     def _send(self, message: Any) -> None:
         data = pickle.dumps(message)

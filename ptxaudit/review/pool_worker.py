@@ -1,4 +1,4 @@
-"""One process of an audit with `--jobs`: reads shares of files on stdin, writes what it found on stdout, as `pool`
+"""One process of an audit with `--jobs`: reads pieces of it on stdin, writes what it found on stdout, as `pool`
 says.
 
 Run as a file, so that nothing is imported before the first message says from where.
@@ -43,13 +43,15 @@ def main() -> None:
     sys.path[:] = read(asked)
     folder, options = read(asked)
 
+    from msgspec.structs import replace
+
     from ptxaudit.base import temporary
-    from ptxaudit.review.audit import audit_part
+    from ptxaudit.review.kept_parts import audit_part
 
     temporary.share(folder)
-    while (files := read(asked)) is not None:
+    while (piece := read(asked)) is not None:
         try:
-            answer: Any = audit_part(files, options)
+            answer: Any = audit_part(piece.files, replace(options, share=piece.share))
         except Exception as error:
             answer = error
         data = pickle.dumps(answer)

@@ -179,9 +179,9 @@ class SiteRecord:
         if times > 1:
             weights = weights * times
             self.many_trips, self.trips = True, []
-        full = bool(active.all())
+        full = bool(np.logical_and.reduce(active, axis=None))
         some: np.ndarray = np.logical_or.reduce(active, axis=1)
-        issued = int(weights.sum())
+        issued = int(np.add.reduce(weights))
         issued_active = issued if full else int(weights[some].sum())
         self.requests += issued
         self.active_requests += issued_active
@@ -199,7 +199,7 @@ class SiteRecord:
             return
         self.account.spend(elements(addresses.size), SCORING)
         shift = self.machine.invariant_shift(self.access)
-        low = (addresses if full else np.where(active, addresses, FARTHEST)).min(axis=1, keepdims=True)
+        low = np.minimum.reduce(addresses if full else np.where(active, addresses, FARTHEST), axis=1, keepdims=True)
         relative = addresses - low // shift * shift
         if not full:
             relative = np.where(active, relative, 0)
@@ -233,8 +233,7 @@ class SiteRecord:
             entry[8].append((warps, None if times > 1 else trip.copy()))
         if not self.many_trips:
             by_trip = entry[4]
-            if (trip == trip[0]).all():
-                t = int(trip[0])
+            if np.logical_and.reduce(trip == (t := int(trip[0]))):
                 by_trip[t] = by_trip[t] + weights if t in by_trip else weights.copy()
             else:
                 for t in distinct(trip):
@@ -245,14 +244,14 @@ class SiteRecord:
         """issued: with an active lane, of all trips together."""
         if self.many_trips or not len(trip):
             return
-        top = int(trip.max())
+        top = int(np.maximum.reduce(trip))
         if top >= MAX_TRIPS:
             self.many_trips = True
             self.trips = []
             return
         while len(self.trips) <= top:
             self.trips.append([0, 0, 0])
-        if (trip == top).all():
+        if np.logical_and.reduce(trip == top):
             self.trips[top][0] += issued
             return
         for t in distinct(trip):

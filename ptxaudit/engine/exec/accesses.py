@@ -75,7 +75,7 @@ class Accesses:
         record.meeting_assumed = record.meeting_assumed or self.meetings.meeting_assumed(cohort)
         visits = self.visits[instruction.index]
         trip = visits[cohort.rows]
-        visits[cohort.rows] = trip + active.any(axis=1)
+        visits[cohort.rows] = trip + np.logical_or.reduce(active, axis=1)
         if record.access.unscored:
             return self._note(record, (active, active, weights, trip))
         address = address_of(site, view)

@@ -119,21 +119,38 @@ class Repeats:
         self.arrivals.clear()
 
     def _attempt(self, block: int, cohort: Cohort, history: deque[Kept]) -> bool:
+        ending: list[int] = []  # periods whose rounds soon end
         for period in PERIODS:
             if len(history) < 2 * period + 1:
                 break
+            if any(period % shorter == 0 for shorter in ending):  # each of its rounds is several of those
+                continue
             steps = _steps(history[-1], history[-1 - period], history[-1 - 2 * period])
-            for most in AT_ONCE:
-                done = self._run_round(block, cohort, history[-1], steps, period, most)
-                if done is None:
-                    continue
-                if done:
-                    return True
-                break
+            found = self._rounds(block, cohort, history[-1], steps, period)
+            if found is _Found.DONE:
+                return True
+            if found is _Found.SOON_OVER:
+                ending.append(period)
         return False
 
-    def _run_round(self, block: int, cohort: Cohort, now: Kept, steps: Steps, period: int, most: int) -> bool | None:
-        """True: many rounds are done; False: this period has no closed form; None: try fewer at once."""
+    def _rounds(self, block: int, cohort: Cohort, now: Kept, steps: Steps, period: int) -> _Found:
+        """As many rounds of a period as go on alike. What is not known of a few of them is not known of more: where
+        most are too many, the fewest tell whether any number between is worth a try."""
+        found = self._run_round(block, cohort, now, steps, period, AT_ONCE[0])
+        if found is not _Found.TOO_MANY:
+            return found
+        if self._run_round(block, cohort, now, steps, period, AT_ONCE[-1], trial=True) is _Found.TOO_MANY:
+            return _Found.NO_FORM
+        for most in AT_ONCE[1:]:
+            found = self._run_round(block, cohort, now, steps, period, most)
+            if found is not _Found.TOO_MANY:
+                return found
+        return _Found.NO_FORM
+
+    def _run_round(
+        self, block: int, cohort: Cohort, now: Kept, steps: Steps, period: int, most: int, trial: bool = False
+    ) -> _Found:
+        """trial: all is left as it was."""
         run = self.run
         symbol = Uniform("k", 64, 0, 0, most, "rounds", ("rounds", block))
         saved = (
@@ -173,30 +190,32 @@ class Repeats:
                 and (returned.mask == cohort.mask).all()
                 and returned.state == cohort.state
             )
-            ok = ok and (run.alive == saved[1]).all() and self.warps.as_before(groups) and lap.limit >= WORTH
+            ok = ok and (run.alive == saved[1]).all() and self.warps.as_before(groups)
             ok = ok and self._inductive(start, steps, run.registers.values)
+            found = _Found.NO_FORM if not ok else _Found.SOON_OVER if lap.limit < WORTH else _Found.DONE
         except (NotAffine, Unsafe):
-            ok = None
+            found = _Found.TOO_MANY
         finally:
             self.run.round = None
             run.heap, run.waiting, run.held = [], [], []
-        if ok and shadow is not None and lap.limit >= AT_ONCE[0] and all(step is _STILL for step in steps.values()):
+        done = found is _Found.DONE and not trial
+        if done and shadow is not None and lap.limit >= AT_ONCE[0] and all(step is _STILL for step in steps.values()):
             raise Unsafe(SPINS, frozenset(shadow.trusted))
-        if not ok:
+        if not done:
             if shadow is not None and order is not None:
                 shadow.restore(order)
             run.registers.values, run.alive, self.meetings.barriers, self.accesses.visits, self.meetings.same_way = (
                 saved
             )
             self.warps.restore(groups)
-            return ok if ok is None else False
+            return found
         rounds = min(lap.limit, most)
         run.registers.values = {n: _at(v, symbol, rounds - 1) for n, v in run.registers.values.items()}
         for record, arguments in lap.requests:
             record.add(*arguments, times=rounds)
         for i, visits in self.accesses.visits.items():
             visits += (visits - saved[3][i]) * (rounds - 1)
-        return True
+        return found
 
     def _drive(self, cohort: Cohort) -> Cohort | None:
         """Run one round; the cohort at its end, None when warps did not stay together."""
@@ -231,6 +250,15 @@ class Repeats:
             elif not same(now, affine.add(value, step)):
                 return False
         return True
+
+
+class _Found(Enum):
+    """What became of rounds that were tried."""
+
+    DONE = "they are done"
+    NO_FORM = "they have no closed form"
+    TOO_MANY = "fewer at once may have one"
+    SOON_OVER = "a comparison changes before that pays"
 
 
 class _Still(Enum):

@@ -21,7 +21,7 @@ from typing import Any
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.value import POINTER_LIMIT
-from ptxaudit.engine.memory.environment import WINDOWS
+from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.dataflow.solve import solve

@@ -16,7 +16,6 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -210,6 +209,8 @@ def how_to_add(kind: str) -> str:
 
 def everything() -> list[Tool]:
     """Every tool of every kind, with the versions of executables asked for at the same time."""
+    from concurrent.futures import ThreadPoolExecutor
+
     tools = [tool for kind in KINDS for tool in find(kind)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda tool: tool.version, tools))

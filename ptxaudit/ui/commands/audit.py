@@ -10,7 +10,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
 from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, width_option
-from ptxaudit.ui.commands._write import emit, tell, written_as
+from ptxaudit.ui.commands._write import emit, in_width, tell, written_as
 from ptxaudit.ui.render.names import NAMES
 
 if TYPE_CHECKING:
@@ -82,7 +82,17 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     "--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`."
 )
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time."
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Files audited at a time, or kernels of a few.",
+)
+@click.option(
+    "--executor",
+    metavar="dask://HOST:PORT",
+    help="Audit on the workers of this Dask cluster, which see the same files.",
 )
 @click.option(
     "--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]"
@@ -118,6 +128,7 @@ def command(
     patterns: bool,
     full: bool | None,
     width: int | None,
+    executor: str | None,
     **given: Any,
 ) -> None:
     """Score every shared-memory access of kernels, without a GPU.
@@ -133,6 +144,7 @@ def command(
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.audit import run
     from ptxaudit.ui.commands._progress import progress
+    from ptxaudit.ui.commands._stream import executor_at, streamed
 
     limits = _limits(fail_on)
     if strict and not limits and not baseline:
@@ -147,7 +159,7 @@ def command(
     keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
     options = replace(options_of(given), edits=form in _WITH_EDITS, patterns=patterns or form == "html")
     if listing:
-        return _list(ctx, inputs, options, form, output)
+        return _list(ctx, inputs, options, form, output, width)
     if axes:
         if limits or baseline:
             raise InputError(
@@ -155,16 +167,21 @@ def command(
             )
         from ptxaudit.ui.commands._sweep import sweep_command
 
-        return sweep_command(ctx, inputs, axes, options, form, output)
+        return sweep_command(ctx, inputs, axes, options, form, output, width)
     known = _baseline(baseline)
     with progress() as step:
         if form == "html":
             from ptxaudit.pipeline.code_lines import CodeBook
 
             book = CodeBook(inputs, options)
-            report = run(inputs, options, step, book.keep)
+            with executor_at(executor) as there:
+                report = run(inputs, options, step, book.keep, executor=there)
+        elif form == "jsonl":
+            with executor_at(executor) as there, streamed(output) as done:
+                report = run(inputs, options, step, executor=there, done=done)
         else:
-            report = run(inputs, options, step)
+            with executor_at(executor) as there:
+                report = run(inputs, options, step, executor=there)
         step("looking for what the rules find")
         checked = _checked(report, known, ignore, whole=not options.kernels)
         whole = output is not None and given["top"] is None if full is None else full
@@ -174,7 +191,7 @@ def command(
             page = _page(checked, inputs, options, book)
     if form == "html":
         emit(page, output)
-    else:
+    elif form != "jsonl":
         write(checked, form, output, view)
     from ptxaudit.review.gate import judge
     from ptxaudit.review.lost_launches import lost_launches
@@ -199,7 +216,7 @@ def _page(checked: Checked, inputs: tuple[str, ...], options: Options, book: Cod
     from ptxaudit.ui.render.html import html
     from ptxaudit.ui.render.page.material import gather
 
-    return html(checked, gather(checked.report, Roots.of(inputs, options), book))
+    return html(checked, gather(checked.report, Roots.of(inputs, options.source_root), book))
 
 
 def _limits(fail_on: tuple[str, ...]) -> list[Limit]:
@@ -274,7 +291,9 @@ def complain(
         tell(line)
 
 
-def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None) -> None:
+def _list(
+    ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None, width: int | None
+) -> None:
     """--list: the kernels with what the binary says of them, written as they are found."""
     from ptxaudit.pipeline.collect import Part
     from ptxaudit.pipeline.contents import listed
@@ -291,7 +310,10 @@ def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, 
     if output is not None:  # without a file they are seen as they come
         with progress() as step:
             kernels = list(listed(inputs, options, part, step))
-    emit((listing_json if form == "json" else listing_text)(kernels), output)
+    if form == "json":
+        emit(listing_json(kernels), output)
+    else:
+        emit((in_width(piece, width) for piece in listing_text(kernels)), output)
     for problem in part.problems:
         tell(problem_text(problem))
     ctx.exit(2 if part.problems else 0)

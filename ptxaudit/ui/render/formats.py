@@ -16,6 +16,10 @@ def written(name: str, checked: Checked) -> str | Iterator[str]:
             return report_text(checked.report, checked.view())
         case "json":
             return checked.report.json_pieces()
+        case "jsonl":
+            from ptxaudit.ui.render.jsonl import jsonl
+
+            return jsonl(checked)
         case "sarif":
             from ptxaudit.ui.render.sarif import sarif
 

@@ -1,0 +1,113 @@
+"""Divides an audit into pieces for several processes, and puts together what becomes of them.
+
+    ["lib.so"] for 4      ->  4 pieces of lib.so, each with every kernel whose name's checksum is one of 0 to 3 modulo 4
+    300 files for 4       ->  16 pieces of 19 files
+
+Where there are fewer files than pieces, the kernels of a file are divided: a piece reads the file, and examines its own
+kernels. They are put together in the order of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import field
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
+from ptxaudit.frontend.inputs import Content, read
+from ptxaudit.frontend.options import Options, Share
+from ptxaudit.frontend.source_text import decode
+from ptxaudit.pipeline.collect import Part, silent
+from ptxaudit.report.model import Kernel
+
+PIECES_A_WORKER = 4  # of files, which a process takes one after the other
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
+
+Place = tuple[str, str, str]  # instruction set, architecture ("" where the file does not say), name
+
+
+class Piece(Record):
+    """What one process is given at a time. share: the kernels of these files; None: all."""
+
+    files: tuple[Any, ...]
+    share: Share | None = None
+
+
+class Whole(Record):
+    """Pieces that become one part. order: where each kernel is in the file that is divided."""
+
+    pieces: tuple[Piece, ...]
+    order: dict[Place, int] = field(default_factory=dict)
+
+    def joined(self, parts: Sequence[Part]) -> Part:
+        """What became of the pieces, as one process would have found it."""
+        if len(parts) == 1:
+            return parts[0]
+        whole = Part(inputs=next((part.inputs for part in parts if part.inputs), []))
+        for part in parts:
+            whole.names_of |= part.names_of
+            for file, names in part.parameters_of.items():
+                whole.parameters_of.setdefault(file, set()).update(names)
+            whole.kernels += part.kernels
+            whole.problems += [problem for problem in part.problems if problem not in whole.problems]
+            whole.passing += [problem for problem in part.passing if problem not in whole.passing]
+            whole.failed = whole.failed or part.failed
+        whole.kernels.sort(key=self._place)
+        by_name = {name: at for (_, _, name), at in reversed(self.order.items())}
+        whole.problems.sort(key=lambda problem: by_name.get(problem.kernel or "", -1))
+        return whole
+
+    def _place(self, kernel: Kernel) -> int:
+        exactly = self.order.get((kernel.isa, kernel.arch, kernel.name))
+        return self.order.get((kernel.isa, "", kernel.name), len(self.order)) if exactly is None else exactly
+
+
+def divided(files: Sequence[Any], options: Options, workers: int) -> list[Whole]:
+    """Pieces of files for so many processes."""
+    if len(files) < workers and options.isa != "both":  # both are paired by what is in one piece
+        return [_of_file(file, options, -(-workers // len(files))) for file in files]
+    size = max(1, -(-len(files) // (PIECES_A_WORKER * workers)))
+    return [Whole((Piece(tuple(files[at : at + size])),)) for at in range(0, len(files), size)]
+
+
+def _of_file(file: Any, options: Options, workers: int) -> Whole:
+    try:
+        content = read(file)
+        places = [] if _is_kept(content, options) else list(_kernels(content, options))
+    except InputError:  # whoever audits it says so
+        places = []
+    count = min(workers, len({name for _, _, name in places}))
+    if count < 2:
+        return Whole((Piece((file,)),))
+    order: dict[Place, int] = {}
+    for at, (isa, arch, name) in enumerate(places):
+        order.setdefault((isa, arch, name), at)
+        order.setdefault((isa, "", name), at)
+    return Whole(tuple(Piece((file,), (at, count)) for at in range(count)), order)
+
+
+def _is_kept(content: Content, options: Options) -> bool:
+    """What is in it is known without an audit."""
+    if not options.cache:
+        return False
+    from ptxaudit.review.result_cache import ResultCache
+
+    return ResultCache(options).get(content).part is not None
+
+
+def _kernels(content: Content, options: Options) -> Iterator[Place]:
+    """The kernels of a file in its order, without the code; none of a source, which each piece would compile."""
+    if content.kind == "ptx":
+        from ptxaudit.frontend.ptx.headers import without_bodies
+
+        for found in _ENTRY.finditer(without_bodies(decode(bytes(content.data), content.path))):
+            yield "ptx", "", found[1]
+    elif content.kind in ("cubin", "fatbin", "host"):
+        from ptxaudit.pipeline.contents import kernels_of
+
+        for one in kernels_of(content, options, Part(), silent):
+            if one.image is not None:
+                yield "sass" if one.image.kind == "cubin" else "ptx", one.image.arch, one.function.name

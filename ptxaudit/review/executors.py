@@ -1,0 +1,91 @@
+"""Audits on an executor of `concurrent.futures`, also one whose workers are on other machines: a Dask cluster.
+
+    with executor_of("dask://10.0.0.7:8786") as executor:
+        for part in audited(pieces, options, executor): …        a Part a piece, in order
+
+The workers have this package, and see the files at the same paths. Dask gives what a lost worker had to another one;
+an executor that does not makes it a problem of those files.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import CancelledError, Executor
+from contextlib import contextmanager
+
+from msgspec.structs import replace
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part, name_of
+from ptxaudit.review.divided import Piece
+
+WORKERS = 8  # of an executor that does not say how many it has
+RETRIES = 3  # of what a lost worker of a cluster had
+_one_at_a_time = threading.Lock()  # in a process: compilers are spoken to one after the other
+
+
+@contextmanager
+def executor_of(address: str) -> Iterator[Executor]:
+    """The executor that `--executor` names: dask://HOST:PORT. Raises InputError where there is none."""
+    scheme, _, place = address.partition("://")
+    if scheme != "dask" or not place:
+        raise InputError(f"there is no executor {address!r}", "name the scheduler of a Dask cluster: dask://HOST:PORT")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("Dask is not installed", "run `pip install 'ptxaudit[dask]'`") from None
+    try:
+        client = Client(f"tcp://{place}", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the Dask scheduler at {place} cannot be reached: {error}", "check its address") from None
+    with client:
+        yield client.get_executor(pure=False, retries=RETRIES)
+
+
+def workers_of(executor: Executor) -> int:
+    """How many pieces it works on at a time, where that can be known."""
+    known = getattr(executor, "_max_workers", None)
+    return known if isinstance(known, int) and known > 0 else WORKERS
+
+
+def audited(pieces: Sequence[Piece], options: Options, executor: Executor) -> Generator[Part, None, None]:
+    """What becomes of each piece, in order. Raises what an audit in this process would."""
+    given = replace(options, jobs=1)
+    futures = [executor.submit(audit_there, piece, given, os.getcwd()) for piece in pieces]
+    try:
+        for piece, future in zip(pieces, futures, strict=True):
+            try:
+                yield future.result()
+            except InputError:
+                raise
+            except (Exception, CancelledError) as error:
+                yield _without(piece, error)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def audit_there(piece: Piece, options: Options, folder: str) -> Part:
+    """On a worker: what becomes of a piece. folder: that relative paths start from."""
+    from ptxaudit.review.kept_parts import audit_part
+
+    with _one_at_a_time:
+        if os.getcwd() != folder:
+            os.chdir(folder)
+        return audit_part(piece.files, replace(options, share=piece.share))
+
+
+def _without(piece: Piece, error: BaseException) -> Part:
+    """In place of what would have been found in files."""
+    part = Part()
+    for file in piece.files:
+        with part.collecting(name_of(file)):
+            raise InputError(
+                f"the worker that audited this was lost: {type(error).__name__}",
+                "it ran out of memory, or crashed, or has no ptxaudit of this version: audit the file by itself",
+                detail=str(error),
+            )
+    return part

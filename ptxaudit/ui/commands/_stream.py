@@ -1,0 +1,44 @@
+"""Writes what an audit finds as it is found, and names where it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+import click
+
+from ptxaudit.base import printable
+from ptxaudit.base.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+
+    from ptxaudit.report.model import Report
+
+
+@contextmanager
+def streamed(output: str | None) -> Iterator[Callable[[Report], None]]:
+    """Takes reports of some files, whose lines are there at once. Raises InputError where they cannot be written."""
+    from ptxaudit.ui.render.jsonl import lines
+
+    try:
+        with nullcontext(None) if output is None else open(output, "w", encoding="utf-8") as file:
+
+            def write(report: Report) -> None:
+                for line in lines(report):
+                    click.echo(printable.json_output(line), nl=False, file=file)
+
+            yield write
+    except OSError as error:
+        raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None
+
+
+def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:
+    """The executor of that address; None for none."""
+    if address is None:
+        return nullcontext(None)
+    from ptxaudit.review.executors import executor_of
+
+    return executor_of(address)

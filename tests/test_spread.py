@@ -1,0 +1,187 @@
+"""Audits in several processes, on executors and on a cluster: what one process finds, nothing lost and nothing twice."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+from click.testing import CliRunner
+from kernels import PTX
+
+import ptxaudit
+from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.options import Options
+from ptxaudit.report.reader import parse_report
+from ptxaudit.review import audit as audits
+from ptxaudit.review.divided import divided
+from ptxaudit.ui.cli import main
+
+_ENTRY, _BODY = ".visible .entry ", PTX[PTX.index("(", PTX.index(".entry")) :]
+_HEAD = PTX[: PTX.index(".visible")]
+NAMES = [f"kernel_{at}" for at in (5, 3, 9, 1, 7, 2, 8, 4)]
+LAUNCHES = [ptxaudit.Launch("*", grid=2, block=32), ptxaudit.Launch("kernel_9", grid=1, block=64)]
+
+
+def several(names) -> str:
+    """PTX of several kernels."""
+    return _HEAD + "".join(f"{_ENTRY}{name}{_BODY}" for name in names)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "many.ptx").write_text(several(NAMES))
+    for name in "abcdef":
+        (tmp_path / f"{name}.ptx").write_text(several([f"{name}{at}" for at in range(3)]))
+    (tmp_path / "broken.ptx").write_text(".version 8.0\n.target sm_90\n.visible .entry broken( {")
+    return tmp_path
+
+
+@pytest.mark.parametrize("jobs", [2, 3, 20])
+def test_the_kernels_of_one_file_are_divided(here, jobs):
+    (whole,) = divided(["many.ptx"], Options(jobs=jobs), jobs)
+    assert len(whole.pieces) == min(jobs, len(NAMES))
+    alone = ptxaudit.audit("many.ptx", launches=LAUNCHES)
+    assert ptxaudit.audit("many.ptx", launches=LAUNCHES, jobs=jobs).to_json() == alone.to_json()
+    assert [kernel.name for kernel in alone.kernels] == sorted([*NAMES, "kernel_9"], key=lambda name: NAMES.index(name))
+
+
+def test_those_of_machine_code_are_too(here):
+    from machine_code import from_ptx
+
+    (here / "many.cubin").write_bytes(from_ptx(several(NAMES).removeprefix(_HEAD)))
+    alone = ptxaudit.audit("many.cubin", launches=LAUNCHES)
+    assert len(alone.kernels) == len(NAMES) + 1
+    assert ptxaudit.audit("many.cubin", launches=LAUNCHES, jobs=3).to_json() == alone.to_json()
+
+
+@pytest.mark.parametrize("wrong", [{"kernels": ["nowhere"]}, {"launches": [ptxaudit.Launch("nowhere", 1, 32)]}])
+def test_what_is_wrong_is_said_once(here, wrong):
+    files = ["broken.ptx", "many.ptx"]
+    assert ptxaudit.audit(files, jobs=4, **wrong).to_json() == ptxaudit.audit(files, **wrong).to_json()
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_any_executor(here, kind):
+    files = ["many.ptx", "a.ptx", "broken.ptx"]
+    with kind(2) as executor:
+        assert ptxaudit.audit(files, executor=executor) == ptxaudit.audit(files)
+
+
+class Losing(Executor):
+    """Loses what has a name in it."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def submit(self, function, piece, *arguments):
+        future = Future()
+        if self.name in str(piece.files):
+            future.set_exception(MemoryError("gone"))
+        else:
+            future.set_result(function(piece, *arguments))
+        return future
+
+
+def test_a_lost_worker_takes_no_other_file_along(here):
+    report = ptxaudit.audit(["a.ptx", "b.ptx", "c.ptx"], executor=Losing("b.ptx"))
+    (problem,) = report.problems
+    assert (problem.file, "worker that audited this was lost: MemoryError" in problem.what) == ("b.ptx", True)
+    assert [entry.path for entry in report.inputs] == ["a.ptx", "c.ptx"] and len(report.kernels) == 6
+
+
+def test_what_cannot_be_an_executor():
+    for address in ("spark://here:1", "dask://", "here"):
+        done = CliRunner().invoke(main, ["audit", "a.ptx", "--executor", address])
+        assert isinstance(done.exception, InputError) or "no executor" in done.output + str(done.exception)
+
+
+# --- JSON Lines ------------------------------------------------------------------------------
+
+
+def lines_of(text: str) -> list:
+    return [parse_report(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_a_line_a_file_is_a_report_of_its_own(here, jobs):
+    done = CliRunner().invoke(main, ["audit", ".", "--format", "jsonl", "--jobs", jobs, "--kernel", "*"])
+    found = lines_of(done.stdout)
+    assert done.exit_code == 2
+    files = {entry.path: one for one in found for entry in one.inputs}
+    whole = ptxaudit.audit(".", fixes=True)
+    assert [kernel for one in found for kernel in one.kernels] == list(parse_report(whole.to_json()).kernels)
+    assert len(files) == sum(len(one.inputs) for one in found) == len(whole.inputs)
+    assert sum(len(one.problems) for one in found) == len(whole.problems) == 1
+
+
+def test_the_lines_are_there_as_the_files_are_done(here, monkeypatch):
+    """Interrupted between two parts: whole lines of the first, and the next audit begins behind it."""
+    monkeypatch.setattr(audits, "AT_ONCE", 2)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    monkeypatch.delenv("PTXAUDIT_CACHE", raising=False)
+    part, seen = audits.audit_part, []
+
+    def interrupted(inputs, *given, **named):
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        seen.append(inputs)
+        return part(inputs, *given, **named)
+
+    command = ["audit", *(f"{name}.ptx" for name in "abcdef"), "--format", "jsonl", "-o", "lines.jsonl"]
+    with monkeypatch.context() as patch:
+        patch.setattr(audits, "audit_part", interrupted)
+        CliRunner().invoke(main, command)
+    first = lines_of((here / "lines.jsonl").read_text())
+    assert [one.inputs[0].path for one in first] == ["a.ptx", "b.ptx", "c.ptx", "d.ptx"]
+    examined = []
+    fresh = audits._audited
+    monkeypatch.setattr(audits, "_audited", lambda files, **given: [examined.extend(files), fresh(files, **given)][1])
+    CliRunner().invoke(main, command)
+    again = lines_of((here / "lines.jsonl").read_text())
+    assert examined == ["e.ptx", "f.ptx"]
+    assert [one.inputs[0].path for one in again] == [f"{name}.ptx" for name in "abcdef"] and again[:4] == first
+
+
+# --- a cluster -------------------------------------------------------------------------------
+
+_CLUSTER = """
+import json, os, signal, sys, threading, time
+from distributed import LocalCluster, Client
+import ptxaudit
+from ptxaudit.review import executors
+
+if __name__ == "__main__":
+    files = sys.argv[1:]
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        client = Client(cluster)
+        pids = client.run(os.getpid)
+
+        def kill():
+            time.sleep(0.5)
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+
+        threading.Thread(target=kill).start()
+        with executors.executor_of(cluster.scheduler_address.replace("tcp", "dask")) as executor:
+            report = ptxaudit.audit(files, executor=executor)
+        alive = client.run(os.getpid)
+    print(json.dumps([report.to_dict(), len(set(pids.values()) - set(alive.values()))]))
+"""
+
+
+def test_a_worker_of_a_cluster_is_killed(here):
+    """Dask's own: nothing is lost, nothing is there twice."""
+    pytest.importorskip("distributed")
+    (here / "cluster.py").write_text(_CLUSTER)
+    files = []
+    for at in range(40):
+        files.append(f"f{at}.ptx")
+        (here / files[-1]).write_text(several([f"f{at}_{n}" for n in range(2)]))
+    done = subprocess.run([sys.executable, "cluster.py", *files], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    report, killed = json.loads(done.stdout.splitlines()[-1])
+    assert killed == 1
+    assert report == json.loads(ptxaudit.audit(files).to_json())
+    assert set(Counter(kernel["name"] for kernel in report["kernels"]).values()) == {1}

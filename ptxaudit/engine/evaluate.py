@@ -311,9 +311,8 @@ def _code(function: Function, index: int) -> Hashable:
     """What the copies of one instruction have in common. (With several memories looked at, it may be a site of
     each.)
     """
-    instruction = function.instructions[index]
-    place = function.origin_of(index) if function.isa == "ptx" else instruction.place
-    return place if instruction.site is None or instruction.site.of == "shared" else (place, instruction.site.of)
+    site, place = function.instructions[index].site, function.code_at(index)
+    return place if site is None or site.of == "shared" else (place, site.of)
 
 
 def _added(function: Function, index: int) -> int | None:

@@ -25,6 +25,7 @@ Conventions that both lifters keep
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Literal
 
 from msgspec import field
@@ -347,6 +348,10 @@ class Function(Record):
     def origin_of(self, index: int) -> tuple[str, int]:
         """The function of the file, and the index in it, of an instruction or of what it is a copy of."""
         return self.origin[index] if self.origin else (self.name, index)
+
+    def code_at(self, index: int) -> Hashable:
+        """Where the file has an instruction: the same for all its copies."""
+        return self.origin_of(index) if self.isa == "ptx" else self.instructions[index].place
 
     @property
     def explicit_reconvergence(self) -> bool:

@@ -463,6 +463,9 @@ def _answer(index: int, access: Access, machine: Machine, shapes: _Shapes, found
         return answer(
             Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole, found)
         )
+    if found.wrapped is None and whole[0] == whole[1] and not found.reasons and not found.unknowns:
+        note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
+        return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
     if shapes.decides and (
         len(found.ranges) == 1
         or whole != (low, high)
@@ -477,9 +480,6 @@ def _answer(index: int, access: Access, machine: Machine, shapes: _Shapes, found
             near.append(Case("fewer lanes do", low, high, None))
         reason = several(*found.reasons, _mask_reason(found.inexact) if found.inexact else None)
         return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(near, whole, found))
-    if whole[0] == whole[1] and not found.reasons and not found.unknowns:
-        note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
-        return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
     if low == high and not found.reasons and not found.unknowns and not found.inexact:
         cases = (
             Case("all lanes of a warp exist", *main.wavefronts, main.ideal_high),

@@ -1,1 +1,1 @@
-"""The speed and memory figures that README quotes: `python -m bench` prints all of them."""
+"""The speed and memory figures that docs/speed.md quotes: `python -m bench` prints all of them."""

@@ -1,7 +1,7 @@
-"""`python -m bench [NAME…]`: measures the figures that README quotes and holds them against their goals.
+"""`python -m bench [NAME…]`: measures the figures that docs/speed.md quotes and holds them against their goals.
 
 Process times, so that a busy machine changes little; the best of several runs. Exit status 1 where a
-goal is missed. `--list` names the figures, `--json` is for machines, `--write` writes them all into README.
+goal is missed. `--list` names the figures, `--json` is for machines, `--write` writes them all into it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.figures import FIGURES, Figure, as_json
 from bench.measure import CHECKOUT
 
-README = CHECKOUT / "README.md"
+PAGE = CHECKOUT / "docs" / "speed.md"
 _MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -29,7 +29,7 @@ def line(figure: Figure) -> str:
 
 
 def table(found: dict[str, list[Figure]]) -> str:
-    """README's table of the figures."""
+    """The page's table of the figures."""
     rows = ["| figure | ratio to its goal | goal | measured by |", "|---|---|---|---|"]
     for name, figures in found.items():
         for one in figures:
@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("name", nargs="*", help=f"which: {', '.join(FIGURES)} [all]")
     parser.add_argument("--list", action="store_true", help="only name them")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table of README.md (of all figures)")
+    parser.add_argument("--write", action="store_true", help="write the table of docs/speed.md (of all figures)")
     options = parser.parse_args()
     if options.write and options.name:
         parser.error("--write is of all figures")
@@ -63,8 +63,8 @@ def main() -> int:
     if options.json:
         print(as_json(every))
     if options.write:
-        README.write_text(
-            _MARKS.sub(lambda marks: marks[1] + table(found) + marks[2], README.read_text(encoding="utf-8")),
+        PAGE.write_text(
+            _MARKS.sub(lambda marks: marks[1] + table(found) + marks[2], PAGE.read_text(encoding="utf-8")),
             encoding="utf-8",
         )
     return 1 if any(figure.ratio > 1 for figure in every) else 0

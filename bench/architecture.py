@@ -78,6 +78,7 @@ def imported(file: Path, known: dict[str, Path]) -> set[str]:
     return {name.removeprefix("ptxaudit.") for name in names if name.startswith("ptxaudit.")} & set(known)
 
 
+@cache
 def imports() -> Counter[tuple[str, str]]:
     """{(importing package, imported package): imports}, of different ones."""
     known = modules()

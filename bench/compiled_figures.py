@@ -118,3 +118,22 @@ def library(folder: Path) -> Iterator[Figure]:
         yield Figure("its peak memory", found.megabytes, 500, "MB")
     again = ["env", f"XDG_CACHE_HOME={folder / 'cache'}", sys.executable, "-m", "ptxaudit", "audit", one.name]
     yield Figure(f"the {MANY:,} cubins again, nothing changed", best(again, folder, 2).seconds, 2, "s")
+
+
+def spaces(folder: Path) -> Iterator[Figure]:
+    """The samples with --space all, over shared memory alone, PTX and machine code."""
+    from ptxaudit.frontend.compile import toolchains
+
+    ptx = samples_ptx(folder)
+    made = folder / "cubins"
+    made.mkdir(exist_ok=True)
+    for path in ptx:
+        subprocess.run(
+            [toolchains.get("ptxas").path, "-arch=sm_90", str(path), "-o", str(made / f"{path.stem}.cubin")],
+            capture_output=True,
+            check=False,
+        )
+    for what, given in (("PTX", "ptx"), ("machine code", "cubins")):
+        alone, every = (best(audit(given, *more), folder, 3).seconds for more in ((), ("--space", "all")))
+        note = f"{every:.2f} s against {alone:.2f} s, {len(ptx)} files"
+        yield Figure(f"the samples' {what}, all memories over shared memory alone", every / alone, 1.6, "", note)

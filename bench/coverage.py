@@ -1,6 +1,7 @@
 """Writes docs/coverage.md from the committed results: `python bench/coverage.py` (make coverage).
 
-The results are those of bench/corpus.py (bench/corpus.json) and bench/ptx_oracle.py (bench/ptx_oracle.json).
+The results are those of bench/corpus.py (bench/corpus.json), of bench/corpus_memory.py (bench/corpus_memory.json) and of
+bench/ptx_oracle.py (bench/ptx_oracle.json).
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS, ORACLE, PAGE = ROOT / "bench" / "corpus.json", ROOT / "bench" / "ptx_oracle.json", ROOT / "docs" / "coverage.md"
-REASONS = 20
+MEMORY = ROOT / "bench" / "corpus_memory.json"
+REASONS, REASONS_OF_MEMORY = 20, 8
 
 MEANING = {
     "exact": "all figures of the launch hold",
@@ -23,7 +25,54 @@ MEANING = {
 }
 
 
-def page(corpus: dict, oracle: dict) -> str:
+ASKED = {"nothing": "nothing specified", "launch": "a launch specified"}
+
+
+def of_memory(memory: dict) -> str:
+    """The section on global and local memory."""
+    percent = lambda share: "-" if share is None else f"{share:.1%}"
+    rows = [
+        f"| {space} | {words} | {one['sites']:,} | **{percent(one['answered_share'])}** |"
+        f" {percent(one['answered_share_without_data_dependent'])} |"
+        f" {', '.join(f'{status} {n:,}' for status, n in one['status'].items())} |"
+        for space, asked in memory["memories"].items()
+        for name, words in ASKED.items()
+        for one in (asked[name],)
+    ]
+    reasons = [
+        f"| {n:,} | {reason.replace('|', chr(92) + '|')} |"
+        for reason, n in list(memory["memories"]["global"]["nothing"]["open_reasons"].items())[:REASONS_OF_MEMORY]
+    ]
+    spent = memory["processor_seconds"]["with_shared"]
+    return "\n".join(
+        (
+            "## Global and local memory",
+            "",
+            f"{memory['kernels']:,} kernels out of {len(memory['packages'])} packages and projects"
+            f" ({', '.join(memory['packages'])}), audited with `--space all`: with nothing specified, and with a launch of"
+            " 4 blocks of 256 threads (or what the file says) whose pointers are multiples of 256 and whose other"
+            " parameters are not specified. Made by `python -m bench.corpus_memory FOLDER -o bench/corpus_memory.json`,"
+            " which says what is taken of which file.",
+            "",
+            "| memory | specified | sites | answered | without data-dependent | status |",
+            "| --- | --- | ---: | ---: | ---: | --- |",
+            *rows,
+            "",
+            "Of global memory, with nothing specified, these are open:",
+            "",
+            "| sites | reason |",
+            "| ---: | --- |",
+            *reasons,
+            "",
+            f"Processor time of kernels that access shared memory: {spent['shared']} s for it alone, {spent['nothing']} s"
+            f" for all memories: {memory['all_over_shared']:.2f} times as much (the goal is 1.6);"
+            f" {memory['all_over_shared_of_every_kernel']:.2f} times with the kernels that do not, which an audit of"
+            " shared memory only reads.",
+        )
+    )
+
+
+def page(corpus: dict, oracle: dict, memory: dict) -> str:
     """The page as Markdown."""
     seconds = corpus["processor_seconds"]
     rows = lambda items: "\n".join(
@@ -54,6 +103,8 @@ Processor time: {seconds["audit"]:,} s for everything. On the {seconds["files_gi
 | --- | ---: | ---: | ---: |
 {rows((name, p["kernels"], f"{p['sites']:,}", percent(p["share"])) for name, p in corpus["packages"].items())}
 
+{of_memory(memory)}
+
 Machine code out of packages: [machine_code.md](machine_code.md).
 
 ## The PTX parser
@@ -63,9 +114,7 @@ Machine code out of packages: [machine_code.md](machine_code.md).
 
 
 def main() -> None:
-    PAGE.write_text(
-        page(json.loads(CORPUS.read_text("utf-8")), json.loads(ORACLE.read_text("utf-8"))), encoding="utf-8"
-    )
+    PAGE.write_text(page(*(json.loads(path.read_text("utf-8")) for path in (CORPUS, ORACLE, MEMORY))), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench.compiled_figures import cubin, library
+from bench.compiled_figures import cubin, library, spaces
 from bench.figure import Figure
 from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
 from bench.speed_figures import thirty, tiny
@@ -149,6 +149,7 @@ FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "scoring": scoring,
     "cubin": cubin,
     "library": library,
+    "spaces": spaces,
     "releases": four_releases,
     "libraries": two_libraries,
 }

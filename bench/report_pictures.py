@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from click.testing import CliRunner
@@ -37,7 +38,13 @@ PICTURES: Mapping[str, tuple[str, str, str, int]] = {
 def main(folder: Path) -> None:
     """Writes all of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as made, browser() as running:
+    with browser() as running:
+        take(running, folder)
+
+
+def take(running: Any, folder: Path) -> None:
+    """Writes all of them, with a browser that runs."""
+    with tempfile.TemporaryDirectory() as made:
         pages = {sample: page_of(sample, Path(made)) for sample in sorted({sample for sample, *_ in PICTURES.values()})}
         for name, (sample, view, colours, high) in PICTURES.items():
             context = running.new_context(viewport={"width": WIDE, "height": high}, color_scheme=colours)

@@ -1,5 +1,5 @@
 """Runs what README.md shows: `python -m tests.readme` compares, `python -m tests.readme --write` writes the outputs
-anew; `python -m tests.readme --write docs/tutorial.md` does so for another page.
+anew; `python -m tests.readme --write docs/tour.md` does so for another page.
 
 ```console                  lines with `$ ` are commands, in a folder with `samples` in it, and tests/data as `measured`;
 $ ptxaudit machines         what follows is what they print (stdout and stderr)
@@ -30,6 +30,8 @@ from ptxaudit.ui.cli import main
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 README = CHECKOUT / "README.md"
+TOUR = CHECKOUT / "docs" / "tour.md"
+BY_BLOCK = (README, TOUR)  # whose blocks are a test each, one after the other in one folder
 
 _BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OF_SHELLS = "|;<>&$*`\\"

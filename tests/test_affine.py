@@ -113,7 +113,23 @@ def number_of(u: Uniform, numbers: dict[str, int]) -> int | None:
     if isinstance(u.key, tuple) and u.key[0] == "/":
         a = number_of(u.key[2], numbers)
         return None if a is None else a >> u.key[1]
+    if isinstance(u.key, tuple) and u.key[0] in ("zext", "sext"):
+        return times_wrapped(u.key[0], PRINTS[u.key[1]], numbers)
     return None
+
+
+def times_wrapped(name: str, value: Value, numbers: dict[str, int]) -> int | None:
+    """What is missing from the sum in 64 bits to the extended one, in units of 2**32: of all lanes the same."""
+    narrow = evaluate(value, numbers)
+    wide = evaluate(
+        Value(value.base.astype(np.uint64), tuple((u, c.astype(np.uint64)) for u, c in value.terms)), numbers
+    )
+    if narrow is None or wide is None:
+        return None
+    extended = narrow.astype(np.uint64) if name == "zext" else signed(narrow).astype(np.int64).view(np.uint64)
+    (missing,) = set((extended - wide).ravel().tolist())
+    assert missing % (1 << 32) == 0
+    return missing >> 32
 
 
 def random_program(rng: random.Random, bits: int):
@@ -219,6 +235,27 @@ def test_bits_of_an_unknown_are_told_apart(seed):
             if value.poison is None:
                 assert got is not None
                 assert (got == np.broadcast_to(truth.base, (1, LANES))).all()
+
+
+@pytest.mark.parametrize("extension", ["zext", "sext"])
+@pytest.mark.parametrize("zeros", [5, 7])
+def test_lanes_below_what_the_unknowns_reach_wrap_around_together(extension, zeros):
+    """An index of 32 bits, as an address of 64: what decides sectors is known, whatever the block's number is."""
+    block = Uniform("block", 32, zeros, key="block")
+    lanes = np.arange(LANES, dtype=np.uint32)[None, :]
+
+    def extended(first: int) -> Value:
+        index = apply(Op("add", bits=32), (unknown(block), known(lanes + np.uint32(first))))
+        return apply(Op(extension, bits=64), (index,))
+
+    claimed = extended(1 << zeros + 1)
+    assert claimed.valid is None and len(claimed.terms) == 2
+    for number in (0, 1 << 31, (1 << 31) - (1 << zeros), (1 << 32) - (1 << zeros), (1 << 32) - (1 << zeros + 1)):
+        index = (lanes.astype(np.uint64) + np.uint64((1 << zeros + 1) + number)).astype(np.uint32)
+        assert (evaluate(claimed, {"block": number}) == apply(Op(extension, bits=64), (known(index),)).base).all()
+    assert extended(1).valid == 32 if zeros == 5 else extended(97).valid == 32, "lanes on both sides of a multiple"
+    if zeros == 7:
+        assert extended(96).valid is None
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -222,6 +222,19 @@ def test_a_table_that_is_written_twice_is_one_launch() -> None:
     assert len(parse_export(table() + table("j") + table()).profiles) == 3
 
 
+def test_each_page_writes_the_name_of_a_template_in_its_own_way(tmp_path) -> None:
+    raw = '"ID","Kernel Name","Grid Size","l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"\n'
+    raw += "".join(f'"{at}","void k<{at}, 1>(float *)","({at}, 1, 1)","{at}"\n' for at in (8, 9))
+    source = "".join(table(f"void k<(int){at}, (bool)1>(float *)", requests=at) for at in (9, 8))
+    for name, text in (("source.csv", source), ("raw.csv", raw)):
+        (tmp_path / name).write_text(text)
+    found = read_profiles([tmp_path / "source.csv", tmp_path / "raw.csv"])
+    assert [(one.counted[1].requests, one.grid, one.counters) for one in found] == [
+        (9, (9, 1, 1), {"op_ld": 9}),
+        (8, (8, 1, 1), {"op_ld": 8}),
+    ]
+
+
 def test_columns_may_be_called_otherwise_and_be_missing() -> None:
     text = '"Kernel Name","k",\n"#","Source","inst_executed"\n"1","LDC R1","4"\n"2","LDS R0, [R2]","4"\n'
     assert parse_export(text).profiles[0].counted[1] == Counted(16, "LDS R0, [R2]", 4, None, None)
@@ -281,6 +294,28 @@ def test_a_real_export_agrees_with_the_report(exported) -> None:
     assert result.exit_code == 0, result.output
     assert "32 of 32 sites agree: 2 disputed, 30 equal" in result.output
     assert "the launch's counter agrees with the report (op_ld: 4, by instructions 8)" in result.output
+
+
+def test_a_real_export_agrees_in_its_columns_of_global_memory(exported) -> None:
+    """The pointers of that program were those of cudaMalloc, multiples of 256."""
+    launches = [
+        launch
+        for name in ("transpose", "vector_merges")
+        for launch in ptxaudit.read_launches(SAMPLES / name / "launch.toml")
+    ]
+    audited = ptxaudit.audit(
+        [exported / "transpose.cubin", exported / "vector_merges.cubin"],
+        launches=launches,
+        space="all",
+        assume={"*": 256},
+    )
+    (exported / "all.json").write_text(audited.to_json(), encoding="utf-8")
+    result = run(exported / "all.json", exported / "source.csv", exported / "raw.csv", "--format", "json")
+    assert result.exit_code == 0, result.output
+    rows = [row for kernel in json.loads(result.output)["kernels"] for row in kernel["memory"]]
+    assert len(rows) > 20 and {row["verdict"] for row in rows} == {"equal"}
+    told = run(exported / "all.json", exported / "source.csv")
+    assert "sectors" in told.output and "global memory" in told.output
 
 
 def test_without_the_raw_page_nothing_settles(exported) -> None:

@@ -129,7 +129,36 @@ def test_the_page_is_that_of_the_results() -> None:
     spec = importlib.util.spec_from_file_location("coverage_page", ROOT / "bench" / "coverage.py")
     coverage = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(coverage)
-    results = [json.loads(path.read_text("utf-8")) for path in (coverage.CORPUS, coverage.ORACLE)]
+    results = [json.loads(path.read_text("utf-8")) for path in (coverage.CORPUS, coverage.ORACLE, coverage.MEMORY)]
     assert coverage.PAGE.read_text("utf-8") == coverage.page(*results)
-    corpus, oracle = results
+    corpus, oracle, memory = results
+    assert memory["all_over_shared"] <= 1.6 and memory["faults"] == []
     assert corpus["kernels"] == len(corpus["per_kernel"]) and oracle["modules"] >= 200
+
+
+OF_MEMORY = """.visible .entry copies(.param .u64 p, .param .u64 q) {
+    .reg .b32 %r<4>; .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];
+    mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;
+    ld.global.u32 %r2, [%rd4]; st.global.u32 [%rd5], %r2; ld.global.u32 %r3, [%rd1+4]; ret;
+}
+"""
+
+
+def test_global_memory_of_a_corpus(tmp_path, monkeypatch, capsys):
+    from bench import corpus_memory
+
+    for package, text in (("one", HEAD + OF_MEMORY), ("other", FINE)):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "k.ptx").write_text(text)
+    target = tmp_path / "results.json"
+    monkeypatch.setattr(sys, "argv", ["corpus_memory", str(tmp_path), "-o", str(target)])
+    assert corpus_memory.main() == 0
+    found = json.loads(target.read_text())
+    assert found["kernels"] == 3 and found["faults"] == []
+    of_global = found["memories"]["global"]
+    assert of_global["nothing"]["status"] == {"conditional": 2, "invariant": 1}
+    assert of_global["launch"]["status"] == {"exact": 3} and of_global["launch"]["answered_share"] == 1
+    assert found["memories"]["local"]["nothing"]["sites"] == 0
+    assert set(found["processor_seconds"]["with_shared"]) == {"shared", "nothing", "launch"}
+    assert json.loads(capsys.readouterr().out) == found

@@ -27,7 +27,7 @@ DOCS = readme.CHECKOUT / "docs"
 SITE = (readme.CHECKOUT / "mkdocs.yml").read_text(encoding="utf-8")
 PAGES = sorted(DOCS.rglob("*.md"))
 RELEASES = re.compile(r"--toolchain (\d+\.\d+)")
-RUN = [page for page in PAGES if readme.blocks(page.read_text(encoding="utf-8"))]
+RUN = [page for page in PAGES if page not in readme.BY_BLOCK and readme.blocks(page.read_text(encoding="utf-8"))]
 
 
 def name(page: Path) -> str:

@@ -218,7 +218,7 @@ extern "C" __global__ void k(const int* at, float* out) {
     out[threadIdx.x] = s[threadIdx.x];
 }""",
         {},
-        "k.cu:5: st.shared.u32 may touch it, and where is not known: loaded from memory",
+        "k.cu:5: st.shared.u32 may touch it, and where is not known: loaded from memory at k.cu:5",
     ),
     "outside": (
         """

@@ -25,7 +25,6 @@ from ptxaudit.frontend.artifacts.lines import ptx_lines
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.frontend.sass.disassemble import disassemble
 from ptxaudit.frontend.sass.lift import lift_module
 from ptxaudit.ir import graph
@@ -79,7 +78,7 @@ def _of_twin(seed: int) -> list:
 def _run(entry: dict):
     kernel = kernel_of(entry)
     twin = Machine(
-        parse_module(entry["text"]),
+        entry["text"],
         "k",
         kernel.grid,
         kernel.block,
@@ -173,7 +172,7 @@ def test_engine_on_the_ptx(part):
         if together(of_twin(entry)) != together(gpu):
             continue
         figures = counted(entry, gpu)
-        _, function, _ = compare.lifted(entry["text"], "k")
+        function, _ = compare.lifted(entry["text"], "k")
         for site in compare.figures(function, evaluated(entry, function)):
             if site.status == Status.EXACT and site.place in figures:
                 compared += 1

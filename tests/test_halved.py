@@ -41,11 +41,12 @@ ret;
 
 @pytest.mark.parametrize("shift", ["shr.u32", "shr.s32"])
 def test_a_halved_distance_parts_no_lanes(shift):
-    syntax, function, flow = compare.lifted(KERNEL.format(shift=shift))
+    text = KERNEL.format(shift=shift)
+    function, flow = compare.lifted(text)
     (site,) = engine.evaluate(function, flow, machine=compare.MACHINE).sites
     assert site.per_request == (1, 1)
-    codes, _ = flatten(syntax)
+    codes, _ = flatten(text)
     (figure,) = compare.figures(function, engine.evaluate(function, flow, machine=compare.MACHINE))
     for distance in (0, 1, 2, 3, 7, 8, 15):
-        seen, _ = compare.watch(syntax, "k", (1, 1, 1), (64, 1, 1), compare.parameter_buffer(codes["k"], (distance,)))
+        seen, _ = compare.watch(text, "k", (1, 1, 1), (64, 1, 1), compare.parameter_buffer(codes["k"], (distance,)))
         assert not compare.ranges(figure, seen.get(figure.place, compare.Seen())), distance

@@ -140,7 +140,7 @@ def test_a_process_that_is_killed_takes_no_file_along(here):
 
 DEADLY = """
 import os, signal
-from ptxaudit.review import audit as pipeline
+from ptxaudit.review import kept_parts as pipeline
 audit_part = pipeline.audit_part
 def ending(files, options):
     if any("k3" in file for file in files):

@@ -18,8 +18,9 @@ from ptxaudit.report.assemble import excess_per_request
 from ptxaudit.report.model import Local, Pairing, Problem, Site, Source, Span, Why
 from ptxaudit.review import rules
 from ptxaudit.review.figures import Judgement, above_ideal, against, total_above_ideal, ways
-from ptxaudit.review.findings import Certainty, find
+from ptxaudit.review.findings import Certainty
 from ptxaudit.review.gate import Limit, Standing, judge, parse_limit
+from ptxaudit.review.rules import find
 from ptxaudit.ui.cli import main
 from ptxaudit.ui.render.problems import gate_text
 

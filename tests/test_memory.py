@@ -16,7 +16,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer import residues
 from ptxaudit.hardware import banks, machines
-from ptxaudit.hardware.memory import opcodes
+from ptxaudit.hardware.memory import opcodes, sectors
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review import gate
 from ptxaudit.review.compare import Verdict, compare
@@ -93,6 +93,23 @@ def test_sectors_are_those_of_a_loop_over_lanes():
                 {byte // 128 for address in some for byte in range(address, address + width)}
             )
             assert found.ideal[row] == min(len(sectors), -(-len(some) * width // 32))
+
+
+@pytest.mark.parametrize("opcode", ["ld.global.b8", "ld.global.b32", "ld.global.v4.b32", "red.global.add.u32"])
+def test_requests_that_lie_further_are_counted_as_they_would_be_there(opcode):
+    random = np.random.default_rng(9)
+    access = opcodes.classify(opcode, "global")
+    for reach in (16, 40, 4000):
+        addresses = (random.integers(-reach, reach, (60, 32))) * access.width
+        addresses[::3] = addresses[::3, :1] + LANES * access.width
+        active = random.random((60, 32)) < 0.7
+        active[5] = False
+        for residue, found in sectors.moved(
+            access, addresses, active, range(access.width, 128, access.width), "by rule"
+        ):
+            there = score(opcode, "global", addresses + residue, active)
+            for name in ("low", "high", "ideal", "ways", "lines", "lines_ideal", "lines_low"):
+                assert (getattr(found, name) == getattr(there, name)).all(), (name, residue)
 
 
 def test_local_memory_is_interleaved_by_words():

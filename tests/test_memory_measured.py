@@ -1,14 +1,16 @@
 """Sectors and tag requests of global and local memory against what Nsight Compute counted on an H100
-(tests/data/memory_sm90).
+(tests/data/memory_sm90, atomics_sm90).
 """
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections import Counter
 
 import numpy as np
 import pytest
-from measured_memory import Counted, Measured, load
+from measured_memory import DATA, Counted, Measured, load
 
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.result import Pattern, SiteResult
@@ -110,8 +112,11 @@ def test_loads_and_stores_sum_to_the_counter_of_the_unit(head, memory, counter):
 
 def turns(pattern: Pattern, lanes: slice = slice(None)) -> int:
     """Sectors that lanes on one address move in turns: the k-th lane of every address in the k-th turn."""
-    addresses = pattern.addresses[lanes][pattern.active[lanes]]
-    count = Counter(addresses.tolist())
+    return sectors_of_turns(pattern.addresses[lanes][pattern.active[lanes]].tolist())
+
+
+def sectors_of_turns(addresses: list[int]) -> int:
+    count = Counter(addresses)
     return sum(
         max(n for address, n in count.items() if address // 32 == sector)
         for sector in {address // 32 for address in count}
@@ -137,6 +142,39 @@ def test_the_unit_counts_a_sector_for_each_turn_that_atomics_take(audited, head,
                 assert predicted == counted, launch
             more += predicted > sum(one.sectors for one, _ in ours)
     assert seen > 20 and more > 5
+
+
+FEW_LINES, MORE_SECTORS = 4, 3
+
+
+def test_one_atomic_of_a_few_lines_is_its_turns_and_one_of_more_lines_may_be_some_sectors_more():
+    """tests/data/atomics_sm90: one warp, one instruction, its addresses by lane."""
+    equal = Counter()
+    for _, offsets, counted, _ in atomics():
+        on = [offset for offset in offsets if offset >= 0]
+        few = len({offset // 128 for offset in on}) <= FEW_LINES
+        assert 0 <= counted - sectors_of_turns(on) <= (0 if few else MORE_SECTORS), offsets
+        equal[few, counted == sectors_of_turns(on)] += 1
+    assert equal == {(True, True): 1131, (False, True): 107, (False, False): 49}
+
+
+def test_the_same_addresses_are_counted_the_same_each_time():
+    counted: dict[tuple, set] = {}
+    for kernel, offsets, *figures in atomics():
+        counted.setdefault((kernel, *offsets), set()).add(tuple(figures))
+    assert all(len(found) == 1 for found in counted.values())
+
+
+def test_a_tile_read_across_is_counted_on_one_gpu_as_on_another():
+    """The warps of `red_transposed`, one by one: word 33·x + y, from word 4·warp + 8·block."""
+    (launch,) = (launch for launch in load() if launch.entry["kernel"] == APART)
+    alone = {offsets[0]: counted for kernel, offsets, counted, _ in atomics() if kernel == "red_f32"}
+    warps = sum(alone[4 * (4 * warp + 8 * block)] for block in range(2) for warp in range(8))
+    assert warps == launch.entry["hardware"][UNIT.format("global_op_red")] == 205
+
+
+def atomics() -> list[list]:
+    return json.loads(gzip.decompress((DATA.parent / "atomics_sm90.json.gz").read_bytes()))["launches"]
 
 
 def test_copies_that_pass_by_the_l1_have_a_counter_of_their_own():

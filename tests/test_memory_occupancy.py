@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+import subprocess
 import tarfile
 from math import prod
 from pathlib import Path
 
 import pytest
+from test_occupancy import header
 
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.artifacts.usage import usage
@@ -46,6 +49,54 @@ def test_blocks_on_a_multiprocessor_are_those_that_the_driver_says(name):
             assert found.percent == pytest.approx(told["sm__maximum_warps_per_active_cycle_pct"]), entry["kernel"]
         seen += 1
     assert seen == len(said or DOCUMENT["launches"])
+
+
+CALCULATOR = """
+#include <cstdio>
+#include <cuda_occupancy.h>
+int main() {
+    cudaOccDeviceProp gpu;
+    gpu.computeMajor = 9; gpu.computeMinor = 0; gpu.maxThreadsPerBlock = 1024; gpu.maxThreadsPerMultiprocessor = 2048;
+    gpu.regsPerBlock = 65536; gpu.regsPerMultiprocessor = 65536; gpu.warpSize = 32; gpu.sharedMemPerBlock = 48 << 10;
+    gpu.sharedMemPerMultiprocessor = 228 << 10; gpu.numSms = 132; gpu.sharedMemPerBlockOptin = 227 << 10;
+    gpu.reservedSharedMemPerBlock = 1 << 10;
+    cudaOccDeviceState state;
+    int threads, registers, barriers, of_code, dynamic;
+    while (std::scanf("%d %d %d %d %d", &threads, &registers, &barriers, &of_code, &dynamic) == 5) {
+        cudaOccFuncAttributes kernel;
+        kernel.maxThreadsPerBlock = 1024; kernel.numRegs = registers; kernel.sharedSizeBytes = of_code;
+        kernel.partitionedGCConfig = PARTITIONED_GC_OFF; kernel.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+        kernel.maxDynamicSharedSizeBytes = dynamic; kernel.numBlockBarriers = barriers;
+        cudaOccResult found;
+        int wrong = cudaOccMaxActiveBlocksPerMultiprocessor(&found, &gpu, &kernel, &state, threads, dynamic);
+        std::printf("%d\\n", wrong ? -wrong : found.activeBlocksPerMultiprocessor);
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def calculator(tmp_path_factory) -> Path:
+    """The vendor's occupancy calculator, which comes with CUDA as a header, as a program."""
+    folder = tmp_path_factory.mktemp("calculator")
+    (folder / "cuda_occupancy.h").write_text(header("cuda_occupancy.h"))
+    (folder / "main.cpp").write_text(CALCULATOR)
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not here")
+    subprocess.run(["g++", "-I.", "main.cpp", "-o", "calculator"], cwd=folder, check=True)
+    return folder / "calculator"
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in DATA.glob("*/cubins.tar.xz")))
+def test_blocks_on_a_multiprocessor_are_those_of_the_vendors_calculator(calculator, name):
+    """Of every launch of every measured set."""
+    asked, found = [], []
+    for entry, registers, barriers, static in launches(name):
+        threads, dynamic = prod(entry["block"]), entry["dynamic_shared"]
+        asked.append(f"{threads} {registers} {barriers} {static} {dynamic}")
+        found.append(occupancy("sm_90", threads, static + dynamic, registers, barriers).blocks_per_sm)
+    said = subprocess.run([calculator], input="\n".join(asked), capture_output=True, text=True, check=True).stdout
+    assert found == [int(line) for line in said.split()] and len(found) > 20
 
 
 @pytest.mark.parametrize(

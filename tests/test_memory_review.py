@@ -16,8 +16,9 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.report.model import SCHEMA_FILE, Report
 from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 from ptxaudit.review.diff.reports import Diff, Verdict, diff_reports
-from ptxaudit.review.findings import Certainty, find
+from ptxaudit.review.findings import Certainty
 from ptxaudit.review.gate import judge, parse_limit
+from ptxaudit.review.rules import find
 from ptxaudit.ui.cli import main
 from ptxaudit.ui.commands.diff import FORMATS
 from ptxaudit.ui.render import formats

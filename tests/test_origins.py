@@ -67,6 +67,23 @@ ANYWHERE = {
     "bits of a float": (
         "ld.global.f32 %f, [%c]; mov.b32 %lo, %f; ld.global.f32 %f, [%c+4]; mov.b32 %hi, %f; mov.b64 %q, {%lo, %hi};"
     ),
+    "under a guard that was written since": (
+        "ld.global.u64 %q, [%c]; @%p mov.u64 %q, %b; setp.eq.u32 %p, %w0, 3; @%p st.global.u32 [%q], %x; mov.u64 %q, %b;"
+    ),
+    "under a guard that is written again on a way between": (
+        "ld.global.u64 %q, [%c]; @%p mov.u64 %q, %b; @%z bra L; setp.eq.u32 %p, %w0, 3; L: @%p st.global.u32 [%q], %x;"
+        " mov.u64 %q, %b;"
+    ),
+    "under the guard of an earlier trip": (
+        "ld.global.u64 %q, [%c]; mov.u32 %w3, 0; L: setp.eq.u32 %p, %w0, %w3; @%z bra M; @%p mov.u64 %q, %b; M: @%p"
+        " st.global.u32 [%q], %x; add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, 9; @%p bra L; mov.u64 %q, %b;"
+    ),
+    "under the opposite guard": (
+        "ld.global.u64 %q, [%c]; @%p mov.u64 %q, %b; @!%p st.global.u32 [%q], %x; mov.u64 %q, %b;"
+    ),
+    "under a guard, and read without it": (
+        "ld.global.u64 %q, [%c]; @%z mov.u64 %q, %b; add.u64 %d1, %q, %t; @%z st.global.u32 [%d1], %x; mov.u64 %q, %b;"
+    ),
     "the buffer itself": "add.u64 %q, %a, 64;",
     "the buffer in some lanes": "selp.b64 %q, %a, %b, %p;",
 }
@@ -122,3 +139,11 @@ def test_what_is_certainly_elsewhere_takes_nothing_away(how, space, isa):
 def test_a_pointer_that_is_not_told_may_point_to_the_buffer(isa):
     site, _ = load(ELSEWHERE["another buffer"], ".global", isa, (INDEX, None, TABLE, 8, 5, 7))
     assert site.status == "data-dependent"
+
+
+def test_a_store_under_the_guard_of_its_address_goes_where_that_was_made():
+    """Whatever the register held before: ptxas writes registers anew under the guard of what reads them."""
+    before = "ld.global.u64 %q, [%c]; @%z add.u64 %q, %b, %t; @%z st.global.u32 [%q], %x; mov.u64 %q, %b;"
+    for between in ("", "@%p bra L; add.u32 %w3, %w0, 1; L:"):
+        site, report = load(before.replace("; @%z st", f"; {between} @%z st"), ".global", "ptx")
+        assert site.status == "exact" and ASSUMED in report.kernels[0].assumed

@@ -6,7 +6,11 @@ did not run.
 
 from __future__ import annotations
 
+import base64
 import os
+import sys
+from functools import cache
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -24,6 +28,11 @@ from ptxaudit.ui.render.html import html
 from ptxaudit.ui.render.page.material import Material
 from samples import SAMPLES
 
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT))  # for bench
+from bench import report_pictures  # noqa: E402
+
+PICTURES = CHECKOUT / "docs" / "report"
 SIZES = {"wide": (1440, 900), "narrow": (400, 800)}
 PAINTED_SECONDS = 1.0
 LAST_ROW_IS_DRAWN = (
@@ -95,10 +104,32 @@ def views_of(text):
             f"#site={quote(suffix[1:] if suffix.startswith(chr(0)) else name + suffix)}",
             f"#kernel={quote(name)}",
         ]
+    if data["memory"]:
+        one = next((one for one in data["memory"] if "q" in one), data["memory"][0])
+        name = data["kernels"][one["k"]]["name"]
+        views += ["#memory", f"#memory={quote(name + data['texts'][one['i']])}", f"#kernel={quote(name)}"]
     return views
 
 
+MEMORY = """
+extern "C" __global__ void __launch_bounds__(64) k(const float* in, float* out, int n) {
+    float own[24];
+    for (int i = 0; i < 24; i++) own[i] = in[threadIdx.x * 3 + i];
+    for (int r = 0; r < n; r++) out[r * 64 + threadIdx.x] = own[(threadIdx.x + r) % 24];
+    atomicAdd(out, 1.0f);
+}
+"""
+
+
+@cache
+def of_memory():
+    """A kernel with accesses to global and local memory, and none to shared."""
+    launch = ptxaudit.Launch("k", grid=2, block=64, params=[1 << 20, 1 << 24, 3])
+    return html(Checked(ptxaudit.audit(MEMORY, space="all", launches=[launch], patterns=True)))
+
+
 PAGES = {
+    "memory": of_memory,
     "requests": lambda: html(Checked(requests_report(12))),
     "hostile": lambda: html(Checked(hostile())),
     "nothing": lambda: html(Checked(report())),
@@ -279,3 +310,60 @@ def test_a_printed_site_has_its_map_and_no_buttons(running, tmp_path, sample):
         assert one.page.locator(".map svg").first.is_visible()
         assert not one.page.locator(".bar").is_visible() and not one.page.locator(".list").is_visible()
         assert one.page.pdf()[:5] == b"%PDF-"
+
+
+def test_accesses_to_global_and_local_memory_have_tables_and_a_map(running, tmp_path):
+    data = data_of(of_memory())
+    apart = next(one for one in data["memory"] if one["sp"] == "global" and one["ex"])
+    with Opened(running, tmp_path, of_memory()) as opened:
+        opened.go("#memory")
+        page = opened.page
+        assert [one.text_content() for one in page.query_selector_all("main h2")] == ["Global memory", "Local memory"]
+        rows = page.query_selector_all("main tbody tr")
+        assert len(rows) > 4
+        page.click(f"text={data['texts'][apart['p']]}")
+        page.wait_for_selector("table.sectors")
+        cells = page.query_selector_all("table.sectors td.part, table.sectors td.whole")
+        assert len(cells) == apart["q"][0]["lo"] > apart["q"][0]["id"]
+        assert "lane" not in (cells[0].text_content() or "") and cells[0].text_content().endswith(" B")
+        if len(apart["q"]) > 1:
+            before = page.text_content("[role=status]")
+            page.keyboard.press("]")
+            assert page.text_content("[role=status]") != before
+        opened.go("#kernel=k")
+        assert "of them spills" in page.text_content("main")
+        assert opened.said == []
+
+
+# --- the pictures of the documentation --------------------------------------------------------------
+
+FARTHEST = 0.05  # of the pixels: other fonts draw other edges
+DIFFERENCE = """async ([one, other]) => {
+    const drawn = async data => {
+        const image = new Image();
+        image.src = "data:image/webp;base64," + data;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height), to = canvas.getContext("2d");
+        to.drawImage(image, 0, 0);
+        return to.getImageData(0, 0, image.width, image.height);
+    };
+    const [a, b] = [await drawn(one), await drawn(other)];
+    if (a.width !== b.width || a.height !== b.height) return 1;
+    let far = 0;
+    for (let at = 0; at < a.data.length; at += 4)
+        far += Math.max(...[0, 1, 2].map(of => Math.abs(a.data[at + of] - b.data[at + of]))) > 48;
+    return far / (a.width * a.height);
+}"""
+
+
+def test_the_pictures_of_the_documentation_are_what_the_pages_look_like(running, tmp_path):
+    """`make report-pictures` takes them anew."""
+    report_pictures.take(running, tmp_path)
+    page = running.new_page()
+    shown = {path.name for path in PICTURES.glob("*.webp")}
+    assert shown == {path.name for path in tmp_path.glob("*.webp")}
+    for name in sorted(shown):
+        pair = [base64.b64encode((folder / name).read_bytes()).decode() for folder in (PICTURES, tmp_path)]
+        assert page.evaluate(DIFFERENCE, pair) < FARTHEST, name
+    text = "".join(path.read_text(encoding="utf-8") for path in (CHECKOUT / "docs").rglob("*.md"))
+    assert all(f"report/{name}" in text for name in shown)

@@ -67,6 +67,36 @@ def test_data_can_be_told():
     assert "--param" not in site(LOADED, launches=[told]).reason
 
 
+ADDRESS = 0x7F0000000000
+THROUGH_SHARED = (
+    "ld.global.u32 %r6, [%rd1]; st.shared.u32 [%r3], %r6; bar.sync 0; ld.shared.u32 %r5, [%r3]; and.b32 %r5, %r5, 252;"
+    " mad.lo.u32 %r8, %r5, %r2, %r3;"
+)
+WRITTEN = LOADED + " st.global.u32 [%rd1], %r6;"
+
+
+def test_data_at_a_pointer_that_is_a_number():
+    found = site(LOADED, launches=[ptxaudit.Launch("k", block=64, grid=1, params=[ADDRESS, 3])])
+    assert found.status == "data-dependent" and found.reason.endswith(
+        f"; the data of parameter 0 ({ADDRESS:#x}) can be given (ptxaudit record --arrays BYTES, or memory at"
+        f" {ADDRESS:#x} in the launch file)"
+    )
+    told = {"address": ADDRESS, "values": list(range(64)), "type": "u32"}
+    assert site(LOADED, launches=[ptxaudit.Launch("k", 1, 64, params=[ADDRESS, 3], memory=[told])]).status == "exact"
+
+
+def test_data_that_comes_through_shared_memory():
+    *_, found = ptxaudit.audit(
+        PTX.format(body=THROUGH_SHARED), launches=[ptxaudit.Launch("k", block=64, grid=1, params=[None, 3])]
+    ).sites
+    assert found.status == "data-dependent" and found.reason.endswith("; the data can be given (--param 0=@FILE)")
+
+
+def test_only_data_that_would_be_taken_is_asked_for():
+    found = site(WRITTEN, launches=[ptxaudit.Launch("k", block=64, grid=1, params=[None, 3])])
+    assert found.status == "data-dependent" and "can be given" not in found.reason
+
+
 def test_a_parameter_is_called_as_in_the_source():
     source = """
     extern "C" __global__ void k(float* out, int columns) {

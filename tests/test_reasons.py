@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Formatter
 
 import measured_kernels
+import msgspec
 import pytest
 from test_work import HEAD, LONG, MACHINE, kernel
 
@@ -23,6 +24,7 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
 from ptxaudit.ir import graph
 from ptxaudit.ir.link import link
+from ptxaudit.ir.nodes import Source
 from ptxaudit.ir.reasons import Kind, Reason, arguments, first_of, leading, named, sentence, several
 from ptxaudit.report.reader import parse_report
 
@@ -139,6 +141,7 @@ def example(kind: Kind) -> Reason:
         Kind.LANES: inner,
         Kind.LANES_COST_ALIKE: inner,
         Kind.DATA_CAN_BE_SPECIFIED: (("a", "b"),),
+        Kind.DATA_AT_ADDRESSES: (("a", "parameter 3, byte 16"), ("0x7f0000000000", "0x7f0000001000")),
         Kind.ASKED: (("n", "the grid"), ("--param n", "--grid")),
     }.get(kind, tuple(range(4000, 4000 + len(row.names))))
     return Reason(kind, 0, given, (N, DATA), Reason(Kind.LOADED, 0))
@@ -288,3 +291,24 @@ def test_reasons_of_copied_blocks_name_the_originals():
         assert reason.index < len(function.instructions)
         if reason.kind is Kind.UNKNOWN_SOURCES:
             assert reason.given[0].split(".")[0] in function.instructions[reason.index].text
+
+
+def test_a_long_formula_of_data_is_called_by_what_it_is_made_of():
+    long = "((!(answer of the barrier at agent_radix_sort_onesweep.cuh:360)) ? (value loaded at k.cu:12) : (value loaded at k.cu:14))"
+    words = sentence(Reason(Kind.UNKNOWNS, unknowns=(Uniform(long, key=(1,), data=True),)))
+    assert words == "the answer of the barrier at agent_radix_sort_onesweep.cuh:360 and others"
+    nothing = Uniform("a + " * 30, key=(2,), data=True)
+    assert sentence(Reason(Kind.UNKNOWNS, unknowns=(nothing,))) == "loaded from memory"
+
+
+def test_what_was_loaded_is_named_by_its_line():
+    function = kernel(LONG)
+    here = msgspec.structs.replace(function.instructions[0], source=Source("/src/k.cu", 12))
+    lined = msgspec.structs.replace(function, instructions=(here, *function.instructions[1:]))
+    assert sentence(Reason(Kind.LOADED, 0), lined) == "loaded from memory at k.cu:12"
+    assert sentence(Reason(Kind.LOADED, 0), function) == sentence(Reason(Kind.LOADED, 0)) == "loaded from memory"
+    value = Uniform("3*(value loaded at k.cu:9) + n", key=(1,), data=True)
+    unplaced = Uniform("value loaded at +0x0120", key=(2,), data=True)
+    words = "min.s on values that are not known"
+    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (value, N))) == f"{words}: value loaded at k.cu:9"
+    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (unplaced,))) == words

@@ -12,6 +12,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import weakref
 from array import array
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -20,7 +21,7 @@ import pytest
 from recorded import CHECKOUT, TRITON_CACHE
 
 from ptxaudit.ui.recording.inside import adapters, hooks, memory
-from ptxaudit.ui.recording.inside.adapters import cupy, inductor, numba, pycuda, release_of, triton
+from ptxaudit.ui.recording.inside.adapters import cuda_core, cupy, inductor, numba, pycuda, release_of, triton
 from ptxaudit.ui.recording.inside.log import OVERFLOW, SLOTS, Code, Log, Site
 from ptxaudit.ui.recording.inside.recorder import Recorder
 from ptxaudit.ui.recording.inside.values import encoded
@@ -451,6 +452,47 @@ def test_a_launcher_is_in_all_else_the_one_that_it_stands_for(recorder):
     kernel = kernel_type(src, {}, "")
     kernel._run = own
     assert kernel.run.launch_pdl is True
+
+
+# --- cuda.core ---------------------------------------------------------------------------------------
+
+
+def test_objects_that_cannot_be_weakly_referenced_are_known_too(tmp_path, recorder, monkeypatch):
+    class ObjectCode:
+        __slots__ = ("code", "code_type")
+
+        def get_kernel(self, name):
+            return Kernel()
+
+    class Kernel:
+        __slots__ = ()
+        arguments_info = ()
+
+    ran = []
+    modules = [ModuleType(f"cuda.core.{name}") for name in ("_module", "_launcher")]
+    modules[0].ObjectCode, modules[1].launch = ObjectCode, lambda *given: ran.append(given)
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        cuda_core.attach(module, recorder, hooks.Patches())
+    made = ObjectCode()
+    made.code, made.code_type = CUBIN, "cubin"
+    config = SimpleNamespace(grid=3, block=(64,), cluster=None, shmem_size=0)
+    with pytest.raises(TypeError):
+        weakref.ref(made)
+    kernel = made.get_kernel("transpose")
+    for _ in range(2):
+        modules[1].launch(None, config, kernel)
+    (launch,) = events(tmp_path)
+    assert (launch["kernel"], launch["grid"], launch["block"], len(ran)) == ("transpose", [3, 1, 1], [64, 1, 1], 2)
+    assert events(tmp_path, "note") == [] and counts(tmp_path)[1] == 2
+
+
+def test_of_objects_that_have_to_be_kept_alive_the_latest_are(monkeypatch):
+    monkeypatch.setattr(cuda_core, "MOST_KEPT", 3)
+    values, objects = cuda_core._ByIdentity(), [str(number) + "x" for number in range(5)]
+    for one in (*objects, objects[-1]):
+        values.put(one, one)
+    assert [values.get(one) for one in objects] == [None, None, *objects[2:]]
 
 
 # --- Inductor ----------------------------------------------------------------------------------------

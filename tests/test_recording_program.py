@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -88,6 +89,30 @@ def test_launches_of_cuda_core(gpu, program, tmp_path):
         "grid 4, block 64" in done.stdout and "lanes 0, 8, 16 and 24 meet in one bank: stride 16 bytes" in done.stdout
     )
     assert "launched 2 times, as recorded" in done.stdout
+
+
+def test_the_audit_of_a_recording_has_the_options_that_were_given_for_it(gpu, program, tmp_path):
+    given = ["--via", "frameworks", "--format", "json", "--report", "r.json", "--isa", "both", "--fail-on", "ways=8"]
+    done = record([*given, "--", sys.executable, program], gpu, tmp_path)
+    assert done.returncode == 1 and "denied by ways=8" in done.stderr and done.stdout == ""
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert {kernel["isa"] for kernel in report["kernels"]} >= {"sass"}
+    (tmp_path / "x.py").write_text(f"import runpy; runpy.run_path({str(program)!r}); raise SystemExit(5)")
+    done = record([*given, "--", sys.executable, "x.py"], gpu, tmp_path)
+    assert done.returncode == 5 and "denied by ways=8" in done.stderr  # the program's own goes first
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fail-on", "wayz=3"], "wayz"),
+        (["--no-audit", "--format", "json"], "--no-audit makes no report that --format=json could be of"),
+        (["--format", "yaml"], "'yaml' is not one of"),
+    ],
+)
+def test_what_is_wrong_for_the_audit_is_said_before_the_program_runs(tmp_path, options, message):
+    done = record([*options, "--", "touch", "ran"], os.environ | {"PYTHONPATH": str(CHECKOUT)}, tmp_path)
+    assert done.returncode == 2 and message in done.stderr and not list(tmp_path.iterdir())
 
 
 def test_the_same_launches_through_the_driver(through_cupti, program, tmp_path):
@@ -212,6 +237,52 @@ print(nothing.launches, nothing.recording.empty)
     # two warps a block, four blocks; 32 lanes 32 bytes apart meet 8 a bank
     assert lines[3] == "[('exact', 64)]" and lines[4] == "1 2" and lines[5] == "() True"
     assert len(launches(tmp_path / "kept")) == 2
+
+
+ADDED = """
+import sys, time
+from cuda.core import Program, ProgramOptions
+import ptxaudit
+from ptxaudit.ui.recording.inside.recorder import Recorder
+
+source = "template <int N> __global__ void k(float* p) {{ __shared__ float s[1024]; s[threadIdx.x * N] = p[{0}]; __syncthreads();"
+source += "for (int i = 0; i < 64; ++i) p[i] += s[threadIdx.x ^ i]; }}"
+names = [f"k<{n}>" for n in range(1, 9)]
+make = lambda at: Program(source.format(at), "c++", ProgramOptions(arch="sm_90")).compile("cubin", name_expressions=names)
+make(0)
+guarded, spent = Recorder.guarded, []
+
+def timed(recorder, what, action):
+    begun = time.process_time()
+    try:
+        return guarded(recorder, what, action)
+    finally:
+        spent.append(time.process_time() - begun)
+
+Recorder.guarded = timed
+with ptxaudit.watch() as w:
+    spent.clear()
+    begun = time.process_time()
+    for at in range(1, 9):
+        make(at)
+    whole = time.process_time() - begun
+assert w.recording.compiled == 8, w.recording
+added = sum(spent)  # what is guarded inside of another counts twice
+print(added / (whole - added))
+"""
+
+
+def test_recording_adds_less_than_a_twentieth_to_what_is_compiled(gpu, tmp_path):
+    """In processor time, of modules with eight small kernels each; the writing of the recording comes afterwards."""
+    (tmp_path / "p.py").write_text(ADDED)
+    shares = []
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "p.py"], env=gpu, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        shares.append(float(done.stdout))
+        if min(shares) < 0.05:
+            break
+    assert min(shares) < 0.05, shares
 
 
 @pytest.mark.parametrize("wrong", [{"arrays": -1}, {"arrays": "4"}, {"launches": 0}, {"launches": True}])

@@ -23,8 +23,8 @@ from ptxaudit.frontend.inputs import read
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline import loading
-from ptxaudit.review import audit as pipeline
-from ptxaudit.review import fingerprint, result_cache
+from ptxaudit.review import fingerprint, part, result_cache
+from ptxaudit.review import kept_parts as pipeline
 from ptxaudit.ui.cli import main
 
 LAUNCH = Launch("*", grid=2, block=32)
@@ -56,14 +56,14 @@ def audited(monkeypatch):
         files.extend(map(str, inputs))
         return audit(inputs, options, progress)
 
-    of_source = pipeline.audit_loaded
+    of_source = part.audit_loaded
 
     def counting_sources(content, *arguments):
         files.append(content.path)
         return of_source(content, *arguments)
 
     monkeypatch.setattr(pipeline, "_audited", counting)
-    monkeypatch.setattr(pipeline, "audit_loaded", counting_sources)
+    monkeypatch.setattr(part, "audit_loaded", counting_sources)
     return files
 
 

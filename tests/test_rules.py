@@ -15,7 +15,8 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.result import Status
 from ptxaudit.report.model import Frame, Report, Source, Span, Suppression
 from ptxaudit.review import rules
-from ptxaudit.review.findings import Certainty, find, fold, stale_suppressions
+from ptxaudit.review.findings import Certainty, fold, stale_suppressions
+from ptxaudit.review.rules import find
 from ptxaudit.ui.cli import main
 
 RULES = list(rules.RULES.values())

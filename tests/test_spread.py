@@ -15,6 +15,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.options import Options
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review import audit as audits
+from ptxaudit.review import kept_parts
 from ptxaudit.review.divided import divided
 from ptxaudit.ui.cli import main
 
@@ -137,8 +138,10 @@ def test_the_lines_are_there_as_the_files_are_done(here, monkeypatch):
     first = lines_of((here / "lines.jsonl").read_text())
     assert [one.inputs[0].path for one in first] == ["a.ptx", "b.ptx", "c.ptx", "d.ptx"]
     examined = []
-    fresh = audits._audited
-    monkeypatch.setattr(audits, "_audited", lambda files, **given: [examined.extend(files), fresh(files, **given)][1])
+    fresh = kept_parts._audited
+    monkeypatch.setattr(
+        kept_parts, "_audited", lambda files, **given: [examined.extend(files), fresh(files, **given)][1]
+    )
     CliRunner().invoke(main, command)
     again = lines_of((here / "lines.jsonl").read_text())
     assert examined == ["e.ptx", "f.ptx"]

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.report.model import Suppression
-from ptxaudit.review.findings import find, stale_suppressions
+from ptxaudit.review.findings import stale_suppressions
+from ptxaudit.review.rules import find
 from ptxaudit.review.suppressions import read_suppressions
 from ptxaudit.ui.cli import main
 

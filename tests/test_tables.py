@@ -22,7 +22,6 @@ from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.artifacts.lines import ptx_lines
 from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.frontend.sass.disassemble import disassemble
 from ptxaudit.frontend.sass.lift import lift_module
 from ptxaudit.ir import graph
@@ -244,7 +243,7 @@ def told(body: str, turn: int | None = None, grid=(1, 1, 1)):
     """(verdict, site) of the last access."""
     text = HEAD + body + USE
     verdict = compare.full(text, "k", grid, (64, 1, 1), [9, None], turns=turn)
-    syntax, function, flow = compare.lifted(text, "k")
+    function, flow = compare.lifted(text, "k")
     result = engine.evaluate(
         function, flow, launch=Launch("k", grid=grid, block=(64, 1, 1), params=[9, None]), machine=compare.MACHINE
     )
@@ -273,7 +272,7 @@ def test_what_it_does_not_decide_stays_open_with_the_reason(name):
 
 def sites_of(body: str, grid=(1, 1, 1), n=9, p=None, **options):
     """The engine's answers, in order."""
-    _, function, flow = compare.lifted(HEAD + body + USE, "k")
+    function, flow = compare.lifted(HEAD + body + USE, "k")
     return engine.evaluate(
         function,
         flow,
@@ -364,7 +363,7 @@ def test_variables_of_one_name_are_apart():
 
 
 def test_without_a_launch_it_stays_open():
-    _, function, flow = compare.lifted(HEAD + KNOWN["a permutation"] + USE, "k")
+    function, flow = compare.lifted(HEAD + KNOWN["a permutation"] + USE, "k")
     assert engine.evaluate(function, flow, machine=compare.MACHINE).sites[-1].status is Status.DATA_DEPENDENT
 
 
@@ -391,8 +390,7 @@ def test_machine_code_of_random_kernels():
     for (seed, text, grid, block, params), cubin, code in zip(kernels, cubins, disassemble(cubins)):
         module = lift_module(cubin, code)
         function = link(module, module.functions["k"])
-        syntax = parse_module(text)
-        buffer = compare.parameter_buffer(flatten(syntax)[0]["k"], params, seed)
+        buffer = compare.parameter_buffer(flatten(text)[0]["k"], params, seed)
         result = engine.evaluate(
             function,
             graph.build(function),
@@ -403,7 +401,7 @@ def test_machine_code_of_random_kernels():
         by_line = defaultdict(list)
         for site in result.sites:
             by_line[lines.at("k", function.instructions[site.index].place).line].append(site)
-        seen, _ = compare.watch(syntax, "k", grid, block, buffer, seed=seed, turns=1)
+        seen, _ = compare.watch(text, "k", grid, block, buffer, seed=seed, turns=1)
         for line, sites in by_line.items():
             count["sites"] += len(sites)
             if any(s.status not in (Status.EXACT, Status.UNREACHED) for s in sites):

@@ -22,7 +22,7 @@ REFUSED = {"dp4a", "sat"}  # opcodes without a meaning in the engine, by a word 
 
 def engine_values(text: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """register -> (values, lanes in which they are known) after a run of one warp."""
-    _, function, graph = compare.lifted(text, "k")
+    function, graph = compare.lifted(text, "k")
     launch = Launch("k", grid=(1, 1, 1), block=(opcodes.LANES, 1, 1), params=[])
     env = environment(function, launch, Facts(), launch.block)
     first = np.zeros((1, 3), np.int64)

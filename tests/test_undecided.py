@@ -177,7 +177,7 @@ for name, (code, _) in GUARDED.items():
 @pytest.mark.parametrize("name", GUARDED)
 def test_what_a_predicate_guards_is_read_as_written_under_it(name):
     code, one_number = GUARDED[name]
-    _, function, flow = compare.lifted(
+    function, flow = compare.lifted(
         f".version 8.5\n.target sm_90\n.address_size 64\n{START}{KERNELS[f'under a predicate: {name}']}\n}}\n"
     )
     [site] = engine.evaluate(function, flow, machine=compare.MACHINE).sites
@@ -186,13 +186,12 @@ def test_what_a_predicate_guards_is_read_as_written_under_it(name):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_answers_hold_for_every_number(name):
-    syntax, function, flow = compare.lifted(
-        f".version 8.5\n.target sm_90\n.address_size 64\n{ROUTINE}{START}{KERNELS[name]}\n}}\n"
-    )
-    codes, _ = flatten(syntax)
+    text = f".version 8.5\n.target sm_90\n.address_size 64\n{ROUTINE}{START}{KERNELS[name]}\n}}\n"
+    function, flow = compare.lifted(text)
+    codes, _ = flatten(text)
     sites = compare.figures(function, engine.evaluate(function, flow, machine=compare.MACHINE))
     for numbers in NUMBERS:
-        seen, _ = compare.watch(syntax, "k", (1, 1, 1), BLOCK, compare.parameter_buffer(codes["k"], numbers))
+        seen, _ = compare.watch(text, "k", (1, 1, 1), BLOCK, compare.parameter_buffer(codes["k"], numbers))
         for site in sites:
             s = seen.get(site.place, compare.Seen())
             assert not compare.ranges(site, s), (site, numbers)
@@ -221,5 +220,5 @@ def test_names_do_not_double_in_every_trip(step):
         setp.lt.u32 %p2, %r10, 40;
         @%p2 bra L;
         ret;"""
-    _, function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{START}{body}\n}}\n")
+    function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{START}{body}\n}}\n")
     assert engine.evaluate(function, flow, machine=compare.MACHINE).sites[0].reason

@@ -470,7 +470,7 @@ def test_the_code_of_compiled_files_is_read_again(sides):
 
 
 def test_a_diff_of_compiled_files_uses_the_cache(sides, monkeypatch):
-    from ptxaudit.review import audit as pipeline
+    from ptxaudit.review import kept_parts as pipeline
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(sides / "cache"))
     monkeypatch.setenv("PTXAUDIT_CACHE", "1")

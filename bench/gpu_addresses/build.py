@@ -24,7 +24,6 @@ from twin.code import flatten  # noqa: E402
 
 from ptxaudit.base.errors import InputError  # noqa: E402
 from ptxaudit.frontend.compile.ptxas import assemble  # noqa: E402
-from ptxaudit.frontend.ptx.parse import parse_module  # noqa: E402
 
 EVENTS = 90  # accesses of one thread
 REQUESTS = 240  # of one kernel
@@ -52,7 +51,7 @@ def built(k: generate.Kernel, most: int, folder: Path) -> dict | None:
         print(f"seed {k.seed}: {error.detail or error}", file=sys.stderr)
         return None
     (folder / name).write_bytes(made.cubin)
-    code = flatten(parse_module(k.text))[0]["k"]
+    code = flatten(k.text)[0]["k"]
     offsets, at = [], 0
     for _, size, align in code.parameters:
         at = -(-at // align) * align

@@ -14,13 +14,18 @@ import stat
 import zlib
 from contextlib import suppress
 from io import BufferedReader
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import HINT, MB, Limit
 
 READ_AT_ONCE = 1 << 20  # bytes
 GZIP_MAGIC = b"\x1f\x8b"
+
+
+def is_text(given: Any) -> bool:
+    """The text of a program itself: a `str` of several lines. A path that has such a name is a `Path`."""
+    return isinstance(given, str) and "\n" in given
 
 
 def opened(path: str | os.PathLike[str], regular: bool = False) -> BufferedReader:

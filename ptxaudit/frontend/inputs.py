@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.files import is_text
 from ptxaudit.frontend.recorded import folder as recordings
 from ptxaudit.frontend.recorded import triton
 
@@ -114,11 +115,6 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
             os.fspath(given),
         )
     yield from map(named, map(str, files))
-
-
-def is_text(given: Any) -> bool:
-    """The text of a program itself: a `str` of several lines. A path that has such a name is a `Path`."""
-    return isinstance(given, str) and "\n" in given
 
 
 def named(path: str | Path) -> str | Path:

@@ -1,6 +1,6 @@
 """Reads the source files that line information names, and no other: a PTX file can name any file of the machine.
 
-roots = Roots.of(["build/k.ptx"], options)        build, the working folder, and --source-root
+roots = Roots.of(["build/k.ptx"], ["src"])        build, the working folder, and src, which --source-root names
 roots.read("src/k.cu")                            b"…"
 roots.read("/etc/passwd")                         None: it lies below none of them
 roots.read("/dev/zero")                           None: no regular file, or one too long
@@ -11,15 +11,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
-from ptxaudit.frontend.inputs import is_text
-
-if TYPE_CHECKING:
-    from ptxaudit.frontend.options import Options
 
 
 class Roots(Record):
@@ -28,12 +24,12 @@ class Roots(Record):
     folders: tuple[str, ...] = ()
 
     @staticmethod
-    def of(inputs: Iterable[Any], options: Options) -> Roots:
+    def of(inputs: Iterable[Any], named: Iterable[str]) -> Roots:
         """The folders of the inputs, the working folder and those that the user names. The root of all files is none of
         them unless it is named: all lies below it."""
         implied = [os.curdir, *(folder for given in inputs if (folder := _folder(given)) is not None)]
         real = [path for path in map(os.path.realpath, implied) if path != os.path.sep]
-        return Roots(tuple(dict.fromkeys([*real, *map(os.path.realpath, options.source_root)])))
+        return Roots(tuple(dict.fromkeys([*real, *map(os.path.realpath, named)])))
 
     def allowed(self, file: str) -> str | None:
         """The real path of a file that may be read, else None."""
@@ -58,7 +54,7 @@ def _below(path: str, folder: str) -> bool:
 
 def _folder(given: Any) -> str | None:
     """The folder of an input that is a file, or the input that is a folder."""
-    if not isinstance(given, (str, os.PathLike)) or is_text(given) or given == "-":
+    if not isinstance(given, (str, os.PathLike)) or files.is_text(given) or given == "-":
         return None
     try:
         return os.fspath(given) if os.path.isdir(given) else os.fspath(Path(given).parent)

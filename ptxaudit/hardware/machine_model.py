@@ -16,14 +16,11 @@ slot's banks together, so counting words a bank and counting units a slot give t
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from msgspec import field
 
 from ptxaudit.base.records import Record
-
-if TYPE_CHECKING:
-    from ptxaudit.hardware.banks import Access
+from ptxaudit.hardware.access import Access
 
 MATRIX_ROWS = 8  # lanes that give the row addresses of one 8 x 8 matrix
 MATRIX_ROW_BYTES = 16

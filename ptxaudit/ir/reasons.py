@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import force_setattr
 
+from ptxaudit.base.places import line_of
 from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
 
@@ -103,6 +104,15 @@ def _hint(reason: Reason, words: Words) -> str:
     return f"the data can be given ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
 
 
+def _addressed_hint(reason: Reason, words: Words) -> str:
+    pointers, addresses = reason.given
+    what = [f"{name} ({address})" for name, address in zip(pointers, addresses)]
+    return (
+        f"the data of {listing(what[:MOST_NAMED])} can be given (ptxaudit record --arrays BYTES, or memory at"
+        f" {addresses[0]} in the launch file)"
+    )
+
+
 def _cost_alike(reason: Reason, words: Words) -> str:
     return _lanes(reason, words) + ", which changes nothing for a request with an active lane"
 
@@ -119,6 +129,19 @@ def _not_understood(reason: Reason, words: Words) -> str:
     return f"no meaning for {operation}" + (f": {said}" if said else "")
 
 
+def _loaded(reason: Reason, words: Words) -> str:
+    return "loaded from memory" + words.where(reason.index)
+
+
+def _of_unknown_sources(reason: Reason, words: Words) -> str:
+    """With the lines that the data among its sources come from."""
+    (operation,) = reason.given
+    found = dict.fromkeys(
+        one for u in reason.unknowns if u.data for one in _SOURCE.findall(u.name) if "at +" not in one
+    )
+    return f"{operation} on values that are not known" + (f": {', '.join(list(found)[:MOST_NAMED])}" if found else "")
+
+
 def _read(text: str) -> Row:
     """Of what was read back from shared memory."""
     return Row(_with_cause(f"read from shared memory {text}"), data=True)
@@ -128,7 +151,7 @@ class Kind(Enum):
     """The kinds. A name is what reports have as `reason_kind`, in small letters."""
 
     # what a register holds
-    LOADED = Row("loaded from memory", data=True)
+    LOADED = Row(_loaded, data=True)
     LOADED_BY_ATOMIC = Row("loaded by an atomic operation", data=True)
     LOADED_WHERE_WRITTEN = Row(
         "loaded from a specified buffer that the kernel may write to (specify every pointer that it writes through)",
@@ -152,7 +175,7 @@ class Kind(Enum):
     NOT_UNDERSTOOD = Row(_not_understood, names=("operation", "said"))  # what of it a lifter does not declare
     WITHIN_ERROR = Row("{operation} is known within its documented error only")
     UNDEFINED = Row("{operation} without a defined result")
-    UNKNOWN_SOURCES = Row("{operation} on values that are not known")
+    UNKNOWN_SOURCES = Row(_of_unknown_sources, names=("operation",))
     UNKNOWN_CARRY = Row("an unknown carry")
     CARRY_OF_UNKNOWNS = Row("the carry of a sum with unknowns")
     BIT_OF_UNKNOWN = Row("bit 0 of an unknown")
@@ -198,6 +221,7 @@ class Kind(Enum):
     MASKS_NAMED = Row("the masks named at {at}")
     ADDRESS = Row("an address that is not known")
     LOW_BITS = Row("an address of which only the low bits are known")
+    WRAPS = Row("whether an index of 32 bits wraps around among the lanes of a warp is not known")
     MULTIPLIES = Row(_multiplies)
     SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
     MANY_PLACES = Row("its requests have more than {most} different places")
@@ -276,6 +300,7 @@ class Kind(Enum):
     ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, whatever its addresses are")
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))
+    DATA_AT_ADDRESSES = Row(_addressed_hint, names=("pointers", "addresses"))
     SEVERAL = Row(_parts)  # all of its parts
 
     @cached_property
@@ -394,6 +419,11 @@ class Words(Record):
             return f"instruction {index}"
         return self.function.instructions[index].text.strip()
 
+    def where(self, index: int) -> str:
+        """ " at k.cu:12": the user's line of an instruction; "" where it is not known."""
+        source = self.function.instructions[index].source if self.function is not None and index >= 0 else None
+        return "" if source is None else f" at {line_of(source)}"
+
 
 _NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with
 
@@ -407,7 +437,18 @@ def called(name: str) -> str:
 
 def named(unknowns: Iterable[Unknown]) -> str:
     """Unknowns by their names; long ones are formulas."""
-    return ", ".join("loaded from memory" if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
+    return ", ".join(
+        dict.fromkeys(_sources(u.name) if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
+    )
+
+
+_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|vote\.\w+) at [^\s()]+")
+
+
+def _sources(formula: str) -> str:
+    """What a long formula of data is made of: "the value loaded at k.cu:12, …"."""
+    first, *others = dict.fromkeys(_SOURCE.findall(formula)) or [""]
+    return f"{called(first)}{' and others' if others else ''}" if first else "loaded from memory"
 
 
 def sentence(reason: Reason | None, function: Function | None = None) -> str:

@@ -11,18 +11,20 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.loops import Loop as Natural
 from ptxaudit.ir.nodes import Function, Instruction
 from ptxaudit.pipeline.kernels import Examined
-from ptxaudit.report.model import Kernel, Loop, Site
+from ptxaudit.report.model import AnySite, Kernel, Loop
 
 
 def with_loops(entry: Kernel, examined: Examined) -> Kernel:
     """The entry with its loops, the outer ones first."""
     flow, function = examined.flow, examined.function
-    sites: dict[int, list[Site]] = {}
-    for result, site in examined.of_shared:
+    sites: dict[int, list[AnySite]] = {}
+    every: list[tuple[SiteResult, AnySite]] = [*examined.of_shared, *examined.of_memory]
+    for result, site in every:
         sites.setdefault(flow.block_of[result.index], []).append(site)
     found = []
     for loop in flow.loops.loops if sites else ():
@@ -48,7 +50,7 @@ def _lines(inside: Iterable[Instruction]) -> tuple[str | None, list[int]]:
     return file, [line for name, line in places if name == file]
 
 
-def _loop(function: Function, flow: Graph, loop: Natural, sites: list[Site]) -> Loop:
+def _loop(function: Function, flow: Graph, loop: Natural, sites: list[AnySite]) -> Loop:
     inside = [function.instructions[k] for block in loop.blocks for k in range(flow.starts[block], flow.ends[block])]
     file, lines = _lines(inside)
     head = min(i.place for i in inside)

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import debugging, fault
-from ptxaudit.frontend.inputs import STDIN, Content, expand, is_text, read
+from ptxaudit.base.files import is_text
+from ptxaudit.frontend.inputs import STDIN, Content, expand, read
 from ptxaudit.frontend.launch.launch import Launch, without_kernel
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
@@ -109,7 +110,7 @@ def read_all(
 
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
     code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
-    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options))
+    return _loaded(opened, code, options, part, progress, Roots.of(inputs, options.source_root))
 
 
 def _loaded(

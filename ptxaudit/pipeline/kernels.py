@@ -10,7 +10,7 @@ tool is raised instead.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import field, structs
 
@@ -71,6 +71,10 @@ class Examined(Record):
         """The same of each access to global and local memory."""
         others = [result for result in self.result.sites if self.function.site(result.index).of != "shared"]
         return list(zip(filter(is_there, others), self.entry.memory, strict=True))
+
+
+Keep = Callable[[Examined, str], None]
+"""What is done with each kernel that was examined, and its file's name."""
 
 
 def examine_kernels(

@@ -97,7 +97,7 @@ def kernel_entry(
             for site in result.sites
             if function.site(site.index).of == "shared"
         ),
-        memory=memory_entries(function, result, ids, lines, facts, runs or {}),
+        memory=memory_entries(function, result, ids, lines, facts, runs or {}, patterns),
         registers=facts.registers,
         instructions=facts.instructions,
         local=tuple(local_entry(function, access, lines) for access in local),
@@ -202,11 +202,13 @@ def access_entry(
 
 def pattern_entries(result: SiteResult, machine: banks.Machine, opcode: str) -> tuple[SitePattern, ...]:
     """The report's entries of a site's distinct requests."""
-    return tuple(pattern_entry(one, machine, opcode, result.requests is not None) for one in result.patterns)
+    counted = result.requests is not None
+    return tuple(pattern_entry(one, counted, turns_of(machine, opcode, one)) for one in result.patterns)
 
 
-def pattern_entry(pattern: Pattern, machine: banks.Machine, opcode: str, counted: bool) -> SitePattern:
-    """The report's entry of one distinct request. counted: how often the site is issued is known."""
+def pattern_entry(pattern: Pattern, counted: bool, turns: tuple[int, ...] | None = None) -> SitePattern:
+    """The report's entry of one distinct request. counted: how often the site is issued is known; turns: as of
+    `turns_of`."""
     on = pattern.active
     return SitePattern(
         addresses=tuple(np.where(on, pattern.addresses, 0).tolist()),
@@ -217,7 +219,7 @@ def pattern_entry(pattern: Pattern, machine: banks.Machine, opcode: str, counted
         ideal=pattern.ideal,
         ways=pattern.ways,
         seen=seen_entry(pattern.seen),
-        turns=turns_of(machine, opcode, pattern),
+        turns=turns,
     )
 
 
@@ -264,14 +266,15 @@ def memory_entries(
     lines: SourceLines,
     facts: CodeFacts,
     runs: Mapping[int, Run],
+    patterns: bool = False,
 ) -> tuple[MemorySite, ...]:
     """The report's entries of the accesses to global and local memory; a generic access that never goes there is
-    none.
+    none. patterns: their distinct requests are wanted.
     """
     found = []
     for site in result.sites:
         if function.site(site.index).of != "shared" and is_there(site):
-            found.append(memory_entry(function, site, ids, lines, facts, runs.get(site.index)))
+            found.append(memory_entry(function, site, ids, lines, facts, runs.get(site.index), patterns))
     return tuple(found)
 
 
@@ -287,6 +290,7 @@ def memory_entry(
     lines: SourceLines,
     facts: CodeFacts,
     run: Run | None = None,
+    patterns: bool = False,
 ) -> MemorySite:
     """The report's entry of one access to global or local memory."""
     instruction, site = function.instructions[result.index], function.site(result.index)
@@ -294,6 +298,8 @@ def memory_entry(
     return MemorySite(
         **access_entry(function, result, ids.of(instruction, f"{site.of}.{access}"), access, width, lines),
         cause=memory_cause(result, site.of, width),
+        patterns=tuple(pattern_entry(one, result.requests is not None) for one in result.patterns) if patterns else (),
+        distinct=max(result.distinct, len(result.patterns)) if patterns else None,
         space=site.of,
         kind=local_kind(function, instruction, result, facts.kinds) if site.of == "local" else None,
         sectors=result.wavefronts,

@@ -14,571 +14,104 @@ these records from what the lane engine says, `render` and `diff` read them.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import field, to_builtins
-from msgspec.structs import force_setattr
+from msgspec import ValidationError, convert, to_builtins
+from msgspec.structs import replace
 
 from ptxaudit.base import display
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import KeyedRecord, Record
-from ptxaudit.base.status import Status
-from ptxaudit.report import brief
-from ptxaudit.report.mix import mix
+from ptxaudit.base.records import Record
+from ptxaudit.base.words import plural
+from ptxaudit.report.entries import (
+    Access,
+    AnySite,
+    Code,
+    Condition,
+    Entry,
+    Fix,
+    Frame,
+    Input,
+    Kernel,
+    LaunchRecord,
+    Local,
+    Loop,
+    MemorySite,
+    Moved,
+    Occupancy,
+    Pairing,
+    Pattern,
+    Problem,
+    Replacement,
+    Seen,
+    Share,
+    Site,
+    Source,
+    Span,
+    Spills,
+    Step,
+    Suppression,
+    Tool,
+    Totals,
+    Trip,
+    Why,
+    paid,
+    plain,
+    shape,
+    totals,
+)
+
+__all__ = [
+    "AGAIN",
+    "Access",
+    "AnySite",
+    "Code",
+    "Condition",
+    "Entry",
+    "Fix",
+    "Frame",
+    "Input",
+    "Kernel",
+    "LaunchRecord",
+    "Local",
+    "Loop",
+    "MemorySite",
+    "Moved",
+    "Occupancy",
+    "Pairing",
+    "Pattern",
+    "Problem",
+    "Replacement",
+    "Report",
+    "SCHEMA",
+    "SCHEMA_FILE",
+    "Seen",
+    "Share",
+    "Site",
+    "Source",
+    "Span",
+    "Spills",
+    "Step",
+    "Suppression",
+    "Tool",
+    "Totals",
+    "Trip",
+    "Why",
+    "plain",
+    "report_from_dict",
+    "shape",
+    "totals",
+]
 
 SCHEMA = "ptxaudit/report/1"
 _NO_KERNELS = '"kernels": []'
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "report-1.schema.json"
-
-
-class Entry(Record, forbid_unknown_fields=True):
-    """A part of the report of which no key is unknown."""
-
-
-class Tool(Entry):
-    """Who wrote the report."""
-
-    name: str
-    version: str
-
-
-class Input(Entry):
-    """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …; log: the compiler's warnings, as
-    they are.
-    """
-
-    path: str
-    sha256: str
-    kind: str
-    toolchain: str | None = None
-    log: str = ""
-
-
-class Problem(Entry):
-    """Something that could not be checked: where, what is wrong, what to do."""
-
-    what: str
-    hint: str = ""
-    file: str | None = None
-    line: int | None = None
-    column: int | None = None
-    kernel: str | None = None
-    detail: str = ""  # several lines to show as they are: a compiler's log
-
-    @staticmethod
-    def of(error: InputError, kernel: str | None = None) -> Problem:
-        """The record of an error; `kernel` is the mangled name of the one concerned."""
-        return Problem(error.what, error.hint, error.file, error.line, error.column, kernel, error.detail)
-
-
-class Frame(Entry):
-    """`function` was inlined at file:line, whose text is `text` (null when not readable)."""
-
-    file: str
-    line: int
-    function: str = ""
-    text: str | None = None
-
-
-class Source(Entry):
-    """The position in the CUDA source; `inlined`: where it was inlined at, innermost first."""
-
-    file: str
-    line: int
-    column: int = 0
-    text: str | None = None
-    inlined: tuple[Frame, ...] = ()
-
-    @property
-    def places(self) -> tuple[Source | Frame, ...]:
-        """Itself and where it was inlined at, innermost first."""
-        return (self, *self.inlined)
-
-
-class Span(Entry):
-    """An interval of whole numbers, ends included."""
-
-    low: int
-    high: int
-
-    @property
-    def exact(self) -> bool:
-        return self.low == self.high
-
-
-class Condition(Entry):
-    """One line of a conditional answer: when `when` holds a request costs low to high."""
-
-    when: str
-    low: int
-    high: int
-    ideal: int | None = None
-
-
-class Trip(Entry):
-    """One trip of a loop, summed over the launch."""
-
-    requests: int
-    wavefronts: int
-    ideal: int
-
-
-class Seen(Entry):
-    """Warps that make a request when they come to its site for the first-th to last-th time, from 0: the trips of the
-    loops around it. warps: a mask, bit i for warp i of a block. Both trips are -1 where they are not distinguished."""
-
-    first: int
-    last: int
-    warps: int
-
-
-class Pattern(Entry):
-    """One distinct request of a site, up to a shift of all its addresses that changes no figure.
-
-    addresses: bytes, one a lane, 0 in lanes that take no part; active: a mask, bit i for lane i. count: requests of the
-    launch that are like it, null where that is not known. low, high, ideal, ways: of one such request; low is -1 where
-    no counter sees its wavefronts. seen: where it was met, of a launch that was run. turns: of a cp.async.ca with known
-    sources, the round that serves each lane, from 1; else null.
-    """
-
-    addresses: tuple[int, ...]
-    active: int
-    count: int | None
-    low: int
-    high: int
-    ideal: int
-    ways: int
-    seen: tuple[Seen, ...] = ()
-    turns: tuple[int, ...] | None = None
-
-
-class Moved(Entry):
-    """A site's costliest request before and after a repair: bytes from the beginning of the array, one a lane; active:
-    a mask; wavefronts: [before, after]."""
-
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    active: int
-    wavefronts: tuple[int, int]
-
-
-class Loop(Entry):
-    """A natural loop that has sites in it. file, first, last: the lines of the source that its instructions are of,
-    null where none is known. offset, ptx_line: of its head; depth: 1 for an outermost one; sites: their ids."""
-
-    file: str | None
-    first: int | None
-    last: int | None
-    offset: int | None
-    ptx_line: int | None
-    depth: int
-    sites: tuple[str, ...]
-
-
-class Why(KeyedRecord, forbid_unknown_fields=True):
-    """A reason for programs. kind: of `reasons.Kind`; data: data that nothing specified decides; offset, ptx_line: of
-    the instruction where knowledge was lost; unknowns: names of the numbers that it is about; arguments: by what the
-    kind calls them; parts: where it is several reasons; cause: what it rests on."""
-
-    kind: str
-    data: bool
-    offset: int | None = None
-    ptx_line: int | None = None
-    unknowns: tuple[str, ...] = ()
-    arguments: dict[str, Any] = field(default_factory=dict)
-    parts: tuple[Why, ...] = ()
-    cause: Why | None = None
-
-    def key(self) -> tuple[Any, ...]:
-        return self.kind, self.data, self.offset, self.ptx_line, self.unknowns, self.parts, self.cause
-
-    def walk(self) -> Iterator[Why]:
-        """Itself, its parts and what they rest on, outermost first."""
-        yield self
-        for inner in (*self.parts, *filter(None, [self.cause])):
-            yield from inner.walk()
-
-
-class Pairing(Entry):
-    """What ptxas made of accesses of the PTX: ids of sites on both sides.
-
-    what: "kept" | "merged" | "split" | "unrolled" (also copied otherwise) | "narrowed" (to what is used) |
-    "expanded" (other accesses: an atomic as a loop) | "deleted" | "added" (in machine code only);
-    times: ×4; hoisted: out of a loop; by: "ptxas" (its own map), "position" (source position, access and order).
-    """
-
-    what: str
-    times: int
-    ptx: tuple[str, ...]
-    sass: tuple[str, ...]
-    hoisted: bool = False
-    by: str = "ptxas"
-
-
-class Replacement(Entry):
-    """Text in the place of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not
-    included.
-    """
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str
-
-
-class Fix(Entry):
-    """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites
-    of the array after it, sums over the launch, or of one request of each; null where only a range is known. bytes:
-    added. optimum: no layout of its family does better. replacements: the changes of the source, where these are plain.
-    moved: what it makes of the site's costliest request, where patterns were asked for."""
-
-    array: str
-    summary: str
-    declaration: str
-    wavefronts: int | None
-    excess: int | None
-    bytes: int
-    proved_for: str
-    optimum: bool
-    replacements: tuple[Replacement, ...] = ()
-    moved: Moved | None = None
-
-
-class Access(Entry):
-    """One instruction that accesses a memory: `Site` of shared memory, `MemorySite` of the others. `requests` and
-    `active_requests` are sums over the launch, the spans are of single requests; see the schema.
-
-    space: "shared" | "global" | "local". kind: what an access to the stack is for: "spill" (of a register, also to
-    shared memory), "frame" (of a call) or "array"; None of others, and where it is not known.
-    """
-
-    id: str
-    offset: int | None  # SASS: byte offset in the function
-    ptx_line: int | None
-    opcode: str
-    text: str
-    access: str
-    width: int | None  # bytes a lane
-    source: Source | None
-    status: Status
-    reason: str = ""
-    reason_kind: str = ""  # of `why`, of its first part where it has several
-    why: Why | None = None  # the reason for programs
-    cause: str = ""  # why the figure is above ideal, in words
-    requests: int | None = None
-    active_requests: int | None = None
-    bounds: tuple[int, int] | None = None
-    per_request: Span | None = None
-    ideal_per_request: Span | None = None
-    excess_per_request: Span | None = None
-    evidence: str = "by rule"
-    formula: str = ""
-    conditions: tuple[Condition, ...] = ()
-    trips: tuple[Trip, ...] = ()
-    consecutive: bool | None = None  # lanes next to each other access addresses next to each other
-    unaligned: tuple[str, ...] | None = None  # unknowns whose step is no multiple of what the access must be aligned to
-    lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
-    space: str = "shared"
-    kind: str | None = None
-
-    @property
-    def settled(self) -> bool:
-        """Nothing about its cost is open in this launch."""
-        return self.status in (Status.EXACT, Status.UNREACHED)
-
-
-class Site(Access):
-    """One shared-memory instruction. `wavefronts`, `ideal` and `excess` are sums over the launch, `ways` the maximum
-    over its requests."""
-
-    wavefronts: int | None = None
-    ideal: int | None = None
-    excess: int | None = None
-    ways: int | None = None
-    line_class_max: int | None = None
-    line_class_proved: int | None = None
-    lines: int | None = None
-    lines_proved: int | None = None
-    lines_ideal: int | None = None
-    pairs_with: str | None = None
-    pairing: Pairing | None = None
-    fix: Fix | None = None  # where repairs were asked for
-    patterns: tuple[Pattern, ...] = ()  # where they were asked for: the most frequent, and the costliest
-    distinct: int | None = None  # how many patterns it has in all
-    scored_as: str = ""  # "ld.shared.f32 on sm_90": whose rule counts it, where patterns were asked for
-
-    def __repr__(self) -> str:
-        return brief.site_line(self)
-
-    def _repr_html_(self) -> str:
-        return display.html("site_html", self)
-
-    @property
-    def paid(self) -> int | None:
-        """What it costs over the launch, in the unit of its memory; `needed` is the ideal, `wasted` what is above."""
-        return self.wavefronts
-
-    @property
-    def needed(self) -> int | None:
-        return self.ideal
-
-    @property
-    def wasted(self) -> int | None:
-        return self.excess
-
-
-class MemorySite(Access):
-    """One instruction that accesses global or local memory. `sectors` to `bytes_used` are sums over the launch, the
-    spans are of sectors, 32 bytes each.
-
-    tag_requests: lines of 128 bytes. bytes_moved, bytes_used: in those sectors, and by the active lanes. same_address:
-    of atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its first address
-    were a multiple of 32. vector: bytes that it and the accesses behind it, at the next addresses of the same lane,
-    would move as one.
-    """
-
-    sectors: int | None = None
-    sectors_ideal: int | None = None
-    sectors_excess: int | None = None
-    tag_requests: int | None = None
-    bytes_moved: int | None = None
-    bytes_used: int | None = None
-    same_address: int | None = None
-    misaligned: bool | None = None
-    vector: int | None = None
-
-    @property
-    def paid(self) -> int | None:
-        """As of `Site`."""
-        return self.sectors
-
-    @property
-    def needed(self) -> int | None:
-        return self.sectors_ideal
-
-    @property
-    def wasted(self) -> int | None:
-        return self.sectors_excess
-
-    def __repr__(self) -> str:
-        return brief.memory_site_line(self)
-
-
-AnySite = Site | MemorySite
-
-
-class Share(Entry):
-    """A loop, or a line, with the sums of its exact sites, of a loop those in loops inside of it included. place: the
-    line; of a loop that of the branch that leads back; text: of it, where it is known; depth: 1 for an outermost loop;
-    of a line, loops around it; open: sites without a settled figure; trips: of a warp, in all, by how often its busiest
-    access outside of inner loops is issued; spill_wavefronts, spill_sectors: of registers spilled there, to shared and
-    to local memory. share, sectors_share: of the launch's wavefronts and sectors, 0 to 1."""
-
-    place: str
-    depth: int
-    sites: int
-    open: int
-    trips: float | None
-    wavefronts: int
-    excess: int
-    sectors: int
-    sectors_excess: int
-    spill_sectors: int
-    share: float | None
-    sectors_share: float | None
-    spill_wavefronts: int = 0
-    text: str | None = None
-
-
-class Local(Entry):
-    """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
-
-    opcode: str
-    text: str
-    by: str
-    offset: int | None
-    ptx_line: int | None
-    source: Source | None
-
-
-class Suppression(Entry):
-    """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about;
-    `statement`: first and last line of the statement there, where it is of several lines."""
-
-    rule: str
-    reason: str
-    file: str
-    line: int
-    target: int
-    statement: tuple[int, int] | None = None
-
-    @property
-    def targets(self) -> range:
-        """All lines that it is about: compilers name one or another line of a statement."""
-        first, last = self.statement or (self.target, self.target)
-        return range(first, last + 1)
-
-
-class Totals(Record):
-    """Sums over the settled sites; `complete` when that is every site. ways: the largest."""
-
-    sites: int
-    status: dict[str, int]
-    complete: bool
-    requests: int
-    wavefronts: int
-    ideal: int
-    excess: int
-    ways: int | None
-
-
-class Spills(Entry):
-    """Bytes of registers that the instructions of a kernel store to local memory because there are too few, and load
-    again, as `ptxas -v` counts them; bytes: both together; shared: both of registers that are spilled to shared memory,
-    which it does not count."""
-
-    stores: int
-    loads: int
-    bytes: int
-    shared: int = 0
-
-    @property
-    def everywhere(self) -> int:
-        return self.bytes + self.shared
-
-
-class Step(Entry):
-    """Where the blocks of a multiprocessor change, all else as it is. resource: "registers" (of a thread) | "shared
-    memory" (bytes of a block);
-    at: the most of it with more blocks, or the least of it with fewer; percent, blocks_per_sm: the occupancy there."""
-
-    resource: str
-    at: int
-    percent: float
-    blocks_per_sm: int
-
-
-class Occupancy(KeyedRecord, forbid_unknown_fields=True):
-    """Warps that a multiprocessor holds of a kernel at a time, in percent of the most that it can. limiter: what allows
-    no more blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers". steps: the next ones up and
-    down."""
-
-    percent: float
-    blocks_per_sm: int
-    limiter: str
-    steps: tuple[Step, ...] = ()  # what follows from the others
-
-    def key(self) -> tuple[Any, ...]:
-        return self.percent, self.blocks_per_sm, self.limiter
-
-
-class Code(Entry):
-    """The instructions of a kernel as they stand in the file. opcodes: how many of each; order: a digest of their
-    sequence, without operands."""
-
-    opcodes: dict[str, int]
-    order: str
-
-
-class LaunchRecord(Entry):
-    """The launch a kernel was audited under, as given; None in params = not specified."""
-
-    grid: tuple[int, ...] | None
-    block: tuple[int, ...] | None
-    cluster: tuple[int, ...] | None = None
-    dynamic_shared: int = 0
-    params: tuple[Any, ...] | None = None
-    param_bytes: str | None = None  # hex
-    symbols: dict[str, Any] | None = None  # what __constant__ and __device__ variables hold
-
-    def __post_init__(self) -> None:
-        """Read from JSON, structs and arrays are lists."""
-        if self.params is not None:
-            force_setattr(self, "params", _tuples(self.params))
-        if self.symbols is not None:
-            force_setattr(self, "symbols", {name: _tuples(value) for name, value in self.symbols.items()})
-
-    def __str__(self) -> str:
-        parts = [f"{name} {shape(dims)}" for name, dims in (("grid", self.grid), ("block", self.block)) if dims]
-        if self.cluster and any(n != 1 for n in self.cluster):
-            parts.append(f"cluster {shape(self.cluster)}")
-        return ", ".join(parts) or "no grid and no block told"
-
-
-def _tuples(value: Any) -> Any:
-    return tuple([_tuples(item) for item in value]) if isinstance(value, (list, tuple)) else value
-
-
-def shape(dims: tuple[int, ...]) -> str:
-    """(32, 8, 1) -> "32×8"."""
-    used = max((at for at, extent in enumerate(dims, 1) if extent != 1), default=1)
-    return "×".join(map(str, dims[:used]))
-
-
-class Kernel(Record, dict=True):
-    """One kernel, in one instruction set, under one launch (or none); sites in program order."""
-
-    name: str
-    demangled: str
-    isa: str
-    arch: str
-    input: str
-    machine: str
-    launch: LaunchRecord | None
-    assumed: tuple[str, ...]
-    notes: tuple[str, ...]
-    shared_static: int  # bytes
-    sites: tuple[Site, ...]
-    registers: int | None = None  # a thread's, in machine code; None where there is none
-    instructions: int | None = None  # without padding
-    local: tuple[Local, ...] = ()
-    stack: int | None = None  # bytes a thread, with what the kernel calls; of machine code, as registers
-    barriers: int | None = None  # of a block
-    spills: Spills | None = None
-    occupancy: Occupancy | None = None  # where the block and the registers are known
-    code: Code | None = None  # None in a report of an earlier version
-    loops: tuple[Loop, ...] = ()  # where patterns were asked for
-    memory: tuple[
-        MemorySite, ...
-    ] = ()  # accesses to global and local memory, where they were asked for; in JSON among the sites
-    loop_shares: tuple[Share, ...] = ()  # those that cost most first, where they were asked for
-    line_shares: tuple[Share, ...] = ()
-    shares_say: tuple[str, ...] = ()  # where what is wasted comes from, a sentence a memory
-    spaces: tuple[str, ...] = ("shared",)  # the memories whose accesses were looked at
-
-    def __repr__(self) -> str:
-        return brief.kernel_line(self)
-
-    @property
-    def accesses(self) -> tuple[AnySite, ...]:
-        """To shared memory, then to global and local memory."""
-        return (*self.sites, *self.memory)
-
-    def of(self, space: str) -> tuple[AnySite, ...]:
-        """The accesses to one memory."""
-        return self.sites if space == "shared" else tuple(site for site in self.memory if site.space == space)
-
-    @property
-    def is_ptx_file(self) -> bool:
-        """Its input is PTX, so that lines of the PTX are lines of that."""
-        text = self.input.startswith("<") and not any(site.source for site in self.accesses)
-        return self.isa == "ptx" and (text or self.input.lower().endswith(".ptx"))
-
-    @cached_property
-    def totals(self) -> Totals:
-        return totals(self.sites)
-
-    @cached_property
-    def mix(self) -> dict[str, int] | None:
-        """Instructions by class; None where the report does not have them."""
-        return None if self.code is None else mix(self.code.opcodes)
+AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
+_MISSING = re.compile("Object missing required field `(.*?)`(.*)")
 
 
 class Report(Record):
@@ -642,12 +175,10 @@ class Report(Record):
     @staticmethod
     def from_dict(data: Any, file: str | None = None) -> Report:
         """The report of a parsed JSON document. Raises InputError where it is not one."""
-        from ptxaudit.report.reader import report_from_dict
-
         return report_from_dict(data, file)
 
     def __repr__(self) -> str:
-        return brief.report_line(self)
+        return report_line(self)
 
     def __str__(self) -> str:
         """What matters of it, on one screen."""
@@ -656,22 +187,6 @@ class Report(Record):
     def _repr_html_(self) -> str:
         html: str = display.html("report_html", self)
         return html
-
-
-def totals(sites: Iterable[Site]) -> Totals:
-    """Sums over the settled ones of `sites`."""
-    sites = tuple(sites)
-    settled = [site for site in sites if site.settled]
-    return Totals(
-        sites=len(sites),
-        status=dict(sorted(Counter(str(site.status) for site in sites).items())),
-        complete=len(settled) == len(sites),
-        requests=sum(site.requests or 0 for site in settled),
-        wavefronts=sum(site.wavefronts or 0 for site in settled),
-        ideal=sum(site.ideal or 0 for site in settled),
-        excess=sum(site.excess or 0 for site in settled),
-        ways=max((site.ways for site in sites if site.ways is not None), default=None),
-    )
 
 
 def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
@@ -686,6 +201,71 @@ def _written(value: Any, indent: int | None) -> str:
     return text if indent is None else msgspec.json.format(text, indent=indent)
 
 
-def plain(value: Any) -> Any:
-    """Records as dicts and tuples as lists, all the way down: what `json` reads of what it writes."""
-    return json.loads(json.dumps(to_builtins(value)))
+def report_line(report: Report) -> str:
+    """ "<Report: 2 kernels, 4 sites, 3,968 excess of 4,480 wavefronts>"."""
+    facts = [plural(len(report.kernels), "kernel"), plural(len(report.every_site), "site")]
+    sums = [kernel.totals for kernel in report.kernels]
+    facts += paid(sum(one.excess for one in sums), sum(one.wavefronts for one in sums))
+    if memory := sum(len(kernel.memory) for kernel in report.kernels):
+        facts.append(f"{plural(memory, 'site')} of other memory")
+    if report.problems:
+        facts.append(plural(len(report.problems), "problem"))
+    return f"<Report: {', '.join(facts)}>"
+
+
+# --- reading ---
+
+
+def report_from_dict(data: Any, file: str | None = None, what: str = "report") -> Report:
+    """The report of a parsed document, which the user calls `what`. Raises InputError for another schema or a missing
+    key.
+    """
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema is None:
+        raise InputError(f'this is not a ptxaudit {what}: there is no "schema": "{SCHEMA}" in it', AGAIN, file)
+    if schema != SCHEMA:
+        raise InputError(f'the {what} has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
+    try:
+        report = convert(_told_apart(data), Report)
+    except ValidationError as error:
+        missing = _MISSING.fullmatch(str(error))
+        what_is_wrong = f"there is no '{missing[1]}'{missing[2]}" if missing else str(error)
+        raise InputError(f"the {what} does not keep to its schema: {what_is_wrong}", AGAIN, file) from None
+    except RecursionError:
+        raise InputError(f"this is not a {what}: it is nested too deeply", AGAIN, file) from None
+    kernels = tuple(map(_of_older, report.kernels, data["kernels"]))
+    return replace(report, kernels=kernels)
+
+
+def _told_apart(data: dict[str, Any]) -> dict[str, Any]:
+    """The document with the accesses to global and local memory beside the sites, as records have them. What is of no
+    such form is left to the types."""
+    kernels = data.get("kernels")
+    if not isinstance(kernels, list):
+        return data
+    return {**data, "kernels": [_with_memory(kernel) for kernel in kernels]}
+
+
+def _with_memory(kernel: Any) -> Any:
+    sites = kernel.get("sites") if isinstance(kernel, dict) else None
+    if not isinstance(sites, list):
+        return kernel
+    of_memory = [site for site in sites if not _of_shared(site)]
+    return {**kernel, "sites": [site for site in sites if _of_shared(site)], "memory": of_memory}
+
+
+def _of_shared(site: Any) -> bool:
+    return not isinstance(site, dict) or site.get("space", "shared") == "shared"
+
+
+def _of_older(kernel: Kernel, entry: dict[str, Any]) -> Kernel:
+    """A kernel with all figures, of which an older report has one: k was the figure, and so what is proved."""
+    entries = [site for site in entry["sites"] if _of_shared(site)]
+    if all("line_class_proved" in site for site in entries):
+        return kernel
+    known = [site.lines is not None and "line_class_proved" not in of for site, of in zip(kernel.sites, entries)]
+    sites = tuple(
+        replace(site, line_class_proved=site.line_class_max, lines_proved=site.lines) if older else site
+        for site, older in zip(kernel.sites, known)
+    )
+    return replace(kernel, sites=sites)

@@ -7,18 +7,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from msgspec import ValidationError, convert
-from msgspec.structs import replace
-
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
-from ptxaudit.report.model import SCHEMA, Kernel, Report
+from ptxaudit.report.model import AGAIN, Report, report_from_dict
 from ptxaudit.report.shown import shown
+
+__all__ = ["json_of", "parse_report", "read_report", "report_from_dict"]
 
 MOST_DIGITS = 100  # of a figure: what has more cannot be divided, or shown as a share
 _LONG, _LONG_BYTES = re.compile(rf"\d{{{MOST_DIGITS}}}"), re.compile(rb"\d{%d}" % MOST_DIGITS)
-AGAIN = "write it again with: ptxaudit audit INPUT --format json -o FILE"
-_MISSING = re.compile("Object missing required field `(.*?)`(.*)")
 
 
 def read_report(path: str | Path) -> Report:
@@ -59,58 +56,3 @@ def _figure(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise ValueError(f"a figure of {len(digits):,} digits")
     return int(digits)
-
-
-def report_from_dict(data: Any, file: str | None = None, what: str = "report") -> Report:
-    """The report of a parsed document, which the user calls `what`. Raises InputError for another schema or a missing
-    key.
-    """
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if schema is None:
-        raise InputError(f'this is not a ptxaudit {what}: there is no "schema": "{SCHEMA}" in it', AGAIN, file)
-    if schema != SCHEMA:
-        raise InputError(f'the {what} has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
-    try:
-        report = convert(_told_apart(data), Report)
-    except ValidationError as error:
-        missing = _MISSING.fullmatch(str(error))
-        what_is_wrong = f"there is no '{missing[1]}'{missing[2]}" if missing else str(error)
-        raise InputError(f"the {what} does not keep to its schema: {what_is_wrong}", AGAIN, file) from None
-    except RecursionError:
-        raise InputError(f"this is not a {what}: it is nested too deeply", AGAIN, file) from None
-    kernels = tuple(map(_of_older, report.kernels, data["kernels"]))
-    return replace(report, kernels=kernels)
-
-
-def _told_apart(data: dict[str, Any]) -> dict[str, Any]:
-    """The document with the accesses to global and local memory beside the sites, as records have them. What is of no
-    such form is left to the types."""
-    kernels = data.get("kernels")
-    if not isinstance(kernels, list):
-        return data
-    return {**data, "kernels": [_with_memory(kernel) for kernel in kernels]}
-
-
-def _with_memory(kernel: Any) -> Any:
-    sites = kernel.get("sites") if isinstance(kernel, dict) else None
-    if not isinstance(sites, list):
-        return kernel
-    of_memory = [site for site in sites if not _of_shared(site)]
-    return {**kernel, "sites": [site for site in sites if _of_shared(site)], "memory": of_memory}
-
-
-def _of_shared(site: Any) -> bool:
-    return not isinstance(site, dict) or site.get("space", "shared") == "shared"
-
-
-def _of_older(kernel: Kernel, entry: dict[str, Any]) -> Kernel:
-    """A kernel with all figures, of which an older report has one: k was the figure, and so what is proved."""
-    entries = [site for site in entry["sites"] if _of_shared(site)]
-    if all("line_class_proved" in site for site in entries):
-        return kernel
-    known = [site.lines is not None and "line_class_proved" not in of for site, of in zip(kernel.sites, entries)]
-    sites = tuple(
-        replace(site, line_class_proved=site.line_class_max, lines_proved=site.lines) if older else site
-        for site, older in zip(kernel.sites, known)
-    )
-    return replace(kernel, sites=sites)

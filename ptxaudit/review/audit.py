@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -21,21 +20,17 @@ from ptxaudit.frontend.inputs import check_kind, why_unreadable
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
 from ptxaudit.pipeline.collect import Part, Progress, name_of, silent, unmatched
-from ptxaudit.pipeline.examine import check_machine, examine, ready
-from ptxaudit.report.model import Kernel, Problem, Report, Tool
+from ptxaudit.pipeline.examine import check_machine, ready
+from ptxaudit.report.model import Problem, Report, Tool
 from ptxaudit.report.shown import shown
+from ptxaudit.review.kept_parts import audit_part
 from ptxaudit.review.suppressions import with_suppressions
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ptxaudit.frontend.inputs import Content
-    from ptxaudit.pipeline.kernels import Examined
-    from ptxaudit.pipeline.loading import Loaded
-    from ptxaudit.report.pairing import Side
-    from ptxaudit.review.result_cache import ResultCache
+    from ptxaudit.pipeline.kernels import Keep
 
-Keep = Callable[["Examined", str], None]
 Done = Callable[[Report], None]
 AT_ONCE = 16  # files whose machine code is disassembled together, where what is found is wanted as soon as it is
 
@@ -79,7 +74,7 @@ def run(
     """`audit` with its options as a record. keep: as of `audit_parts`. done: called with a report of some files as soon
     as it is there, and at the end with one of what is of no file."""
     parts = []
-    roots = Roots.of(inputs, options)
+    roots = Roots.of(inputs, options.source_root)
     for part in _each_part(inputs, options, progress, keep, executor, some=done is not None):
         parts.append(part)
         if done is not None:
@@ -113,7 +108,7 @@ def _each_part(
     check_machine(options)  # one error, not one a kernel
     ready(options)
     options = replace(
-        options, source_root=Roots.of(inputs, options).folders
+        options, source_root=Roots.of(inputs, options.source_root).folders
     )  # those of all inputs, also where each is audited by itself
     if options.jobs == 1 and executor is None and not some:
         yield audit_part(inputs, options, progress, keep)
@@ -165,76 +160,3 @@ def _spread(files: Sequence[Any], options: Options, progress: Progress, executor
             part = whole.joined([next(parts) for _ in whole.pieces])
             progress(f"{name_of(whole.pieces[-1].files[-1])} is done")
             yield part
-
-
-def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Part:
-    """All of some inputs; what is known of files that have not changed is taken from the cache."""
-    audited = partial(_audited, options=options, progress=progress)
-    if keep is not None:
-        audited = partial(audited, keep=keep)
-    if options.cache:
-        from ptxaudit.review.result_cache import with_kept
-
-        apart = (
-            keep is None and not options.edits
-        )  # what an edit is proved by is compiled from sources that decide, too
-        source = partial(_audited_source, options=options, progress=progress) if apart else None
-        return with_kept(inputs, options, audited, source)
-    return audited(inputs)
-
-
-def _audited_source(content: Content, results: ResultCache, options: Options, progress: Progress) -> Part:
-    from ptxaudit.review.sources import audited, compiled_source
-
-    return audited([compiled_source(content, options, progress)], progress, results=results)[0]
-
-
-def _with_fixes(examined: Examined, options: Options) -> Kernel:
-    """The entry of a kernel with repairs of its conflicts, where it has any; not where other memories are examined:
-    the proof of a repair asks which accesses are none to shared memory."""
-    if options.space != "shared" or not any(
-        site.excess or site.excess_per_request is not None and site.excess_per_request.high
-        for site in examined.entry.sites
-    ):
-        return examined.entry
-    from ptxaudit.review.fix.lines import with_fixes
-
-    return with_fixes(examined, options)
-
-
-def _audited(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None = None) -> Part:
-    """All of some inputs, audited now."""
-    part = Part()
-    return _filled(part, examine(inputs, options, part, progress), options, keep)
-
-
-def audit_loaded(
-    content: Content, loaded: Loaded, options: Options, progress: Progress, keep: Keep | None = None
-) -> Part:
-    """One input that is loaded already."""
-    from ptxaudit.pipeline.kernels import examine_kernels
-
-    part = Part()
-    part.add_input(content)
-    part.add_loaded(content, loaded)
-    loaded.lines.roots = Roots.of([content.path], options)
-    return _filled(part, examine_kernels([(content, loaded)], options, part, progress), options, keep)
-
-
-def _filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep | None) -> Part:
-    """The part with the kernels that are examined, in both instruction sets paired."""
-    sides: list[Side] = []
-    if options.patterns:
-        from ptxaudit.pipeline.code_loops import with_loops
-    for examined in stream:
-        entry = _with_fixes(examined, options) if options.fixes else examined.entry
-        part.kernels.append(with_loops(entry, examined) if options.patterns else entry)
-        if keep is not None:
-            keep(examined, next((entry.kind for entry in part.inputs if entry.path == examined.entry.input), ""))
-        if options.isa == "both":
-            sides.append(examined.side)
-    if sides:
-        from ptxaudit.report.pairing import paired
-
-        part.kernels = paired(part.kernels, sides)
-    return part

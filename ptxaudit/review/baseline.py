@@ -26,7 +26,8 @@ from ptxaudit.report.reader import json_of, report_from_dict
 from ptxaudit.report.shown import shown
 from ptxaudit.review.diff.reports import Change, Diff, KernelDiff, Verdict, diff_reports
 from ptxaudit.review.figures import Judgement, above_ideal, total_above_ideal
-from ptxaudit.review.findings import CONFLICTS, Finding, find
+from ptxaudit.review.findings import CONFLICTS, Finding
+from ptxaudit.review.rules import find
 
 SCHEMA = "ptxaudit/baseline/1"
 AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."

@@ -70,7 +70,7 @@ def audited(pieces: Sequence[Piece], options: Options, executor: Executor) -> Ge
 
 def audit_there(piece: Piece, options: Options, folder: str) -> Part:
     """On a worker: what becomes of a piece. folder: that relative paths start from."""
-    from ptxaudit.review.audit import audit_part
+    from ptxaudit.review.kept_parts import audit_part
 
     with _one_at_a_time:
         if os.getcwd() != folder:

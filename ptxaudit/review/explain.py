@@ -9,24 +9,18 @@ SITE is one of
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
-from pathlib import PurePath
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from ptxaudit.base import printable
-from ptxaudit.base.errors import InputError
-from ptxaudit.base.limits import whole
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.engine.memory.environment import Facts
-from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
@@ -35,18 +29,14 @@ from ptxaudit.pipeline.examine import examine
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.assemble import is_there
 from ptxaudit.report.model import MemorySite, Problem, Site
-from ptxaudit.report.paths import place
+from ptxaudit.review.wanted import names, no_site
 
 if TYPE_CHECKING:
     from ptxaudit.review.fix.arrays import Use
     from ptxaudit.review.fix.repairs import ArrayRepairs
     from ptxaudit.review.fix.report import RepairEntry
 
-MOST_SUGGESTED = 8
 FORMULA_SECONDS = 10.0  # of the reference machine: steps (`work`)
-
-_OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
-_PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 
 class Mended(Record):
@@ -88,12 +78,12 @@ def explain(
     for raw in examine([given], replace(options, keep=True), part, progress):
         examined = replace(raw, entry=printable.record(raw.entry))
         sites = [Explained(examined, site, result) for site, result in sites_of(examined)]
-        named = [one for one in sites if names(wanted, one)]
+        named = [one for one in sites if names(wanted, one.site, one.examined.entry)]
         everything += sites
         found += with_copies(with_repairs(examined, with_formulas(examined, named)))
     problems = part.problems + ([] if part.failed else [Problem.of(error) for error in unmatched([(options, [part])])])
     if not found and not problems:
-        raise no_site(wanted, everything, part)
+        raise no_site(wanted, [(one.site, one.examined.entry) for one in everything], part)
     return found, problems
 
 
@@ -189,52 +179,3 @@ def _kind(one: Explained) -> Hashable:
         requests,
         site.source is None and site.id,
     )
-
-
-def names(wanted: str, one: Explained) -> bool:
-    """Whether SITE means this one."""
-    site, kernel = one.site, one.examined.entry
-    if wanted == site.id:
-        return True
-    if wanted.isdecimal():
-        return site.ptx_line == whole(wanted)
-    if match := _OFFSET.fullmatch(wanted):
-        return site.offset == int(match["offset"], 0) and Launch(kernel=match["kernel"]).matches(kernel.name)
-    if match := _PLACE.fullmatch(wanted):
-        line = int(match["line"])
-        if site.source is not None:
-            places = site.source.places
-            if any(place.line == line and _ends_with(place.file, match["file"]) for place in places):
-                return True
-        return site.ptx_line == line and kernel.input.endswith(".ptx") and _ends_with(kernel.input, match["file"])
-    return False
-
-
-def _ends_with(file: str, wanted: str) -> bool:
-    """`wanted` names the file: its last parts are the same."""
-    parts, end = PurePath(file).parts, PurePath(wanted).parts
-    return parts[-len(end) :] == end or file == wanted
-
-
-def no_site(wanted: str, sites: Sequence[Explained], part: Part) -> InputError:
-    """The error for a SITE that names none, with those there are."""
-    file = part.inputs[0].path if part.inputs else None
-    if not sites:
-        return InputError(
-            f"there is no shared-memory site at {wanted}: no kernel here has one",
-            "see `ptxaudit audit --list`; --space global looks at global memory",
-            file,
-        )
-    spellings = list(dict.fromkeys(_spellings(sites)))
-    close = get_close_matches(wanted, spellings, n=3, cutoff=0.6) or spellings[:MOST_SUGGESTED]
-    return InputError(f"there is no shared-memory site at {wanted}", f"there are sites at {', '.join(close)}", file)
-
-
-def _spellings(sites: Iterable[Explained]) -> Iterable[str]:
-    for one in sites:
-        if one.site.source is not None:
-            yield place(one.site, one.examined.entry)
-        elif one.site.offset is not None:
-            yield f"{one.examined.entry.name}+{one.site.offset:#x}"
-        else:
-            yield str(one.site.ptx_line)

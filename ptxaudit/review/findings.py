@@ -10,7 +10,7 @@ finding for is proved to keep to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from msgspec.structs import replace
@@ -105,15 +105,6 @@ class Folded(Record):
         if self.sites > 1 and self.excess and self.excess > self.finding.weight:
             parts.append(f"{self.excess:,} in all")
         return self.finding.what + (f" ({', '.join(parts)})" if parts else "")
-
-
-def find(report: Report, ignore: Collection[str] = ()) -> tuple[Finding, ...]:
-    """Everything that any rule finds, but those ignored (by id), in the order of the rules; what the
-    sources allow is marked."""
-    from ptxaudit.review.rules import RULES
-
-    found = [finding for rule in RULES.values() if rule.id not in ignore for finding in rule.check(report)]
-    return tuple(allow(found, report.suppressions))
 
 
 def allow(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> list[Finding]:

@@ -43,7 +43,8 @@ from ptxaudit.report.copy_words import steps
 from ptxaudit.report.model import AnySite, Kernel, MemorySite, Report, Site
 from ptxaudit.review import rules
 from ptxaudit.review.figures import Interval, Judgement, above_ideal, against, total_above_ideal, ways
-from ptxaudit.review.findings import EXCESSES, Finding, find
+from ptxaudit.review.findings import EXCESSES, Finding
+from ptxaudit.review.rules import find
 
 if TYPE_CHECKING:
     from ptxaudit.review.baseline import Ratchet

@@ -18,8 +18,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ from msgspec.structs import replace
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
+from ptxaudit.base.words import bare_name
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
 from ptxaudit.review.compare import Counted, Profile
 
@@ -45,6 +47,7 @@ COLUMNS = {
     "tag_requests": ("l1tagrequestsglobal", "memoryl1tagrequestsglobal"),
 }
 COUNTER = re.compile(r"l1tex__data_pipe_lsu_wavefronts_mem_shared(?:_(op_\w+?))?\.sum$")
+_CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z ]+|long long)\)(?=-?\w)")
 
 Cells = Sequence[str]
 Table = tuple[str, Cells, list[Cells], int]  # kernel, header, rows, line of the header
@@ -208,16 +211,27 @@ def _dims(text: str) -> tuple[int, ...] | None:
 
 
 def _joined(profiles: list[Profile], launches: list[Profile]) -> list[Profile]:
-    """Each profile with the counters of its launch, kernel by kernel in order; unless their numbers differ."""
-    waiting: dict[str, list[Profile]] = defaultdict(list)
+    """Each profile with the counters of its launch, kernel by kernel in order; unless their numbers differ. The two
+    pages write one name in different ways: k<(int)8> and k<8>.
+    """
+    waiting: dict[str, deque[Profile]] = defaultdict(deque)
     for launch in launches:
-        waiting[launch.kernel].append(launch)
-    count = {kernel: sum(profile.kernel == kernel for profile in profiles) for kernel in waiting}
-    out: list[Profile] = []
-    for profile in profiles:
-        queue = waiting.get(profile.kernel, [])
-        if queue and count[profile.kernel] == len(queue) + sum(done.kernel == profile.kernel for done in out):
-            launch = queue.pop(0)
-            profile = replace(profile, counters=launch.counters, grid=launch.grid, block=launch.block)
-        out.append(profile)
-    return out
+        waiting[spelled(launch.kernel)].append(launch)
+    count = Counter(spelled(profile.kernel) for profile in profiles)
+    whole = {name for name, queue in waiting.items() if len(queue) == count[name]}
+    return [_with_counters(profile, waiting, whole) for profile in profiles]
+
+
+def _with_counters(profile: Profile, waiting: Mapping[str, deque[Profile]], whole: Set[str]) -> Profile:
+    name = spelled(profile.kernel)
+    if name not in whole:
+        return profile
+    launch = waiting[name].popleft()
+    return replace(profile, counters=launch.counters, grid=launch.grid, block=launch.block)
+
+
+@lru_cache(maxsize=4096)
+def spelled(name: str) -> str:
+    """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"."""
+    name = "".join(_CAST.sub("", bare_name(name)).split())
+    return name.replace("true", "1").replace("false", "0")

@@ -46,7 +46,7 @@ def main() -> None:
     from msgspec.structs import replace
 
     from ptxaudit.base import temporary
-    from ptxaudit.review.audit import audit_part
+    from ptxaudit.review.kept_parts import audit_part
 
     temporary.share(folder)
     while (piece := read(asked)) is not None:

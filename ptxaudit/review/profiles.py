@@ -15,11 +15,10 @@ from typing import Any
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
-from ptxaudit.base.words import bare_name
 from ptxaudit.report.model import Kernel, Report
 from ptxaudit.review.compare import SCHEMA, Comparison, Profile, Verdict, compare
+from ptxaudit.review.ncu_csv import spelled
 
-_CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z ]+|long long)\)(?=-?\w)")
 _OPCODE = re.compile(r"(?:@!?\w+\s+)?(\w+)")
 
 
@@ -93,18 +92,12 @@ def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
 
 def _of_name(kernels: Iterable[Kernel], name: str) -> list[Kernel]:
     """The entries that a profiler's name is of: mangled, or demangled in its own spelling."""
-    spellings = (lambda text: text, _spelled, lambda text: _spelled(text).split("<")[0].rsplit("::")[-1])
-    for spelled in spellings:
-        found = [kernel for kernel in kernels if spelled(name) in (spelled(kernel.name), spelled(kernel.demangled))]
+    spellings = (lambda text: text, spelled, lambda text: spelled(text).split("<")[0].rsplit("::")[-1])
+    for alike in spellings:
+        found = [kernel for kernel in kernels if alike(name) in (alike(kernel.name), alike(kernel.demangled))]
         if found:
             return found
     return []
-
-
-def _spelled(name: str) -> str:
-    """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"."""
-    name = "".join(_CAST.sub("", bare_name(name)).split())
-    return name.replace("true", "1").replace("false", "0")
 
 
 def _other_code(kernel: Kernel, profile: Profile) -> str:
@@ -113,7 +106,7 @@ def _other_code(kernel: Kernel, profile: Profile) -> str:
     for site in kernel.sites:
         text = texts.get(site.offset or 0)
         if text is not None and _kind(text) != _kind(site.text):
-            return f"at {site.offset:#x} the report has {_kind(site.text)}, the profile {_kind(text)}"
+            return f"at {site.offset or 0:#x} the report has {_kind(site.text)}, the profile {_kind(text)}"
     beyond = [site for site in kernel.sites if (site.offset or 0) > max(texts, default=0)]
     return f"the profile ends before {beyond[0].offset:#x}" if beyond and texts else ""
 

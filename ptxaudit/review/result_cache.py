@@ -27,9 +27,10 @@ from msgspec import msgpack
 
 from ptxaudit.base import private
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.files import is_text
 from ptxaudit.base.records import Record
 from ptxaudit.base.store import Store
-from ptxaudit.frontend.inputs import Content, is_text, read
+from ptxaudit.frontend.inputs import Content, read
 from ptxaudit.frontend.launch.buffers import Buffer
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
@@ -88,7 +89,7 @@ class ResultCache:
         self._options = _written(options)
         self._cache = _opened() if self._options is not None else None
         self._tool = _tool(self._cache) if self._cache is not None else None
-        self._roots = Roots.of((), options)
+        self._roots = Roots.of((), options.source_root)
 
     def get(self, content: Content) -> Found:
         """What is kept of a file that needs no compiler."""

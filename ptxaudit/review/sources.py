@@ -20,8 +20,8 @@ from ptxaudit.review.result_cache import NOTHING, ResultCache
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.compile.compiled import Compiled
+    from ptxaudit.pipeline.kernels import Keep
     from ptxaudit.pipeline.machine_code import Code
-    from ptxaudit.review.audit import Keep
 
 
 class Source(Record):
@@ -94,7 +94,7 @@ def _disassembled(sources: Sequence[Source]) -> Iterator[Code | None]:
 
 def _examined(source: Source, code: Code | None, progress: Progress, keep: Keep | None) -> Part:
     from ptxaudit.pipeline.loading import loaded_of
-    from ptxaudit.review.audit import audit_loaded
+    from ptxaudit.review.part import audit_loaded
 
     part, content = source.part, source.content
     assert source.compiled is not None  # of others there is nothing to examine

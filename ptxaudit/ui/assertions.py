@@ -63,7 +63,7 @@ def assert_conflict_free(
     """
     from ptxaudit.review import rules as known
     from ptxaudit.review.audit import audit
-    from ptxaudit.review.findings import find
+    from ptxaudit.review.rules import find
 
     if defaults.toolchain is not None:
         options.setdefault("toolchain", defaults.toolchain)

@@ -14,8 +14,6 @@ import json
 import tempfile
 from pathlib import Path
 
-from ptxaudit.frontend.ptx.parse import parse_module
-
 from . import c_side, compare, generate
 from .code import flatten
 from .run import Machine
@@ -26,9 +24,8 @@ SEEDS = range(40)
 
 def machine(kernel, places: dict | None = None) -> Machine:
     """The twin of a generated kernel, its variables at `places`."""
-    syntax = parse_module(kernel.text)
-    buffer = compare.parameter_buffer(flatten(syntax)[0]["k"], kernel.params, kernel.seed)
-    made = Machine(syntax, "k", kernel.grid, kernel.block, buffer, dynamic_shared=kernel.dynamic, seed=kernel.seed)
+    buffer = compare.parameter_buffer(flatten(kernel.text)[0]["k"], kernel.params, kernel.seed)
+    made = Machine(kernel.text, "k", kernel.grid, kernel.block, buffer, dynamic_shared=kernel.dynamic, seed=kernel.seed)
     made.places = places or made.places
     return made
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from ptxaudit.frontend.ptx import syntax as s
+from . import parse as s
 
 WIDTH = {
     "pred": 1,
@@ -102,7 +103,9 @@ class Variable:
 
 @dataclass
 class Code:
-    """One function. labels: name -> position in `steps`; tables: name -> label names."""
+    """One function. labels: name -> position in `steps`; tables: name -> label names. meetings, needed: found when they
+    are asked for first (`meeting`, `needed`).
+    """
 
     name: str
     entry: bool
@@ -112,15 +115,15 @@ class Code:
     variables: dict[str, Variable] = field(default_factory=dict)
     parameters: list[tuple[str, int, int]] = field(default_factory=list)  # name, bytes, alignment
     results: list[tuple[str, int, int]] = field(default_factory=list)
+    meetings: list[int] | None = None
+    needed: set[int] | None = None
 
 
 def fold(x) -> int:
     """A constant expression."""
     match x:
-        case s.Int(value=v):
+        case s.Number(value=v):
             return v
-        case s.Float(bits=b):
-            return b
         case s.Unary(operator=o, value=v):
             v = fold(v)
             return {"-": -v, "+": v, "~": ~v, "!": int(not v)}[o]
@@ -146,26 +149,22 @@ def fold(x) -> int:
                 "&&": lambda: int(bool(a and b)),
                 "||": lambda: int(bool(a or b)),
             }[o]()
+        case s.Ternary(condition=c, then=a, otherwise=b):
+            return fold(a) if fold(c) else fold(b)
         case s.Group(items=(one,)):
             return fold(one)
-        case s.Cast(value=v):
-            return fold(v)
     raise ValueError(f"not a constant: {x}")
 
 
 def _element(variable: s.Variable) -> tuple[int, int, int]:
     """(bits of an element, vector length, alignment) of a declaration."""
-    bits, vector, align = 8, 1, None
-    for q in variable.qualifiers:
-        if isinstance(q, s.Align):
-            align = q.bytes
-        elif isinstance(q, str):
-            word = q.lstrip(".")
-            if word in WIDTH:
-                bits = WIDTH[word]
-            elif word in ("v2", "v4"):
-                vector = int(word[1])
-    return bits, vector, align or max(1, bits // 8 * vector)
+    bits, vector = 8, 1
+    for word in variable.types:
+        if word in WIDTH:
+            bits = WIDTH[word]
+        elif word in ("v2", "v4"):
+            vector = int(word[1])
+    return bits, vector, variable.align or max(1, bits // 8 * vector)
 
 
 def _initial(value, bits: int, count: int) -> bytes:
@@ -198,9 +197,9 @@ def declared(variable: s.Variable) -> list[Variable]:
                 data = _initial(d.initial, bits, count)
             except ValueError:
                 data = None
-        elif variable.space in (".global", ".const"):
+        elif variable.space in ("global", "const"):
             data = bytes(count * bits // 8)
-        out.append(Variable(variable.space.lstrip("."), d.name, count * bits // 8, align, data))
+        out.append(Variable(variable.space, d.name, count * bits // 8, align, data))
     return out
 
 
@@ -229,7 +228,7 @@ class Flattener:
         mark = self.marks
         for statement in block.statements:
             match statement:
-                case s.Variable(space=".reg"):
+                case s.Variable(space="reg"):
                     bits = _element(statement)[0]
                     for d in statement.declarators:
                         if d.count is not None:
@@ -280,11 +279,9 @@ class Flattener:
                     return Imm(32)
                 return Symbol(text)
             case s.Memory(base=base, offset=offset):
-                return Mem(self.operand(base, scope), offset or 0)
+                return Mem(self.operand(base, scope), offset)
             case s.Vector(items=items) | s.Group(items=items):
                 return Many(tuple(self.operand(i, scope) for i in items))
-            case s.Pair(first=a, second=b):
-                return Many((self.operand(a, scope), self.operand(b, scope)))
             case s.Unary(operator="!", value=v):
                 return Not(self.operand(v, scope))
             case s.Index(name=name, index=index):
@@ -292,8 +289,10 @@ class Flattener:
         return Imm(fold(o))
 
 
-def flatten(module: s.Module) -> tuple[dict[str, Code], dict[str, Variable]]:
-    """(functions with a body, module variables)."""
+@lru_cache(maxsize=64)
+def flatten(text: str) -> tuple[dict[str, Code], dict[str, Variable]]:
+    """(functions with a body, module variables) of PTX text."""
+    module = s.parse(text)
     scope = Scope()
     variables: dict[str, Variable] = {}
     for item in module.items:
@@ -305,11 +304,11 @@ def flatten(module: s.Module) -> tuple[dict[str, Code], dict[str, Variable]]:
     for item in module.items:
         if not isinstance(item, s.Function) or item.body is None:
             continue
-        code = Code(item.name, item.kind == ".entry" or item.kind == "entry")
+        code = Code(item.name, item.entry)
         inner = Scope(scope)
         for group, out in ((item.parameters, code.parameters), (item.results, code.results)):
-            for variable in group or ():
-                if variable.space == ".reg":
+            for variable in group:
+                if variable.space == "reg":
                     raise NotImplementedError("register parameters")
                 for v in declared(variable):
                     out.append((v.name, v.size, v.align))

@@ -42,12 +42,11 @@ class Seen:
 
 
 def lifted(text: str, kernel: str | None = None):
-    """(syntax, linked function, graph) of a kernel."""
-    syntax = parse_module(text)
-    module = lift_module(syntax)
+    """(linked function, graph) of a kernel."""
+    module = lift_module(parse_module(text))
     name = kernel or module.kernels()[0].name
     function = link(module, module.functions[name])
-    return syntax, function, graph.build(function)
+    return function, graph.build(function)
 
 
 def parameter_buffer(code, values, seed: int = 0) -> bytes:
@@ -68,12 +67,12 @@ def parameter_buffer(code, values, seed: int = 0) -> bytes:
 
 
 def watch(
-    syntax, kernel: str, grid, block, parameters: bytes, places=None, **options
+    text: str, kernel: str, grid, block, parameters: bytes, places=None, **options
 ) -> tuple[dict[int, Seen], Machine]:
     """line -> Seen of every site that the twin issued. places: of variables, where not the twin's own."""
     memo: dict = {}
     seen: dict[int, Seen] = defaultdict(Seen)
-    machine = Machine(syntax, kernel, grid, block, parameters, **options)
+    machine = Machine(text, kernel, grid, block, parameters, **options)
     machine.places |= places or {}
     steps = {s.line: s for c in machine.codes.values() for s in c.steps}
 
@@ -205,11 +204,11 @@ def full(
     **options,
 ) -> Verdict:
     """Everything told: exact answers must be the twin's."""
-    syntax, function, flow = lifted(text, kernel)
+    function, flow = lifted(text, kernel)
     launch = Launch(
         kernel, grid=grid, block=block, params=params, dynamic_shared=dynamic, cluster=options.get("cluster")
     )
-    return launched(syntax, function, flow, launch, seed, verdict, **options)
+    return launched(text, function, flow, launch, seed, verdict, **options)
 
 
 def told(kernel, verdict: Verdict, **options) -> Verdict:
@@ -229,7 +228,7 @@ def told(kernel, verdict: Verdict, **options) -> Verdict:
 
 
 def launched(
-    syntax, function, flow, launch: Launch, seed: int = 0, verdict: Verdict | None = None, **options
+    text: str, function, flow, launch: Launch, seed: int = 0, verdict: Verdict | None = None, **options
 ) -> Verdict:
     """The same of a kernel that is lifted; parameters that the launch does not tell are pointers."""
     verdict = verdict or Verdict()
@@ -237,7 +236,7 @@ def launched(
     result = engine.evaluate(function, flow, launch=launch, machine=MACHINE)
     verdict.seconds += time.perf_counter() - begin
     seen, _ = watch(
-        syntax,
+        text,
         function.name,
         launch.grid,
         launch.block,
@@ -334,8 +333,8 @@ def partly(
 ) -> Verdict:
     """Some parameters not specified, or no launch: ranges must contain what happens for values of the unknowns."""
     verdict = verdict or Verdict()
-    syntax, function, flow = lifted(text, kernel)
-    codes, _ = flatten(syntax)
+    function, flow = lifted(text, kernel)
+    codes, _ = flatten(text)
     launch = (
         Launch(
             kernel,
@@ -363,7 +362,7 @@ def partly(
         cluster = options.get("cluster") or (1, 1, 1)
         its_grid = grid if with_launch or run == 0 else tuple(rng.randrange(1, 3) * c for c in cluster)
         seen, _ = watch(
-            syntax,
+            text,
             kernel,
             its_grid,
             block,

@@ -1,43 +1,25 @@
-"""Wavefronts of one request, by loops over lanes; loads and stores of shared memory from the sentences of the rule, the
-rest (generic loads among them, which merge no groups) by `score_request`.
+"""Wavefronts of one request, by loops over lanes: `reference` has the rules, here is which of them a PTX opcode takes.
 
-Bank of a byte address = (address / 4) mod 32. Up to 32 bits a lane: the whole warp, the most distinct words in one
-bank. 64 bits: two half-warps, 128: four quarter-warps; loads merge pairs of groups when for every active lane i lane
-i^1 is inactive or has the same address, or the same with i^2.
+Nothing of the package is asked: neither how it reads opcodes nor its records.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-
-from ptxaudit import score_request
-from ptxaudit.base.errors import InputError
+import reference
 
 from .code import WIDTH
 
-LANES, BANKS, WORD = 32, 32, 4
-
-
-def plain(addresses: dict[int, int], width: int, is_load: bool) -> tuple[int, int]:
-    """(wavefronts, ideal) of a load or store of `width` bytes a lane."""
-    size = LANES if width <= WORD else LANES * WORD // width
-    if is_load and width > WORD:
-        for bit in (1, 2):
-            if all(addresses.get(l ^ bit, a) == a for l, a in addresses.items()):
-                size *= 2
-                break
-    wavefronts = ideal = 0
-    for start in range(0, LANES, size):
-        words = defaultdict(set)
-        for lane in range(start, start + size):
-            if lane in addresses:
-                a = addresses[lane]
-                for word in range(a // WORD, (a + width - 1) // WORD + 1):
-                    words[word % BANKS].add(word)
-        if words:
-            ideal += 1
-            wavefronts += max(map(len, words.values()))
-    return wavefronts, ideal
+LANES, WORD = 32, 4
+_COPY_WITHOUT_A_COUNT = "cg"  # no counter sees cp.async.cg
+_COMBINED = ("add", "min", "max", "and", "or", "xor")  # ptxas may let one lane act for all on one address
+_COUNTED = {"add": 1, "inc": 0xFFFF_FFFF}  # the constants for which ptxas may count lanes together
+_SINGLE = {  # operations that are one instruction; the others are loops
+    **dict.fromkeys((o, t) for o in ("add", "min", "max") for t in ("u32", "s32")),
+    **dict.fromkeys((o, "b32") for o in ("and", "or", "xor")),
+    **dict.fromkeys([("inc", "u32"), ("dec", "u32"), *(("exch", f"b{n}") for n in (32, 64, 128))]),
+}
+Score = tuple[int | None, int | None, int | None]
+UNCOUNTED: Score = (None, None, None)
 
 
 def score(
@@ -47,29 +29,67 @@ def score(
     sources: dict[int, int] | None = None,
     added: int | None = None,
     zeros=(),
-):
+) -> Score:
     """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant;
     zeros: lanes of a cp.async that write zeros, apart from those that copy."""
     base, *words = opcode.split(".")
-    types = [w for w in words if w in WIDTH]
-    if base in ("ld", "st") and types and ("shared" in words or base == "st"):
-        vector = next((int(w[1]) for w in words if w in ("v2", "v4", "v8")), 1)
-        w, ideal = plain(addresses, WIDTH[types[-1]] // 8 * vector, base == "ld")
-        return w, w, ideal
-    row = [addresses.get(l, 0) for l in range(LANES)]
-    active = sum(1 << l for l in addresses)
-    from_row = None if sources is None else [sources.get(l, 0) for l in range(LANES)]
-    try:
-        s = score_request(
-            opcode if size is None else f"{opcode} {size}",
-            row,
-            active,
-            sources=from_row,
-            operand=added,
-            zero_filled=sum(1 << l for l in zeros),
-        )
-    except InputError:  # an access that has no rule
-        return None, None, None
-    if s.bounds is None:
-        return None, None, None
-    return *s.bounds, s.ideal
+    if base not in ("ld", "st", "ldmatrix", "stmatrix", "cp", "atom", "red"):
+        return UNCOUNTED
+    width = WIDTH.get(words[-1], 0) // 8
+    lanes, row = sorted(addresses), [addresses.get(lane, 0) for lane in range(LANES)]
+    if base in ("ld", "st"):
+        width *= next((int(w[1]) for w in words if w in ("v2", "v4", "v8")), 1)
+        generic = not any(w.startswith("shared") for w in words)  # whose loads do not merge
+        return exact("store" if generic else {"ld": "load", "st": "store"}[base], width, lanes, row)
+    if base in ("ldmatrix", "stmatrix"):
+        rows = 8 * next(int(w[1]) for w in words if w in ("x1", "x2", "x4"))
+        ordinary = "m8n8" in words and "b16" in words
+        return exact(base, 16, [lane for lane in lanes if lane < rows], row) if ordinary else UNCOUNTED
+    if base == "cp":
+        copy = _COPY_WITHOUT_A_COUNT not in words and size is not None and sources is not None
+        return copied(size, lanes, row, sources, set(zeros)) if copy else UNCOUNTED
+    return atomic(
+        next(w for w in words if w in (*_COMBINED, "inc", "dec", "exch", "cas")), words[-1], lanes, row, added
+    )
+
+
+def exact(operation: str, width: int, lanes: list[int], row: list[int]) -> Score:
+    wavefronts, ideal, _ = reference.modern(operation, width, lanes, row)
+    return wavefronts, wavefronts, ideal
+
+
+def copied(width: int, lanes: list[int], row: list[int], sources: dict[int, int], zeros: set[int]) -> Score:
+    """cp.async.ca: the lanes that copy, and those that write zeros as stores do that serialise equal slots."""
+    copying, stored = [l for l in lanes if l not in zeros], [l for l in lanes if l in zeros]
+    low, high = reference.copy_bounds(width, copying, row, [sources.get(lane, 0) for lane in range(LANES)])
+    both = [reference.modern("cp.async", width, part, row) for part in (copying, stored)]
+    return low + both[1][0], high + both[1][0], both[0][1] + both[1][1]
+
+
+def atomic(operation: str, kind: str, lanes: list[int], row: list[int], added: int | None) -> Score:
+    """added: the constant, where it is one."""
+    width = WIDTH[kind] // 8
+    if operation == "cas" and width > 2:
+        return exact("cas", width, lanes, row)
+    if (operation, kind) not in _SINGLE:
+        return looped(width, lanes, row)
+    most, ideal, _ = reference.modern("atomic", width, lanes, row)
+    low = most
+    if added is not None and _COUNTED.get(operation) == added & 0xFFFF_FFFF:
+        low = min(most, reference.worst_bank(lanes, row, width))
+    elif added is not None and operation in _COMBINED and len({row[lane] for lane in lanes}) == 1:
+        low = min(most, 1)
+    return low, most, ideal
+
+
+def looped(width: int, lanes: list[int], row: list[int]) -> Score:
+    """A load, and passes each of which lets at least one lane of each bank (16 bits: of each word) through."""
+    load, ideal, _ = reference.modern("load", width, lanes, row)
+    if width < WORD:
+        swap = 2 * reference.fullest(lanes, row, WORD, 32)
+        words = [row[lane] // WORD for lane in lanes]
+        passes = max(map(words.count, words))
+    else:
+        swap = reference.modern("cast", width, lanes, row)[0]
+        passes = reference.fullest(lanes, row, width, 128 // width)
+    return load, passes * (load + swap), ideal

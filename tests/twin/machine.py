@@ -19,7 +19,6 @@ from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.artifacts.lines import ptx_lines
 from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.frontend.sass.disassemble import disassemble
 from ptxaudit.frontend.sass.lift import lift_module
 from ptxaudit.ir import graph
@@ -67,12 +66,11 @@ def variant(kernel) -> str:
 
 def runs(kernel, most_steps: int = 12_000) -> list[list]:
     """The requests of two runs of the twin that differ in what was never written. Raises TooLong."""
-    syntax = parse_module(kernel.text)
-    buffer = compare.parameter_buffer(flatten(syntax)[0]["k"], kernel.params, kernel.seed)
+    buffer = compare.parameter_buffer(flatten(kernel.text)[0]["k"], kernel.params, kernel.seed)
     out, places = [], None
     for seed in (kernel.seed, kernel.seed + 1):
         machine = Machine(
-            syntax,
+            kernel.text,
             "k",
             kernel.grid,
             kernel.block,
@@ -133,10 +131,9 @@ class Seen:
 
 
 def twin_side(kernel, text: str) -> dict[int, Seen]:
-    syntax = parse_module(text)
-    buffer = compare.parameter_buffer(flatten(syntax)[0]["k"], kernel.params, kernel.seed)
+    buffer = compare.parameter_buffer(flatten(text)[0]["k"], kernel.params, kernel.seed)
     counted, machine = compare.watch(
-        syntax,
+        text,
         "k",
         kernel.grid,
         kernel.block,
@@ -146,7 +143,7 @@ def twin_side(kernel, text: str) -> dict[int, Seen]:
         places={("shared", ALL): RESERVED},
     )
     machine = Machine(
-        syntax, "k", kernel.grid, kernel.block, buffer, seed=kernel.seed, cluster=kernel.cluster or (1, 1, 1)
+        text, "k", kernel.grid, kernel.block, buffer, seed=kernel.seed, cluster=kernel.cluster or (1, 1, 1)
     )
     machine.places["shared", ALL] = RESERVED
     out: dict[int, Seen] = {
@@ -168,7 +165,7 @@ def assembled(kernels) -> list[tuple]:
 def engine_side(kernel, cubin, module) -> dict[int, Seen]:
     """What the engine says of the machine code, by PTX line."""
     function = link(module, module.functions["k"])
-    buffer = compare.parameter_buffer(flatten(parse_module(kernel.text))[0]["k"], kernel.params, kernel.seed)
+    buffer = compare.parameter_buffer(flatten(kernel.text)[0]["k"], kernel.params, kernel.seed)
     launch = Launch("k", grid=kernel.grid, block=kernel.block, param_bytes=buffer, cluster=kernel.cluster)
     record_of: dict[int, SiteRecord] = {}
     taken: dict[int, list] = defaultdict(list)

@@ -31,8 +31,8 @@ def sample(folder: Path, blocks: int = 2, most_steps: int = 60_000) -> tuple[com
 
     blocks: in each dimension at most."""
     arch = "sm_90a" if "wgmma" in folder.name else "sm_90"
-    syntax = parse_module(nvrtc.compile_source(str(folder / f"{folder.name}.cu"), arch=arch).ptx)
-    module = lift_module(syntax)
+    text = nvrtc.compile_source(str(folder / f"{folder.name}.cu"), arch=arch).ptx
+    module = lift_module(parse_module(text))
     launches = read_launches(folder / "launch.toml")
     total, too_long = compare.Verdict(), []
     for kernel in module.kernels():
@@ -45,7 +45,7 @@ def sample(folder: Path, blocks: int = 2, most_steps: int = 60_000) -> tuple[com
                 continue
             try:
                 compare.launched(
-                    syntax, function, graph.build(function), launch, 1, total, needed_only=True, most_steps=most_steps
+                    text, function, graph.build(function), launch, 1, total, needed_only=True, most_steps=most_steps
                 )
             except TooLong:
                 too_long.append(kernel.name)

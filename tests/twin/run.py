@@ -16,8 +16,6 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
-from ptxaudit.frontend.ptx.parse import parse_module
-
 from .across import Across
 from .code import Code, Many, Step, flatten
 from .instructions import LANES, Frame, Instructions, Request, is_site
@@ -35,7 +33,7 @@ class Machine:
 
     def __init__(
         self,
-        text,
+        text: str,
         kernel: str,
         grid,
         block,
@@ -49,35 +47,33 @@ class Machine:
         policy: str = "lanes",
         turns: int | None = None,
     ):
-        module = parse_module(text) if isinstance(text, str) else text
-        self.codes, self.globals = flatten(module)
+        self.codes, self.globals = flatten(text)
         self.kernel = self.codes[kernel]
         self.grid, self.block, self.cluster = grid, block, cluster
         self.parameters, self.dynamic = parameters, dynamic_shared
         self.steps, self.most = 0, most_steps
         self.policy = policy
         self.turns = None if turns is None else random.Random(turns)
-        self.meetings: dict[str, list[int]] = {}  # of the functions that run
         self.requests: list[Request] = []
         self.record = record
         self.seed = seed
         self.places: dict[tuple[str, str], int] = {}
         self.memory = Bytes(("global", seed))
         self._place_variables()
-        self.needed: dict[str, set[int]] | None = {} if needed_only else None
+        self.needed_only = needed_only
 
     def meetings_of(self, code: Code) -> list[int]:
-        if code.name not in self.meetings:
-            self.meetings[code.name] = meeting(code)
-        return self.meetings[code.name]
+        if code.meetings is None:
+            code.meetings = meeting(code)
+        return code.meetings
 
     def runs(self, code: Code, at: int) -> bool:
         """The step is one that has to run."""
-        if self.needed is None:
+        if not self.needed_only:
             return True
-        if code.name not in self.needed:
-            self.needed[code.name] = needed(code)
-        return at in self.needed[code.name]
+        if code.needed is None:
+            code.needed = needed(code)
+        return at in code.needed
 
     def _place_variables(self) -> None:
         everything = list(self.globals.values()) + [v for c in self.codes.values() for v in c.variables.values()]

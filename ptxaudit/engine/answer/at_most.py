@@ -12,8 +12,8 @@ import numpy as np
 from ptxaudit.engine.domain.known_bits import Tristate, add, known_part, resized
 from ptxaudit.engine.domain.value import Value, array_zeros, lane_uniform
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks import partial
-from ptxaudit.hardware.banks.access import Access
 from ptxaudit.hardware.machine_model import Machine
 
 ADDRESS_BITS = 32  # of shared memory

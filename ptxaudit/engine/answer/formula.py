@@ -98,9 +98,9 @@ def _other(listed: tuple[int, ...]) -> str:
         return " ^ ".join(pieces) + (f" ^ {constant}" if constant else "") + "  (b0…b4: the lane's bits)"
     for width in (2, 4, 8, 16):
         if (numbers == numbers[_LANE % width]).all():
-            inner = numbers[:width]
-            step = int(inner[1] - inner[0])
-            if (inner == inner[0] + step * np.arange(width)).all():
+            inner = listed[:width]  # numbers that have no bounds: the ends of 64 bits may be among them
+            step = inner[1] - inner[0]
+            if all(n == constant + step * i for i, n in enumerate(inner)):
                 return f"{step}*(lane%{width})" + (f" + {constant}" if constant else "")
     return "{" + ", ".join(map(str, listed)) + "}[lane]"
 

@@ -40,6 +40,7 @@ from ptxaudit.ir.reasons import Kind, Reason, several
 
 OWN_FORMULA = "each site's own"
 CONCLUDING = "concluding from requests"
+WRAPPED = "some lanes are gigabytes apart, as where an index of 32 bits wraps around between them"
 PLACES = frozenset(("shared", "variable", "pointer", "window"))  # unknowns that say where an array lies
 
 
@@ -131,6 +132,7 @@ class _Found:
     open: list[Reason] = field(default_factory=list)  # why it is not known whether lanes go to shared memory
     more: int = 0  # wavefronts that lanes which go elsewhere may add
     some_none: bool = False  # some requests go elsewhere altogether
+    wrapped: Case | None = None  # of requests whose lanes an index of 32 bits may bring gigabytes apart
 
 
 class Conclusions:
@@ -229,6 +231,10 @@ class Conclusions:
         question = access, shape, tuple(asked), len(here) < len(seen), wide
         if question not in self._concluded:
             found = _added_up(asked, here[0].group, len(here) < len(seen))
+            if any(isinstance(one.request, Counted) and one.request.wraps for one in asked):
+                low, high = banks.bounds(machine, access, 1, LANES)
+                found.wrapped = Case(WRAPPED, low, high, None)
+                found.reasons.append(Reason(Kind.WRAPS))
             self._concluded[question] = _answer(index, access, machine, _Shapes.of(machine, access, shape, wide), found)
         return self._concluded[question]
 
@@ -395,12 +401,13 @@ class _Shapes(Record):
         high = None if shape is Shape.DECIDES_NOTHING else most if wide is None else wide
         return cls(shape.decides, low, high, (low, _widest_ideal(machine, access)))
 
-    def rest(self, cases: Iterable[Case], whole: tuple[int, int]) -> tuple[Case, ...]:
-        """The cases of blocks that are tried, and all others where they may cost more or less."""
+    def rest(self, cases: Iterable[Case], whole: tuple[int, int], found: _Found) -> tuple[Case, ...]:
+        """The cases that were seen, that of lanes which are not near each other, and all other blocks where they may
+        cost more or less."""
         cases = tuple(cases)
-        if self.low is None or (min(case.low for case in cases), max(case.high for case in cases)) == whole:
-            return cases
-        return *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
+        if self.low is not None and (min(case.low for case in cases), max(case.high for case in cases)) != whole:
+            cases = *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
+        return cases if found.wrapped is None else (*cases, found.wrapped)
 
     def around(self, low: int, high: int) -> tuple[int, int]:
         """A range that is seen, and what other shapes may make of it."""
@@ -428,6 +435,8 @@ def _answer(index: int, access: Access, machine: Machine, shapes: _Shapes, found
         if without.intersection(groups)
         else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None, shapes)
     )
+    if ideals is not None and found.wrapped is not None:
+        ideals = min(ideals[0], one_lane), max(ideals[1], _widest_ideal(machine, access))
     answer = partial(
         SiteResult,
         index,
@@ -452,7 +461,7 @@ def _answer(index: int, access: Access, machine: Machine, shapes: _Shapes, found
     whole = shapes.around(*_hull(low, high, found))
     if found.cases:
         return answer(
-            Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole)
+            Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole, found)
         )
     if shapes.decides and (
         len(found.ranges) == 1
@@ -460,8 +469,14 @@ def _answer(index: int, access: Access, machine: Machine, shapes: _Shapes, found
         or any(p != found.patterns[first] for p in found.patterns.values())
     ):
         table = tuple(Case(name, *r.wavefronts, r.ideal_high) for name, r in found.ranges.items())
-        reason = several(Reason(Kind.BY_SHAPE), _mask_reason(found.inexact) if found.inexact else None)
-        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole))
+        reason = several(Reason(Kind.BY_SHAPE), *found.reasons, _mask_reason(found.inexact) if found.inexact else None)
+        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole, found))
+    if found.wrapped is not None:
+        near = [Case("all lanes that can take part do", *main.wavefronts, main.ideal_high)]
+        if found.inexact:
+            near.append(Case("fewer lanes do", low, high, None))
+        reason = several(*found.reasons, _mask_reason(found.inexact) if found.inexact else None)
+        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(near, whole, found))
     if whole[0] == whole[1] and not found.reasons and not found.unknowns:
         note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
         return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
@@ -481,7 +496,7 @@ def _answer(index: int, access: Access, machine: Machine, shapes: _Shapes, found
             Status.DATA_DEPENDENT if data else Status.CONDITIONAL,
             _mask_reason(found.inexact),
             per_request=whole,
-            conditions=shapes.rest(cases, whole),
+            conditions=shapes.rest(cases, whole, found),
         )
     reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
     return answer(Status.BOUNDED, reason, per_request=whole, ways=_ways(found))
@@ -557,7 +572,7 @@ def _partly_elsewhere(
         reason,
         ideal_per_request=None,
         per_request=whole,
-        conditions=shapes.rest(cases, whole) if found.open or found.cases else (),
+        conditions=shapes.rest(cases, whole, found) if found.open or found.cases else (),
     )
 
 
@@ -593,7 +608,7 @@ def _open_answer(
             Status.CONDITIONAL,
             several(Reason(Kind.BY_SHAPE), worst.reason),
             per_request=whole,
-            conditions=shapes.rest(table, whole),
+            conditions=shapes.rest(table, whole, found),
         )
     return answer(status, worst.reason, per_request=None if status == Status.UNKNOWN else whole)
 
@@ -606,6 +621,8 @@ def _dependence(found: _Found) -> Reason | None:
 def _hull(low: int, high: int, found: _Found) -> tuple[int, int]:
     """What a request costs in any of the cases."""
     seen = [r.wavefronts for r in found.ranges.values() if r.low is not None]
+    if found.wrapped is not None:
+        seen.append((found.wrapped.low, found.wrapped.high))
     return min([low, *(few for few, _ in seen)]), max([high, *(many for _, many in seen)])
 
 

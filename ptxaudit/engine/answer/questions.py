@@ -21,12 +21,15 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
+from ptxaudit.engine.domain.value import POINTER_LIMIT
+from ptxaudit.engine.memory.given import READ_ONLY
+from ptxaudit.engine.memory.origins import LOWEST_POINTER, Origins
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.launch.symbols import symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Counted, Machine
-from ptxaudit.ir.data_sources import DataSources
+from ptxaudit.ir.data_sources import OF_DATA, DataSources
 from ptxaudit.ir.deciding import Deciding
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Special, Unknown
@@ -62,7 +65,7 @@ def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
 
 def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
     if (site.status is Status.DATA_DEPENDENT or _of_data(site)) and (pointers := asking.data_of(site.index)):
-        return replace(site, reason=several(site.reason, Reason(Kind.DATA_CAN_BE_SPECIFIED, given=(pointers,))))
+        return replace(site, reason=several(site.reason, *asking.hints(pointers)))
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
@@ -101,7 +104,7 @@ class _Asking:
 
     def __init__(self, function: Function, flow: Graph, launch: Launch | None, account: Account) -> None:
         self.function, self.flow, self.launch, self.account = function, flow, launch, account
-        self.known = launch.buffer(function)[1] if launch is not None else b""
+        self.values, self.known = launch.buffer(function) if launch is not None else (b"", b"")
         self.symbols = (
             {name for name, content in symbols_of(launch, function).constants.items() if content}
             if launch is not None
@@ -133,6 +136,14 @@ class _Asking:
         result: tuple[str, ...] = found
         return result
 
+    def hints(self, pointers: tuple[str, ...]) -> Iterator[Reason]:
+        """How to specify what pointers lead to: by their parameters, or at the addresses that they have."""
+        addressed = self._addressed
+        if names := tuple(name for name in pointers if name not in addressed):
+            yield Reason(Kind.DATA_CAN_BE_SPECIFIED, given=(names,))
+        if names := tuple(name for name in pointers if name in addressed):
+            yield Reason(Kind.DATA_AT_ADDRESSES, given=(names, tuple(f"{addressed[name]:#x}" for name in names)))
+
     def _address(self, index: int) -> Operand | None:
         """Of an access."""
         site = self.function.instructions[index].site
@@ -146,7 +157,8 @@ class _Asking:
     @cached_property
     def _data(self) -> DataSources:
         names = [self._name(position) for position in range(len(self.function.parameters))]
-        return DataSources(self.function, self.flow, names, self._pointers, self.account)
+        every = (*names, *self._addressed)
+        return DataSources(self.function, self.flow, every, self._pointers, self.account, self._helps)
 
     def _name(self, position: int) -> str:
         """What a parameter is specified by: its own name, its number where the file does not have it."""
@@ -154,10 +166,70 @@ class _Asking:
         return str(position) if name == numbered_name(self.function.name, position) else name
 
     def _pointers(self, op: Op) -> Iterator[str]:
-        """The parameter as wide as an address, and not specified, that an operation reads."""
-        return (
-            (option.removeprefix("--param ") for _, option in self._sources(op)) if self._is_pointer(op) else iter(())
-        )
+        """The parameter as wide as an address, and not specified, that an operation reads; or the part of one that
+        holds an address, whose data is not specified."""
+        if op.name != "load" or op.space != "param" or not isinstance(op.src[0], Const):
+            return
+        if self._is_pointer(op):
+            yield from (option.removeprefix("--param ") for _, option in self._sources(op))
+        word = (op.src[0].value + op.offset) // POINTER_BYTES * POINTER_BYTES
+        if name := self._addresses.get(word):
+            yield name
+
+    @cached_property
+    def _addresses(self) -> dict[int, str]:
+        """What is called how of the words of the parameters that hold an address, whose data is not specified."""
+        named = {}
+        for position, parameter in enumerate(self.function.parameters):
+            begin, end = parameter.offset, parameter.offset + parameter.size
+            name = self._name(position)
+            called = f"parameter {name}" if name == str(position) else name
+            for word in range(-(-begin // POINTER_BYTES) * POINTER_BYTES, end - POINTER_BYTES + 1, POINTER_BYTES):
+                number = int.from_bytes(self.values[word : word + POINTER_BYTES], "little")
+                if not all(self.known[word : word + POINTER_BYTES] or b"\0") or not self._open(number):
+                    continue
+                named[word] = called if parameter.size == POINTER_BYTES else f"{called}, byte {word - begin}"
+        return named
+
+    def _open(self, number: int) -> bool:
+        """A number that may be an address of memory whose content is not specified."""
+        buffers = self.launch.buffers if self.launch is not None else ()
+        inside = any(begin <= number < begin + len(content) for begin, content in buffers)
+        return LOWEST_POINTER <= number < POINTER_LIMIT and not inside
+
+    @cached_property
+    def _addressed(self) -> dict[str, int]:
+        """The addresses of what `_addresses` names."""
+        return {
+            name: int.from_bytes(self.values[word : word + POINTER_BYTES], "little")
+            for word, name in self._addresses.items()
+        }
+
+    def _helps(self, name: str, index: int) -> bool:
+        """Whether a load would take what is specified of the memory that a pointer leads to: none that the kernel may
+        write, unless the load is promised to be of read-only memory.
+        """
+        if not READ_ONLY.isdisjoint(self.function.instructions[index].opcode.split(".")):
+            return True
+        return self._written is not None and name not in self._written
+
+    @cached_property
+    def _written(self) -> set[str] | None:
+        """The pointers that the kernel may write through; None: any."""
+        origins = Origins(self.flow, self.values, self.known, self.account)
+        names = dict(self._addresses)
+        for position, parameter in enumerate(self.function.parameters):
+            names.setdefault(parameter.offset, self._name(position))
+        out: set[str] = set()
+        for instruction in self.function.instructions:
+            for op in instruction.ops:
+                if op.name not in ("store", "atom") or op.space not in OF_DATA:
+                    continue
+                bases = origins.bases(instruction.index, op)
+                if bases is None:
+                    return None
+                out.update(names[base.key] for base in bases if base.kind == "parameter" and base.key in names)
+        return out
 
     @cached_property
     def _deciding(self) -> tuple[Deciding, Deciding]:

@@ -6,6 +6,7 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Case, Pattern
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.hardware.memory import sectors
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
@@ -429,13 +431,14 @@ class SiteRecord:
         for step in distinct(steps[loose]):
             rows = np.flatnonzero(steps == step)
             put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
-            for residue in range(int(step), shift, int(step)):
-                s = self._by_rule(
-                    addresses[rows] + residue,
-                    active[rows],
-                    None if sources is None else sources[rows],
-                    None if filled is None else filled[rows],
-                )
+            every = self._moved(
+                addresses[rows],
+                active[rows],
+                None if sources is None else sources[rows],
+                None if filled is None else filled[rows],
+                range(int(step), shift, int(step)),
+            )
+            for residue, s in every:
                 put(residue, s.low, s.high, s.ideal)
                 low[rows] = np.minimum(low[rows], s.low)
                 high[rows] = np.maximum(high[rows], s.high)
@@ -455,6 +458,23 @@ class SiteRecord:
                 old = self.residues.get(residue, [lo, hi, best])
                 self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
         return out
+
+    def _moved(
+        self,
+        addresses: np.ndarray,
+        active: np.ndarray,
+        sources: np.ndarray | None,
+        filled: np.ndarray | None,
+        residues: range,
+    ) -> Iterator[tuple[int, banks.Scores]]:
+        """The requests by the machine's rule, all of their addresses further by each residue."""
+        if sources is None and filled is None and sectors.moves(self.access, residues.step):
+            for moved in sectors.moved(self.access, addresses, active, residues, self.evidence):
+                self.account.spend(REQUEST + len(addresses), SCORING)
+                yield moved
+            return
+        for residue in residues:
+            yield residue, self._by_rule(addresses + residue, active, sources, filled)
 
     def _by_rule(
         self, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None, filled: np.ndarray | None

@@ -77,11 +77,13 @@ class Observation(Record, eq=False, dict=True):
 
 
 class Counted(Record, eq=False):
-    """A request with figures; unknown, cases: what they depend on, where that multiplies the lane."""
+    """A request with figures; unknown, cases: what they depend on, where that multiplies the lane. wraps: as of
+    `Place`."""
 
     record: SiteRecord
     unknown: Uniform | None = None
     cases: tuple[Case, ...] = ()
+    wraps: bool = False
 
 
 class NoFigure(Exception):
@@ -95,7 +97,8 @@ class Place(Record, eq=False):
     """An address as far as it decides a request, less a multiple of the shift that changes no count.
 
     numbers: (rows, lanes) or less; zeros: low bits that unknowns leave alone; line: not 0: known modulo this only;
-    varying: unknowns with what each is multiplied by in the lanes; code: what tells it from others.
+    varying: unknowns with what each is multiplied by in the lanes; code: what tells it from others; wraps: this holds
+    unless lanes are gigabytes apart, as where an index of 32 bits wraps around between them.
     """
 
     numbers: np.ndarray
@@ -103,18 +106,20 @@ class Place(Record, eq=False):
     line: int
     varying: tuple[tuple[Uniform, np.ndarray], ...]
     code: tuple[Any, ...]
+    wraps: bool = False
 
 
 def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Place:
     """What of an observation's address decides its cost. shift: of the machine's rule, in bytes. Raises NoFigure where
     the address is not known."""
     value, moved = as_unknown(o.base), o.offset % shift
-    line, wide = 0, min(value.bits, bits_of(access))
+    line, wide, wraps = 0, min(value.bits, bits_of(access)), False
     if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.lanes).any()):
         raise _not_known(value, moved, Kind.ADDRESS)
     if value.valid is not None and value.valid < wide:
-        line = line_of(machine, access)
-        if (1 << value.valid) % line or access.bypass or wide > ADDRESS_BITS:
+        wraps = wide > ADDRESS_BITS and value.valid >= ADDRESS_BITS
+        line = 0 if wraps else line_of(machine, access)
+        if access.bypass or not wraps and (wide > ADDRESS_BITS or (1 << value.valid) % line):
             raise _not_known(value, moved, Kind.LOW_BITS)
     zeros, varying = ADDRESS_BITS, []
     for u, c in value.terms:
@@ -125,13 +130,27 @@ def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Pl
             varying.append((u, c))
         else:
             zeros = min(zeros, u.zeros + common)
+    if wraps and varying:
+        raise _not_known(value, moved, Kind.LOW_BITS)
     numbers = resize(value.base, wide)
     if moved:
         numbers = numbers + numbers.dtype.type(o.offset & (1 << wide) - 1)
     numbers = signed(numbers).astype(np.int64)
+    if wraps:
+        assert value.valid is not None
+        numbers = _near(numbers, o.lanes, value.valid)
     numbers -= int(numbers[0, 0]) // shift * shift
-    code = zeros, line, numbers.shape, numbers.tobytes(), *((u, c.shape, c.tobytes()) for u, c in varying)
-    return Place(numbers, zeros, line, tuple(varying), code)
+    code = zeros, line, wraps, numbers.shape, numbers.tobytes(), *((u, c.shape, c.tobytes()) for u, c in varying)
+    return Place(numbers, zeros, line, tuple(varying), code, wraps)
+
+
+def _near(numbers: np.ndarray, mask: np.ndarray, valid: int) -> np.ndarray:
+    """(rows, lanes): the numbers modulo 2**valid, each row's as close to its first active lane's as they can be."""
+    wide = np.broadcast_to(numbers, mask.shape)
+    first = np.take_along_axis(wide, mask.argmax(axis=1)[:, None], 1)
+    half = 1 << valid - 1
+    near: np.ndarray = first % (1 << ADDRESS_BITS) + (wide - first + half) % (1 << valid) - half
+    return near
 
 
 def bits_of(access: Access) -> int:
@@ -173,7 +192,7 @@ def scored(
     for v in variants:
         record.add(v, mask, weights, np.zeros(len(mask), np.int64), None, place.zeros, place.line)
     record.flush()
-    return Counted(record)
+    return Counted(record, wraps=place.wraps)
 
 
 def _distinct_rows(

@@ -123,15 +123,29 @@ def _sign_extend_array(array: np.ndarray, bits: int) -> np.ndarray:
 
 
 def _widened(name: str, value: Value, bits: int) -> Value | None:
-    """A value that is the same in all lanes, extended: the sum in more bits, less a multiple of what it wrapped
-    around; how often it did is one more unknown."""
+    """A value whose lanes wrap around together, extended: the sum in more bits, less a multiple of what it wrapped
+    around; how often it did is one more unknown, the same in all lanes of a warp."""
     flat = squeeze(value)
-    if not flat.uniform or flat.poison is not None or flat.valid is not None or not flat.terms:
+    if flat.poison is not None or flat.valid is not None or not flat.terms or not _wraps_together(flat):
         return None
     wraps = Uniform("wraps", bits, kind="extension", key=(name, fingerprint(flat)), **made_of(flat))
     more = unknown(wraps).terms[0]
     terms = tuple((u, resize(c, bits)) for u, c in flat.terms)
     return Value(resize(flat.base, bits), (*terms, (wraps, more[1] << more[1].dtype.type(flat.bits))))
+
+
+def _wraps_together(value: Value) -> bool:
+    """How often the sum wraps around, read signed or not, is the same in all lanes of a warp: they are the same, or
+    differ below the lowest bit that the unknowns reach, so that no sum of them carries where another does not.
+
+    8·u + {0, …, 7}: together;  8·u + {4, …, 11}: 8·u may be 2**32 - 8
+    """
+    if value.uniform:
+        return True
+    if any(c.shape[1] > 1 for _, c in value.terms):
+        return False
+    above = value.base >> value.base.dtype.type(min(term_zeros(value), value.bits - 1))
+    return bool((above == above[:, :1]).all())
 
 
 def partial(value: Value, bits: int, valid: int) -> Value:

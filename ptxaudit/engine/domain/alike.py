@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.engine.domain.alternatives import Alternatives
+from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access

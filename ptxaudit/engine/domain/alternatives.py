@@ -16,15 +16,13 @@ rest drops them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import count
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.outcomes import Alternatives, Axis
 from ptxaudit.engine.domain.value import (
     Terms,
     Uniform,
@@ -40,25 +38,6 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 MOST = 64  # alternatives of one value; beyond them it is opaque
 MOST_NUMBERS = 1 << 22  # of all rows, lanes and alternatives of one value
-_serial = count()
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One event with `size` outcomes. uniform: all lanes of a row have the same outcome."""
-
-    size: int
-    uniform: bool
-    serial: int = field(default_factory=lambda: next(_serial))
-
-
-class Alternatives(Record, eq=False):
-    """bases: (K, rows, lanes), or fewer of the last two; K is the product of the axes' sizes, the first axis slowest.
-    lost: lanes whose number may be none of these, or None."""
-
-    axes: tuple[Axis, ...]
-    bases: np.ndarray
-    unknown: np.ndarray | None
 
 
 def chosen(

@@ -28,14 +28,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.ir.reasons import Reason, sentence
-
-if TYPE_CHECKING:
-    from ptxaudit.engine.domain.alternatives import Alternatives
 
 DTYPES: dict[int, type[Any]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}

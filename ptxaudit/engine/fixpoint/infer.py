@@ -205,10 +205,17 @@ def _kept(access: banks.Access, seen: list[Seen], origin: list[int] | None) -> K
     for o in (s.observation for s in seen if s.group == seen[0].group):
         why = o.located.why if o.located is not None else None
         if why is not None:
-            return Kept(access, missing=why if origin is None else why.moved(origin))
+            return _of_original(Kept(access, missing=why), origin)
         if o.located is None or o.lanes.any():
             keeper.add(o.address, o.lanes, None, certain=o.exact)
-    return keeper.kept()
+    return _of_original(keeper.kept(), origin)
+
+
+def _of_original(kept: Kept, origin: list[int] | None) -> Kept:
+    """The same, its reason about the function that was copied, where one was."""
+    if origin is None or kept.missing is None:
+        return kept
+    return replace(kept, missing=kept.missing.moved(origin))
 
 
 def _shapes(question: Question) -> dict[int, Shape]:

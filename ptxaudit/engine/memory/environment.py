@@ -27,6 +27,7 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.memory.constants import Constants
+from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special, Unknown
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -45,12 +46,6 @@ _WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variabl
 HIGH_WORD = 1 << 32
 WINDOW_ZEROS = 24  # low bits of where a window begins
 ALL_BLOCKS = 0b111  # of a number that block indices of all dimensions make
-# special registers that hold a part of where a state space begins among generic addresses
-WINDOWS = {
-    f"{space}_window_{end}": (space, part)
-    for space in ("shared", "local")
-    for end, part in (("lo", "low"), ("hi", "high"))
-}
 
 
 class Facts(Record):

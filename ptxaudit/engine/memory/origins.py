@@ -13,6 +13,7 @@ anywhere.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
@@ -21,12 +22,12 @@ from typing import Any
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.value import POINTER_LIMIT
-from ptxaudit.engine.memory.environment import WINDOWS
+from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.dataflow.solve import solve
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Const, Op, Operand, Parameter, Reg, Special
+from ptxaudit.ir.nodes import Address, Const, Guard, Instruction, Op, Operand, Parameter, Reg, Special
 from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
@@ -71,6 +72,7 @@ NUMBER, DATA, ANY = (frozenset((Atom(part),)) for part in (Part.NUMBER, Part.DAT
 _PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
 
 
+_TEMPORARY = re.compile(r"t\d+\.\d+")  # of machine code: no register of PTX has a point in its name
 _CONVERSIONS = ("cvta", "cvta.to", "mapa")
 # What lanes do together has no row: numbers, and what another lane has.
 _WITHOUT_ROW = dict.fromkeys((*WARP, "isspacep", "barrier", "mufu"), Origin.NUMBER) | {"shfl": Origin.SOURCE}
@@ -230,8 +232,77 @@ def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[
     yield from ((index, k) for k in own)
     if any(instructions[index].ops[k].guard is None for k in own):
         return  # a temporary of the instruction
-    for definition in graph.reaching(name, index):
-        yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if writes(op))
+    reaching = graph.reaching(name, index)
+    given = _under_one_guard(graph, name, index, reaching)
+    for definition in reaching:
+        if given is None or definition == given or not _before(graph, definition, given):
+            yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if writes(op))
+
+
+def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> int | None:
+    """An instruction that comes before the one at `index` on every way, and writes a register wherever that does
+    anything, as both have one guard: what was written before the first is not read. None where there is none.
+
+        @p ld r, [a];  @p st [r]       reads the first alone, whatever was in r before
+
+    The guard is the same where one instruction alone, before both, always writes it: were it to write it again between
+    the two, the first of them would come again as well.
+    """
+    instructions = graph.function.instructions
+    guard = _guard_of(instructions[index])
+    if guard is None or len(reaching) < 2:
+        return None
+    made = _made_by(graph, guard.reg.name, index)
+    if made is None:
+        return None
+    return next(
+        (
+            at
+            for at in sorted(reaching, reverse=True)
+            if _writes_under(instructions[at], name, guard)
+            and _before(graph, at, index)
+            and _before(graph, made, at)
+            and _made_by(graph, guard.reg.name, at) == made
+        ),
+        None,
+    )
+
+
+def _made_by(graph: Graph, name: str, index: int) -> int | None:
+    """The one instruction that a register has its value from at another one, where it always writes it."""
+    found = graph.reaching(name, index)
+    if len(found) != 1:
+        return None
+    (made,) = found
+    always = all(
+        op.guard is None
+        for op in graph.function.instructions[made].ops
+        if any(d is not None and d.name == name for d in op.dst)
+    )
+    return made if always else None
+
+
+def _before(graph: Graph, one: int, other: int) -> bool:
+    """Every way to the other leads through the first."""
+    block, later = graph.block_of[one], graph.block_of[other]
+    return one < other if block == later else graph.dominates(block, later)
+
+
+def _writes_under(instruction: Instruction, name: str, guard: Guard) -> bool:
+    return all(op.guard == guard for op in instruction.ops if any(d is not None and d.name == name for d in op.dst))
+
+
+def _guard_of(instruction: Instruction) -> Guard | None:
+    """The guard of all that an instruction does; None where it has none, or not one alone."""
+    guards = {op.guard for op in instruction.ops if not _for_itself(op)}
+    if instruction.site is not None:
+        guards.add(instruction.site.guard)
+    return next(iter(guards)) if len(guards) == 1 and instruction.control is None else None
+
+
+def _for_itself(op: Op) -> bool:
+    """It writes temporaries of its instruction alone."""
+    return bool(op.dst) and op.name in OPS and all(d is None or _TEMPORARY.fullmatch(d.name) for d in op.dst)
 
 
 # --- operands -------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, is_buffer
+from ptxaudit.frontend.launch.parameters import pack
 from ptxaudit.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -312,8 +313,6 @@ class Launch:
 
         Raises InputError for too few or too many parameters and for values that do not fit.
         """
-        from ptxaudit.frontend.launch.parameters import pack
-
         return pack(self, function)
 
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from ptxaudit.base.demangle import split_name
+from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import whole
 from ptxaudit.frontend.launch.buffers import Buffer
-from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.ir import nodes as ir
 
 
@@ -35,7 +35,22 @@ _INTEGER_TYPE = re.compile(
 )
 
 
-def pack(launch: Launch, function: ir.Function) -> tuple[bytes, bytes]:
+class Specified(Protocol):
+    """What a launch says of parameters: see `launch.Launch`."""
+
+    @property
+    def params(self) -> tuple[Any, ...] | None: ...
+
+    @property
+    def named(self) -> Mapping[str, Any]: ...
+
+    @property
+    def param_bytes(self) -> bytes | None: ...
+
+    def error(self, what: str, hint: str = "", setting: str = "") -> InputError: ...
+
+
+def pack(launch: Specified, function: ir.Function) -> tuple[bytes, bytes]:
     """(data, known), both as long as the parameter buffer; known has 1 for bytes that are specified, else 0.
 
     Raises InputError, at the launch's place, for too few or too many parameters, a value that
@@ -75,7 +90,7 @@ def _name(function: ir.Function) -> str:
     return split_name(function.name)[0]
 
 
-def _raw(launch: Launch, function: ir.Function, size: int) -> tuple[bytes, bytes]:
+def _raw(launch: Specified, function: ir.Function, size: int) -> tuple[bytes, bytes]:
     raw = launch.param_bytes or b""
     padding = -size % 8  # capture tools record whole words of the buffer
     if not size <= len(raw) <= size + padding:
@@ -86,7 +101,7 @@ def _raw(launch: Launch, function: ir.Function, size: int) -> tuple[bytes, bytes
     return raw[:size], b"\1" * size
 
 
-def _values(launch: Launch, function: ir.Function) -> dict[int, Any]:
+def _values(launch: Specified, function: ir.Function) -> dict[int, Any]:
     """The values that are specified, by position."""
     count = len(function.parameters)
     values: dict[int, Any] = {}
@@ -104,7 +119,7 @@ def _values(launch: Launch, function: ir.Function) -> dict[int, Any]:
     return {index: value for index, value in values.items() if specified(value)}
 
 
-def _position(launch: Launch, function: ir.Function, key: str) -> int:
+def _position(launch: Specified, function: ir.Function, key: str) -> int:
     names = [parameter.name for parameter in function.parameters]
     if (number := whole(key)) is not None and number < len(names):
         return number

@@ -30,7 +30,8 @@ rule's *invariant shift*. How many lanes, banks and bytes: all in the machine's 
 
 from typing import Any
 
-from ptxaudit.hardware.banks.access import Access, classify
+from ptxaudit.hardware.access import Access
+from ptxaudit.hardware.banks.opcodes import classify
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.machines import get as get_machine
 

@@ -10,7 +10,6 @@ Requests are taken in chunks, so that memory does not grow with n beyond the res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,38 +17,18 @@ import numpy as np
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks import copies, few
-from ptxaudit.hardware.banks.access import Access
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
+from ptxaudit.hardware.memory import sectors
+from ptxaudit.hardware.scores import Scores, first_with
 
 CHUNK = 1 << 16  # lanes (or bins) of one chunk: half a megabyte an int64 array, so that several stay in the cache
 _NOTHING = np.iinfo(np.int64).max  # sorts after every word: an inactive lane
 UNKNOWN = -1
 
 # the ufuncs themselves: an array's methods take a microsecond longer, and requests often come one by one
-_any, _most, _sum, _bits = np.logical_or.reduce, np.maximum.reduce, np.add.reduce, np.bitwise_or.reduce
-
-
-@dataclass(slots=True, eq=False)
-class Scores:
-    """One figure a request, all arrays (n,) int64.
-
-    low, high: bounds of the wavefronts, equal where exact.
-    ideal: wavefronts without any conflict. ways: -1 where only a range is known.
-    cp.async.cg, which no counter sees, has -1 in all four, and instead
-    lines: k of the lanes that copy; lines_low: the least that it may be, where lanes may be zero-filled and which is
-    not specified; lines_ideal. All three None for other accesses.
-    evidence: "measured" | "by rule".
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    ideal: np.ndarray
-    ways: np.ndarray
-    lines: np.ndarray | None
-    lines_ideal: np.ndarray | None
-    evidence: str
-    lines_low: np.ndarray | None = None
+_any, _most, _sum = np.logical_or.reduce, np.maximum.reduce, np.add.reduce
 
 
 class _Part(NamedTuple):
@@ -86,9 +65,7 @@ def score(
         return _perhaps_merged(machine, replace(access, clustered=False), addresses, active)
     rule = _rule(machine, access)
     if access.space != "shared":
-        from ptxaudit.hardware.memory import sectors as memory
-
-        return memory.score(rule, access, addresses, active, sources, machine.evidence(access))
+        return sectors.score(rule, access, addresses, active, sources, machine.evidence(access))
     n, lanes = addresses.shape
     step = max(1, CHUNK // _numbers(rule.count, lanes))
     if n <= step:
@@ -231,17 +208,6 @@ def _check_alignment(access: Access, addresses: np.ndarray, active: np.ndarray) 
             f"{access.opcode}: lane {lane}'s address {address} is not a multiple of {access.align}",
             f"an access of {access.width} bytes is aligned to them; the hardware faults otherwise",
         )
-
-
-def first_with(bits: int, numbers: np.ndarray, active: np.ndarray) -> tuple[int, int] | None:
-    """(lane, number) of the first active lane whose number has one of the bits, or None."""
-    if not int(_bits(numbers, None)) & bits:
-        return None
-    bad = (numbers & bits != 0) & active
-    if not bad.any():
-        return None
-    row, lane = (int(i) for i in np.argwhere(bad)[0])
-    return lane, int(numbers[row, lane])
 
 
 # --- the four kinds of counting -------------------------------------------------------------

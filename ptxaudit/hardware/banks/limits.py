@@ -11,8 +11,9 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.hardware.banks.access import Access
+from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
+from ptxaudit.hardware.memory import sectors
 
 
 @lru_cache(maxsize=8192)
@@ -37,8 +38,6 @@ def bounds(
         raise InputError(f"{lanes_low} to {lanes_high} active lanes of {machine.lanes}")
     rule = machine.known_rule(access)
     if access.space != "shared":
-        from ptxaudit.hardware.memory import sectors
-
         return sectors.bounds(rule, access, lanes_low, lanes_high)
     low, high = lanes_low, lanes_high
     rows = machine.lanes

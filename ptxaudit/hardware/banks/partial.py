@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.hardware.banks.access import Access
+from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Uncertainty
 
 MOST_KINDS = 256  # of rows that are looked at: of a launch with more, the bounds by lanes hold

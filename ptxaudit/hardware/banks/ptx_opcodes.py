@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ptxaudit.hardware.banks.access import UNSCORED, Access, product, unknown
+from ptxaudit.hardware.access import UNSCORED, Access, product, unknown
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
 
 _TYPE = re.compile(r"([busf])(8|16|32|64|128)$")

@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from ptxaudit.hardware.banks.access import Access, unknown
+from ptxaudit.hardware.access import Access, unknown
 
 _SASS = {
     "LDG": ("load", "global"),

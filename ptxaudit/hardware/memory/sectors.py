@@ -17,13 +17,16 @@ together; the first of each run is one distinct sector.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import partial
+
 import numpy as np
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.hardware.banks.access import Access
-from ptxaudit.hardware.banks.count import Scores, first_with
+from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.machine_model import Counted, Rule
 from ptxaudit.hardware.memory.rules import LINE, SECTOR, WORD
+from ptxaudit.hardware.scores import Scores, first_with
 
 LANES_OF_SECTOR = SECTOR // WORD
 _NOTHING = np.iinfo(np.int64).max
@@ -60,6 +63,49 @@ def score(
         )
         ideal = np.minimum(low, -(-used // SECTOR))
     return Scores(low, high, ideal, ways, lines, np.minimum(lines, -(-used // LINE)), evidence, lines)
+
+
+def moves(access: Access, step: int) -> bool:
+    """`moved` counts it: sectors of global memory that no other address decides, by steps that keep it aligned."""
+    return access.operation in ("global", "global atomic") and not access.zero_fill and step % access.align == 0
+
+
+def moved(
+    access: Access, addresses: np.ndarray, active: np.ndarray, residues: Iterable[int], evidence: str
+) -> Iterator[tuple[int, Scores]]:
+    """(residue, `score` of the addresses that many bytes further) of each. Aligned requests that are not misaligned
+    where they are.
+
+    Of two sorted addresses g bytes apart, g < 32, the second is in another sector where the first one's place in
+    its sector is 32 - g or more: for g of 32 residues, one after the other.
+    """
+    ordered = np.where(active, addresses, _NOTHING)
+    ordered.sort(axis=1)
+    used = active.sum(axis=1) * _width(access)
+    of_sectors, of_lines = _by_residue(ordered, SECTOR), _by_residue(ordered, LINE)
+    alike = _most_alike(ordered) if access.access == "atomic" else None
+    for residue in residues:
+        sectors, lines = of_sectors[:, residue % SECTOR], of_lines[:, residue % LINE]
+        ideal = np.minimum(sectors, -(-used // SECTOR))
+        ways = np.minimum(sectors, 1) if alike is None else alike
+        best = np.minimum(lines, -(-used // LINE))
+        yield residue, Scores(sectors, sectors, ideal, ways, lines, best, evidence, lines)
+
+
+def _by_residue(ordered: np.ndarray, size: int) -> np.ndarray:
+    """(n, size): distinct multiples of `size` below the sorted addresses, all of them further by 0 … size - 1."""
+    first, second = ordered[:, :-1], ordered[:, 1:]
+    gap = np.where(second != _NOTHING, second - np.where(second != _NOTHING, first, 0), 0)
+    apart: np.ndarray = (gap >= size).sum(axis=1) + (ordered[:, 0] != _NOTHING)
+    rows, at = np.nonzero((gap > 0) & (gap < size))
+    near = gap[rows, at]
+    begins = (-near - first[rows, at]) % size
+    wide = 2 * size + 1  # a run of residues may pass the last one
+    count = partial(np.bincount, minlength=len(ordered) * wide)
+    changes = count(rows * wide + begins) - count(rows * wide + begins + near)
+    within = np.cumsum(changes.reshape(len(ordered), wide), axis=1)
+    found: np.ndarray = apart[:, None] + within[:, :size] + within[:, size : 2 * size]
+    return found
 
 
 def _distinct(ordered: np.ndarray, size: int) -> np.ndarray:

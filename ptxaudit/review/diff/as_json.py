@@ -1,16 +1,13 @@
-"""A diff as JSON, `ptxaudit/diff/1`: `schemas/diff-1.schema.json` documents every key."""
+"""The kernels of a diff as JSON, `ptxaudit/diff/1`; `Diff.to_dict` is the document."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ptxaudit.report.measures import MEASURES
 from ptxaudit.report.mix import widths
 from ptxaudit.report.model import AnySite, Kernel, Site, plain
-
-if TYPE_CHECKING:
-    from ptxaudit.review.diff.reports import Diff, KernelDiff
-    from ptxaudit.review.diff.verdict import Change
+from ptxaudit.review.diff.kernels import KernelDiff
+from ptxaudit.review.diff.verdict import Change
 
 _OF_SITE = (
     "id",
@@ -48,27 +45,8 @@ _OF_MEMORY = (
 )
 
 
-def diff_dict(diff: Diff) -> dict[str, Any]:
-    """The whole document."""
-    from ptxaudit.review.diff.reports import SCHEMA
-
-    return {
-        "schema": SCHEMA,
-        "old": diff.sides[0],
-        "new": diff.sides[1],
-        "got_worse": diff.got_worse,
-        "counts": {str(verdict): count for verdict, count in diff.counts.items()},
-        "memory_counts": {
-            space: {str(verdict): count for verdict, count in counts.items()}
-            for space, counts in diff.memory_counts.items()
-        },
-        "totals": {name: list(both) for name, both in diff.totals.items()},
-        "figures": {name: list(diff.total(name)) for name in MEASURES},
-        "kernels": [_kernel(kernel) for kernel in diff.kernels],
-    }
-
-
-def _kernel(entry: KernelDiff) -> dict[str, Any]:
+def kernel_dict(entry: KernelDiff) -> dict[str, Any]:
+    """A kernel of both reports."""
     kernel = entry.kernel
     return {
         "name": kernel.name,

@@ -61,7 +61,7 @@ def audit_side(side: Side, progress: Progress = silent, code: bool = True) -> Au
 
     book = CodeBook([side.path], side.options)
     parts = tuple(audit_parts([side.path], side.options, progress, book.keep if code else None))
-    return Audited(side, report_of(parts, Roots.of([side.path], side.options)), parts, book)
+    return Audited(side, report_of(parts, Roots.of([side.path], side.options.source_root)), parts, book)
 
 
 def audit_sides(sides: Sequence[Side], progress: Progress = silent, code: bool = True) -> list[Audited | InputError]:
@@ -102,7 +102,9 @@ def _compiled_together(
     return [
         one
         if isinstance(one, InputError)
-        else Audited(side, report_of([parts[at]], Roots.of([side.path], side.options)), (parts[at],), books[at])
+        else Audited(
+            side, report_of([parts[at]], Roots.of([side.path], side.options.source_root)), (parts[at],), books[at]
+        )
         for at, (one, side) in enumerate(zip(compiled, sides, strict=True))
     ]
 

@@ -14,10 +14,10 @@ from ptxaudit.pipeline.collect import Part, Progress, silent, unmatched
 from ptxaudit.pipeline.examine import examine
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.model import Problem, Tool
-from ptxaudit.review.explain import Explained, names, no_site
 from ptxaudit.review.fix.checked import checked
 from ptxaudit.review.fix.repairs import ArrayRepairs, repairs_of
 from ptxaudit.review.fix.report import FixReport, PatchEntry, array_entry
+from ptxaudit.review.wanted import names, no_site
 
 
 def find_repairs(
@@ -71,8 +71,8 @@ def report_of(found: Sequence[ArrayRepairs], part: Part, patched: PatchEntry | N
 
 def _sites(wanted: str, kernels: Sequence[Examined], part: Part) -> set[tuple[int, int]]:
     """(id of what was examined, instruction) of the sites that `wanted` names."""
-    every = [Explained(examined, site, result) for examined in kernels for result, site in examined.of_shared]
-    chosen = {(id(one.examined), one.result.index) for one in every if names(wanted, one)}
+    every = [(examined, site, result) for examined in kernels for result, site in examined.of_shared]
+    chosen = {(id(examined), result.index) for examined, site, result in every if names(wanted, site, examined.entry)}
     if not chosen and not part.problems:
-        raise no_site(wanted, every, part)
+        raise no_site(wanted, [(site, examined.entry) for examined, site, _ in every], part)
     return chosen

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Literal
 
 from msgspec import field
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.report.model import Kernel, MemorySite, Report, Site
-from ptxaudit.review.findings import Finding
+from ptxaudit.review.findings import Finding, allow
 
 Level = Literal["error", "warning", "note"]
 
@@ -65,6 +65,13 @@ def get(name: str) -> Rule:
         if wanted in (rule.id.lower(), rule.name):
             return rule
     raise InputError(f"there is no rule {name!r}", "`ptxaudit rule` lists them: " + ", ".join(RULES))
+
+
+def find(report: Report, ignore: Collection[str] = ()) -> tuple[Finding, ...]:
+    """Everything that any rule finds, but those ignored (by id), in the order of the rules; what the
+    sources allow is marked."""
+    found = [finding for rule in RULES.values() if rule.id not in ignore for finding in rule.check(report)]
+    return tuple(allow(found, report.suppressions))
 
 
 RULES: dict[str, Rule] = _load()

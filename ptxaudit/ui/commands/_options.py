@@ -160,6 +160,13 @@ width_option = click.option(
     "--width", type=click.IntRange(min=40), metavar="COLUMNS", help="How wide text is. [as the terminal]"
 )
 
+table_width_option = click.option(
+    "--width",
+    type=click.IntRange(min=40),
+    metavar="COLUMNS",
+    help="How wide text is: sentences are folded, rows of tables cut. [as wide as it gets]",
+)
+
 isa_option = click.option(
     "--isa",
     type=click.Choice(["ptx", "sass", "both"]),

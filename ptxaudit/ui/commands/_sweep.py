@@ -13,12 +13,18 @@ if TYPE_CHECKING:
 
 
 def sweep_command(
-    ctx: click.Context, inputs: tuple[str, ...], axes: tuple[str, ...], options: Options, form: str, output: str | None
+    ctx: click.Context,
+    inputs: tuple[str, ...],
+    axes: tuple[str, ...],
+    options: Options,
+    form: str,
+    output: str | None,
+    width: int | None = None,
 ) -> None:
     """Runs and writes a sweep; exit status 2 where something could not be checked."""
     from ptxaudit.review.sweeps import parse_axis, run
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit, tell
+    from ptxaudit.ui.commands._write import emit, in_width, tell
     from ptxaudit.ui.render.problems import problem_text
     from ptxaudit.ui.render.sweeps import sweep_text
 
@@ -27,7 +33,7 @@ def sweep_command(
     parsed = [parse_axis(text) for text in axes]
     with progress() as step:
         found = run(inputs, parsed, options, step)
-    emit(found.to_json() if form == "json" else sweep_text(found), output)
+    emit(found.to_json() if form == "json" else in_width(sweep_text(found), width), output)
     for problem in found.problems:
         tell(problem_text(problem))
     ctx.exit(2 if found.problems or not found.kernels else 0)

@@ -54,12 +54,15 @@ def in_width(text: str, width: int | None) -> str:
     return fitted(text, width)
 
 
-def emit_as(form: str, result: Document, text: Callable[[], str | Iterable[str]], output: str | None) -> None:
-    """A result as JSON, or in words. text: makes these, and is not called for JSON."""
+def emit_as(
+    form: str, result: Document, text: Callable[[], str | Iterable[str]], output: str | None, width: int | None = None
+) -> None:
+    """A result as JSON, or in words. text: makes these, and is not called for JSON; width: columns of them."""
     if form == "json":
         emit(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n", output, written_as(form))
     else:
-        emit(text(), output, written_as(form))
+        words = text()
+        emit(words if width is None else in_width("".join(words), width), output, written_as(form))
 
 
 def tell(text: str) -> None:

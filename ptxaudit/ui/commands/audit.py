@@ -10,7 +10,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
 from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, width_option
-from ptxaudit.ui.commands._write import emit, tell, written_as
+from ptxaudit.ui.commands._write import emit, in_width, tell, written_as
 from ptxaudit.ui.render.names import NAMES
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def command(
     keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
     options = replace(options_of(given), edits=form in _WITH_EDITS, patterns=patterns or form == "html")
     if listing:
-        return _list(ctx, inputs, options, form, output)
+        return _list(ctx, inputs, options, form, output, width)
     if axes:
         if limits or baseline:
             raise InputError(
@@ -167,7 +167,7 @@ def command(
             )
         from ptxaudit.ui.commands._sweep import sweep_command
 
-        return sweep_command(ctx, inputs, axes, options, form, output)
+        return sweep_command(ctx, inputs, axes, options, form, output, width)
     known = _baseline(baseline)
     with progress() as step:
         if form == "html":
@@ -216,7 +216,7 @@ def _page(checked: Checked, inputs: tuple[str, ...], options: Options, book: Cod
     from ptxaudit.ui.render.html import html
     from ptxaudit.ui.render.page.material import gather
 
-    return html(checked, gather(checked.report, Roots.of(inputs, options), book))
+    return html(checked, gather(checked.report, Roots.of(inputs, options.source_root), book))
 
 
 def _limits(fail_on: tuple[str, ...]) -> list[Limit]:
@@ -291,7 +291,9 @@ def complain(
         tell(line)
 
 
-def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None) -> None:
+def _list(
+    ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None, width: int | None
+) -> None:
     """--list: the kernels with what the binary says of them, written as they are found."""
     from ptxaudit.pipeline.collect import Part
     from ptxaudit.pipeline.contents import listed
@@ -308,7 +310,10 @@ def _list(ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, 
     if output is not None:  # without a file they are seen as they come
         with progress() as step:
             kernels = list(listed(inputs, options, part, step))
-    emit((listing_json if form == "json" else listing_text)(kernels), output)
+    if form == "json":
+        emit(listing_json(kernels), output)
+    else:
+        emit((in_width(piece, width) for piece in listing_text(kernels)), output)
     for problem in part.problems:
         tell(problem_text(problem))
     ctx.exit(2 if part.problems else 0)

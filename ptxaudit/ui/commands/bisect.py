@@ -9,7 +9,7 @@ import click
 from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
-from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, table_width_option
 
 
 @click.command("bisect", cls=WithFiles)
@@ -35,6 +35,7 @@ from ptxaudit.ui.commands._options import input_options, isa_option, launch_opti
 @launch_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@table_width_option
 @click.pass_context
 @configurable
 def command(
@@ -46,6 +47,7 @@ def command(
     every: bool,
     form: str,
     output: str | None,
+    width: int | None,
     **given: Any,
 ) -> None:
     """Name the first CUDA release between --good and --bad at which a figure of a kernel of INPUT changed.
@@ -92,7 +94,7 @@ def command(
             return column_of(release, None, one)
 
         found = bisect(input, chosen, audit, names, every)
-    emit_as(form, found, lambda: bisection_text(found, note), output)
+    emit_as(form, found, lambda: bisection_text(found, note), output, width)
     ends = [found.columns[release] for release in (chosen[0], chosen[-1]) if release in found.columns]
     problems = [problem for column in ends if column.report is None for problem in column.problems] + nowhere(audited)
     for problem in problems:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ptxaudit.ui.commands._options import table_width_option
 from ptxaudit.ui.commands.machines import PIPE_WIDTH
 
 EXIT_WRONG = 1
@@ -34,8 +35,9 @@ EXIT_WRONG = 1
     help="Requests to show of each instruction that disagrees.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@table_width_option
 @click.pass_context
-def command(ctx: click.Context, files: tuple[str, ...], shown: int, form: str) -> None:
+def command(ctx: click.Context, files: tuple[str, ...], shown: int, form: str, width: int | None) -> None:
     """Hold the rules against single requests that a GPU counted. Exit status 1 if any figure is wrong."""
     from pathlib import Path
 
@@ -56,8 +58,8 @@ def command(ctx: click.Context, files: tuple[str, ...], shown: int, form: str) -
     else:
         from rich.console import Console
 
-        console = Console(highlight=False)
-        if not console.is_terminal:
+        console = Console(highlight=False, width=width)
+        if width is None and not console.is_terminal:
             console = Console(highlight=False, width=PIPE_WIDTH)
         for measurement, agreements in agreed:
             console.print(render.agreements_view(measurement, agreements, shown))

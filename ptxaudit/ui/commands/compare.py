@@ -6,6 +6,8 @@ from functools import partial
 
 import click
 
+from ptxaudit.ui.commands._options import table_width_option
+
 _EPILOG = """
 \b
   ncu --section SourceCounters -o run ./app                       # on the GPU
@@ -24,8 +26,11 @@ The hardware's own totals settle what the profiler's figures by instruction cann
 @click.argument("profiles", metavar="NCU.csv...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@table_width_option
 @click.pass_context
-def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: str, output: str | None) -> None:
+def command(
+    ctx: click.Context, report: str, profiles: tuple[str, ...], form: str, output: str | None, width: int | None
+) -> None:
     """Compare the JSON report REPORT with what Nsight Compute counted, instruction by instruction.
 
     Exit status: 0 every figure agrees, 1 one differs, 2 something could not be compared.
@@ -43,7 +48,7 @@ def command(ctx: click.Context, report: str, profiles: tuple[str, ...], form: st
     with progress() as step:
         step(f"reading {report} and {len(profiles)} of the profiler's files")
         compared = compare_all(read_report(report), read_profiles(profiles))
-    emit_as(form, compared, partial(compared_text, compared), output)
+    emit_as(form, compared, partial(compared_text, compared), output, width)
     for problem in compared.problems:
         tell(error_text(problem))
     ctx.exit(2 if compared.problems else 1 if compared.differs else 0)

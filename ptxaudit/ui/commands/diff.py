@@ -9,7 +9,7 @@ import click
 from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
-from ptxaudit.ui.commands._options import input_options_of_two, isa_option, launch_options, width_option
+from ptxaudit.ui.commands._options import input_options_of_two, isa_option, launch_options, table_width_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +64,7 @@ OF_MATRIX = ("text", "json", "markdown", "html")
     envvar="PTXAUDIT_CACHE",
     help="Take what was found in PTX and compiled files that have not changed since. [cache]",
 )
-@width_option
+@table_width_option
 @click.pass_context
 @configurable
 def command(

@@ -8,7 +8,7 @@ import click
 
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
-from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, width_option
+from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, table_width_option
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.options import Options
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the repairs there instead of to standard output.")
-@width_option
+@table_width_option
 @click.pass_context
 @configurable
 def command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ptxaudit.ui.commands._files import WithFiles, as_files
+from ptxaudit.ui.commands._options import table_width_option
 
 
 @click.command("history", cls=WithFiles)
@@ -17,7 +18,8 @@ from ptxaudit.ui.commands._files import WithFiles, as_files
     help="[text; svg for -o FILE.svg, json for -o FILE.json]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
-def command(reports: tuple[str, ...], form: str | None, output: str | None) -> None:
+@table_width_option
+def command(reports: tuple[str, ...], form: str | None, output: str | None, width: int | None) -> None:
     """Say what crept over the JSON reports REPORT..., named from the oldest to the newest: text, or a picture (-o
     trends.svg).
 
@@ -30,7 +32,7 @@ def command(reports: tuple[str, ...], form: str | None, output: str | None) -> N
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.diff.history import read_history
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit, written_as
+    from ptxaudit.ui.commands._write import emit, in_width, written_as
     from ptxaudit.ui.render.history import written
 
     keep_inputs(output, reports)
@@ -38,4 +40,4 @@ def command(reports: tuple[str, ...], form: str | None, output: str | None) -> N
     with progress() as step:
         step(f"reading {len(reports)} reports")
         text = written(form, read_history(reports))
-    emit(text, output, written_as(form))
+    emit(in_width(text, width if form == "text" else None), output, written_as(form))

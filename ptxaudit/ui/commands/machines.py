@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import click
 
+from ptxaudit.ui.commands._options import table_width_option
+
 PIPE_WIDTH = 130
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(name: str | None, form: str) -> None:
+@table_width_option
+def command(name: str | None, form: str, width: int | None) -> None:
     """List the machines, or print the rule table of NAME: how each instruction is counted, and how that is known."""
     from ptxaudit.hardware import machines
     from ptxaudit.ui.render import machine as render
@@ -23,7 +26,7 @@ def command(name: str | None, form: str) -> None:
         return
     from rich.console import Console
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
+    console = Console(highlight=False, width=width)
+    if width is None and not console.is_terminal:
         console = Console(highlight=False, width=PIPE_WIDTH)
     console.print(render.machine_view(chosen[0]) if name else render.list_view(chosen))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import click
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.ui.commands._options import isa_option, width_option
+from ptxaudit.ui.render.names import NAMES
 
 DEFAULT_FOLDER = "ptxaudit-record"
 
@@ -43,15 +46,25 @@ DEFAULT_FOLDER = "ptxaudit-record"
     help="Distinct launches of a kernel that are kept; others are counted.",
 )
 @click.option("--audit/--no-audit", "auditing", default=True, help="Audit the recording when the program has ended.")
+@click.option("--report", metavar="FILE", help="Write the report there instead of to standard output.")
+@click.option("--format", "form", type=click.Choice(NAMES), help="Of the report, as of `ptxaudit audit`. [text]")
+@click.option(
+    "--fail-on", metavar="RULE|NAME=N", multiple=True, help="As of `ptxaudit audit`: exit 1 where the report has it."
+)
+@isa_option
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the N sites that cost most.")
+@width_option
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     program: tuple[str, ...],
     output: str,
     via: str,
     arrays: int,
     launches: int,
     auditing: bool,
+    **settings: Any,
 ) -> None:
     """Run a program and record the kernels that it compiles and launches.
 
@@ -60,19 +73,28 @@ def command(
 
     Exit status: the program's, where that is not 0; else as of `ptxaudit audit`.
     """
+    from ptxaudit.review.gate import parse_limit
+    from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import tell
     from ptxaudit.ui.recording.finish import finish, prepared, summary
     from ptxaudit.ui.recording.program import run
 
     if not program:
         raise click.UsageError("Missing the program to run: ptxaudit record -- python train.py")
+    wanted = _arguments(settings)
+    if wanted and not auditing:
+        raise click.UsageError(f"--no-audit makes no report that {wanted[0]} could be of")
+    for limit in settings["fail_on"]:
+        parse_limit(limit)  # before the program runs
     raw = prepared(output)
     try:
         ended = run(program, raw, via, arrays, launches)
     except InputError:
         _removed(raw, output)
         raise
-    result = finish(raw, output, shlex.join(program))
+    with progress() as step:
+        step("writing what was recorded")
+        result = finish(raw, output, shlex.join(program))
     for note in (*ended.notes, *result.notes) if result.empty or via != "auto" else result.notes:
         tell(f"note: {note}")
     if result.left_out:
@@ -87,7 +109,7 @@ def command(
         )
         ctx.exit(2)
     tell(f"recorded in {output}: {summary(result)}")
-    checked = _audited(output) if auditing else 0
+    checked = _audited(output, wanted) if auditing else 0
     ctx.exit(ended.status or checked)
 
 
@@ -102,8 +124,17 @@ def _removed(raw: str, output: str) -> None:
         os.rmdir(output)  # where there is nothing else in it
 
 
-def _audited(folder: str) -> int:
-    """The status of `ptxaudit audit` of the recording, whose report goes to standard output."""
+def _arguments(settings: dict[str, Any]) -> list[str]:
+    """The options that were given for the audit, as its arguments."""
+    options = {"report": "--output", "form": "--format", "fail_on": "--fail-on", "isa": "--isa"}
+    options |= {"top": "--top", "width": "--width"}
+    values = {name: value if isinstance(value, tuple) else (value,) for name, value in settings.items()}
+    return [f"{options[name]}={one}" for name, given in values.items() for one in given if one is not None]
+
+
+def _audited(folder: str, arguments: list[str]) -> int:
+    """The status of `ptxaudit audit` of the recording, whose report goes to standard output unless it has a file."""
     from ptxaudit.ui.commands.audit import command as audit
 
-    return int(audit.main([folder, "--no-config"], prog_name="ptxaudit audit", standalone_mode=False) or 0)
+    given = [folder, "--no-config", *arguments]
+    return int(audit.main(given, prog_name="ptxaudit audit", standalone_mode=False) or 0)

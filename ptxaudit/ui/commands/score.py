@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from ptxaudit.ui.commands._options import table_width_option
+
 _EPILOG = """
 Addresses are bytes, one a lane, in decimal or hexadecimal; START:STOP:STEP is a range, and A*N repeats A.
 
@@ -27,6 +29,7 @@ Addresses are bytes, one a lane, in decimal or hexadecimal; START:STOP:STEP is a
 @click.option("--arch", metavar="sm_NN", help="Architecture whose rules hold. [sm_90]")
 @click.option("--machine", metavar="NAME", help="Machine whose rules hold: see `ptxaudit machines`.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@table_width_option
 def command(
     opcode: str,
     addresses: str,
@@ -36,6 +39,7 @@ def command(
     arch: str | None,
     machine: str | None,
     form: str,
+    width: int | None,
 ) -> None:
     """Score one request of one warp: OPCODE is PTX (ld.shared.v4.b32) or SASS (LDS.128)."""
     from ptxaudit.hardware.scoring import score_request
@@ -58,8 +62,9 @@ def command(
 
     from ptxaudit.ui.render.request import request_text
 
-    console = Console(soft_wrap=True, highlight=False)
-    console.print(request_text(result, width=console.width if console.is_terminal else None, **given))
+    console = Console(soft_wrap=width is None, highlight=False, width=width)
+    width = width or (console.width if console.is_terminal else None)
+    console.print(request_text(result, width=width, **given))
 
 
 MOST_NUMBERS = 1024

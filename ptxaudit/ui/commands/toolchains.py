@@ -7,6 +7,7 @@ import json
 import click
 
 from ptxaudit.frontend.compile import toolchains
+from ptxaudit.ui.commands._options import table_width_option
 
 HOW_TO_ADD = f"""\
 To add one: `ptxaudit toolchains --fetch 12.9` (--toolchain 12.9 does it by itself), or install its wheels
@@ -24,11 +25,12 @@ PATH are searched by themselves. The first of each kind is the one in use."""
     multiple=True,
     help="Fetch a CUDA release first, where it is not at hand; may be repeated.",
 )
-def command(form: str, releases: tuple[str, ...]) -> None:
+@table_width_option
+def command(form: str, releases: tuple[str, ...], width: int | None) -> None:
     """List every NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
     from ptxaudit.frontend.compile.toolchain_fetch import ensure
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._write import emit
+    from ptxaudit.ui.commands._write import emit, in_width
 
     with progress() as step:
         for release in releases:
@@ -59,9 +61,8 @@ def command(form: str, releases: tuple[str, ...]) -> None:
         return
     rows = _rows(tools, missing)
     widest = max(len(row[2]) for row in rows)
-    for kind, version, origin, path in rows:
-        emit(f"{kind:<10} {version:<10} {origin:<{widest}} {path}".rstrip() + "\n", None)
-    emit(f"\n{HOW_TO_ADD}\n", None)
+    lines = [f"{kind:<10} {version:<10} {origin:<{widest}} {path}".rstrip() for kind, version, origin, path in rows]
+    emit(in_width("\n".join([*lines, "", HOW_TO_ADD, ""]), width), None)
 
 
 def _rows(tools: list[toolchains.Tool], missing: list[str]) -> list[tuple[str, str, str, str]]:

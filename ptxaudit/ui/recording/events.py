@@ -8,7 +8,6 @@ from Python. A line that is not whole, the last one of a process that was killed
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from array import array
@@ -19,7 +18,6 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from ptxaudit.base import limits
 from ptxaudit.base.records import Record
 from ptxaudit.ui.recording.inside.log import FORMAT, OVERFLOW, SLOT_BYTES
 from ptxaudit.ui.recording.modules import Loaded, Modules
@@ -205,11 +203,3 @@ def _three(value: Any) -> Dims | None:
         return None
     x, y, z = (int(number) for number in value)
     return x, y, z
-
-
-def digest(file: str) -> str:
-    """The SHA-256 of a file's content. Raises OSError, InputError."""
-    size = os.path.getsize(file)
-    limits.IMAGE.check(size, "this code is too long", file)
-    with open(file, "rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -32,7 +32,8 @@ from ptxaudit.frontend.recorded.triton import escaped
 from ptxaudit.ir import nodes as ir
 from ptxaudit.pipeline.collect import Part, silent
 from ptxaudit.pipeline.contents import kernels_of
-from ptxaudit.ui.recording.events import Code, Events, Seen, digest, read
+from ptxaudit.ui.recording.events import Code, Events, Seen, read
+from ptxaudit.ui.recording.modules import digest
 
 NAME_LENGTH, DIGEST_LENGTH = 40, 12  # characters of a file's name
 LONGEST_COMMAND = 200  # characters that the launch file shows

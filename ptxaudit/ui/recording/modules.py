@@ -9,10 +9,13 @@ not recorded, and that is said.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from ptxaudit.base import limits
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.artifacts.usage import Usage, usage
 
@@ -30,8 +33,6 @@ class Loaded:
 
     @cached_property
     def sha256(self) -> str:
-        from ptxaudit.ui.recording.events import digest
-
         return digest(self.file)
 
 
@@ -65,3 +66,11 @@ class Modules:
             return next(iter(having.values()))
         what = f"{len(having)} modules have a kernel of that name" if having else "no module that was loaded has it"
         return f"a launch of {kernel} is not recorded: {what}"
+
+
+def digest(file: str) -> str:
+    """The SHA-256 of a file's content. Raises OSError, InputError."""
+    size = os.path.getsize(file)
+    limits.IMAGE.check(size, "this code is too long", file)
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -30,9 +30,9 @@ from ptxaudit.ui.render.change_rows import (
     summary_lines,
     where,
 )
+from ptxaudit.ui.render.layout import note_text
 from ptxaudit.ui.render.markdown import code, fitting, plain
 from ptxaudit.ui.render.side_by_side import Codes, code_lines_of
-from ptxaudit.ui.render.text import note_text
 
 closing_lines = summary_lines
 

@@ -20,8 +20,8 @@ from ptxaudit.base.places import base_name
 from ptxaudit.base.records import Record
 from ptxaudit.report.model import Frame, Report, Source, Suppression
 from ptxaudit.report.paths import below, is_own, own_place
-from ptxaudit.review.findings import Certainty, Finding, Folded, Place, find, fold, stale_suppressions
-from ptxaudit.review.rules import RULES, Level, Rule
+from ptxaudit.review.findings import Certainty, Finding, Folded, Place, fold, stale_suppressions
+from ptxaudit.review.rules import RULES, Level, Rule, find
 from ptxaudit.ui.render.view import View, marked
 
 if TYPE_CHECKING:

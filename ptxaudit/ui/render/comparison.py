@@ -19,8 +19,9 @@ from ptxaudit.base.words import interval, number, plural
 from ptxaudit.report.model import MemorySite, Site
 from ptxaudit.review.compare import AGREEING, Comparison, Row, Total, Verdict
 from ptxaudit.review.profiles import Compared
+from ptxaudit.ui.render.layout import note_text
 from ptxaudit.ui.render.rows import Note
-from ptxaudit.ui.render.text import header_lines, note_text
+from ptxaudit.ui.render.sections import header_lines
 
 COLUMNS = ("agreement", "place", "instruction", "requests", "counted", "wavefronts", "counted")
 MEMORY_COLUMNS = (*COLUMNS[:5], "sectors", "counted")

@@ -24,12 +24,12 @@ from ptxaudit.report.model import MemorySite, Site, Trip
 from ptxaudit.review.explain import Explained
 from ptxaudit.ui.render.bankmap import bank_map
 from ptxaudit.ui.render.fixes import headline
-from ptxaudit.ui.render.layout import fitted
+from ptxaudit.ui.render.layout import fitted, note_text, table_lines
 from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
 from ptxaudit.ui.render.memory import memory_rows
 from ptxaudit.ui.render.rows import COLUMNS, Note, kernel_rows
+from ptxaudit.ui.render.sections import header_lines
 from ptxaudit.ui.render.sectormap import sector_map
-from ptxaudit.ui.render.text import header_lines, note_text, table_lines
 
 LANES_A_LINE = 8
 _IN_FORMULAS = {  # what numbers are that the source has no name for

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from heapq import nsmallest
+from typing import Any
 
 from ptxaudit.base.words import plural
 from ptxaudit.review.rules import RULES
 from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
+from ptxaudit.ui.render.memory import SPACES, memory_lines, memory_rows
 from ptxaudit.ui.render.page.data import Page
 from ptxaudit.ui.render.page.material import Material
 from ptxaudit.ui.render.page.write import written
@@ -28,7 +31,9 @@ def html(checked: Checked, material: Material | None = None) -> str:
         data,
         title=data["title"],
         verdict=data["verdict"],
-        closing=[*data["closing"], *_other_memories(checked)],
+        closing=[*data["closing"], *memory_lines(checked.report)],
+        memory=_tables(checked),
+        memory_columns=MEMORY_COLUMNS,
         problems=data["problems"],
         version=data["version"],
         columns=COLUMNS,
@@ -40,12 +45,22 @@ def html(checked: Checked, material: Material | None = None) -> str:
     )
 
 
-def _other_memories(checked: Checked) -> list[str]:
-    """Of which the page has no rows."""
-    count = sum(len(kernel.memory) for kernel in checked.report.kernels)
-    if not count:
-        return []
-    return [f"{plural(count, 'access', 'accesses')} to global and local memory: --format text and json have them"]
+def _tables(checked: Checked) -> list[dict[str, Any]]:
+    """The first rows of global and of local memory, of the kernels whose accesses have the most excess."""
+    tables = []
+    for space in SPACES:
+        sites = {
+            id(kernel): [site for site in kernel.memory if site.space == space] for kernel in checked.report.kernels
+        }
+        kernels = [kernel for kernel in checked.report.kernels if sites[id(kernel)]]
+        kernels.sort(key=lambda kernel: -sum(site.sectors_excess or 0 for site in sites[id(kernel)]))
+        rows: list[Row] = []
+        for kernel in kernels[:MOST_ROWS]:
+            rows += memory_rows(kernel, space)[: MOST_ROWS - len(rows)]
+        if rows:
+            total = plural(sum(map(len, sites.values())), "site")
+            tables.append({"caption": f"The costliest of {total} of {space} memory", "rows": rows})
+    return tables
 
 
 def _costliest(checked: Checked) -> list[Row]:

@@ -11,8 +11,8 @@ from ptxaudit.ui.render.checked import Checked, Result
 from ptxaudit.ui.render.memory import memory_lines, others_line
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import closing_lines
+from ptxaudit.ui.render.sections import header_lines
 from ptxaudit.ui.render.tables import tables_of
-from ptxaudit.ui.render.text import header_lines
 
 MARK = {"error": "🔴", "warning": "🟠", "note": "⚪"}
 MOST_FINDINGS = 100

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.words import interval, number, plural
 from ptxaudit.report.model import Kernel, Pattern, Report, Site
+from ptxaudit.ui.render.layout import note_text
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import COLUMNS, NUMERIC, Row, Tone, closing_lines, kernel_rows, total_row
-from ptxaudit.ui.render.text import header_lines, note_text
+from ptxaudit.ui.render.sections import header_lines
 
 if TYPE_CHECKING:
     from ptxaudit.hardware.scoring import Score

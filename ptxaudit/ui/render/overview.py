@@ -26,9 +26,9 @@ from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
 from ptxaudit.ui.render.memory import SPACES, fold_memory, memory_row, memory_weight
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import COLUMNS, Note, Row, fold, row_of, weight
+from ptxaudit.ui.render.sections import end_lines, said, titled
 from ptxaudit.ui.render.short_names import distinct_names
 from ptxaudit.ui.render.tables import share_table
-from ptxaudit.ui.render.text import end_lines, said, titled
 from ptxaudit.ui.render.view import View
 
 SCREEN = 60  # rows: of a report with more only the overview is shown, unless all of it is asked for

@@ -10,7 +10,7 @@ moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -19,23 +19,37 @@ from ptxaudit.hardware.memory.rules import LINE, SECTOR, WORD
 MOST_LINES = 40
 SECTORS = LINE // SECTOR
 
+Cell = tuple[str, int]  # the lanes that touch a sector, and how many of its bytes they use
 
-def sector_map(space: str, width: int, addresses: np.ndarray, active: np.ndarray) -> list[str]:
+
+def sector_map(space: str, width: int, addresses: Sequence[int] | np.ndarray, active: np.ndarray) -> list[str]:
     """The picture as lines of text. addresses: (lanes,) bytes; width: bytes a lane."""
+    lines, count = sector_lines(space, width, addresses, np.flatnonzero(active).tolist())
+    rows = [["", *(f"{at * SECTOR}–{at * SECTOR + SECTOR - 1}" for at in range(SECTORS))]]
+    rows += [
+        [f"line +{line}", *("·" if cell is None else f"{cell[0]} {cell[1]} B" for cell in cells)]
+        for line, cells in lines
+    ]
+    widths = [max(len(row[at]) for row in rows) for at in range(SECTORS + 1)]
+    out = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if count > MOST_LINES:
+        out.append(f"and {count - MOST_LINES} more lines")
+    return out
+
+
+def sector_lines(
+    space: str, width: int, addresses: Sequence[int] | np.ndarray, lanes: Iterable[int]
+) -> tuple[list[tuple[int, list[Cell | None]]], int]:
+    """([(lines behind the first, its four sectors), …], how many there are): of the first MOST_LINES that these lanes
+    touch."""
     touched: dict[tuple[int, int], dict[int, set[int]]] = {}
-    for lane in np.flatnonzero(active).tolist():
+    for lane in lanes:
         for byte in _bytes(space, lane, int(addresses[lane]), width):
             touched.setdefault((byte // LINE, byte % LINE // SECTOR), {}).setdefault(lane, set()).add(byte)
     lines = sorted({line for line, _ in touched})
     first = lines[0] if lines else 0
-    rows = [["", *(f"{at * SECTOR}–{at * SECTOR + SECTOR - 1}" for at in range(SECTORS))]]
-    for line in lines[:MOST_LINES]:
-        rows.append([f"line +{line - first}", *(_cell(touched.get((line, at))) for at in range(SECTORS))])
-    widths = [max(len(row[at]) for row in rows) for at in range(SECTORS + 1)]
-    out = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    if len(lines) > MOST_LINES:
-        out.append(f"and {len(lines) - MOST_LINES} more lines")
-    return out
+    shown = [(line - first, [_cell(touched.get((line, at))) for at in range(SECTORS)]) for line in lines[:MOST_LINES]]
+    return shown, len(lines)
 
 
 def _bytes(space: str, lane: int, address: int, width: int) -> Iterable[int]:
@@ -44,10 +58,8 @@ def _bytes(space: str, lane: int, address: int, width: int) -> Iterable[int]:
     return every if space == "global" else (LINE * (byte // WORD) + WORD * lane + byte % WORD for byte in every)
 
 
-def _cell(lanes: dict[int, set[int]] | None) -> str:
-    if lanes is None:
-        return "·"
-    return f"{_ranges(sorted(lanes))} {len(set().union(*lanes.values()))} B"
+def _cell(lanes: dict[int, set[int]] | None) -> Cell | None:
+    return None if lanes is None else (_ranges(sorted(lanes)), len(set().union(*lanes.values())))
 
 
 def _ranges(lanes: list[int]) -> str:

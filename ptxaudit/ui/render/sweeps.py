@@ -18,8 +18,8 @@ from pathlib import PurePath
 from ptxaudit.base.words import bare_name, interval, number, plural
 from ptxaudit.report.model import Span
 from ptxaudit.review.sweeps import Point, Sweep, Swept, rank, settings, written
+from ptxaudit.ui.render.layout import table_lines
 from ptxaudit.ui.render.rows import ABSENT, Row
-from ptxaudit.ui.render.text import table_lines
 
 MOST_ROWS = 50  # more launches than that: only the ends of their order are shown
 ENDS = 10

@@ -17,26 +17,18 @@ The same bytes every time, and no escape codes in plain text. What is too much f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
 
-from ptxaudit.base.words import plural
 from ptxaudit.report.model import Kernel, Report
-from ptxaudit.ui.render.layout import Line, fact, line, note_text, table, table_lines, text_of
-from ptxaudit.ui.render.memory import memory_lines, others_line
+from ptxaudit.ui.render.layout import Line, fact, line, text_of
+from ptxaudit.ui.render.overview import is_too_long, overview_lines
 from ptxaudit.ui.render.pairs import pairs_text
 from ptxaudit.ui.render.rows import (
-    MOST_REASONS,
-    by_rule,
-    closing_lines,
-    shared_reasons,
-    verdict_line,
     without_sites,
 )
-from ptxaudit.ui.render.short_names import distinct_names, short_name, title_width
-from ptxaudit.ui.render.tables import Table, tables_of
+from ptxaudit.ui.render.sections import end_lines, header_lines, said, titled
+from ptxaudit.ui.render.short_names import distinct_names, title_width
+from ptxaudit.ui.render.tables import tables_of
 from ptxaudit.ui.render.view import EVERYTHING, View
-
-__all__ = ["header_lines", "kernel_text", "note_text", "report_text", "table_lines"]
 
 
 def report_text(report: Report, view: View = EVERYTHING) -> str:
@@ -51,8 +43,6 @@ def kernel_text(kernel: Kernel, view: View = EVERYTHING) -> str:
 
 def report_lines(report: Report, view: View) -> Iterator[Line]:
     """The whole report, or what of it matters most, with the closing lines."""
-    from ptxaudit.ui.render.overview import is_too_long, overview_lines
-
     if view.top is not None or not view.full and is_too_long(report):
         yield from overview_lines(report, view)
         return
@@ -72,21 +62,6 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
         yield from block
 
 
-def end_lines(report: Report, view: View, reasons: int = MOST_REASONS) -> Iterator[Line]:
-    """The verdict, how many sites there are of each status and why, and the rules that have something to say."""
-    if verdict := verdict_line(report):
-        yield from fact(verdict, view.width, "good" if verdict.startswith("no") else "bad")
-    if view.rules:
-        yield from fact(f"rules: {view.rules} (`ptxaudit rule {view.first_rule}` says what to do)", view.width)
-    first, *rest = [*closing_lines(report, reasons), *memory_lines(report)] or [""]
-    if first:
-        yield from fact(first, view.width, "strong")
-    for text in rest:
-        yield from fact(text, view.width, "open")
-    if others := others_line(report):
-        yield from fact(others, view.width)
-
-
 def kernel_lines(kernel: Kernel, view: View, name: str = "") -> Iterator[Line]:
     """One kernel: its header, its table. name: what it is called here."""
     own, *facts = header_lines(kernel, view.width)
@@ -97,37 +72,3 @@ def kernel_lines(kernel: Kernel, view: View, name: str = "") -> Iterator[Line]:
         yield line("")
         yield from titled(one, view.width)
     yield from said(kernel.shares_say, view.width)
-
-
-def titled(one: Table, width: int | None) -> Iterator[Line]:
-    """A table below its title."""
-    if one.title:
-        yield line(f"  {one.title}")
-    yield from table(one.columns, one.rows, width=width, numeric=one.numeric)
-
-
-def said(sentences: Iterable[str], width: int | None) -> Iterator[Line]:
-    """Sentences below a table."""
-    for at, sentence in enumerate(sentences):
-        if not at:
-            yield line("")
-        yield from fact(f"  {sentence}", width, "")
-
-
-def header_lines(kernel: Kernel, width: int | None = None) -> list[str]:
-    """The kernel's name, where it comes from, its launch, and what was assumed."""
-    facts = [PurePath(kernel.input).name, f"{kernel.arch} {kernel.isa}"]
-    if kernel.machine != kernel.arch:
-        facts.append(f"scored as {kernel.machine}")
-    facts.append(str(kernel.launch) if kernel.launch else "no launch specified")
-    if kernel.shared_static:
-        facts.append(f"{plural(kernel.shared_static, 'byte')} of static shared memory")
-    if kernel.launch and kernel.launch.dynamic_shared:
-        facts.append(f"{plural(kernel.launch.dynamic_shared, 'byte')} of dynamic shared memory")
-    lines = [short_name(kernel.demangled, title_width(width)), "  " + " · ".join(facts)]
-    lines += [f"  assumed: {sentence}" for sentence in kernel.assumed]
-    lines += [f"  note: {sentence}" for sentence in kernel.notes]
-    lines += [f"  {plural(count, 'site')}: {reason}" for reason, count in shared_reasons(kernel)]
-    if opcodes := by_rule(kernel):
-        lines.append(f"  by rule, not measured on this machine: {', '.join(opcodes)}")
-    return lines

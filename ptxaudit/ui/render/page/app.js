@@ -826,14 +826,14 @@ function codePane(k, state, select) {
 
 const MOST_KERNELS = 400;
 function kernelsView() {
-  const order = [...K.keys()].filter(k => K[k].count).sort((a, b) => K[b].excess - K[a].excess || K[b].wavefronts - K[a].wavefronts);
+  const order = [...K.keys()].filter(k => K[k].count || K[k].memory).sort((a, b) => K[b].excess - K[a].excess || K[b].wavefronts - K[a].wavefronts);
   const groups = [...grouped(order, k => K[k].name + "\n" + K[k].input).values()];
   for (const group of groups) group.sort((a, b) => (K[a].isa < K[b].isa ? 1 : K[a].isa > K[b].isa ? -1 : K[b].excess - K[a].excess));
-  const most = Math.max(1, ...K.map(k => k.excess)), without = K.filter(k => !k.count).length;
+  const most = Math.max(1, ...K.map(k => k.excess)), without = K.filter(k => !k.count && !k.memory).length;
   const table = some => h("tbody", {}, some.map(group => group.map((k, at) => kernelRow(k, at, group.length, most))));
   const body = table(groups.slice(0, MOST_KERNELS));
   view.replaceChildren(h("h1", { cls: "lead" }, several.size ? "Kernels and their launches" : "Kernels"),
-    h("p", { cls: "under" }, `${plural(groups.length, "kernel")} with shared-memory sites${without ? `, ${without} without` : ""}. Sums are of the sites that are settled; + where others are open.`),
+    h("p", { cls: "under" }, `${plural(groups.length, "kernel")} with ${M.length ? "accesses that were looked at" : "shared-memory sites"}${without ? `, ${without} without` : ""}. Sums are of the sites that are settled; + where others are open.`),
     h("div", { cls: "scroll", tabindex: "0", role: "region", "aria-label": "Kernels" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Kernel"), h("th", { scope: "col" }, "Code"), h("th", { scope: "col" }, "Launch"),
       ["Sites", "Wavefronts", "Excess", "Share", "Ways", "Registers", "Shared", "Occupancy", "Spills"].map(name => h("th", { scope: "col", cls: "n" }, name)))), body)),
     groups.length > MOST_KERNELS ? h("p", {}, h("button", { type: "button", onclick: event => { body.append(...table(groups.slice(MOST_KERNELS)).children); event.target.remove(); } }, `${groups.length - MOST_KERNELS} more`)) : "");
@@ -861,25 +861,120 @@ function kernelView(name, args) {
       fact("registers", kernel.registers), fact("static shared", number(kernel.shared), "bytes"), kernel.dynamic ? fact("dynamic shared", number(kernel.dynamic), "bytes") : null, fact("barriers", kernel.barriers), fact("stack", kernel.stack, "bytes"),
       fact("spilled", kernel.spills === undefined ? undefined : number(kernel.spills), "bytes"), kernel.occupancy ? fact("occupancy", `${Math.round(kernel.occupancy[0])}%`, `${kernel.occupancy[1]} blocks, by ${kernel.occupancy[2]}`) : null),
     (kernel.assumed || []).map(one => h("p", { cls: "say open" }, "assumed: " + one)), (kernel.notes || []).map(one => h("p", { cls: "say open" }, one)),
-    loops(kernel, sites), h("h2", {}, "Sites"), siteTable(sites, kernel), h("p", {}, h("a", { href: link("sites", null, { k }) }, "in the list of sites"))].flat(2).filter(Boolean));
+    loops(kernel, sites), kernel.count ? [h("h2", {}, "Sites"), siteTable(sites, kernel), h("p", {}, h("a", { href: link("sites", null, { k }) }, "in the list of sites"))] : null,
+    SPACES.map(space => { const mine = memoryOf(kernel).filter(site => site.sp === space); return mine.length ? [h("h2", {}, `${space[0].toUpperCase()}${space.slice(1)} memory`), memoryTable(mine, false, `Accesses to ${space} memory`)] : null; })].flat(2).filter(Boolean));
 }
 function loops(kernel, sites) {
   if (!kernel.loops) return null;
-  const all = sum(sites, site => site.wf), paid = sum(sites, site => site.ex);
-  return [h("h2", {}, "Loops"), h("div", { cls: "scroll", tabindex: "0", role: "region", "aria-label": "Loops" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Loop"), ["Sites", "Wavefronts", "of the kernel", "Excess", "of the kernel"].map(name => h("th", { scope: "col", cls: "n" }, name)))),
+  const all = sum(sites, site => site.wf), paid = sum(sites, site => site.ex), memory = memoryOf(kernel);
+  const moved = sum(memory, site => site.wf), sectors = memory.length ? ["Sectors", "of the kernel", "of them spills"] : [];
+  return [h("h2", {}, "Loops"), h("div", { cls: "scroll", tabindex: "0", role: "region", "aria-label": "Loops" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Loop"), ["Sites", "Wavefronts", "of the kernel", "Excess", "of the kernel", ...sectors].map(name => h("th", { scope: "col", cls: "n" }, name)))),
     h("tbody", {}, kernel.loops.slice(0, 200).map(loop => {
       const inside = (loop.sites || []).map(at => S[at]), open = inside.some(site => !settled(site)) ? "+" : "", wf = sum(inside, site => site.wf), ex = sum(inside, site => site.ex);
       const name = loop.first === undefined ? `at ${where(kernel, loop.at)}` : `${base(D.files[loop.f].path)}:${loop.first === loop.last ? loop.first : `${loop.first}–${loop.last}`}`;
       const label = h("td", { cls: "wrap" }, loop.first === undefined ? name : h("a", { href: sourceLink(loop.f, loop.first) }, name), loop.depth > 1 && h("span", { cls: "soft" }, ` depth ${loop.depth}`));
       label.style.paddingLeft = `${(loop.depth - 1) * 18}px`;
-      return h("tr", {}, label, h("td", { cls: "n" }, number(inside.length)), h("td", { cls: "n" }, number(wf) + open), h("td", { cls: "n" }, percent(wf, all)), h("td", { cls: "n" }, number(ex) + open), h("td", { cls: "n" }, percent(ex, paid)));
+      return h("tr", {}, label, h("td", { cls: "n" }, number(inside.length + (loop.memory || []).length)), h("td", { cls: "n" }, number(wf) + open), h("td", { cls: "n" }, percent(wf, all)), h("td", { cls: "n" }, number(ex) + open), h("td", { cls: "n" }, percent(ex, paid)), memory.length ? sectorsOf(loop, moved) : "");
     }))))];
+}
+const memoryOf = kernel => kernel.memory ? M.slice(kernel.firstmem || 0, (kernel.firstmem || 0) + kernel.memory) : [];
+function sectorsOf(loop, moved) {
+  const inside = (loop.memory || []).map(at => M[at]), open = inside.some(site => !settled(site)) ? "+" : "", sectors = sum(inside, site => site.wf);
+  const spilled = sum(inside.filter(site => site.what && T[site.what].startsWith("spill")), site => site.wf);
+  return [number(sectors) + open, percent(sectors, moved), number(spilled)].map(text => h("td", { cls: "n" }, text));
 }
 function siteTable(sites, kernel) {
   const rows = [...grouped(sites, foldKey).values()].map(some => new Fold(some)).sort((a, b) => b.weight - a.weight);
   return h("div", { cls: "scroll", tabindex: "0", role: "region", "aria-label": "Sites of the kernel" }, h("table", {}, h("thead", {}, h("tr", {}, ["Place", "Instruction", "Status"].map(name => h("th", { scope: "col" }, name)), ["Requests", "Wavefronts", "Ideal", "Excess", "Ways"].map(name => h("th", { scope: "col", cls: "n" }, name)))),
     h("tbody", {}, rows.slice(0, 300).map(fold => { const site = fold.first; return h("tr", {}, h("td", {}, h("a", { href: siteLink(site) }, place(site)), fold.sites.length > 1 ? h("span", { cls: "soft" }, ` ×${fold.sites.length}`) : ""), h("td", {}, h("code", {}, T[site.o])), h("td", {}, statusTag(site.st)),
       h("td", { cls: "n" }, fold.total("n") === undefined ? "?" : number(fold.total("n"))), h("td", { cls: "n" }, fold.cost("wf", "per")), h("td", { cls: "n" }, fold.cost("id", "idp")), h("td", { cls: "n" }, fold.cost("ex", "exp")), h("td", { cls: "n" }, number(site.ways))); }))));
+}
+
+// --- global and local memory -----------------------------------------------------------------------
+
+const M = D.memory, SPACES = ["global", "local"], SECTOR = 32;
+M.forEach((site, at) => { site.at_ = at; });
+const memoryLink = site => link("memory", idOf(site), several.has(site.k) ? { launch: K[site.k].nth } : {});
+const memoryFolds = sites => [...grouped(sites, site => foldKey(site) + "|" + (site.what || "")).values()].map(list => new Fold(list)).sort((a, b) => b.weight - a.weight);
+const bothIsas = new Set(M.map(site => kernelOf(site).isa)).size > 1;
+
+function memoryView(now) {
+  if (now.value) {
+    const found = M.filter(site => idOf(site) === now.value), launch = now.args.get("launch");
+    const site = launch && found.find(one => String(kernelOf(one).nth) === launch) || found[0];
+    if (site) { view.replaceChildren(memoryDetail(site)); return; }
+  }
+  const out = [h("h1", { cls: "lead" }, "Global and local memory"), h("p", { cls: "under" }, "Sectors are 32 bytes, lines 128: what a request moves, summed over the launch, and what its bytes need where they lie side by side.")];
+  for (const space of SPACES) {
+    const mine = M.filter(site => site.sp === space && (!bothIsas || kernelOf(site).isa === D.isa));
+    if (mine.length) out.push(h("h2", {}, `${space[0].toUpperCase()}${space.slice(1)} memory`), memorySums(mine), memoryTable(mine, K.length > 1, `Accesses to ${space} memory`));
+  }
+  view.replaceChildren(...out.flat());
+}
+function memorySums(sites) {
+  const exact = sites.filter(site => site.st === "exact"), sectors = sum(exact, site => site.wf), excess = sum(exact, site => site.ex);
+  if (!sectors) return h("p", { cls: "soft" }, `${plural(sites.length, "site")}, none of them exact`);
+  return [tally([["ideal", sectors - excess], ["excess", excess]], `${number(sectors - excess)} sectors needed, ${number(excess)} more moved`),
+    h("p", { cls: "legend" }, `${number(excess)} of ${number(sectors)} sectors of ${plural(exact.length, "exact site")} are excess (${percent(excess, sectors)})`)].map(one => h("div", {}, one));
+}
+function memoryTable(sites, kernels, label) {
+  const rows = memoryFolds(sites), most = 500;
+  const numbers = ["Requests", "Sectors", "Ideal", "Excess", "Lines"];
+  return h("div", { cls: "scroll", tabindex: "0", role: "region", "aria-label": label }, h("table", {}, h("thead", {}, h("tr", {}, ["Place", "Instruction", "Status"].map(name => h("th", { scope: "col" }, name)), numbers.map(name => h("th", { scope: "col", cls: "n" }, name)), kernels && h("th", { scope: "col" }, "Kernel"))),
+    h("tbody", {}, rows.slice(0, most).map(fold => memoryRow(fold, kernels)))),
+  rows.length > most && h("p", { cls: "soft" }, `and ${number(rows.length - most)} more, which the JSON report has`));
+}
+function memoryRow(fold, kernels) {
+  const site = fold.first, cell = (...inside) => h("td", { cls: "n" }, inside);
+  return h("tr", {}, h("td", { cls: "wrap" }, h("a", { href: memoryLink(site) }, place(site)), fold.sites.length > 1 ? h("span", { cls: "soft" }, ` ×${fold.sites.length}`) : "", textOf(site) && h("span", { cls: "src" }, textOf(site).trim())),
+    h("td", {}, h("code", {}, T[site.o]), site.what ? h("span", { cls: "src" }, T[site.what]) : ""), h("td", {}, statusTag(site.st)),
+    cell(fold.total("n") === undefined ? "?" : number(fold.total("n"))), cell(fold.cost("wf", "per")), cell(fold.cost("id", "idp")), cell(fold.cost("ex", "exp")), cell(number(fold.total("tags"))), kernels && h("td", { cls: "wrap soft" }, shortened(kernelOf(site).bare, 60)));
+}
+function memoryDetail(site) {
+  const kernel = kernelOf(site), box = h("div", { cls: "detail", role: "region", "aria-label": "Site in depth" });
+  const fact = (name, value, more) => h("div", {}, h("dt", {}, name), h("dd", {}, value, more && h("small", {}, " " + more)));
+  box.append(h("div", { cls: "crumbs" }, h("a", { href: "#memory" }, "all of global and local memory"), h("button", { type: "button", cls: "push", onclick: event => copy(idOf(site), event.target), title: "The name that ptxaudit explain takes" }, "copy id")),
+    h("h1", {}, `${place(site)}  ${T[site.o]}`),
+    h("div", { cls: "kernel" }, h("a", { href: kernelLink(site.k), title: kernel.dem }, shortened(kernel.bare, 90)), ` · ${kernel.arch} ${kernel.isa} · ${site.sp} memory · ${kernel.launch || "no launch told"}`), ...sourceLines(site));
+  box.append(h("dl", { cls: "facts" }, h("div", {}, h("dt", {}, "status"), h("dd", {}, statusTag(site.st))), fact("requests", site.n === undefined ? "?" : number(site.n)),
+    fact("sectors", costText(site, "wf", "per")), fact("ideal", costText(site, "id", "idp")), fact("excess", costText(site, "ex", "exp")), fact("lines", number(site.tags)),
+    site.moved !== undefined && site.st === "exact" ? fact("bytes used", number(site.used || 0), `of ${number(site.moved)} moved`) : ""));
+  if (site.what) box.append(h("p", { cls: "say" }, T[site.what]));
+  box.append(...sayings(site));
+  if (site.same > 1) box.append(h("p", { cls: "say" }, `Up to ${site.same} lanes are on one address: the L2 takes them one after the other.`));
+  if (site.mis) box.append(h("p", { cls: "say" }, "A request would take fewer sectors if its lowest address were a multiple of 32."));
+  if (site.fo) box.append(h("h2", {}, "Address of its first request, in bytes"), h("div", { cls: "formula" }, T[site.fo]));
+  box.append(...sectorMaps(site), ...memoryConditions(site), ...instruction(site),
+    h("p", { cls: "soft" }, site.ev ? "This instruction was measured on this machine." : "By rule: this instruction was not measured on this machine."));
+  return box;
+}
+function sectorMaps(site) {
+  if (!site.q) return site.d ? [h("h2", {}, "Lanes by sector"), h("p", { cls: "soft" }, "Its requests are not in this page, which has room for those of the costliest sites: ", h("code", {}, `ptxaudit explain ${kernelOf(site).input} …`), " shows them.")] : [];
+  const panel = h("div"), state = { at: 0 };
+  const draw = () => {
+    const one = site.q[state.at], said = `${range(one.lo, one.hi ?? one.lo)} ${one.lo === 1 && !one.hi ? "sector" : "sectors"}, ideal ${one.id}`;
+    const step = (label, by, sign) => h("button", { type: "button", "aria-label": label, disabled: state.at + by < 0 || state.at + by >= site.q.length, onclick: () => panel.step(by) }, sign);
+    put(panel, h("div", { cls: "stepper" }, step("previous request", -1, "‹"), step("next request", 1, "›"),
+      h("span", { cls: "where", role: "status" }, h("b", {}, `request ${state.at + 1} of ${site.q.length}`), site.d > site.q.length ? h("span", { cls: "soft" }, ` (${site.q.length} shown of ${number(site.d)} distinct)`) : ""),
+      h("span", {}, h("b", {}, said)), one.n !== undefined && h("span", { cls: "soft" }, `${number(one.n)} in this launch are like it`)), sectorMap(one, said), addressTable(D.shapes[one.sh]));
+  };
+  panel.step = by => { state.at = Math.min(site.q.length - 1, Math.max(0, state.at + by)); draw(); };
+  stepRequest = panel.step;
+  draw();
+  return [h("h2", {}, "Lanes by sector"), panel];
+}
+/** A row is a line of 128 bytes, a column one of its four sectors; in a cell the lanes that touch it and the bytes of it that they use. */
+function sectorMap(one, said) {
+  const all = sum(one.map, line => line.slice(1).filter(Boolean).length);
+  return h("div", { cls: "scroll", tabindex: "0", role: "group", "aria-label": "lanes by sector" }, h("table", { cls: "sectors" }, h("caption", {}, `${said}: each row is a line of 128 bytes, each column a sector of it; the lanes that touch a sector, and how many of its bytes they use`),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "line"), [0, 1, 2, 3].map(at => h("th", { scope: "col" }, `${at * SECTOR}–${at * SECTOR + SECTOR - 1}`)))),
+    h("tbody", {}, one.map.map(([line, ...cells]) => h("tr", {}, h("th", { scope: "row" }, `+${line}`), cells.map(cell => cell ? h("td", { cls: cell[1] < SECTOR ? "part" : "whole" }, cell[0], h("small", {}, ` ${cell[1]} B`)) : h("td", { cls: "none" }, "·")))))),
+  one.lines > one.map.length && h("p", { cls: "soft" }, `and ${plural(one.lines - one.map.length, "more line")}; ${all} sectors are shown`));
+}
+function memoryConditions(site) {
+  if (!site.co) return [];
+  return [h("h2", {}, "It depends"), h("div", { cls: "scroll", tabindex: "0", role: "region", "aria-label": "Cases" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "When"), h("th", { scope: "col", cls: "n" }, "Sectors of a request"), h("th", { scope: "col", cls: "n" }, "Ideal"))),
+    h("tbody", {}, site.co.slice(0, 64).map(([when, low, high, ideal]) => h("tr", {}, h("td", { cls: "wrap" }, when), h("td", { cls: "n" }, range(low, high)), h("td", { cls: "n" }, number(ideal)))))))];
 }
 
 // --- findings ------------------------------------------------------------------------------------
@@ -895,7 +990,7 @@ function findingsView() {
 
 // --- the frame -------------------------------------------------------------------------------------
 
-const TABS = [["overview", "Overview"], ["sites", "Sites", S.length], ["source", "Source"], ["kernels", "Kernels", new Set(K.filter(k => k.count).map(k => k.name)).size], ["findings", "Findings", D.found]];
+const TABS = [["overview", "Overview"], ["sites", "Sites", S.length], ["source", "Source"], ["kernels", "Kernels", new Set(K.filter(k => k.count || k.memory).map(k => k.name)).size], ["memory", "Memory", M.length], ["findings", "Findings", D.found]];
 function tabs(current) {
   document.getElementById("tabs").replaceChildren(...TABS.filter(([key, , n]) => n !== 0 || key === "sites").map(([key, name, n]) => h("a", { href: "#" + key, "aria-current": key === current ? "page" : null }, name, n ? [" ", h("small", {}, number(n))] : "")));
 }
@@ -917,7 +1012,7 @@ function setTheme(name) {
   try { localStorage.setItem("ptxaudit-theme", theme); } catch { /* a page opened from a file may keep nothing */ }
 }
 const help = document.getElementById("help");
-help.append(h("h2", {}, "Keys"), h("table", {}, h("tbody", {}, [["/", "search"], ["j k  or  ↓ ↑", "next and previous site"], ["[ ]", "previous and next request of a site"], ["1 – 5", "overview, sites, source, kernels, findings"], ["Esc", "back to the list, leave the search"], ["?", "these keys"]]
+help.append(h("h2", {}, "Keys"), h("table", {}, h("tbody", {}, [["/", "search"], ["j k  or  ↓ ↑", "next and previous site"], ["[ ]", "previous and next request of a site"], ["1 – 6", "overview, sites, source, kernels, memory, findings"], ["Esc", "back to the list, leave the search"], ["?", "these keys"]]
   .map(([keys, what]) => h("tr", {}, h("td", {}, h("kbd", {}, keys)), h("td", {}, what))))), h("p", {}, h("button", { type: "button", onclick: () => help.close() }, "Close")));
 document.getElementById("tools").append(search, h("button", { type: "button", "aria-label": "Keys", title: "Keys  ?", onclick: () => help.showModal() }, "?"), themeButton);
 
@@ -927,7 +1022,7 @@ function show() {
   let name = now.view;
   const rule = /^PA\d+$/.test(name) ? name : "";
   if (rule) name = "findings";
-  if (!["overview", "sites", "site", "source", "kernels", "kernel", "findings"].includes(name)) name = "overview";
+  if (!["overview", "sites", "site", "source", "kernels", "kernel", "memory", "findings"].includes(name)) name = "overview";
   stepRequest = null;
   const fills = FILLED.has(name) && (S.length || name !== "source");
   view.classList.toggle("fill", fills);
@@ -942,6 +1037,7 @@ function show() {
   else if (name === "source") sourceView(now.value, now.args);
   else if (name === "kernels") kernelsView();
   else if (name === "kernel") kernelView(now.value, now.args);
+  else if (name === "memory") memoryView(now);
   else findingsView();
   if (rule) { const one = document.getElementById(rule); if (one) { one.open = true; one.scrollIntoView(); } } else if (!fills) window.scrollTo(0, 0);
 }

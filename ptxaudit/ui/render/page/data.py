@@ -22,13 +22,15 @@ from ptxaudit.base.version import __version__
 from ptxaudit.base.words import bare_name
 from ptxaudit.hardware import banks, machines
 from ptxaudit.pipeline.code_lines import CodeLine, Key, key_of
-from ptxaudit.report.model import Frame, Kernel, Pattern, Site, Source
+from ptxaudit.report.model import AnySite, Frame, Kernel, MemorySite, Pattern, Site, Source
 from ptxaudit.report.pairing import partners
 from ptxaudit.report.paths import below, place
 from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.memory import KINDS, memory_weight
 from ptxaudit.ui.render.page.material import Material, costliest
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import closing_lines, verdict_line, weight
+from ptxaudit.ui.render.sectormap import sector_lines
 
 SOURCE_SHARE = 1_500_000  # characters of sources
 CODE_SHARE = 2_600_000  # characters of PTX and machine code
@@ -72,6 +74,7 @@ class Page:
         self.shapes: dict[tuple[tuple[int, ...], int, bool], int] = {}
         self.shape_list: list[list[Any]] = []
         self.number_of: dict[int, int] = {}  # of a site by its identity
+        self.memory_number: dict[int, int] = {}  # the same of global and local memory
         self.known: dict[int, dict[int, str]] = defaultdict(dict)  # file -> line -> text
         self.left = PATTERN_SHARE
 
@@ -81,8 +84,12 @@ class Page:
         for kernel in report.kernels:
             for site in kernel.sites:
                 self.number_of[id(site)] = len(self.number_of)
+        for at, access in enumerate(access for kernel in report.kernels for access in kernel.memory):
+            self.memory_number[id(access)] = at
         sites = [self._site(k, kernel, site) for k, kernel in enumerate(report.kernels) for site in kernel.sites]
         self._requests(sites)
+        memory = [self._of_memory(k, kernel, site) for k, kernel in enumerate(report.kernels) for site in kernel.memory]
+        self._maps(memory)
         kernels = [self._kernel(kernel) for kernel in report.kernels]
         codes, code_of = self._codes()
         for kernel, entry in zip(report.kernels, kernels, strict=True):
@@ -104,6 +111,7 @@ class Page:
             ],
             "kernels": kernels,
             "sites": sites,
+            "memory": memory,
             "rules": self.rule_list,
             "shapes": self.shape_list,
             "codes": codes,
@@ -126,6 +134,7 @@ class Page:
     def _kernel(self, kernel: Kernel) -> dict[str, Any]:
         totals, launch = kernel.totals, kernel.launch
         mine = {site.id: self.number_of[id(site)] for site in kernel.sites}
+        others = {one.id: self.memory_number[id(one)] for one in kernel.memory}
         return present(
             name=self._short(kernel.name),
             dem=self._short(kernel.demangled),
@@ -158,6 +167,8 @@ class Page:
             ways=totals.ways,
             first=min(mine.values(), default=0),
             count=len(kernel.sites),
+            firstmem=min(others.values(), default=0),
+            memory=len(kernel.memory),
             loops=[
                 present(
                     f=self._file(loop.file),
@@ -166,50 +177,102 @@ class Page:
                     at=_place(loop.offset, loop.ptx_line),
                     depth=loop.depth,
                     sites=[mine[one] for one in loop.sites if one in mine],
+                    memory=[others[one] for one in loop.sites if one in others],
                 )
                 for loop in kernel.loops
             ],
         )
 
-    def _site(self, k: int, kernel: Kernel, site: Site) -> dict[str, Any]:
+    def _access(self, k: int, kernel: Kernel, site: AnySite) -> dict[str, Any]:
+        """What sites of every memory have."""
         of = self.texts.of
         own = self.checked.place_of(site.source) if site.source else None
+        return {
+            "k": k,
+            "i": of(site.id[len(kernel.name) :] if site.id.startswith(kernel.name) else "\0" + self._short(site.id)),
+            "p": of(f"{base_name(own.file)}:{own.line}" if own else place(site, kernel)),
+            "s": self._stack(site.source),
+            "at": _place(site.offset, site.ptx_line),
+            "o": of(site.opcode),
+            "t": of(site.text),
+            "a": of(site.access),
+            "w": site.width,
+            "st": str(site.status),
+            "re": of(self._readable(site.reason)),
+            "kind": of(site.reason_kind),
+            "ca": of(site.cause),
+            "n": site.requests,
+            "na": site.active_requests if site.active_requests != site.requests else None,
+            "b": site.bounds,
+            "per": _span(site.per_request),
+            "idp": _span(site.ideal_per_request),
+            "exp": _span(site.excess_per_request),
+            "ev": 1 if site.evidence == "measured" else None,
+            "fo": of(site.formula),
+            "co": [[one.when, one.low, one.high, one.ideal] for one in site.conditions],
+        }
+
+    def _site(self, k: int, kernel: Kernel, site: Site) -> dict[str, Any]:
         return present(
-            k=k,
-            i=of(site.id[len(kernel.name) :] if site.id.startswith(kernel.name) else "\0" + self._short(site.id)),
-            p=of(f"{base_name(own.file)}:{own.line}" if own else place(site, kernel)),
-            s=self._stack(site.source),
-            at=_place(site.offset, site.ptx_line),
-            o=of(site.opcode),
-            t=of(site.text),
-            a=of(site.access),
-            w=site.width,
-            st=str(site.status),
-            re=of(self._readable(site.reason)),
-            kind=of(site.reason_kind),
-            ca=of(site.cause),
-            n=site.requests,
-            na=site.active_requests if site.active_requests != site.requests else None,
+            **self._access(k, kernel, site),
             wf=site.wavefronts,
             id=site.ideal,
             ex=site.excess,
             ways=site.ways,
-            b=site.bounds,
-            per=_span(site.per_request),
-            idp=_span(site.ideal_per_request),
-            exp=_span(site.excess_per_request),
             k4=[site.line_class_proved, site.line_class_max, site.lines_proved, site.lines, site.lines_ideal]
             if site.line_class_max is not None
             else None,
-            ev=1 if site.evidence == "measured" else None,
-            fo=of(site.formula),
-            co=[[one.when, one.low, one.high, one.ideal] for one in site.conditions],
             tr=_trips(site),
             pa=self._pairing(site),
             fix=self._fix(site),
             weight=round(weight((site,)), 1),
             r=self._rule(site.scored_as),
             d=site.distinct,
+        )
+
+    def _of_memory(self, k: int, kernel: Kernel, site: MemorySite) -> dict[str, Any]:
+        """A site of global or local memory: sectors where one of shared memory has wavefronts."""
+        return present(
+            **self._access(k, kernel, site),
+            sp=site.space,
+            what=self.texts.of(KINDS[site.kind]) if site.kind else None,
+            wf=site.sectors,
+            id=site.sectors_ideal,
+            ex=site.sectors_excess,
+            tags=site.tag_requests,
+            moved=site.bytes_moved,
+            used=site.bytes_used,
+            same=site.same_address,
+            mis=int(bool(site.misaligned)),
+            vec=site.vector,
+            weight=round(memory_weight((site,)), 1),
+            d=site.distinct,
+        )
+
+    def _maps(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Adds to the entries of global and local memory where the lanes of their requests lie, as `_requests` does."""
+        every = [site for kernel in self.report.kernels for site in kernel.memory]
+        sites = [
+            (site, entry, chosen(site.patterns, MOST_PATTERNS)) for site, entry in zip(every, entries, strict=True)
+        ]
+        sites.sort(key=lambda one: -one[1]["weight"])
+        for turn in range(MOST_PATTERNS):
+            for site, entry, patterns in sites:
+                if turn < len(patterns) and self.left > 0:
+                    entry.setdefault("q", []).append(self._map(site, patterns[turn]))
+
+    def _map(self, site: MemorySite, pattern: Pattern) -> dict[str, Any]:
+        lanes = [lane for lane in range(len(pattern.addresses)) if pattern.active >> lane & 1]
+        lines, count = sector_lines(site.space, site.width or 1, pattern.addresses, lanes)
+        self.left -= 40 + 30 * len(lines)
+        return present(
+            sh=self._shape(pattern.addresses, pattern.active, False),
+            n=pattern.count,
+            lo=pattern.low,
+            hi=pattern.high if pattern.high != pattern.low else None,
+            id=pattern.ideal,
+            map=[[line, *(0 if one is None else [one[0], one[1]] for one in cells)] for line, cells in lines],
+            lines=count,
         )
 
     def _readable(self, text: str) -> str:
@@ -369,6 +432,9 @@ class Page:
             for site in kernel.sites:
                 if site.source is not None:
                     cost[self.files[site.source.file]] += 1 + (site.excess or 0)
+            for other in kernel.memory:
+                if other.source is not None:
+                    cost[self.files[other.source.file]] += 1
         found: dict[int, dict[str, Any]] = {}
         left = SOURCE_SHARE
         names = list(self.files)
@@ -397,12 +463,12 @@ class Page:
         for kernel in costliest(self.report.kernels):
             key = key_of(kernel)
             lines = self.material.codes.get(key)
-            if not lines or key in number_of or not kernel.sites:
+            if not lines or key in number_of or not (kernel.sites or kernel.memory):
                 continue
             size = sum(len(line.text) + 12 for line in lines)
             cut = size > left
             if cut:
-                marks = {_place(site.offset, site.ptx_line) for site in kernel.sites}
+                marks = {_place(one.offset, one.ptx_line) for one in (*kernel.sites, *kernel.memory)}
                 at = [number for number, line in enumerate(lines, 1) if line.place in marks]
                 lines = tuple(lines[number - 1] for number in around(at, len(lines), AROUND_CODE))
                 size = sum(len(line.text) + 12 for line in lines)

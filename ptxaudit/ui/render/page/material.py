@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ptxaudit.frontend.source_files import Roots
 from ptxaudit.pipeline.code_lines import CodeBook, CodeLine, Key, key_of
-from ptxaudit.report.model import Kernel, Report, Source
+from ptxaudit.report.model import AnySite, Kernel, Report, Source
 
 MOST_READ = 64  # kernels whose code is read again, the costliest first
 
@@ -26,7 +26,7 @@ class Material:
 
 def gather(report: Report, roots: Roots, book: CodeBook) -> Material:
     """All that can be read: sources that may be shown, and code that was kept or can be read again."""
-    book.read([kernel for kernel in costliest(report.kernels) if kernel.sites][:MOST_READ])
+    book.read([kernel for kernel in costliest(report.kernels) if kernel.sites or kernel.memory][:MOST_READ])
     codes = {key_of(kernel): code for kernel in report.kernels if (code := book.code(kernel))}
     sources = {}
     for file in dict.fromkeys(files_of(report)):
@@ -49,4 +49,6 @@ def files_of(report: Report) -> Iterator[str]:
 
 
 def _sources(report: Report) -> Iterator[Source]:
-    return (site.source for kernel in report.kernels for site in kernel.sites if site.source is not None)
+    for kernel in report.kernels:
+        every: tuple[AnySite, ...] = (*kernel.sites, *kernel.memory)
+        yield from (site.source for site in every if site.source is not None)

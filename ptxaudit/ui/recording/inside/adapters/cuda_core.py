@@ -11,6 +11,8 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
+from collections import deque
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -25,15 +27,18 @@ KNOWN = ("0.3", "2")
 SUFFIXES = {"cubin": ".cubin", "ptx": ".ptx", "fatbin": ".fatbin"}
 _ADDRESS_BYTES = 8
 _NUMBERS = frozenset((int, float, bool, complex))
+MOST_KEPT = 1024  # objects
 _LOW = 1 << 32  # below it no number is taken for an address
 
 
 class _ByIdentity:
     """Values of objects as long as these live. They are not compared: to hash an ObjectCode loads it, and a kernel is
-    equal to another of the same name, which may go earlier."""
+    equal to another of the same name, which may go earlier. Objects that have no weak references are kept alive, the
+    latest MOST_KEPT of them."""
 
     def __init__(self) -> None:
-        self._values: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self._values: dict[int, tuple[Callable[[], Any], Any]] = {}
+        self._kept: deque[int] = deque()
 
     def get(self, one: Any) -> Any:
         found = self._values.get(id(one))
@@ -41,7 +46,17 @@ class _ByIdentity:
 
     def put(self, one: Any, value: Any) -> None:
         number = id(one)
-        self._values[number] = weakref.ref(one, lambda gone: self._values.pop(number, None)), value
+        try:
+            self._values[number] = weakref.ref(one, lambda gone: self._values.pop(number, None)), value
+        except TypeError:
+            self._keep(number, one, value)
+
+    def _keep(self, number: int, one: Any, value: Any) -> None:
+        if number not in self._values:
+            self._kept.append(number)
+        self._values[number] = (lambda: one), value
+        if len(self._kept) > MOST_KEPT:
+            del self._values[self._kept.popleft()]
 
 
 _kernels, _codes = _ByIdentity(), _ByIdentity()

@@ -1,0 +1,183 @@
+"""Records programs of frameworks while Nsight Compute counts what they launch.
+
+    python -m bench.recorded.measure FOLDER              on a GPU with ncu on the PATH: records, counts, exports
+    python -m bench.recorded.measure FOLDER --keep tests/data/recorded_sm90      anywhere: what of it is committed
+
+Each program runs once, under both: `ncu … python -m ptxaudit record … -- python triton_program.py`. FOLDER gets a folder
+a program, with the recording, `source.csv` and `raw.csv` (`ncu --import … --page source|raw --csv`), and `facts.json`.
+Programs whose launches the profiler would disturb, or be disturbed by, are recorded and not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import platform
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+if str(HERE.parent.parent) not in sys.path:
+    sys.path.insert(0, str(HERE.parent.parent))
+
+from bench.profiled import BY_INSTRUCTION, WAVEFRONT_KINDS, WAVEFRONTS, device_line  # noqa: E402
+
+COUNTED = {
+    "triton": ("triton", "torch", "numpy"),
+    "gluon": ("triton", "torch", "numpy"),
+    "cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy", "numpy"),
+    "core": ("cuda-core", "cuda-bindings"),
+}
+RECORDED_ONLY = {"inductor": ("torch", "triton"), "pallas": ("jax", "jaxlib")}
+ARRAYS = 65536  # bytes of an array that is kept
+LONGEST = 150  # seconds a program
+KEPT_COLUMNS = (
+    *("Address", "Source", "Instructions Executed", "L1 Wavefronts Shared", "L1 Wavefronts Shared Ideal"),
+    "# Samples",  # tells a second launch from a table that is written twice
+)
+KEPT_RAW = ("ID", "Kernel Name", "Block Size", "Grid Size")
+
+
+def record(name: str) -> list[str]:
+    """The command that records a program."""
+    via = "auto" if name == "pallas" else "frameworks"
+    return [
+        *(sys.executable, "-m", "ptxaudit", "record", "--no-audit", "--via", via, "--arrays", str(ARRAYS)),
+        *("-o", "recording", "--", "python3", f"{name}_program.py"),
+    ]
+
+
+def counted(name: str) -> list[str]:
+    """The command that records a program while it is counted."""
+    metrics = [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS] + list(BY_INSTRUCTION)
+    return [
+        *("ncu", "--target-processes", "all", "--clock-control", "none", "--cache-control", "none"),
+        *("--section", "SourceCounters", "--metrics", ",".join(metrics), "--force-overwrite", "--export", name),
+        *record(name),
+    ]
+
+
+def measure(folder: Path, only: list[str]) -> None:
+    """Runs every program; one that fails does not stop the others."""
+    for name, packages in {**COUNTED, **RECORDED_ONLY}.items():
+        if only and name not in only:
+            continue
+        place = folder / name
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}_program.py").write_bytes((HERE / f"{name}_program.py").read_bytes())
+        command = counted(name) if name in COUNTED else record(name)
+        run(command, place)
+        if name in COUNTED:
+            for page in ("source", "raw"):
+                run(["ncu", "--import", f"{name}.ncu-rep", "--page", page, "--csv"], place, place / f"{page}.csv")
+        facts = {
+            "device": device_line(gpu()),
+            "python": platform.python_version(),
+            "packages": dict(installed(packages)),
+            "command": " ".join(command).replace(sys.executable, "python"),
+        }
+        (place / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+
+def run(command: list[str], folder: Path, output: Path | None = None) -> None:
+    path = os.pathsep.join(filter(None, [str(HERE.parent.parent), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | {"PYTHONPATH": path, "TRITON_CACHE_DIR": str(folder / "cache")}
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        print(f"{folder.name}: took more than {LONGEST} s", flush=True)
+        return
+    if output is None:
+        print(f"{folder.name}: status {done.returncode}", done.stderr[-3000:], done.stdout[-600:], sep="\n", flush=True)
+    else:
+        output.write_text(done.stdout)
+
+
+def gpu() -> str:
+    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True).stdout.split("\n")[0]
+
+
+def installed(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for package in packages:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            continue
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+def keep(folder: Path, out: Path) -> None:
+    """The recordings, and of the exports the columns that are compared."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in COUNTED:
+        place = folder / name
+        recording = place / "recording"
+        if not (recording / "recorded.toml").is_file() or "[[launch]]" not in (recording / "recorded.toml").read_text():
+            continue  # it did not run
+        with tarfile.open(out / f"{name}.tar.xz", "w:xz", preset=9) as archive:
+            for path in sorted(recording.rglob("*")):
+                if path.is_file():
+                    add(archive, str(path.relative_to(recording)), path.read_bytes())
+            add(archive, "source.csv", source_page(place / "source.csv").encode())
+            add(archive, "raw.csv", raw_page(place / "raw.csv").encode())
+            add(archive, "facts.json", (place / "facts.json").read_bytes())
+
+
+def add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = len(data)
+    archive.addfile(entry, io.BytesIO(data))
+
+
+def source_page(path: Path) -> str:
+    """The tables of a source page, with the columns that are read."""
+    rows: list[list[str]] = []
+    columns: list[int] = []
+    for cells in csv.reader(io.StringIO(path.read_text())):
+        if len(cells) >= 2 and cells[0] == "Kernel Name":
+            rows.append(cells[:2])
+        elif {"Address", "Source"} <= {*cells}:
+            columns = [cells.index(name) for name in KEPT_COLUMNS]
+            rows.append(list(KEPT_COLUMNS))
+        elif columns and len(cells) > max(columns):
+            rows.append([cells[at] for at in columns])
+    return written(rows)
+
+
+def raw_page(path: Path) -> str:
+    rows = list(csv.reader(io.StringIO("".join(line for line in path.open() if line.startswith('"')))))
+    head = rows[0]
+    columns = [at for at, name in enumerate(head) if name in KEPT_RAW or "wavefronts_mem_shared" in name]
+    return written([[row[at] for at in columns] for row in rows])
+
+
+def written(rows: list[list[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", nargs="*", default=[], help="programs")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write what is committed there")
+    given = parser.parse_args()
+    if given.keep:
+        keep(given.folder, given.keep)
+    else:
+        measure(given.folder, given.only)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Which sites a user means by SITE, and what to say where there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import PurePath
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.base.limits import whole
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.pipeline.collect import Part
+from ptxaudit.report.model import AnySite, Kernel
+from ptxaudit.report.paths import place
+
+MOST_SUGGESTED = 8
+
+_OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
+_PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
+
+Placed = tuple[AnySite, Kernel]  # a site with the kernel that it is in
+
+
+def names(wanted: str, site: AnySite, kernel: Kernel) -> bool:
+    """Whether SITE means this one."""
+    if wanted == site.id:
+        return True
+    if wanted.isdecimal():
+        return site.ptx_line == whole(wanted)
+    if match := _OFFSET.fullmatch(wanted):
+        return site.offset == int(match["offset"], 0) and Launch(kernel=match["kernel"]).matches(kernel.name)
+    if match := _PLACE.fullmatch(wanted):
+        line = int(match["line"])
+        if site.source is not None:
+            places = site.source.places
+            if any(place.line == line and _ends_with(place.file, match["file"]) for place in places):
+                return True
+        return site.ptx_line == line and kernel.input.endswith(".ptx") and _ends_with(kernel.input, match["file"])
+    return False
+
+
+def _ends_with(file: str, wanted: str) -> bool:
+    """`wanted` names the file: its last parts are the same."""
+    parts, end = PurePath(file).parts, PurePath(wanted).parts
+    return parts[-len(end) :] == end or file == wanted
+
+
+def no_site(wanted: str, sites: Sequence[Placed], part: Part) -> InputError:
+    """The error for a SITE that names none, with those there are."""
+    file = part.inputs[0].path if part.inputs else None
+    if not sites:
+        return InputError(
+            f"there is no shared-memory site at {wanted}: no kernel here has one",
+            "see `ptxaudit audit --list`; --space global looks at global memory",
+            file,
+        )
+    spellings = list(dict.fromkeys(_spellings(sites)))
+    close = get_close_matches(wanted, spellings, n=3, cutoff=0.6) or spellings[:MOST_SUGGESTED]
+    return InputError(f"there is no shared-memory site at {wanted}", f"there are sites at {', '.join(close)}", file)
+
+
+def _spellings(sites: Iterable[Placed]) -> Iterable[str]:
+    for site, kernel in sites:
+        if site.source is not None:
+            yield place(site, kernel)
+        elif site.offset is not None:
+            yield f"{kernel.name}+{site.offset:#x}"
+        else:
+            yield str(site.ptx_line)

@@ -1,0 +1,151 @@
+"""Machine instructions and what comes of them: operations, and what is known of the registers (tests/cases/sass.txt)."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import textcases
+from test_ptx_cases import effects, lifted
+
+from ptxaudit.base.work import Account
+from ptxaudit.engine.domain.value import Value
+from ptxaudit.engine.exec.simulate import Simulation
+from ptxaudit.engine.fixpoint.rows import environment
+from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.ops import OPS
+from ptxaudit.engine.ops.operations import on_machine
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.sass.builder import Context
+from ptxaudit.frontend.sass.disassemble import Line
+from ptxaudit.frontend.sass.lower import ROWS, lower
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph
+from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.slices import Slice
+
+CASES = textcases.read("sass.txt")
+PARAMS = 0x210  # where the parameters of sm_90 begin in c[0x0]
+FRAME = ("S2R R0, SR_TID.X", f"MOV R1, c[0x0][{PARAMS:#x}]")  # R0: the lane, R1: the parameter n
+EVERY = re.compile("R0, R1, .* UP6")
+MOST = 6  # values of lanes that are written one by one
+
+
+def line(text: str) -> Line:
+    """`@!P0 LDS.128 R4, [R3+0x100]`"""
+    guard, opcode, operands = re.fullmatch(r"(?:(@\S+) )?(\S+) ?(.*)", text).groups(default="")
+    return Line(guard, opcode, operands)
+
+
+def instructions(texts: list[str]) -> tuple[ir.Instruction, ...]:
+    code = bytes(max(len(texts), 64) * INSTRUCTION_BYTES)
+    context = Context(CodeSection("k", code, True, (Symbol("k", ".text.k", 0, len(code), True),)), 90, PARAMS)
+    out = []
+    for at, text in enumerate(texts):
+        b = lower(context, line(text), at * INSTRUCTION_BYTES)
+        parts = (b.guard, tuple(b.ops), b.control, b.site) if b else (None, (), None, None)
+        out.append(ir.Instruction(at, at * INSTRUCTION_BYTES, line(text).opcode, text, *parts))
+    return tuple(out)
+
+
+def written(function: ir.Function) -> dict[str, Value]:
+    """What a run of one warp leaves in the registers that instructions behind the frame write."""
+    launch = Launch("k", grid=(1, 1, 1), block=(LANES, 1, 1), params=[None] * len(function.parameters))
+    facts = Facts(meanings=on_machine(machines.get("sm_90").measurements.special))
+    env, first = environment(function, launch, facts, launch.block), np.zeros((1, 3), np.int64)
+    everything = Slice(
+        frozenset(range(len(function.instructions))), frozenset(), {i.index: i.ops for i in function.instructions}
+    )
+    run = Simulation(graph.build(function), everything, env, {}, first, first, Account(), False)
+    run.run()
+    names = {d.name for i in function.instructions[len(FRAME) :] for op in i.ops for d in op.dst if d is not None}
+    return {name: run.registers.values[name] for name in sorted(names, key=order) if not name.startswith("t")}
+
+
+def order(name: str) -> tuple[str, int]:
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :] or 0)
+
+
+def said(value: Value) -> str:
+    """`0x10 + 4 lane + 8 n`: the part that is known, the unknowns, and for how many low bits it holds."""
+    base = np.broadcast_to(value.base, (1, LANES))[0]
+    lost = np.broadcast_to(False if value.poison is None else value.poison, (1, LANES))[0]
+    if lost.all():
+        return f"unknown{known_bits(value)}"
+    text = " + ".join(
+        [p for p in (numbers(base, ~lost),) if p != "0" or not value.terms]
+        + [f"{numbers(np.broadcast_to(c, (1, LANES))[0], ~lost)} {u}".removeprefix("1 ") for u, c in value.terms]
+    )
+    return (
+        text + (f" mod 2**{value.valid}" if value.valid is not None else "") + (", else unknown" if lost.any() else "")
+    )
+
+
+def numbers(row: np.ndarray, known: np.ndarray) -> str:
+    """A number of all lanes, a line over the lanes, a mask of them, or the first few numbers."""
+    if row.dtype == bool:
+        mask = sum(1 << lane for lane in range(LANES) if row[lane] and known[lane])
+        return {0: "false", (1 << LANES) - 1: "true"}.get(mask, f"lanes {mask:#x}")
+    bits = 8 * row.dtype.itemsize
+    values = [int(n) for n in row]
+    steps = {(b - a) % (1 << bits) for a, b in zip(values, values[1:])}
+    if len(steps) == 1 and known.all():
+        step = steps.pop()
+        step -= (step >> bits - 1) << bits
+        if not step:
+            return plain(values[0])
+        line = "lane" if step == 1 else f"{step} lane"
+        return line if not values[0] else f"{plain(values[0])} + {line}"
+    shown = [plain(n) if k else "?" for n, k in zip(values[:MOST], known)]
+    return f"[{' '.join(shown)} …]"
+
+
+def plain(number: int) -> str:
+    return str(number) if number < 10 else hex(number)
+
+
+def known_bits(value: Value) -> str:
+    """Of an unknown number: the bits that are sure."""
+    if value.sure is None:
+        return ""
+    unknown, bits = (int(np.broadcast_to(a, (1, LANES))[0][0]) for a in (value.sure.unknown, value.sure.bits))
+    width = value.bits
+    open_bits = f"{unknown & (1 << width) - 1:#x}"
+    return f" in bits {open_bits}" + (f", else {bits:#x}" if bits else "")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "known" in case.outputs], ids=str)
+def test_what_is_known(case):
+    code = instructions([*FRAME, *case.input.splitlines(), "EXIT"])
+    parameters = (ir.Parameter("n", 0, 4), ir.Parameter("p", 8, 8))
+    function = ir.Function("k", "sass", "sm_90", code, True, parameters)
+    found = [f"{name}: {said(value)}" for name, value in written(function).items()]
+    assert "\n".join(found) == case.outputs["known"]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "effects" in case.outputs], ids=str)
+def test_effects(case):
+    out = []
+    for instruction in instructions(case.input.splitlines()):
+        out += [
+            f"{instruction.index}: {EVERY.sub('every register', one)}" for one in effects(instruction) or ["nothing"]
+        ]
+    assert "\n".join(out) == case.outputs["effects"]
+
+
+def test_every_row_has_a_case():
+    """Of machine code: each opcode with a meaning is in the table."""
+    met = {line(text).opcode.partition(".")[0] for case in CASES for text in case.input.splitlines()}
+    assert met >= set(ROWS), sorted(set(ROWS) - met)
+
+
+def test_every_operation_has_a_case():
+    """In the cases of one instruction set or the other."""
+    functions = [lifted(case.input).functions.values() for case in textcases.read("ptx_lift.txt")]
+    code = [i for found in functions for function in found for i in function.instructions]
+    code += [i for case in CASES for i in instructions(case.input.splitlines())]
+    met = {op.name for instruction in code for op in instruction.ops}
+    assert met >= set(OPS), sorted(set(OPS) - met)

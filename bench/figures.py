@@ -12,6 +12,7 @@ from pathlib import Path
 from bench.compiled_figures import cubin, library, spaces
 from bench.figure import Figure
 from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
+from bench.speed_figures import thirty, tiny
 from bench.upgrade_figures import four_releases, two_libraries
 
 SAMPLES = CHECKOUT / "samples"
@@ -141,6 +142,8 @@ def scoring(folder: Path) -> Iterator[Figure]:
 
 FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "small": small_kernel,
+    "tiny": tiny,
+    "thirty": thirty,
     "megabyte": megabyte,
     "gemm": gemm,
     "scoring": scoring,

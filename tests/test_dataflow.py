@@ -13,12 +13,15 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.closure import Closure
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.dominance import immediate_dominators
 from ptxaudit.ir.dataflow.solve import reached, solve
 from ptxaudit.ir.graph import Graph, build
+from ptxaudit.ir.link import link
 from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Op, Reg
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -141,6 +144,29 @@ def test_steps_grow_as_kernels_do(name):
     for launch in family.launches:
         small, large = (cost(family, size, launch).steps for size in (SMALL, LARGE))
         assert large <= MOST_GROWTH * small, (name, launch, small, large)
+
+
+class _Looked(list):
+    """Writes of a register; total: how many were looked at one after the other."""
+
+    total = 0
+
+    def __iter__(self):
+        _Looked.total += len(self)
+        return super().__iter__()
+
+
+def test_a_slice_does_not_look_through_all_writes_of_a_register_at_each_read():
+    """Work that takes no steps grows with the code, too."""
+    looked = []
+    for size in (SMALL, LARGE):
+        module = lift_module(parse_module(FAMILIES["loads"].kernel(size), "k.ptx"))
+        graph = build(link(module, module.functions["k"]))
+        graph.definitions = {name: _Looked(writes) for name, writes in graph.definitions.items()}
+        _Looked.total = 0
+        graph.slice(graph.sites(), follow_loads=True)
+        looked.append(_Looked.total)
+    assert looked[1] <= MOST_GROWTH * max(looked[0], SMALL)
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -96,8 +96,9 @@ class Slicer:
         """What registers hold where an instruction reads them."""
         for reg in regs:
             writes = self.flow.definitions.get(reg.name, ())
-            found = [at for at, _ in writes]
-            if len(writes) > 1 and (node := self.flow.read.read(reg.name, index)) is not None:
+            if len(writes) < 2:
+                found = [at for at, _ in writes]
+            elif (node := self.flow.read.read(reg.name, index)) is not None:
                 new = reached((node,), self.flow.read.following, self._seen)
                 self.account.spend(len(new), SLICING)
                 found = [at for at in new if not isinstance(at, Joined)]

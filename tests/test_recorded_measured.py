@@ -36,7 +36,8 @@ def unpacked(tmp_path_factory):
     def folder(name: str) -> Path:
         out = tmp_path_factory.mktemp(name)
         with tarfile.open(DATA / f"{name}.tar.xz") as archive:
-            archive.extractall(out, filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # before Python 3.11.4 there is none
+            archive.extractall(out)
         return out
 
     return folder

@@ -63,7 +63,8 @@ def unpack(folder: Path, work: Path) -> Path:
     made = work / "plan"
     made.mkdir(parents=True, exist_ok=True)
     with tarfile.open(folder / CUBINS) as archive:
-        archive.extractall(made, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # before Python 3.11.4 there is none
+        archive.extractall(made)
     (made / PLAN).write_bytes((folder / PLAN).read_bytes())
     return made
 

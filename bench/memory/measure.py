@@ -100,7 +100,8 @@ def occupancies(sets: list[Path]) -> dict[str, list[int]]:
     found = {}
     for folder in sets:
         with tempfile.TemporaryDirectory() as work, tarfile.open(folder / "cubins.tar.xz") as archive:
-            archive.extractall(work, filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # before Python 3.11.4 there is none
+            archive.extractall(work)
             files = {path.name: path for path in Path(work).rglob("*.cubin")}
             entries = json.loads(gzip.decompress((folder / "launches.json.gz").read_bytes()))["launches"]
             known: dict[str, dict[str, Any]] = {}

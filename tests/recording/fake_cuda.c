@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct Library { char magic[8]; const void *code; size_t size; int loaded; struct Library *next; } Library;
 typedef struct Kernel { char magic[8]; Library *library; char name[256]; } Kernel;
@@ -85,8 +86,9 @@ EXPORT CUresult cuGetErrorString(CUresult error, const char **text) { *text = "a
 static CUdeviceptr begin_of;
 static size_t bytes_of;
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t size) {
-    void *found = NULL;
-    if (posix_memalign(&found, 512, size)) return CUDA_ERROR_OUT_OF_MEMORY;
+    /* far from small numbers, as a device's addresses are; the heap of some Python builds is not */
+    void *found = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
     begin_of = *out = (CUdeviceptr)found;
     bytes_of = size;
     return CUDA_SUCCESS;

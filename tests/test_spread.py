@@ -1,8 +1,10 @@
 """Audits in several processes, on executors and on a cluster: what one process finds, nothing lost and nothing twice."""
 
 import json
+import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -15,7 +17,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.options import Options
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review import audit as audits
-from ptxaudit.review import kept_parts
+from ptxaudit.review import executors, kept_parts
 from ptxaudit.review.divided import divided
 from ptxaudit.ui.cli import main
 
@@ -97,6 +99,28 @@ def test_what_cannot_be_an_executor():
     for address in ("spark://here:1", "dask://", "here"):
         done = CliRunner().invoke(main, ["audit", "a.ptx", "--executor", address])
         assert isinstance(done.exception, InputError) or "no executor" in done.output + str(done.exception)
+
+
+def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
+    """One that is not there, one that says nothing, one that hangs up, one without a port."""
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "GREETING", 0.5)
+
+    def refused(place):
+        with pytest.raises(InputError, match="cannot be reached") as raised, executors.executor_of(f"dask://{place}"):
+            pass
+        return raised.value.what
+
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        place = "{}:{}".format(*silent.getsockname())
+        assert "refused" in refused(place)
+        silent.listen()
+        assert "timed out" in refused(place)
+        closing = threading.Thread(target=lambda: [silent.accept()[0].close() for _ in range(2)], daemon=True)
+        closing.start()
+        assert "ends the connection" in refused(place)
+    assert "HOST:PORT" in refused("127.0.0.1")
 
 
 # --- JSON Lines ------------------------------------------------------------------------------

@@ -10,10 +10,12 @@ an executor that does not makes it a problem of those files.
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -23,6 +25,7 @@ from ptxaudit.pipeline.collect import Part, name_of
 from ptxaudit.review.divided import Piece
 
 WORKERS = 8  # of an executor that does not say how many it has
+GREETING = 10.0  # seconds in which a scheduler answers
 RETRIES = 3  # of what a lost worker of a cluster had
 _one_at_a_time = threading.Lock()  # in a process: compilers are spoken to one after the other
 
@@ -38,11 +41,23 @@ def executor_of(address: str) -> Iterator[Executor]:
     except ImportError:
         raise InputError("Dask is not installed", "run `pip install 'ptxaudit[dask]'`") from None
     try:
+        _greeted(place)
         client = Client(f"tcp://{place}", set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"the Dask scheduler at {place} cannot be reached: {error}", "check its address") from None
     with client:
         yield client.get_executor(pure=False, retries=RETRIES)
+
+
+def _greeted(place: str) -> None:
+    """Raises OSError or ValueError unless something at HOST:PORT greets who connects, as a scheduler does at once:
+    `Client` waits without end for one that is silent."""
+    parts = urlsplit(f"//{place}")
+    if parts.hostname is None or parts.port is None:
+        raise ValueError("it is no HOST:PORT")
+    with socket.create_connection((parts.hostname, parts.port), timeout=GREETING) as connection:
+        if not connection.recv(1):
+            raise ConnectionError("what is there ends the connection")
 
 
 def workers_of(executor: Executor) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from click.testing import CliRunner
 from command_line import folder_with, run
 from kernels import COLUMN, PITCH, PTX
 from reports import validate
+from terminal import on_a_terminal
 
 from ptxaudit.ui import commands
 from ptxaudit.ui.cli import main
@@ -397,24 +397,8 @@ def test_an_ascii_pipe_is_written_too(here):
 
 
 def test_a_terminal_gets_colour(here):
-    leader, follower = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "ptxaudit", "audit", "k.ptx"],
-        cwd=here,
-        stdout=follower,
-        stderr=follower,
-        stdin=follower,
-        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"},
-    ) as child:
-        os.close(follower)
-        written = b""
-        try:
-            while chunk := os.read(leader, 65536):
-                written += chunk
-        except OSError:  # the other end is closed
-            pass
-    os.close(leader)
-    assert child.returncode == 0 and b"\x1b[" in written and b"k.ptx:15" in written
+    seen, status = on_a_terminal("-m", "ptxaudit", "audit", "k.ptx", cwd=here)
+    assert status == 0 and "\x1b[" in seen and "k.ptx:15" in seen
 
 
 def test_bad_input_leaves_a_process_with_exit_2_and_no_traceback(here):

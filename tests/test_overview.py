@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from command_line import folder_with, run
 from kernels import COLUMN
 from msgspec import structs
 from reports import kernel, open_site, report, site
+from terminal import on_a_terminal
 
 import ptxaudit
 from ptxaudit.engine.answer.result import Status
@@ -210,29 +210,6 @@ def test_other_commands_fold_their_text_too(here, words):
     assert max(map(len, text.splitlines())) <= 72
     wide = run(*words).stdout
     assert max(map(len, wide.splitlines())) > 72 and len("".join(wide.split())) >= len("".join(text.split()))
-
-
-def on_a_terminal(*words, cwd, messages=True, **environment):
-    """What is seen, and the exit status. messages: with those of standard error, such as progress."""
-    leader, follower = pty.openpty()
-    known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    with subprocess.Popen(
-        [sys.executable, *words],
-        cwd=cwd,
-        stdin=follower,
-        stdout=follower,
-        stderr=follower if messages else subprocess.DEVNULL,
-        env=known | {"TERM": "xterm-256color", "COLUMNS": "100"} | environment,
-    ) as child:
-        os.close(follower)
-        written = b""
-        try:
-            while chunk := os.read(leader, 65536):
-                written += chunk
-        except OSError:  # the other end is closed
-            pass
-    os.close(leader)
-    return written.decode(), child.returncode
 
 
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?3[0-7](?:;[\d;]*)?m")

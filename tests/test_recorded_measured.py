@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tarfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -24,6 +23,8 @@ from ptxaudit.ui.cli import main
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))  # for bench
 
+from bench.archives import unpack  # noqa: E402
+
 DATA = CHECKOUT / "tests" / "data" / "recorded_sm90"
 # (launches, sites whose requests and wavefronts are the counted ones, sites of which no counter has the wavefronts)
 FOUND = {"triton": (15, 234, 72), "gluon": (28, 478, 0), "core": (6, 60, 0)}
@@ -35,9 +36,7 @@ def unpacked(tmp_path_factory):
     @cache
     def folder(name: str) -> Path:
         out = tmp_path_factory.mktemp(name)
-        with tarfile.open(DATA / f"{name}.tar.xz") as archive:
-            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # before Python 3.11.4 there is none
-            archive.extractall(out)
+        unpack(DATA / f"{name}.tar.xz", out)
         return out
 
     return folder

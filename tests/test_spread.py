@@ -175,7 +175,7 @@ def test_the_lines_are_there_as_the_files_are_done(here, monkeypatch):
 # --- a cluster -------------------------------------------------------------------------------
 
 _CLUSTER = """
-import json, os, signal, sys, threading, time
+import json, os, signal, sys, time
 from distributed import LocalCluster, Client
 import ptxaudit
 from ptxaudit.review import executors
@@ -184,17 +184,27 @@ if __name__ == "__main__":
     files = sys.argv[1:]
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         client = Client(cluster)
-        pids = client.run(os.getpid)
+        doomed = next(iter(client.run(os.getpid).values()))
+        submitted = []
 
-        def kill():
-            time.sleep(0.5)
-            os.kill(next(iter(pids.values())), signal.SIGKILL)
+        def killed():
+            return doomed not in client.run(os.getpid, on_error="return").values()
 
-        threading.Thread(target=kill).start()
         with executors.executor_of(cluster.scheduler_address.replace("tcp", "dask")) as executor:
+            submit = executor.submit
+
+            def submit_and_kill(*task):
+                submitted.append(submit(*task))
+                if len(submitted) == 1:
+                    submitted[0].add_done_callback(lambda _: os.kill(doomed, signal.SIGKILL))
+                return submitted[-1]
+
+            executor.submit = submit_and_kill
             report = ptxaudit.audit(files, executor=executor)
-        alive = client.run(os.getpid)
-    print(json.dumps([report.to_dict(), len(set(pids.values()) - set(alive.values()))]))
+        end = time.monotonic() + 60
+        while not killed() and time.monotonic() < end:
+            time.sleep(0.05)
+        print(json.dumps([report.to_dict(), len(submitted), killed()]))
 """
 
 
@@ -208,7 +218,7 @@ def test_a_worker_of_a_cluster_is_killed(here):
         (here / files[-1]).write_text(several([f"f{at}_{n}" for n in range(2)]))
     done = subprocess.run([sys.executable, "cluster.py", *files], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    report, killed = json.loads(done.stdout.splitlines()[-1])
-    assert killed == 1
+    report, submitted, killed = json.loads(done.stdout.splitlines()[-1])
+    assert submitted > 2 and killed
     assert report == json.loads(ptxaudit.audit(files).to_json())
     assert set(Counter(kernel["name"] for kernel in report["kernels"]).values()) == {1}

@@ -3,7 +3,8 @@
     python -m bench.adversary.gpu run FOLDER -o OUT --seconds 240     everything, as far as the time goes
     python -m bench.adversary.gpu trial FOLDER -o OUT                 how long each way to profile takes
 
-Needs Python, numpy, cuda-bindings and Nsight Compute, and of this repository `bench/profiled.py` and `bench/adversary`.
+Needs Python, numpy, cuda-bindings and Nsight Compute, and of this repository `bench/profiled.py`, `bench/archives.py`
+and `bench/adversary`.
 OUT/part-N.json.gz has the results so far, OUT/failed.json what was left out and why.
 """
 
@@ -14,11 +15,11 @@ import json
 import platform
 import subprocess
 import sys
-import tarfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import archives
 from bench.adversary.launching import launch, screen, supervised
 from bench.adversary.plan import CUBINS, PLAN, read
 from bench.adversary.results import KINDS, Parts, counted, join
@@ -62,9 +63,7 @@ def unpack(folder: Path, work: Path) -> Path:
     """A folder with the plan and the cubins."""
     made = work / "plan"
     made.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(folder / CUBINS) as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # before Python 3.11.4 there is none
-        archive.extractall(made)
+    archives.unpack(folder / CUBINS, made)
     (made / PLAN).write_bytes((folder / PLAN).read_bytes())
     return made
 

@@ -2,8 +2,8 @@
 
     python -m bench.memory measure FOLDER -o FILE [--sets tests/data/…]     on a GPU, with ncu on the PATH
 
-Needs Python, numpy, cuda-bindings, Nsight Compute and of this repository `bench/profiled.py` and `bench/memory`. FILE
-is one JSON document:
+Needs Python, numpy, cuda-bindings, Nsight Compute and of this repository `bench/profiled.py`, `bench/archives.py` and
+`bench/memory`. FILE is one JSON document:
     device, site_columns, launches: [{source, kernel, grid, block, n, s, at, indices, param_bytes, sites: [[offset,
     sass, …]], hardware: {counter: sum}, occupancy: {…}}], occupancy: {set: [blocks of each launch on a multiprocessor]}
 """
@@ -16,12 +16,12 @@ import re
 import struct
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from bench.archives import unpack
 from bench.profiled import Gpu, by_pc, device_line, import_ncu_report
 
 PLAN = "plan.json"
@@ -99,9 +99,8 @@ def occupancies(sets: list[Path]) -> dict[str, list[int]]:
     gpu = Gpu()
     found = {}
     for folder in sets:
-        with tempfile.TemporaryDirectory() as work, tarfile.open(folder / "cubins.tar.xz") as archive:
-            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # before Python 3.11.4 there is none
-            archive.extractall(work)
+        with tempfile.TemporaryDirectory() as work:
+            unpack(folder / "cubins.tar.xz", Path(work))
             files = {path.name: path for path in Path(work).rglob("*.cubin")}
             entries = json.loads(gzip.decompress((folder / "launches.json.gz").read_bytes()))["launches"]
             known: dict[str, dict[str, Any]] = {}

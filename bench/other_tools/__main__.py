@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import archives
 from bench.measure import CHECKOUT
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.review.audit import audit
@@ -93,9 +94,7 @@ def of_set(name: str, folder: Path) -> Iterator[dict[str, Any]]:
 
 def recorded(folder: Path) -> list[Comparison]:
     """The launches of the recorded Gluon program, in the order of its cases; its recording goes to the folder."""
-    with tarfile.open(DATA / "recorded_sm90" / "gluon.tar.xz") as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # before Python 3.11.4 there is none
-        archive.extractall(folder)
+    archives.unpack(DATA / "recorded_sm90" / "gluon.tar.xz", folder)
     compared = compare_all(audit(str(folder)), read_profiles([folder / "source.csv", folder / "raw.csv"]))
     return sorted(compared.comparisons, key=case_of)
 

@@ -32,25 +32,17 @@ def end_descendants(root: int | None = None) -> None:
         with suppress(OSError):  # no child of this process, or waited for already
             os.waitpid(process, 0)
     end = time.monotonic() + _END
-    while any(_runs(process) for process in found - {root}) and time.monotonic() < end:
+    while any(_parent(process) is not None for process in found - {root}) and time.monotonic() < end:
         time.sleep(0.005)
-
-
-def _runs(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def below(root: int) -> set[int]:
     """The processes that a process has started, and those that these have, without those that have ended."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError, IndexError):
-            state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
-            if state not in "ZX":
-                children.setdefault(int(parent), []).append(int(folder.name))
+        parent = _parent(process := int(folder.name))
+        if parent is not None:
+            children.setdefault(parent, []).append(process)
     out: set[int] = set()
     waiting = [root]
     while waiting:
@@ -59,6 +51,15 @@ def below(root: int) -> set[int]:
                 out.add(process)
                 waiting.append(process)
     return out
+
+
+def _parent(process: int) -> int | None:
+    """Of a process that runs; None where it has ended."""
+    try:
+        state, parent = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
+        return None if state in "ZX" else int(parent)
+    except (OSError, ValueError):
+        return None
 
 
 def _send(processes: set[int], number: int) -> None:

@@ -75,7 +75,7 @@ def run(
     as it is there, and at the end with one of what is of no file."""
     parts = []
     roots = Roots.of(inputs, options.source_root)
-    for part in _each_part(inputs, options, progress, keep, executor, some=done is not None):
+    for part in _each_part(inputs, options, roots, progress, keep, executor, some=done is not None):
         parts.append(part)
         if done is not None:
             done(report_of([part], roots))
@@ -93,23 +93,22 @@ def audit_parts(
 
     keep: called with each kernel that is examined in this process, and the kind of its input.
     """
-    return list(_each_part(inputs, options, progress, keep))
+    return list(_each_part(inputs, options, Roots.of(inputs, options.source_root), progress, keep))
 
 
 def _each_part(
     inputs: Sequence[Any],
     options: Options,
-    progress: Progress = silent,
-    keep: Keep | None = None,
+    roots: Roots,
+    progress: Progress,
+    keep: Keep | None,
     executor: Executor | None = None,
     some: bool = False,
 ) -> Iterator[Part]:
-    """some: as soon as what is in some files is known."""
+    """roots: of all inputs, also where each is audited by itself. some: as soon as what is in some files is known."""
     check_machine(options)  # one error, not one a kernel
     ready(options)
-    options = replace(
-        options, source_root=Roots.of(inputs, options.source_root).folders
-    )  # those of all inputs, also where each is audited by itself
+    options = replace(options, source_root=roots.folders)
     if options.jobs == 1 and executor is None and not some:
         yield audit_part(inputs, options, progress, keep)
         return

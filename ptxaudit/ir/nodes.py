@@ -118,6 +118,9 @@ class Guard(Record):
 # --- effects --------------------------------------------------------------------------------
 
 
+COPY_ASYNC, STORE_MATRIX = "copy.async", "store.matrix"
+
+
 class Op(Record):
     """One operation: a row of `engine.ops.table` applied to operands.
 
@@ -130,6 +133,9 @@ class Op(Record):
     Memory rows ("load", "store", "atom") also use
     space:  "global" | "shared" | "local" | "param" | "const" | "const:N" (SASS bank N) | "generic"
     offset: bytes added to the address operand src[0].
+    read_only: of a load that the code promises to be of memory that nothing writes (`ld.global.nc`, LDG.CONSTANT).
+    So do two that have no row and no results: COPY_ASYNC, whose bytes (attrs) a lane arrive some time later, and
+    STORE_MATRIX, rows of 16 bytes at the addresses of the first lanes (attrs: how many; () = of all).
     """
 
     name: str
@@ -140,6 +146,7 @@ class Op(Record):
     guard: Guard | None = None
     space: str = ""
     offset: int = 0
+    read_only: bool = False
 
     def __str__(self) -> str:
         text = f"{self.guard} " if self.guard else ""

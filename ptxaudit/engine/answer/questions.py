@@ -22,7 +22,6 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.domain.value import POINTER_LIMIT
-from ptxaudit.engine.memory.given import READ_ONLY
 from ptxaudit.engine.memory.origins import LOWEST_POINTER, Origins
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
@@ -33,6 +32,7 @@ from ptxaudit.ir.data_sources import OF_DATA, DataSources
 from ptxaudit.ir.deciding import Deciding
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Special, Unknown
+from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is specified
@@ -209,7 +209,7 @@ class _Asking:
         """Whether a load would take what is specified of the memory that a pointer leads to: none that the kernel may
         write, unless the load is promised to be of read-only memory.
         """
-        if not READ_ONLY.isdisjoint(self.function.instructions[index].opcode.split(".")):
+        if promised(self.function.instructions[index]):
             return True
         return self._written is not None and name not in self._written
 

@@ -6,6 +6,8 @@ function, launch = as_kernel(program, lanes)      every record is a store of one
 
 from __future__ import annotations
 
+from machine_code import STATED
+
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
@@ -109,7 +111,13 @@ def as_kernel(program, lanes: list[tuple[int, int]]) -> tuple[ir.Function, Launc
         k.put("EXIT", control=ir.Control("exit"))
     data = b"".join(n.to_bytes(4, "little") for lane in lanes for n in lane)
     function = ir.Function(
-        "program", "sass", "sm_90", tuple(k.out), shared_static=1024, parameters=(ir.Parameter("lanes", 0, len(data)),)
+        "program",
+        "sass",
+        "sm_90",
+        tuple(k.out),
+        shared_static=1024,
+        parameters=(ir.Parameter("lanes", 0, len(data)),),
+        **STATED,
     )
     return function, Launch("program", grid=(1,), block=(len(lanes),), param_bytes=data), numbers
 

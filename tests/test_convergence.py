@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from convergence_programs import claims
+from machine_code import STATED
 
 from bench.convergence import model
 from bench.convergence.programs import LANES, Step, lane_words, random_program
@@ -127,7 +128,7 @@ def test_lanes_that_wait_go_on_when_the_others_run_off_the_end_of_the_code():
         {},  # nothing follows: the lanes from 16 on end here
     ]
     code = tuple(ir.Instruction(k, 16 * k, "", "", **part) for k, part in enumerate(parts))
-    function = ir.Function("k", "sass", "sm_90", code, shared_static=1024)
+    function = ir.Function("k", "sass", "sm_90", code, shared_static=1024, **STATED)
     launch = Launch("k", grid=(1,), block=(32,))
     (site,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert (site.status, site.requests, site.wavefronts) == (Status.EXACT, 1, 1)

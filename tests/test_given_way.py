@@ -4,6 +4,7 @@ for certain.
 
 import pytest
 from convergence_programs import MORE, T, _Kernel
+from machine_code import STATED
 
 import ptxaudit
 from ptxaudit.engine.answer.result import Status
@@ -49,7 +50,7 @@ def claim(*behind: str, trips=(LANE, ir.Const(1)), stride=128, counted=False):
     store = len(k.out)
     k.put("STS [R4], RZ", ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"), site=ir.Site("STS", ADDRESS))
     k.put("EXIT", control=ir.Control("exit"))
-    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192)
+    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192, **STATED)
     result = evaluate(
         function,
         graph.build(function),
@@ -136,7 +137,7 @@ def behind_a_collective(inner: str):
     k.put("BSYNC B0", control=ir.Control("sync", (), None, B0))
     k.put("STS [R4], RZ", ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"), site=ir.Site("STS", ADDRESS))
     k.put("EXIT", control=ir.Control("exit"))
-    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192)
+    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192, **STATED)
     launch = Launch("program", grid=(1,), block=(32,), param_bytes=b"")
     (site,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     return site.requests

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import textcases
+from machine_code import STATED
 from test_ptx_cases import effects, lifted
 
 from ptxaudit.base.work import Account
@@ -121,7 +122,7 @@ def known_bits(value: Value) -> str:
 def test_what_is_known(case):
     code = instructions([*FRAME, *case.input.splitlines(), "EXIT"])
     parameters = (ir.Parameter("n", 0, 4), ir.Parameter("p", 8, 8))
-    function = ir.Function("k", "sass", "sm_90", code, True, parameters)
+    function = ir.Function("k", "sass", "sm_90", code, True, parameters, **STATED)
     found = [f"{name}: {said(value)}" for name, value in written(function).items()]
     assert "\n".join(found) == case.outputs["known"]
 

@@ -324,7 +324,15 @@ class Routine(Record):
 
 
 class Function(Record):
-    """A kernel or a device function that is called."""
+    """A kernel or a device function that is called.
+
+    isa: for what is written to be read: the stages behind ask for these, which the lifters state.
+    explicit_reconvergence: divergent lanes meet where the code says so (open/sync); otherwise at post-dominators.
+    absolute_shared: shared memory is addressed from its start, in one piece, and from bit 24 on stands the block's rank
+    in its cluster; otherwise an address is one of a variable, whose place is not known yet.
+    unique_places: no two instructions of the file have one place; otherwise several statements may be in one line.
+    register_pairs: numbers of 64 bits are in two registers each.
+    """
 
     name: str
     isa: Literal["ptx", "sass"]
@@ -345,6 +353,10 @@ class Function(Record):
         tuple[str, int], ...
     ] = ()  # of each instruction, the function and the index that it was copied from; () = all its own
     routines: tuple[Routine, ...] = ()  # of machine code as the file has it, in order, its own first
+    explicit_reconvergence: bool = False
+    absolute_shared: bool = False
+    unique_places: bool = False
+    register_pairs: bool = False
 
     def site(self, index: int) -> Site:
         """The access of an instruction that is one."""
@@ -358,18 +370,7 @@ class Function(Record):
 
     def code_at(self, index: int) -> Hashable:
         """Where the file has an instruction: the same for all its copies."""
-        return self.origin_of(index) if self.isa == "ptx" else self.instructions[index].place
-
-    @property
-    def explicit_reconvergence(self) -> bool:
-        """Divergent lanes meet where the code says so (open/sync); otherwise at post-dominators."""
-        return self.isa == "sass"
-
-    @property
-    def absolute_shared(self) -> bool:
-        """Shared memory is addressed from its start, in one piece, and from bit 24 on stands the block's rank in its
-        cluster; otherwise an address is one of a variable, whose place is not known yet."""
-        return self.isa == "sass"
+        return self.instructions[index].place if self.unique_places else self.origin_of(index)
 
 
 class Module(Record, eq=False):

@@ -45,7 +45,7 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
     """The function with a site for each access to the memories that are wanted."""
     if tuple(wanted) == ("shared",):
         return function
-    wide = "global" in wanted and function.isa == "sass"
+    wide = "global" in wanted and function.register_pairs
     starts: list[int] = []
     out: list[ir.Instruction] = []
     origin: list[tuple[str, int]] = []

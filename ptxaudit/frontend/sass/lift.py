@@ -204,6 +204,10 @@ def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
         max_threads=threads[0] * threads[1] * threads[2] if threads else None,
         cluster=info.cluster,
         variables=tuple(_constants(function)),
+        explicit_reconvergence=True,
+        absolute_shared=True,
+        unique_places=True,
+        register_pairs=True,
     )
 
 

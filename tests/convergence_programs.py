@@ -12,6 +12,7 @@ from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 
@@ -42,7 +43,7 @@ def _instructions(step, k: _Kernel, targets: dict[int, int]) -> None:
             k.put(
                 "STS [R4], RZ",
                 ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"),
-                site=ir.Site("STS", ADDRESS),
+                site=with_access(ir.Site("STS", ADDRESS), ()),
             )
             k.put(
                 "IADD3 R9, R9, -0x1, RZ",

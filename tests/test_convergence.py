@@ -15,6 +15,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 
@@ -122,7 +123,7 @@ def test_lanes_that_wait_go_on_when_the_others_run_off_the_end_of_the_code():
         {"control": ir.Control("sync", barrier=barrier)},
         {
             "ops": (ir.Op("store", (), (address, ir.Const(0)), attrs=(32,), space="shared"),),
-            "site": ir.Site("STS", address),
+            "site": with_access(ir.Site("STS", address), ()),
         },
         {"control": ir.Control("exit")},
         {},  # nothing follows: the lanes from 16 on end here

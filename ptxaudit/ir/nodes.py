@@ -31,6 +31,7 @@ from typing import Any, Literal
 from msgspec import field
 
 from ptxaudit.base.records import Record
+from ptxaudit.ir.access import Access
 
 # --- operands -------------------------------------------------------------------------------
 
@@ -213,6 +214,7 @@ class Site(Record):
     """One access of an instruction to a memory: what `banks` scores.
 
     opcode:  PTX (`st.shared.v2.u32`) or SASS (`LDS.128`) text, as `banks.classify` takes it.
+    access:  what it does (`hardware.accesses`); None where there is no rule for it, and no_rule says why.
     address: byte address operand; a window-relative 32-bit shared address, or for
              space "generic" a 64-bit generic one that may turn out not to be shared.
     source:  cp.async's global source operand; ignore: its ignore-src predicate;
@@ -235,6 +237,8 @@ class Site(Record):
     first: Literal["", "registers", "shared"] = ""  # of a matrix product: where its first factor comes from
     rows_apart: int | None = None  # of an access of a wmma fragment: bytes from a row to the next, where known
     of: Literal["shared", "global", "local"] = "shared"  # the memory whose requests are counted (`memory.sites`)
+    access: Access | None = None
+    no_rule: str = ""
 
 
 # --- the program ----------------------------------------------------------------------------

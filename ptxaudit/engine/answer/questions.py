@@ -17,7 +17,6 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
-from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
@@ -92,11 +91,7 @@ def _scored(function: Function, index: int, machine: Machine) -> banks.Access | 
     site = function.instructions[index].site
     if site is None or site.space != "shared" or site.unscored:
         return None
-    try:
-        access = banks.classify(site.opcode)
-    except InputError:
-        return None
-    return None if machine.refusal(access) else access
+    return None if site.access is None or machine.refusal(site.access) else site.access
 
 
 class _Asking:

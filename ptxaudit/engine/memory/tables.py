@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain import affine
@@ -27,7 +26,6 @@ from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.ops import operations
-from ptxaudit.hardware import banks
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import (
     COPY_ASYNC,
@@ -262,8 +260,6 @@ def written(op: Op, instruction: Instruction, view: View) -> tuple[list[Value] |
         return [affine.fit(view.read(s), bits) for s in op.src[1:]], bits * (len(op.src) - 1) // 8, LANES
     if op.name == STORE_MATRIX:
         return None, ROW_BYTES, op.attrs[0] if op.attrs else LANES
-    try:
-        width = None if instruction.site is None else banks.classify(instruction.site.opcode).width
-    except InputError:
-        width = None
+    access = None if instruction.site is None else instruction.site.access
+    width = None if access is None else access.width
     return None, width or WIDEST, LANES

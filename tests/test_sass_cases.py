@@ -13,8 +13,8 @@ from test_ptx_cases import effects, lifted
 from ptxaudit.base.work import Account
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.simulate import Simulation
-from ptxaudit.engine.fixpoint.rows import environment
 from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.rows import environment
 from ptxaudit.engine.ops import OPS
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol

@@ -27,10 +27,10 @@ from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.record import SiteRecord, rule_range
 from ptxaudit.engine.answer.result import Case, SiteResult
+from ptxaudit.engine.answer.shape import Shape
 from ptxaudit.engine.answer.tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.value import EVERYWHERE, Uniform, array_zeros
-from ptxaudit.engine.fixpoint.shape import Shape
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access

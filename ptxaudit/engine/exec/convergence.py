@@ -25,9 +25,9 @@ import numpy as np
 from ptxaudit.base.arrays import distinct
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort, united
-from ptxaudit.engine.exec.registers import FULL_MASK, View, guard_mask, pack
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.registers import FULL_MASK, View, guard_mask, pack
 from ptxaudit.ir.nodes import Guard
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 

@@ -22,11 +22,11 @@ from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.effects import results_of
 from ptxaudit.engine.exec.lane_memory import widen
-from ptxaudit.engine.exec.registers import FULL_MASK, View, guard_mask, pack
-from ptxaudit.engine.exec.rounds import Unsafe
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory import clusters
+from ptxaudit.engine.memory.cells import Unsafe
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.registers import FULL_MASK, View, guard_mask, pack
 from ptxaudit.engine.memory.shadow import Shadow, Touch
 from ptxaudit.engine.memory.tables import WRITES, Plan, written
 from ptxaudit.ir.nodes import COPY_ASYNC, Instruction, Op

@@ -35,7 +35,6 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.exec import warp_step
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.registers import Name, Registers, View, forget_local, guard_mask
 from ptxaudit.engine.exec.states import (
     OUTER,
     State,
@@ -47,8 +46,9 @@ from ptxaudit.engine.exec.states import (
 from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
 from ptxaudit.engine.fixpoint.loops import Element, Loop, Order, Paths, blocks_of
 from ptxaudit.engine.fixpoint.meets import INFERRING, Meets
-from ptxaudit.engine.fixpoint.rows import Rows
 from ptxaudit.engine.memory import clusters, copied
+from ptxaudit.engine.memory.registers import Name, Registers, View, forget_local, guard_mask
+from ptxaudit.engine.memory.rows import Rows
 from ptxaudit.hardware import banks
 from ptxaudit.ir.blocks import END, is_unresolved
 from ptxaudit.ir.nodes import Control, Guard, Instruction, Op, Site

@@ -18,8 +18,8 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
-from ptxaudit.engine.exec.registers import Name
 from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
+from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.dominance import immediate_dominators, tree_spans
 from ptxaudit.ir.dataflow.solve import reached, solve

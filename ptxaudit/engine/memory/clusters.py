@@ -12,7 +12,7 @@ import numpy as np
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import Uniform, Value, constant, signed
-from ptxaudit.engine.exec.registers import View
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.memory.spaces import OF, OPEN, spaces_of, within
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.unscored import UNSCORED

@@ -21,10 +21,10 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import DTYPES, Value
-from ptxaudit.engine.exec.registers import View
 from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.reach import Reach
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.ops import operations
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import (

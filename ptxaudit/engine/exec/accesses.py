@@ -16,8 +16,9 @@ from ptxaudit.base.work import BLOCK, REQUEST
 from ptxaudit.engine.answer import residues
 from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.kept import Keeper
-from ptxaudit.engine.answer.record import Elsewhere, Mixed, Nowhere, SiteRecord
+from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
+from ptxaudit.engine.answer.without_figure import Elsewhere, Mixed, Nowhere
 from ptxaudit.engine.domain import affine, alike
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.rounds import NotAffine

@@ -44,7 +44,7 @@ from ptxaudit.engine.exec.states import (
     without_trips,
 )
 from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
-from ptxaudit.engine.fixpoint.loops import Element, Loop, Order, Paths, blocks_of
+from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.meets import INFERRING, Meets
 from ptxaudit.engine.memory import clusters, copied
 from ptxaudit.engine.memory.registers import Name, Registers, View, forget_local, guard_mask
@@ -53,6 +53,7 @@ from ptxaudit.hardware import banks
 from ptxaudit.ir.blocks import END, is_unresolved
 from ptxaudit.ir.nodes import Control, Guard, Instruction, Op, Site
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
+from ptxaudit.ir.weak_order import Element, Order, blocks_of
 
 UNROLL_TRIPS = 1024  # trips of a loop followed one by one before it is generalised
 UNROLL_SHARE = 1 / 60  # of all steps: what is not unrolled in so many is generalised too

@@ -20,8 +20,8 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.exec.members import members, several, words_of
-from ptxaudit.engine.exec.registers import FULL_MASK, Guarded, Results, View, active_lanes, pack, place_at, unpack
 from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.registers import FULL_MASK, Guarded, Results, View, active_lanes, pack, place_at, unpack
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 

@@ -11,16 +11,16 @@ import networkx as nx
 import numpy as np
 
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.registers import View, forget_local
-from ptxaudit.engine.exec.rounds import NotAffine
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.registers import View, forget_local
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.nodes import Control, Instruction, Reg
 from ptxaudit.ir.operands import writes_local

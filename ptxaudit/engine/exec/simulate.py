@@ -30,22 +30,22 @@ import numpy as np
 
 from ptxaudit.base.work import OPERATION, Account, elements
 from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import known, opaque
 from ptxaudit.engine.exec import warp_step
 from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.block_indices import BlockIndices, cut
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
-from ptxaudit.engine.exec.effects import execute
+from ptxaudit.engine.exec.effects import execute, execute_in_round
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.not_followed import NotFollowed
-from ptxaudit.engine.exec.registers import View
 from ptxaudit.engine.exec.repeat import Repeats
-from ptxaudit.engine.exec.rounds import NotAffine, execute_in_round
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.transfers import Transfers
 from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.memory.shadow import BlocksNeeded
 from ptxaudit.engine.memory.tables import Plan
 from ptxaudit.ir import frames

@@ -13,7 +13,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
 from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
-from ptxaudit.engine.exec.registers import Name, Registers
+from ptxaudit.engine.memory.registers import Name, Registers
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 
 MOST_UNDECIDED = 16  # reasons kept of why the lanes that take part are not known

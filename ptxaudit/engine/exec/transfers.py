@@ -12,17 +12,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ptxaudit.base.arrays import distinct
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.not_followed import NotFollowed
-from ptxaudit.engine.exec.registers import pack
-from ptxaudit.engine.exec.rounds import NotAffine
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.warp_step import gathers
+from ptxaudit.engine.memory.registers import pack
 from ptxaudit.ir.blocks import END, is_unresolved
 from ptxaudit.ir.nodes import Const, Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, first_of

@@ -26,7 +26,6 @@ from ptxaudit.engine.domain.value import (
     squeeze,
     unknown,
 )
-from ptxaudit.engine.exec.registers import Name, blend
 from ptxaudit.engine.exec.states import (
     Branches,
     State,
@@ -35,6 +34,7 @@ from ptxaudit.engine.exec.states import (
     lanes_that_agree,
 )
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
+from ptxaudit.engine.memory.registers import Name, blend
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.placed import place_of
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each

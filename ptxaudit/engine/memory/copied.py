@@ -9,7 +9,7 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import array_zeros, constant, lane_uniform
-from ptxaudit.engine.exec.registers import View, guard_mask
+from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.nodes import Site
 
 LINE_BITS = 7  # of an address in a line of global memory, 128 bytes

@@ -20,6 +20,7 @@ from msgspec import field
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import DTYPES, Value, words_at
 from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ptxaudit.ir.graph import Graph
 
 SPACES = ("global", "generic")
-READ_ONLY = frozenset(("nc", "CONSTANT"))  # parts of opcodes
 
 
 class Given(Record):
@@ -93,8 +93,8 @@ def given(
     buffers = tuple(sorted((*pointed, *variables.values()), key=lambda buffer: buffer[0]))
     places = {name: address for name, (address, _) in variables.items()}
     written, pointers = _written(graph, origins, buffers, places)
-    promised = frozenset(i.index for i in instructions if not READ_ONLY.isdisjoint(i.opcode.split(".")))
-    return Given(buffers, tuple(at not in written for at in range(len(buffers))), promised, places, pointers)
+    read_only = frozenset(i.index for i in instructions if promised(i))
+    return Given(buffers, tuple(at not in written for at in range(len(buffers))), read_only, places, pointers)
 
 
 def _written(

@@ -241,11 +241,27 @@ def test_each_page_writes_the_name_of_a_template_in_its_own_way(tmp_path) -> Non
         ("void a::b::k<a::pair<(int)4>, const float *>(T1)", "void b::k<pair<4>, float const*>(float const*)"),
         ("m::k[abi:v1,cw5](Array<float, (int)2>)", "m::k[abi:v1][abi:cw5](Array<float, 2>)"),
         ("m::k[abi:v1,cw5](Array<float, (int)2>)", "k[v1,cw5](Array<float, 2>)"),
+        (
+            "void a::k<(a::Kind)1, void b::f<int>(T1)::[lambda(const int *) (instance 2)], (unsigned long)2>(T2)",
+            "void a::k<(a::Kind)1, b::f<int>(int)::{lambda(int const*)#2}, 2ul>(int*)",
+        ),
         ("void a::<unnamed>::k<int>(T1)", "void a::(anonymous namespace)::k<int>(int)"),
     ],
 )
 def test_names_that_are_written_otherwise_are_of_one_kernel(one, other) -> None:
     assert simplified(one) == simplified(other)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("k<a::f(int)::{lambda()#1}>", "k<a::f(int)::{lambda()#2}>"),
+        ("k<a::f(int)::{lambda()#1}>", "k<a::g(int)::{lambda()#1}>"),
+        ("k<float, 1>", "k<float, 2>"),
+    ],
+)
+def test_names_of_two_kernels_stay_two(one, other) -> None:
+    assert simplified(one) != simplified(other)
 
 
 def test_instances_of_a_template_are_not_taken_for_each_other(tmp_path) -> None:

@@ -40,10 +40,11 @@ COUNTED = {
     "pycuda": ("pycuda", "numpy"),
     "native": ("nvidia-cuda-cupti",),
 }
-THROUGH_THE_DRIVER = {"native"}  # recorded so, in a run of its own
+LIBRARIES = {"cupy_library": COUNTED["cupy"], "torch_library": ("torch", "numpy")}  # of others: nothing of it is kept
+THROUGH_THE_DRIVER = {"native", *LIBRARIES}  # recorded so, in a run of its own
 RECORDED_ONLY = {"inductor": ("torch", "triton"), "pallas": ("jax", "jaxlib")}
 ARRAYS = 65536  # bytes of an array that is kept
-LONGEST = 150  # seconds a program
+LONGEST = 400  # seconds a program
 KEPT_COLUMNS = (
     *("Address", "Source", "Instructions Executed", "L1 Wavefronts Shared", "L1 Wavefronts Shared Ideal"),
     "# Samples",  # tells a second launch from a table that is written twice
@@ -75,7 +76,7 @@ def counted(name: str) -> list[str]:
 
 
 def commands(name: str) -> list[list[str]]:
-    if name not in COUNTED:
+    if name in RECORDED_ONLY:
         return [record(name)]
     return [record(name), counted(name)] if name in THROUGH_THE_DRIVER else [counted(name)]
 
@@ -92,7 +93,7 @@ def make(name: str, place: Path) -> None:
 
 def measure(folder: Path, only: list[str]) -> None:
     """Runs every program; one that fails does not stop the others."""
-    for name, packages in {**COUNTED, **RECORDED_ONLY}.items():
+    for name, packages in {**COUNTED, **LIBRARIES, **RECORDED_ONLY}.items():
         if only and name not in only:
             continue
         place = folder / name
@@ -100,7 +101,7 @@ def measure(folder: Path, only: list[str]) -> None:
         make(name, place)
         for command in commands(name):
             run(command, place)
-        if name in COUNTED:
+        if name not in RECORDED_ONLY:
             for page in ("source", "raw"):
                 run(["ncu", "--import", f"{name}.ncu-rep", "--page", page, "--csv"], place, place / f"{page}.csv")
         facts = {

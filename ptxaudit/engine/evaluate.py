@@ -22,6 +22,8 @@ from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import LANES, Facts
 from ptxaudit.engine.memory.given import given
 from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.memory.reach import Reach
+from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
@@ -105,7 +107,9 @@ def _evaluated(
         code=code.functions,
     )
     if launch is not None and (launch.buffers or symbols.variables):
-        facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables))
+        block = None if launch.grid is None or launch.block is None else three(launch.block)
+        reach = None if block is None else Reach(graph, environment(function, launch, facts, block))
+        facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables, reach))
     facts = replace(facts, memory=code.beside(facts.memory))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(

@@ -50,6 +50,11 @@ COUNTER = re.compile(r"l1tex__data_pipe_lsu_wavefronts_mem_shared(?:_(op_\w+?))?
 UNNAMED = "(anonymous namespace)"
 _TAGS = re.compile(r"\[[\w:,]+\]")
 _QUALIFIERS = re.compile(r"\b(?:\w+::|const\b)")
+_RESULTS = re.compile(r"\b(?:void|bool|char|short|int|long|float|double|unsigned|signed) (?=\w+::)")
+_SUFFIXES = re.compile(r"(?<=\d)[ul]+\b")
+_INSTANCE = re.compile(r"\(instance (\d+)\)")
+_PARENTHESES = re.compile(r"\([^()]*\)")
+_BRACKETS = str.maketrans("", "", "[]{}")
 _CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z ]+|long long)\)(?=-?\w)")
 
 Cells = Sequence[str]
@@ -246,9 +251,14 @@ def spelled(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def simplified(name: str) -> str:
-    """As `spelled`, without namespaces and `const`, which a page may leave out, or write before or behind the type.
+    """As `spelled`, without what a page may leave out or write in another way: namespaces, `const`, types of parameters
+    and of results within a name, casts to enumerations.
 
-    "k<a::pair<const float *>, 1>" and "k<pair<float const*>, 1>" -> "k<pair<float*>,1>"
+    "k<a::pair<const float *>, (a::Kind)1, void f<int>(T1)::[lambda() (instance 2)]>", as the profiler has it, and
+    "k<pair<float const*>, 1, f<int>(int)::{lambda()#2}>"  ->  "k<pair<float*>,1,f<int>::lambda#2>"
     """
-    bare = bare_name(name.replace("<unnamed>", UNNAMED))
-    return spelled(_QUALIFIERS.sub("", bare.replace(UNNAMED + "::", "")))
+    bare = bare_name(name.replace("<unnamed>", UNNAMED)).replace(UNNAMED + "::", "")
+    bare = _INSTANCE.sub(r"#\1", _QUALIFIERS.sub("", _RESULTS.sub("", bare)))
+    while (shorter := _PARENTHESES.sub("", bare)) != bare:
+        bare = shorter
+    return _SUFFIXES.sub("", spelled(bare)).translate(_BRACKETS)

@@ -136,10 +136,22 @@ OPS |= {
         origin=Origin.PIECE,
     ),
     "extract": Row(
-        concrete.extract, "o", affine=operations.extracted, linear=True, bits=tristates.extracted, origin=Origin.PIECE
+        concrete.extract,
+        "o",
+        affine=operations.extracted,
+        range=ranges.piece,
+        linear=True,
+        bits=tristates.extracted,
+        origin=Origin.PIECE,
     ),
     "cat": Row(
-        concrete.cat, "o*", affine=operations.concatenated, linear=True, bits=tristates.concatenated, origin=Origin.PAIR
+        concrete.cat,
+        "o*",
+        affine=operations.concatenated,
+        range=ranges.joined,
+        linear=True,
+        bits=tristates.concatenated,
+        origin=Origin.PAIR,
     ),
     "select": Row(
         lambda bits, attrs, a, b, p: np.where(p, a, b),
@@ -197,7 +209,7 @@ OPS |= {
             _with_sign(_product, sign == "s"),
             "hh",
             affine=operations.wide_product,
-            range=(lambda op, a, b: ranges.times(a, b)) if sign == "u" else None,
+            range=(lambda op, a, b: ranges.times(a, b)) if sign == "u" else ranges.times_signed,
             linear=True,
             bits=tristates.wide_product if sign == "u" else None,
             origin=Origin.NUMBER,
@@ -209,7 +221,7 @@ OPS |= {
             _with_sign(_product_and_sum, sign == "s"),
             "hhs",
             affine=operations.wide_product,
-            range=ranges.mad if sign == "u" else None,
+            range=ranges.mad if sign == "u" else ranges.times_signed,
             linear=True,
             bits=tristates.wide_product if sign == "u" else None,
             origin=Origin.ADDEND,
@@ -323,6 +335,7 @@ OPS |= {
         concrete.shift_right_signed,
         "sc",
         affine=operations.shift_down,
+        range=lambda op, a, n: None if a.high >> op.bits - 1 else ranges.shift_right(op, a, n),
         strict=True,
         bits=tristates.shifted(tristates.signed_down, 1),
         origin=Origin.NUMBER,
@@ -332,6 +345,7 @@ OPS |= {
             partial(concrete.funnel, left=way == "l"),
             "ccc",
             affine=lambda op, *values: operations.funnel(op.name, values, op.attrs),
+            range=ranges.funnel_left if way == "l" else None,
             origin=Origin.NUMBER,
         )
         for way in "lr"

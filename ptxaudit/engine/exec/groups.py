@@ -19,6 +19,7 @@ from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import View, guard_mask, pack
+from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Guard
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
@@ -204,14 +205,7 @@ class Groups:
     def reached(self, cohorts: Iterable[Cohort], known: set[int]) -> set[int]:
         """The blocks where they and their calls go on, and what these lead to; without those that are known."""
         places = {k for c in cohorts for k in (c.pc, *c.calls) if k < len(self.run.instructions)}
-        new: set[int] = set()
-        stack = [self.run.graph.block_of[k] for k in places]
-        while stack:
-            block = stack.pop()
-            if block not in known and block not in new:
-                new.add(block)
-                stack += self.run.graph.cfg.successors(block)
-        return new
+        return reached((self.run.graph.block_of[k] for k in places), self.run.graph.cfg.successors, set(known))
 
     # --- who runs ---
 

@@ -47,7 +47,7 @@ class Given(Record):
         return (ASSUMED,) if self.writes and self.taken else ()
 
     def load(self, address: Value, bits: int, index: int) -> Value | None:
-        """What a load yields, lane by lane; None where it is of no told buffer in any lane."""
+        """What a load yields, lane by lane; None where it is of no specified buffer in any lane."""
         if address.terms or address.valid is not None:
             return None
         places = address.base.astype(np.int64)
@@ -75,7 +75,7 @@ class Given(Record):
         return Value(out, poison=poison, why=None if poison is None else Reason(Kind.LOADED_OUTSIDE, index))
 
 
-ASSUMED = "what is written through a told pointer, or to a variable, stays within the buffer that it points to"
+ASSUMED = "what is written through a specified pointer, or to a variable, stays within the buffer that it points to"
 
 
 def given(

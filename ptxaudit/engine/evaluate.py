@@ -20,10 +20,10 @@ from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import LANES, Facts
-from ptxaudit.engine.memory.given import given
 from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.memory.rows import environment, three
+from ptxaudit.engine.memory.written import given
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
@@ -78,6 +78,14 @@ def not_begun(function: Function, spent: Exhausted) -> KernelResult:
     )
 
 
+def _reach(function: Function, graph: Graph, launch: Launch, facts: Facts) -> Reach | None:
+    """Of addresses under a launch that says where its buffers really are: where these were placed by us, a number says
+    nothing about what lies there."""
+    if launch.grid is None or launch.block is None or not launch.memory:
+        return None
+    return Reach(graph, environment(function, launch, facts, three(launch.block)))
+
+
 def _evaluated(
     function: Function,
     graph: Graph,
@@ -107,8 +115,7 @@ def _evaluated(
         code=code.functions,
     )
     if launch is not None and (launch.buffers or symbols.variables):
-        block = None if launch.grid is None or launch.block is None else three(launch.block)
-        reach = None if block is None else Reach(graph, environment(function, launch, facts, block))
+        reach = _reach(function, graph, launch, facts)
         facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables, reach))
     facts = replace(facts, memory=code.beside(facts.memory))
     if launch is not None and (launch.grid is None or launch.block is None):

@@ -74,7 +74,7 @@ class Conclusions:
         self._concluded: dict[tuple[Any, ...], SiteResult] = {}  # by what was asked, distinguished by its figures
         self._requests: dict[tuple[Any, ...], Counted] = {}
         self._lanes: dict[int, _Lanes] = {}
-        self._doubts: dict[int, Undecided] = {}
+        self._undecided: dict[int, Undecided] = {}
 
     def conclude(self, index: int, access: Access, seen: list[Seen], shape: Shape = Shape.SPECIFIED) -> SiteResult:
         """One answer for a site out of all its abstract requests; the assumed group's come first. Raises Exhausted
@@ -192,10 +192,10 @@ class Conclusions:
         """Why they may not; None where they do."""
         if o.exact:
             return None
-        undecided_by = self._doubts.get(id(o.undecided_by))
+        undecided_by = self._undecided.get(id(o.undecided_by))
         if undecided_by is None:
             every = o.undecided_by or (Reason(Kind.BRANCHES),)
-            undecided_by = self._doubts[id(o.undecided_by)] = Undecided(
+            undecided_by = self._undecided[id(o.undecided_by)] = Undecided(
                 tuple(dict.fromkeys(every)), any(d.data for d in every)
             )
         return undecided_by

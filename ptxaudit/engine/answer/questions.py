@@ -236,7 +236,7 @@ class _Asking:
 
     @cached_property
     def _bits(self) -> dict[tuple[str, str], int]:
-        """A bit for each thing that may be told, in the order of the program."""
+        """A bit for each thing that may be specified, in the order of the program."""
         pairs = dict.fromkeys(pair for i in self.function.instructions for op in i.ops for pair in self._sources(op))
         return {pair: NOT_SPECIFIED << 1 + n for n, pair in enumerate(pairs)}
 

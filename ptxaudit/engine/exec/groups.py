@@ -19,6 +19,7 @@ from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import View, guard_mask, pack
+from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Guard
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
@@ -59,7 +60,7 @@ class Groups:
     """The groups of all warps of a simulation, but for the one of each that runs."""
 
     def __init__(self, run: Run, ordered: Callable[[Cohort, int], None]):
-        """ordered: told of lanes that have waited for those that they name."""
+        """ordered: called with lanes that have waited for those that they name."""
         self.run, self._ordered = run, ordered
         rows = run.registers.rows
         self.words: dict[str, np.ndarray] = {}  # barrier -> (rows,) the lanes in it
@@ -72,7 +73,7 @@ class Groups:
         self.loose = np.zeros(rows, bool)
         self.ever_loose = np.zeros(rows, bool)
         self.why: Reason | None = None  # they are
-        self.doubted: set[int] = set()  # blocks that lanes may have come to from where others wait
+        self.uncertain: set[int] = set()  # blocks that lanes may have come to from where others wait
         self._forget_groups(rows)
 
     def _forget_groups(self, rows: int) -> None:
@@ -146,15 +147,15 @@ class Groups:
                 used[rows[~self.loose[rows]]] = 0
             self.loose[rows] = self.ever_loose[rows] = True
         if len(rows) and why.kind is Kind.BARRIER_SHARED:  # lanes may go on where others wait
-            self._doubt_ahead(rows, why, acting)
+            self._uncertain_ahead(rows, why, acting)
         for firm in self.firm.values():
             firm[rows] = False
 
-    def _doubt_ahead(self, rows: np.ndarray, why: Reason, acting: Iterable[Cohort]) -> None:
+    def _uncertain_ahead(self, rows: np.ndarray, why: Reason, acting: Iterable[Cohort]) -> None:
         """No count is certain of what these warps may still come to."""
         run = self.run
-        new = self.ahead(rows, acting, self.doubted)
-        self.doubted |= new
+        new = self.ahead(rows, acting, self.uncertain)
+        self.uncertain |= new
         for index, record in run.records.items() if new else ():
             if run.graph.block_of[index] in new:
                 record.undecided = several(record.undecided, why)
@@ -184,7 +185,7 @@ class Groups:
         return bool(np.logical_or.reduce(self.loose)) and bool(self.loose[cohort.rows].any())
 
     def lanes_of(self, guard: Guard | None, cohort: Cohort) -> tuple[np.ndarray | None, Value | None]:
-        """(lanes in which a control guard holds or None for all, doubt)."""
+        """(lanes in which a control guard holds or None for all, the guard if not known there)."""
         return guard_mask(self.view(cohort), guard) if guard is not None else (None, None)
 
     def others(self) -> bool:
@@ -204,14 +205,7 @@ class Groups:
     def reached(self, cohorts: Iterable[Cohort], known: set[int]) -> set[int]:
         """The blocks where they and their calls go on, and what these lead to; without those that are known."""
         places = {k for c in cohorts for k in (c.pc, *c.calls) if k < len(self.run.instructions)}
-        new: set[int] = set()
-        stack = [self.run.graph.block_of[k] for k in places]
-        while stack:
-            block = stack.pop()
-            if block not in known and block not in new:
-                new.add(block)
-                stack += self.run.graph.cfg.successors(block)
-        return new
+        return reached((self.run.graph.block_of[k] for k in places), self.run.graph.cfg.successors, set(known))
 
     # --- who runs ---
 

@@ -74,7 +74,7 @@ def infer(
     unknown.
 
     twins: access -> the first copy of the same instruction, which answers for all.
-    launch: with grid and block, or None. told: a launch whose parameters count although its shape is not specified.
+    launch: with grid and block, or None. specified: a launch whose parameters count although its shape is not known.
     """
     try:
         paths = _paths(function, graph.apart, accesses, account)

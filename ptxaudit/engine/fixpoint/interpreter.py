@@ -285,7 +285,7 @@ class Interpreter(Transfers):
     def _exits_diverge(self, loop: Loop) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
         return (
-            any(self.branches.any(b, "varying", "apart") for b in loop.exits)
+            any(self.branches.any(b, "varying", "divergent") for b in loop.exits)
             or any(self.branches.any(b, "varying") for b in loop.outward)
             or any(self.branches.any(b, "uniform") and self._of_some(b, loop) for b in loop.exits)
         )

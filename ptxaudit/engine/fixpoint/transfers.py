@@ -163,7 +163,7 @@ class Transfers(Meets):
             rest = mask & ~taken
             torn = (taken.any(axis=1) & rest.any(axis=1)).any()
             if torn:
-                self.branches.put(block, "apart")
+                self.branches.put(block, "divergent")
             if len(targets) > 1:
                 self.branches.put(block, "uniform")
             for s, lanes in (*((t, taken) for t in targets), (fall, rest)):
@@ -198,7 +198,7 @@ class Transfers(Meets):
         )
         chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
         if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
-            self.branches.put(block, "apart")
+            self.branches.put(block, "divergent")
             if control.choices and any(len(distinct(row[lanes])) > 1 for row, lanes in zip(chosen, state.mask)):
                 self.calls_diverge.add(block)
             for k in distinct(chosen[state.mask]):

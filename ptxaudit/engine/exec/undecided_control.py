@@ -29,7 +29,7 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of
 OWN_LANE = np.left_shift(1, np.arange(LANES)).astype(np.uint32)
 
 
-class NotFollowed:
+class UndecidedControl:
     """undecided_exits: instructions at which lanes may have ended, or may not."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings, tracked: TrackedMemory | None):
@@ -60,7 +60,7 @@ class NotFollowed:
         return self._regions[block]
 
     def step_over(self, instruction: Instruction, cohort: Cohort, undecided: Value | None) -> Cohort | None:
-        """Go to the post-dominator. doubt None: nothing inside matters."""
+        """Go to the post-dominator. undecided None: nothing inside matters."""
         block = self.run.graph.block_of[instruction.index]
         meeting, sites, written, unresolved = self._region(block)
         uniform = undecided is not None and is_uniform(undecided)

@@ -314,6 +314,7 @@ function overview() {
   const isa = D.isa, mine = S.filter(site => K[site.k].isa === isa), exact = mine.filter(site => site.st === "exact");
   const wavefronts = sum(exact, site => site.wf), ideal = sum(exact, site => site.id), excess = sum(exact, site => site.ex);
   const out = [h("h1", { cls: "lead" }, lead(excess, wavefronts, exact, mine)), h("p", { cls: "under" }, inputsText())];
+  for (const command of D.recorded) out.push(h("p", { cls: "under recorded" }, "Recorded: ", h("code", {}, command)));
   for (const problem of D.problems) out.push(h("pre", { cls: "problem" }, problem));
   if (wavefronts) {
     out.push(tally([["ideal", wavefronts - excess], ["excess", excess]], `${number(wavefronts - excess)} wavefronts needed, ${number(excess)} paid for conflicts`),

@@ -8,9 +8,14 @@ import os
 import compiled_once
 import disassembler
 import pytest
+from hypothesis import HealthCheck, settings
 from reports import validate
 
 from ptxaudit.report.model import Report
+
+# No clock decides whether a test passes: a busy machine is slow at making examples, too.
+settings.register_profile("ptxaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ptxaudit")
 
 
 @pytest.fixture(autouse=True)

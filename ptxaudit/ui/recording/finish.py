@@ -203,7 +203,10 @@ class _Writer:
     def _parameters(self, one: Seen, function: ir.Function) -> list[str]:
         size = max((parameter.offset + parameter.size for parameter in function.parameters), default=0)
         given = one.params
-        if one.param_bytes is not None or given is not None and len(given) == 1 and len(function.parameters) > 1:
+        buffer = (
+            given is not None and len(given) == 1 and given[0].startswith("b:")
+        )  # all of them, as PyCUDA packs them
+        if one.param_bytes is not None or buffer and len(function.parameters) > 1:
             raw = one.param_bytes if one.param_bytes is not None else given[0].partition(":")[2]  # type: ignore[index]
             if len(raw) // 2 < size:
                 return self._not_recorded(one, f"{len(raw) // 2} bytes of {size} were seen")

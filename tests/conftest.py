@@ -8,9 +8,14 @@ import os
 import compiled_once
 import disassembler
 import pytest
+from hypothesis import HealthCheck, settings
 from reports import validate
 
 from ptxaudit.report.model import Report
+
+# No clock decides whether a test passes: a busy machine is slow at making examples, too.
+settings.register_profile("ptxaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ptxaudit")
 
 
 @pytest.fixture(autouse=True)
@@ -24,13 +29,30 @@ def reports_keep_to_the_schema(monkeypatch):
     monkeypatch.setattr(Report, "to_dict", lambda report: validate(write(report)))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def samples_are_compiled_once(tmp_path_factory):
+@pytest.fixture(scope="session")
+def of_all_processes(tmp_path_factory):
+    """A folder that all processes of a run share."""
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session", autouse=True)
+def samples_are_compiled_once(of_all_processes):
+    folder = of_all_processes / "compiled"
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as monkeypatch:
         compiled_once.shared(folder, monkeypatch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def modules_are_compiled_once(of_all_processes):
+    """Where Python is told to write no byte code, hundreds of commands would compile all their modules each; they keep
+    it beside what the tests write, and nothing in the checkout."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+            monkeypatch.delenv("PYTHONDONTWRITEBYTECODE")
+            monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(of_all_processes / "bytecode"))
         yield
 
 

@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -207,10 +208,12 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-def axe() -> Path | None:
-    """axe-core, where it was fetched: npm install axe-core, and its folder in PTXAUDIT_AXE."""
-    path = Path(os.environ.get("PTXAUDIT_AXE", "node_modules/axe-core"), "axe.min.js")
-    return path if path.is_file() else None
+def axe() -> str:
+    """axe-core as a script: out of the folder in PTXAUDIT_AXE (npm install axe-core), else the one that comes with
+    axe-playwright-python.
+    """
+    folder = os.environ.get("PTXAUDIT_AXE")
+    return (Path(folder) if folder else files("axe_playwright_python")).joinpath("axe.min.js").read_text("utf-8")
 
 
 @contextmanager

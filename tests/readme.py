@@ -34,7 +34,11 @@ TOUR = CHECKOUT / "docs" / "tour.md"
 BY_BLOCK = (README, TOUR)  # whose blocks are a test each, one after the other in one folder
 
 _BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-OF_SHELLS = "|;<>&$*`\\"
+_OWN = re.compile(  # a command of ptxaudit's, and what a shell does with what it prints
+    r"""(?P<command>ptxaudit(?:\ (?:'[^']*'|[^\s|;<>&$*`\\'"])+)+)
+        (?P<both>\ 2>&1)? (?:\ >\ (?P<file>[\w./]+))? (?P<filter>\ \|\ [^;&]+)? (?P<status>;\ echo\ "exit\ status\ \$\?")?""",
+    re.VERBOSE,
+)
 _VOLATILE = re.compile(
     r"%[a-z]+\d+|(?<=nvrtc )\d+\.\d+"
 )  # compilers number registers as they like, and the newest one is installed
@@ -65,19 +69,36 @@ def _console(content: str, folder: Path) -> str:
 
 def printed(command: str, folder: Path) -> str:
     """What a shell prints for a command, without the newlines at its end but one."""
-    alone = command.startswith("ptxaudit ") and not set(command) & set(OF_SHELLS)
-    said = _of_ptxaudit(shlex.split(command)[1:], folder) if alone else _of_shell(command, folder)
+    said = ""
+    for part in command.split(" && ") if _OWN.search(command) else [command]:
+        own = _OWN.fullmatch(part)
+        text, status = _of_ptxaudit(own, folder) if own else _of_shell(part, folder)
+        said += text
+        if status:
+            break
     text = "\n".join(line.rstrip() for line in said.splitlines()).strip("\n")
     return f"{text}\n" if text else ""
 
 
-def _of_ptxaudit(words: list[str], folder: Path) -> str:
-    """What the command prints, in this process: one NVRTC compiles for all blocks."""
+def _of_ptxaudit(own: re.Match[str], folder: Path) -> tuple[str, int]:
+    """(what the command prints, its status), in this process: one NVRTC compiles for all blocks."""
     with contextlib.chdir(folder):
-        return CliRunner().invoke(main, words, prog_name="ptxaudit").output
+        done = CliRunner().invoke(main, shlex.split(own["command"])[1:], prog_name="ptxaudit")
+    if not (own["file"] or own["filter"]):
+        printed, status = done.output, done.exit_code
+    else:
+        passed, printed = (done.output, "") if own["both"] else (done.stdout, done.stderr)
+        if own["file"]:
+            (folder / own["file"]).write_text(passed, encoding="utf-8")
+            passed, status = "", done.exit_code
+        if own["filter"]:
+            passed, status = _of_shell(own["filter"].removeprefix(" | "), folder, passed)
+        printed += passed
+    return (printed + f"exit status {status}\n", 0) if own["status"] else (printed, status)
 
 
-def _of_shell(command: str, folder: Path) -> str:
+def _of_shell(command: str, folder: Path, given: str = "") -> tuple[str, int]:
+    """(what it prints, its status)."""
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "/usr/bin:/bin")]
     inherited = {
         name: value
@@ -93,9 +114,16 @@ def _of_shell(command: str, folder: Path) -> str:
         stamp = f"{sys.prefix}/.ptxaudit-installed"
         command = command.replace("make ", f"make --no-print-directory -C {CHECKOUT} -o {stamp} VENV={sys.prefix} ", 1)
     done = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120
+        command,
+        shell=True,
+        cwd=folder,
+        env=environment,
+        input=given.encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=120,
     )
-    return done.stdout.decode()
+    return done.stdout.decode(), done.returncode
 
 
 def _python(content: str, folder: Path) -> str:

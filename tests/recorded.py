@@ -45,6 +45,20 @@ def driver(folder: Path) -> dict[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": str(folder), "PYTHONPATH": str(CHECKOUT), "PTXAUDIT_DEBUG": "1"}
 
 
+def launched(folder: Path) -> dict[tuple, int]:
+    """{(kernel, grid, block, cluster, shared, parameters): count} of a recording."""
+    tuples = lambda one, name: tuple(one[name]) if name in one else None
+    return {
+        (
+            one["kernel"],
+            *(tuples(one, name) for name in ("grid", "block", "cluster")),
+            one["dynamic_shared"],
+            tuples(one, "params"),
+        ): one["count"]
+        for one in launches(folder)
+    }
+
+
 def cupti(folder: Path) -> str:
     """The path of the CUPTI that goes with it."""
     if not any(Path(include, "cupti.h").is_file() for include in headers()):

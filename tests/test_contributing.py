@@ -38,21 +38,30 @@ def changed(text: str, change: str) -> str:
     return text
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("copies")
+
+
 @pytest.fixture
-def copy(tmp_path):
-    """The parts of the repository that the examples change or run."""
+def copy(place):
+    """The parts of the repository that the examples change or run; each copy is at one place, and as old as what it is
+    a copy of, so that byte code of what an example does not change is good for the next.
+    """
+    root = place / "copy"
+    shutil.rmtree(root, ignore_errors=True)
     for folder in WHOLE:
-        shutil.copytree(CHECKOUT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(CHECKOUT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in [
         *CHECKOUT.glob("tests/*.py"),
         *CHECKOUT.glob("tests/*.c"),
         *CHECKOUT.glob("bench/*.py"),
         CHECKOUT / "pyproject.toml",
     ]:
-        shutil.copy(file, tmp_path / file.relative_to(CHECKOUT))
+        shutil.copy2(file, root / file.relative_to(CHECKOUT))
     for folder in LINKED:
-        (tmp_path / folder).symlink_to(CHECKOUT / folder)
-    (tmp_path / "tests" / "data").mkdir()
+        (root / folder).symlink_to(CHECKOUT / folder)
+    (root / "tests" / "data").mkdir()
     requests = json.loads(gzip.decompress((CHECKOUT / "tests" / "data" / "requests_sm90.json.gz").read_bytes()))
     some = [r for sass in ("LDS", "LDS.64") for r in [r for r in requests["requests"] if r["sass"] == sass][:15]]
     made = {
@@ -62,8 +71,8 @@ def copy(tmp_path):
         "n": len(some),
         "requests": some,
     }
-    (tmp_path / "tests" / "data" / "requests_sm140.json.gz").write_bytes(gzip.compress(json.dumps(made).encode()))
-    return tmp_path
+    (root / "tests" / "data" / "requests_sm140.json.gz").write_bytes(gzip.compress(json.dumps(made).encode()))
+    return root
 
 
 def run(command: str, folder: Path) -> tuple[int, str]:
@@ -74,6 +83,7 @@ def run(command: str, folder: Path) -> tuple[int, str]:
         "PYTHONPATH": str(folder),
         "COLUMNS": "200",
         "PTXAUDIT_CACHE": "0",
+        "PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"),
         "PYTEST_ADDOPTS": "-p no:cacheprovider",
     }
     done = subprocess.run(

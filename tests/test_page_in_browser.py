@@ -1,7 +1,6 @@
 """The HTML pages in a headless Chromium: no error, reachable by keys, readable, quick with ten thousand sites.
 
-These need a Chromium and playwright, and some of them axe-core (`pages.axe`); where one is missing they say that they
-did not run.
+These need a Chromium; where there is none they say that they did not run.
 """
 
 from __future__ import annotations
@@ -21,9 +20,11 @@ from test_page import HOSTILE, hostile
 import ptxaudit
 from ptxaudit.frontend.launch.launch_file import read_launches
 from ptxaudit.hardware import banks, machines
+from ptxaudit.review.diff.history import History
 from ptxaudit.review.diff.reports import diff_reports
 from ptxaudit.ui.render.changes_html import diff_html
 from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.history import history_svg
 from ptxaudit.ui.render.html import html
 from ptxaudit.ui.render.page.material import Material
 from samples import SAMPLES
@@ -82,6 +83,8 @@ class Opened:
             self.said.append(request.url)
 
     def go(self, view):
+        if not view:
+            return
         self.page.evaluate("view => { location.hash = view; }", view)
         self.page.wait_for_function("view => decodeURIComponent(location.hash) === decodeURIComponent(view)", arg=view)
         self.page.wait_for_timeout(60)  # a frame or two: lists draw what is seen of them
@@ -128,6 +131,16 @@ def of_memory():
     return html(Checked(ptxaudit.audit(MEMORY, space="all", launches=[launch], patterns=True)))
 
 
+SPREAD = """
+extern "C" __global__ void k(float* out) {
+    __shared__ float s[1024];
+    s[threadIdx.x * STRIDE] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x * STRIDE];
+}
+"""
+SPREAD_LAUNCH = ptxaudit.Launch("k", grid=1, block=64)
+
 PAGES = {
     "memory": of_memory,
     "requests": lambda: html(Checked(requests_report(12))),
@@ -149,25 +162,86 @@ def test_every_view_is_drawn_without_a_complaint_and_fits(running, tmp_path, nam
         assert one.said == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_names_roles_and_contrast(running, tmp_path, sample, size, scheme):
-    path = axe()
-    if path is None:
-        pytest.skip(
-            "NOT RUN: contrast and accessible names were not checked: axe-core is not here (npm install axe-core)"
-        )
-    with Opened(running, tmp_path, sample, size, color_scheme=scheme, bypass_csp=True) as one:
-        one.page.evaluate(path.read_text())
-        for view in views_of(sample):
+LOOKS = [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]
+DRAWN_TEXT = """() => [...document.querySelectorAll("svg text")].map(text => {
+    const channel = part => part <= .04045 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4;
+    const light = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(part => channel(part / 255))
+        .reduce((all, part, at) => all + part * [.2126, .7152, .0722][at], 0);
+    const cell = text.previousElementSibling;
+    let under = cell && cell.matches("rect") ? getComputedStyle(cell).fill : null;
+    for (let node = text; under === null; node = node.parentElement) {
+        const back = getComputedStyle(node).backgroundColor, sheet = node.matches("svg") && node.querySelector(":scope > rect");
+        if (sheet) under = getComputedStyle(sheet).fill;
+        else if (!back.endsWith(", 0)")) under = back;
+    }
+    const [low, high] = [light(getComputedStyle(text).fill), light(under)].sort((a, b) => a - b);
+    return [Math.round(100 * (high + .05) / (low + .05)) / 100, text.textContent];
+})"""
+LEAST_CONTRAST = 4.5  # Web Content Accessibility Guidelines 2.2, 1.4.3
+
+
+def readable(running, tmp_path, text, size, scheme, views):
+    """Views of a page by axe-core: names, roles, contrast; and the text of pictures, whose contrast it passes over."""
+    with Opened(running, tmp_path, text, size, color_scheme=scheme, bypass_csp=True) as one:
+        one.page.evaluate(axe())
+        for view in views:
             one.go(view)
+            one.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
             found = one.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
             assert [(rule["id"], rule["nodes"][0]["target"]) for rule in found] == [], view
+            assert [text for text in one.page.evaluate(DRAWN_TEXT) if text[0] < LEAST_CONTRAST] == [], view
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_names_roles_and_contrast(running, tmp_path, sample, size, scheme):
+    readable(running, tmp_path, sample, size, scheme, views_of(sample))
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS[::3])
+@pytest.mark.parametrize("name", PAGES)
+def test_names_roles_and_contrast_of_other_reports(running, tmp_path, name, size, scheme):
+    readable(running, tmp_path, PAGES[name](), size, scheme, views_of(PAGES[name]()))
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS[::3])
+def test_names_roles_and_contrast_of_changes_and_pictures(running, tmp_path, size, scheme):
+    for text in (changed(), pictures()):
+        readable(running, tmp_path, text, size, scheme, [""])
+
+
+def test_names_roles_and_contrast_of_ten_thousand_sites(running, tmp_path):
+    readable(running, tmp_path, large(), "wide", "dark", [*VIEWS[:3], views_of(large())[len(VIEWS)]])
+
+
+@cache
+def changed():
+    """A page of changes with the code of both sides."""
+    old, new = (ptxaudit.audit(SPREAD.replace("STRIDE", str(stride)), launches=[SPREAD_LAUNCH]) for stride in (1, 8))
+    return diff_html(diff_reports(old, new))
+
+
+@cache
+def pictures():
+    """What other pages embed: the charts of a history, the picture of `explain --svg`, the cells of a notebook."""
+    options = {"launches": [SPREAD_LAUNCH], "patterns": True}
+    reports = [ptxaudit.audit(SPREAD.replace("STRIDE", str(stride)), **options) for stride in (1, 4, 8)]
+    history = History(("a", "b", "c"), ("", "", ""), tuple(reports))
+    worst = max(reports[-1].sites, key=lambda one: one.excess or 0)
+    request = ptxaudit.score_request("ld.shared.f32", range(0, 4096, 128))
+    shown = [history_svg(history), request._repr_html_(), worst._repr_html_(), reports[-1]._repr_html_()]
+    body = "".join(f"<section>{one}</section>" for one in shown)
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>pictures</title>'
+    return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body><main><h1>Pictures</h1>{body}</main></body></html>'
+
+
+@cache
+def large():
+    return large_page(10_000)
 
 
 def test_ten_thousand_sites_are_there_at_once(running, tmp_path):
     """Processor time of the page's thread until the overview is drawn: the clock of a busy machine says nothing."""
-    with Opened(running, tmp_path, large_page(10_000)) as one:
+    with Opened(running, tmp_path, large()) as one:
         meter = one.context.new_cdp_session(one.page)
         meter.send("Performance.enable", {"timeDomain": "threadTicks"})
         taken = []

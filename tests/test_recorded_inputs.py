@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 from collections import namedtuple
+from html import escape
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from machine_code import from_ptx
+from pages import data_of
 from recorded import TRITON_CACHE
 
 import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.ui.render.checked import Checked
+from ptxaudit.ui.render.html import html
 
 # Lane i reads s[index[i]]: what the array holds decides the banks.
 GATHER = """.visible .entry {name}(.param .u64 p, .param .u32 step) { .reg .b64 %d<4>; .reg .b32 %r<9>; .shared .b32 s[1024];
@@ -104,6 +108,7 @@ WRONG = {
     "no address": (table(memory="[{zeros = 4}]"), 7, "has no address"),
     "address": (table(memory='[{address = "x", zeros = 4}]'), 7, "address is 'x'"),
     "nothing": (table(memory="[{address = 4096}]"), 7, "either a file or values or zeros"),
+    "command": ("command = 7\n" + table(), 1, "command is not text"),
     "overlap": (
         table(memory="[{address = 4096, zeros = 9}, {address = 4100, zeros = 2}]"),
         7,
@@ -221,3 +226,16 @@ def test_what_is_kept_of_a_file_depends_on_what_lies_beside_it(tmp_path, monkeyp
         file.write_text(json.dumps(json.loads(file.read_text()) | {"num_warps": warps}))
         blocks.append(ptxaudit.audit(tmp_path / "t", cache=True).kernels[0].launch.block[0])
     assert blocks == [128, 128, 64]
+
+
+def test_a_page_says_what_was_recorded(tmp_path):
+    """Also where the same code was audited before: of another program's recording."""
+    for program in ("python <b>a</b>.py", "python other.py"):
+        folder = recording(tmp_path / program[7:10].strip("<>"), f'command = "{program}"\n' + table(params='["?", 0]'))
+        report = ptxaudit.audit(folder, cache=True)
+        assert [entry.command for entry in report.inputs] == [program]
+        assert ptxaudit.Report.from_dict(report.to_dict()).inputs == report.inputs
+        page = html(Checked(report))
+        assert data_of(page)["recorded"] == [program] and f"Recorded: <code>{escape(program)}</code>" in page
+    assert ptxaudit.audit(folder / "code" / "k-0.cubin").inputs[0].command == "python other.py"
+    assert ptxaudit.audit((folder / "code" / "k-0.cubin").read_bytes()).inputs[0].command is None

@@ -13,7 +13,7 @@ from recorded import TRITON_CACHE, launches
 
 import ptxaudit
 from ptxaudit.base.errors import InputError
-from ptxaudit.frontend.launch.launch_file import read_launches, string
+from ptxaudit.frontend.launch.launch_file import parsed, read_launches, string
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ui.recording.finish import Recording, finish, prepared, shown, slug, summary
 from ptxaudit.ui.recording.inside.log import Code, Log, Site
@@ -67,8 +67,13 @@ def test_a_launch_with_its_code_is_a_recording_that_is_audited(folder):
         "params": [0x7F0000001000, 0x7F0000002000, 128, 0.5, "?", "?"],
     }
     text = (folder / "recorded.toml").read_text()
-    assert "python t.py" in text and "0x7f0000001000, # 0" in text and "1 distinct launch of 3, of 1 kernel" in text
+    assert (
+        'command = "python t.py"' in text
+        and "0x7f0000001000, # 0" in text
+        and "1 distinct launch of 3, of 1 kernel" in text
+    )
     report = ptxaudit.audit(folder, isa="both")
+    assert {entry.command for entry in report.inputs} == {"python t.py"}
     assert {(kernel.isa, str(site.status)) for kernel in report.kernels for site in kernel.sites} == {
         ("sass", "exact"),
         ("ptx", "exact"),
@@ -88,10 +93,11 @@ def test_launches_of_all_processes_are_together(folder):
 def test_what_is_only_compiled_is_kept_too(folder):
     raw = prepared(str(folder))
     Log(raw).compiled(code())
-    result = finish(raw, str(folder))
+    result = finish(raw, str(folder), "make")
     assert (result.launches, result.compiled, launches(folder)) == (0, 1, [])
     assert summary(result) == "1 file of code was compiled and not launched"
-    assert [kernel.launch for kernel in ptxaudit.audit(folder).kernels] == [None]
+    report = ptxaudit.audit(folder)
+    assert [kernel.launch for kernel in report.kernels] == [None] and report.inputs[0].command == "make"
 
 
 def test_a_second_recording_takes_the_place_of_the_first(folder):
@@ -282,6 +288,7 @@ def test_any_name_is_written_so_that_it_is_read(folder, kind, monkeypatch):
     result = finish(raw, str(folder), "python 'x\x1b[2J\n[[launch]]'")
     (launch,) = read_launches(folder / "recorded.toml")
     assert launch.matches(name) and not launch.matches("kx") and result.launches == 1
+    assert parsed(folder / "recorded.toml")[0]["command"] == r"python 'x\x1b[2J\x0a[[launch]]'"
     (file,) = (folder / "code").iterdir()
     assert len(file.name) < 64 and file.name.replace("-", "").replace("_", "").replace(".", "").isalnum()
 

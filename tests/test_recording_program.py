@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from recorded import CHECKOUT, SOURCES, TRITON_CACHE, built, cupti, driver, launches, record
+from recorded import CHECKOUT, SOURCES, TRITON_CACHE, built, cupti, driver, launched, launches, record
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.ui.recording import driver as injection
@@ -43,19 +43,6 @@ EXPECTED = {  # (kernel, grid, block, cluster, shared, parameters): count
 }
 
 
-def found(folder):
-    tuples = lambda one, name: tuple(one[name]) if name in one else None
-    return {
-        (
-            one["kernel"],
-            *(tuples(one, name) for name in ("grid", "block", "cluster")),
-            one["dynamic_shared"],
-            tuples(one, "params"),
-        ): one["count"]
-        for one in launches(folder)
-    }
-
-
 @pytest.fixture(scope="module")
 def gpu(tmp_path_factory):
     """The environment of a driver without a GPU, whose kernels have a pointer and a number."""
@@ -82,7 +69,7 @@ def test_launches_of_cuda_core(gpu, program, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "recorded in ptxaudit-record: 4 distinct launches of 5, of 3 kernels" in done.stderr
     folder = tmp_path / "ptxaudit-record"
-    assert found(folder) == EXPECTED
+    assert launched(folder) == EXPECTED
     assert {path.suffix for path in (folder / "code").iterdir()} == {".cubin", ".ptx"}
     # k<4> with a block of 64: 32 lanes, 16 bytes apart, meet in 8 banks
     assert (
@@ -119,7 +106,7 @@ def test_the_same_launches_through_the_driver(through_cupti, program, tmp_path):
     done = record(["--no-audit", "--via", "driver", "-o", "r", "--", sys.executable, program], through_cupti, tmp_path)
     assert done.returncode == 0, done.stderr
     expected = {key for key in EXPECTED if key[1] != (1, 1, 1)}  # PTX is machine code there once it is loaded
-    assert {key for key in found(tmp_path / "r") if key[1] != (1, 1, 1)} == expected
+    assert {key for key in launched(tmp_path / "r") if key[1] != (1, 1, 1)} == expected
     assert done.stdout == ""
 
 

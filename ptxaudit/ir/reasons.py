@@ -272,8 +272,8 @@ class Kind(Enum):
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")
     NOT_SCORED = Row("{said}")  # by the table of accesses, or by the machine's
-    COPY_LINES = Row("cp.async.cg: no profiler counts its wavefronts; it is specified in steps")
-    COPY_LINE_CLASS = Row("cp.async.cg: no profiler counts its wavefronts; it is specified in steps")
+    COPY_LINES = Row("cp.async.cg: no profiler counts its wavefronts; its cost is given in steps")
+    COPY_LINE_CLASS = Row("cp.async.cg: no profiler counts its wavefronts; its cost is given in steps")
     ZERO_LANES = Row("which lanes write zeros, which take no step, is not known: it is the most")
     SAME_WORDS = Row("which lanes share a word is not known")
     BASE = Row("the place of the array modulo {shift} bytes is not known")

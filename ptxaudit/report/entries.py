@@ -34,7 +34,7 @@ class Tool(Entry):
 
 class Input(Entry):
     """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …; log: the compiler's warnings, as
-    they are.
+    they are; command: the program of whose recording it is a part.
     """
 
     path: str
@@ -42,6 +42,7 @@ class Input(Entry):
     kind: str
     toolchain: str | None = None
     log: str = ""
+    command: str | None = None
 
 
 class Problem(Entry):

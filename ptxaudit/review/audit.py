@@ -18,10 +18,11 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.version import __version__
 from ptxaudit.frontend.inputs import check_kind, why_unreadable
 from ptxaudit.frontend.options import Options
+from ptxaudit.frontend.recorded.folder import command_of
 from ptxaudit.frontend.source_files import Roots
 from ptxaudit.pipeline.collect import Part, Progress, name_of, silent, unmatched
 from ptxaudit.pipeline.examine import check_machine, ready
-from ptxaudit.report.model import Problem, Report, Tool
+from ptxaudit.report.model import Input, Problem, Report, Tool
 from ptxaudit.report.shown import shown
 from ptxaudit.review.kept_parts import audit_part
 from ptxaudit.review.suppressions import with_suppressions
@@ -128,13 +129,19 @@ def report_of(parts: Sequence[Part], roots: Roots, problems: Iterable[Problem] =
         with_suppressions(
             Report(
                 tool=Tool("ptxaudit", __version__),
-                inputs=tuple(entry for part in parts for entry in part.inputs),
+                inputs=tuple(_with_command(entry) for part in parts for entry in part.inputs),
                 kernels=tuple(kernel for part in parts for kernel in part.kernels),
                 problems=(*(problem for part in parts for problem in part.problems), *problems),
             ),
             roots,
         )
     )
+
+
+def _with_command(entry: Input) -> Input:
+    """With what was recorded, where it is a part of a recording: not kept with what is known of its content."""
+    command = None if entry.path.startswith("<") else command_of(entry.path)
+    return entry if command is None else replace(entry, command=command)
 
 
 # --- several processes ----------------------------------------------------------------------

@@ -95,7 +95,8 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t size) {
 }
 static int inside(CUdeviceptr at) { return bytes_of && at >= begin_of && at < begin_of + bytes_of; }
 EXPORT CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute, CUdeviceptr at) {
-    *(unsigned *)out = CU_MEMORYTYPE_DEVICE;
+    if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER) *(CUdeviceptr *)out = at;
+    else *(unsigned *)out = CU_MEMORYTYPE_DEVICE;
     return inside(at) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr at) {

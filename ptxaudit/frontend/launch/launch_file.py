@@ -27,6 +27,7 @@ from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.source_text import read_text
 from ptxaudit.ir import nodes as ir
 
+TOP = ("launch", "command")  # command: the program that was recorded
 KEYS = (
     "kernel",
     "grid",
@@ -50,6 +51,20 @@ _AT = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
 def read_launches(path: str | os.PathLike[str]) -> list[Launch]:
     """The launches of a TOML file, in order. Raises InputError with file and line for what is wrong in it."""
     file = os.fspath(path)
+    document, text = parsed(path)
+    if "launch" not in document:
+        raise InputError("there is no [[launch]] in this file", "`ptxaudit launches INPUT` writes one to fill in", file)
+    for key in document:
+        if key not in TOP:
+            raise InputError(f"unknown table or key {key!r}", _close(key, ["launch"]), file, _line_of(text, key))
+    if not isinstance(document.get("command", ""), str):
+        raise InputError("command is not text", 'write command = "…", or nothing', file, _line_of(text, "command"))
+    return launches_from(document["launch"], file, text)
+
+
+def parsed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
+    """(document, its text) of a launch file. Raises InputError for what is not TOML."""
+    file = os.fspath(path)
     text = read_text(path, limits.SETTINGS)
     try:
         document = tomllib.loads(text)
@@ -63,12 +78,7 @@ def read_launches(path: str | os.PathLike[str]) -> list[Launch]:
         raise InputError(
             f"this cannot be read as TOML: {error}", "write numbers of at most 64 bits, and no lists in lists", file
         ) from None
-    if "launch" not in document:
-        raise InputError("there is no [[launch]] in this file", "`ptxaudit launches INPUT` writes one to fill in", file)
-    for key in document:
-        if key != "launch":
-            raise InputError(f"unknown table or key {key!r}", _close(key, ["launch"]), file, _line_of(text, key))
-    return launches_from(document["launch"], file, text)
+    return document, text
 
 
 def launches_from(tables: Any, file: str | None = None, text: str = "") -> list[Launch]:

@@ -63,12 +63,33 @@ def launches_of_file(code: str) -> tuple[Launch, ...]:
 
     Raises InputError for a launch file that cannot be read.
     """
-    folder, parent = os.path.split(os.path.dirname(os.path.abspath(code)))
-    file = launch_file(folder) if parent == CODE else None
+    file = _launch_file_of(code)
     if file is None:
         return ()
     known, real = _by_code(file, _state(file)), Path(os.path.realpath(code))
     return known.get(str(real)) or known.get(str(real.with_suffix(".cubin")), ())  # PTX beside its machine code
+
+
+def command_of(code: str) -> str | None:
+    """The command that was recorded, of a file of code in a recording; None for any other."""
+    file = _launch_file_of(code)
+    return None if file is None else _command(file, os.stat(file).st_mtime_ns)
+
+
+def _launch_file_of(code: str) -> str | None:
+    folder, parent = os.path.split(os.path.dirname(os.path.abspath(code)))
+    return launch_file(folder) if parent == CODE else None
+
+
+@lru_cache(maxsize=16)
+def _command(file: str, _written: int) -> str | None:
+    from ptxaudit.frontend.launch.launch_file import parsed
+
+    try:
+        command = parsed(file)[0].get("command")
+    except InputError:  # said where its launches are read
+        return None
+    return command if isinstance(command, str) else None
 
 
 Stamp = tuple[str, int, int, int]  # name, time of modification (ns), size, inode
@@ -97,6 +118,6 @@ def _by_code(file: str, _state: tuple[Stamp, ...]) -> dict[str, tuple[Launch, ..
 
 
 def _has_launches(file: str) -> bool:
-    """A recording of kernels that were compiled and not launched has only comments in its launch file."""
+    """A recording of kernels that were compiled and not launched has only comments and the command in its file."""
     with open(file, encoding="utf-8", errors="replace") as lines:
-        return any(line.strip() and not line.startswith("#") for line in lines)
+        return any(line.strip() and not line.startswith(("#", "command = ")) for line in lines)

@@ -23,6 +23,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.printable import one_line
 from ptxaudit.base.records import Record
 from ptxaudit.base.version import __version__
+from ptxaudit.base.words import cut_at
 from ptxaudit.frontend.inputs import content
 from ptxaudit.frontend.launch.launch_file import string
 from ptxaudit.frontend.launch.parameters import encode, kind_of
@@ -36,7 +37,7 @@ from ptxaudit.ui.recording.events import Code, Events, Seen, read
 from ptxaudit.ui.recording.modules import digest
 
 NAME_LENGTH, DIGEST_LENGTH = 40, 12  # characters of a file's name
-LONGEST_COMMAND = 200  # characters that the launch file shows
+LONGEST_COMMAND = 2_000  # characters that the launch file has
 POINTER_BYTES = 8
 _FLOATS = {4: "<f", 8: "<d"}
 
@@ -135,9 +136,7 @@ class _Writer:
         )
 
     def _head(self, result: Recording) -> Iterator[str]:
-        command = one_line(self._command)
-        command = command if len(command) <= LONGEST_COMMAND else command[:LONGEST_COMMAND] + "…"
-        yield f"# Recorded by ptxaudit {__version__}" + (f": {command}" if command else "")
+        yield f"# Recorded by ptxaudit {__version__}"
         yield f"# {summary(result)}"
         yield "# `ptxaudit audit` of this folder audits them, also where there is no GPU."
         yield '# params: pointers are addresses that the program had; what is not known is "?", or ?? in hexadecimal.'
@@ -145,6 +144,8 @@ class _Writer:
             name = self._names.get(code, "code that is not kept")
             yield f"# not kept: {count:,} launches of {one_line(kernel)} ({name}) with other parameters"
         yield from (f"# note: {one_line(note)}" for note in result.notes)
+        if command := one_line(cut_at(self._command, LONGEST_COMMAND)):
+            yield f"command = {string(command)}"
         yield ""
 
     # --- code -----------------------------------------------------------------------------------
@@ -202,7 +203,10 @@ class _Writer:
     def _parameters(self, one: Seen, function: ir.Function) -> list[str]:
         size = max((parameter.offset + parameter.size for parameter in function.parameters), default=0)
         given = one.params
-        if one.param_bytes is not None or given is not None and len(given) == 1 and len(function.parameters) > 1:
+        buffer = (
+            given is not None and len(given) == 1 and given[0].startswith("b:")
+        )  # all of them, as PyCUDA packs them
+        if one.param_bytes is not None or buffer and len(function.parameters) > 1:
             raw = one.param_bytes if one.param_bytes is not None else given[0].partition(":")[2]  # type: ignore[index]
             if len(raw) // 2 < size:
                 return self._not_recorded(one, f"{len(raw) // 2} bytes of {size} were seen")

@@ -123,7 +123,7 @@ def history_svg(history: History) -> str:
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
-            ' font-family="sans-serif" font-size="11">'
+            ' role="img" font-family="sans-serif" font-size="11">'
         ),
         f"<title>{escape(said)}</title>",
         f'<rect width="{wide}" height="{high}" fill="#ffffff"/>',

@@ -35,6 +35,7 @@ def html(checked: Checked, material: Material | None = None) -> str:
         memory=_tables(checked),
         memory_columns=MEMORY_COLUMNS,
         problems=data["problems"],
+        recorded=data["recorded"],
         version=data["version"],
         columns=COLUMNS,
         numeric=NUMERIC,

@@ -344,10 +344,10 @@ def closing_lines(report: Report, most: int = MOST_REASONS) -> list[str]:
         return [] if any(kernel.memory for kernel in report.kernels) else [f"no shared-memory site in {kernels}"]
     count = Counter(site.status for site in sites)
     parts = [f"{count[status]:,} {status}" for status in (Status.EXACT, Status.INVARIANT) if count[status]]
-    ranged = [f"{count[status]} {status}" for status in RANGED if count[status]]
+    ranged = [f"{count[status]:,} {status}" for status in RANGED if count[status]]
     if ranged:
-        parts.append(f"{sum(count[status] for status in RANGED)} in a range ({', '.join(ranged)})")
-    parts += [f"{count[status]} {status}" for status in (Status.UNREACHED, Status.UNKNOWN) if count[status]]
+        parts.append(f"{sum(count[status] for status in RANGED):,} in a range ({', '.join(ranged)})")
+    parts += [f"{count[status]:,} {status}" for status in (Status.UNREACHED, Status.UNKNOWN) if count[status]]
     lines = [f"{plural(len(sites), 'site')} in {kernels}: {', '.join(parts)}"]
     why = Counter(
         (str(site.status), site.reason)
@@ -357,7 +357,7 @@ def closing_lines(report: Report, most: int = MOST_REASONS) -> list[str]:
     lines += [f"  {status} ×{n}: {reason}" for (status, reason), n in why.most_common(most)]
     lines += [f"  {line}" for line in copy_lines(report)]
     if len(why) > most:
-        lines.append(f"  and {len(why) - most} more reasons, each told at its site")
+        lines.append(f"  and {len(why) - most} more reasons, each said at its site")
     if report.problems:
         lines.append(f"  {plural(len(report.problems), 'error')}: not everything was checked")
     return lines

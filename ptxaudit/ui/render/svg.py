@@ -24,7 +24,7 @@ CELL, ROW = 24, 20  # pixels
 LABEL = 150
 HEAD = 38
 COLOURS = ("#cfe2ff", "#d9f2d9", "#fff0c2", "#ecd9f7")  # by group of lanes
-LATE, INK, FAINT = "#c62828", "#1a1a1a", "#8a8a8a"
+LATE, INK, FAINT = "#c62828", "#1a1a1a", "#666666"
 MOST_LANES_SHOWN = 2
 
 
@@ -71,7 +71,7 @@ def picture(
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
-            'font-family="sans-serif" font-size="11">'
+            'role="img" font-family="sans-serif" font-size="11">'
         ),
         f"<title>{escape(said)}</title>",
         f'<rect width="{wide}" height="{high}" fill="#ffffff"/>',

@@ -314,6 +314,7 @@ function overview() {
   const isa = D.isa, mine = S.filter(site => K[site.k].isa === isa), exact = mine.filter(site => site.st === "exact");
   const wavefronts = sum(exact, site => site.wf), ideal = sum(exact, site => site.id), excess = sum(exact, site => site.ex);
   const out = [h("h1", { cls: "lead" }, lead(excess, wavefronts, exact, mine)), h("p", { cls: "under" }, inputsText())];
+  for (const command of D.recorded) out.push(h("p", { cls: "under recorded" }, "Recorded: ", h("code", {}, command)));
   for (const problem of D.problems) out.push(h("pre", { cls: "problem" }, problem));
   if (wavefronts) {
     out.push(tally([["ideal", wavefronts - excess], ["excess", excess]], `${number(wavefronts - excess)} wavefronts needed, ${number(excess)} paid for conflicts`),
@@ -369,7 +370,7 @@ function openOnes() {
   if (!open.length) return null;
   return [h("h2", {}, "What is open, and what would settle it"), h("ul", { cls: "open-list" }, open.slice(0, 8).map(([, list]) =>
     h("li", {}, statusTag(list[0].st), " ", h("a", { href: link("sites", null, { st: list[0].st, re: list[0].re }) }, plural(list.length, "site")), " ", T[list[0].re]))),
-  open.length > 8 && h("p", { cls: "soft" }, `and ${open.length - 8} more reasons, each told at its site`)];
+  open.length > 8 && h("p", { cls: "soft" }, `and ${open.length - 8} more reasons, each said at its site`)];
 }
 function repairs() {
   const named = site => !(kernelOf(site).isa === "sass" && kernelOf(site).pair !== undefined);       // PTX has the names of arrays
@@ -528,7 +529,7 @@ function detail(site) {
     h("a", { href: link("sites", null, filterLink()) }, "all sites"), h("button", { type: "button", onclick: () => move(-1), title: "k" }, "previous"), h("button", { type: "button", onclick: () => move(1), title: "j" }, "next"),
     h("button", { type: "button", cls: "push", onclick: event => copy(idOf(site), event.target), title: "The name that ptxaudit explain takes" }, "copy id")),
   h("h1", {}, `${place(site)}  ${T[site.o]}`),
-  h("div", { cls: "kernel" }, h("a", { href: kernelLink(site.k), title: kernel.dem }, shortened(kernel.bare, 90)), ` · ${kernel.arch} ${kernel.isa}${kernel.machine ? `, scored as ${kernel.machine}` : ""} · ${kernel.launch || "no launch told"}`));
+  h("div", { cls: "kernel" }, h("a", { href: kernelLink(site.k), title: kernel.dem }, shortened(kernel.bare, 90)), ` · ${kernel.arch} ${kernel.isa}${kernel.machine ? `, scored as ${kernel.machine}` : ""} · ${kernel.launch || "no launch specified"}`));
   box.append(...sourceLines(site));
   box.append(figures(site));
   box.append(...sayings(site));
@@ -844,7 +845,7 @@ function kernelRow(k, at, rows, most) {
   const cell = (value, more) => h("td", { cls: "n" }, value === undefined || value === null ? "–" : number(value), more || "");
   return h("tr", {}, at === 0 && h("td", { cls: "wrap", rowspan: rows > 1 ? rows : null }, h("a", { href: kernelLink(k), title: kernel.dem.slice(0, 600) }, shortened(kernel.bare, 160))),
     h("td", { cls: "nowrap" }, h("a", { href: kernelLink(k) }, `${kernel.isa === "sass" ? "machine code" : "PTX"}`), h("span", { cls: "soft" }, ` ${kernel.arch}`)),
-    h("td", {}, kernel.launch || h("span", { cls: "soft" }, "not told"), kernel.params && h("span", { cls: "src" }, `(${kernel.params})`)),
+    h("td", {}, kernel.launch || h("span", { cls: "soft" }, "not specified"), kernel.params && h("span", { cls: "src" }, `(${kernel.params})`)),
     cell(kernel.count), cell(kernel.wavefronts, open), h("td", { cls: "n gauge" }, number(kernel.excess) + open, bar), h("td", { cls: "n" }, percent(kernel.excess, kernel.wavefronts)), cell(kernel.ways), cell(kernel.registers),
     cell(kernel.shared + (kernel.dynamic || 0)), h("td", { cls: "n" }, kernel.occupancy ? `${Math.round(kernel.occupancy[0])}%` : "–"), cell(kernel.spills));
 }
@@ -852,11 +853,11 @@ function kernelView(name, args) {
   const found = [...K.keys()].filter(k => K[k].name === name && (!args.get("isa") || K[k].isa === args.get("isa")));
   const k = found.find(one => String(K[one].nth) === args.get("launch")) ?? found[0];
   if (k === undefined) return kernelsView();
-  const kernel = K[k], sites = S.slice(kernel.first, kernel.first + kernel.count);
+  const kernel = K[k], sites = S.slice(kernel.first, kernel.first + kernel.count), shown = new Set(found.map(one => K[one].isa)).size;
   const fact = (label, value, more) => value !== undefined && value !== null && h("div", {}, h("dt", {}, label), h("dd", {}, value, more && h("small", {}, " " + more)));
   const other = kernel.pair === undefined ? null : h("a", { href: kernelLink(kernel.pair) }, K[kernel.pair].isa === "sass" ? "its machine code" : "its PTX");
-  view.replaceChildren(...[h("p", { cls: "soft" }, h("a", { href: "#kernels" }, "all kernels")), h("h1", { cls: "lead mono" }, shortened(kernel.bare, 160)), kernel.dem.length > kernel.bare.length && h("details", {}, h("summary", {}, "the whole name"), h("pre", {}, kernel.dem)), h("p", { cls: "under" }, `${kernel.input} · ${kernel.arch} ${kernel.isa}${kernel.machine ? `, scored as ${kernel.machine}` : ""} · ${kernel.launch || "no launch told"}${kernel.params ? ` · (${kernel.params})` : ""}`, other && [" · ", other]),
-    found.length > 1 && h("div", { cls: "chips" }, found.map(one => h("a", { href: kernelLink(one), "aria-current": one === k ? "true" : null }, K[one].launch || "no launch", K[one].params ? ` (${K[one].params})` : ""))),
+  view.replaceChildren(...[h("p", { cls: "soft" }, h("a", { href: "#kernels" }, "all kernels")), h("h1", { cls: "lead mono" }, shortened(kernel.bare, 160)), kernel.dem.length > kernel.bare.length && h("details", {}, h("summary", {}, "the whole name"), h("pre", {}, kernel.dem)), h("p", { cls: "under" }, `${kernel.input} · ${kernel.arch} ${kernel.isa}${kernel.machine ? `, scored as ${kernel.machine}` : ""} · ${kernel.launch || "no launch specified"}${kernel.params ? ` · (${kernel.params})` : ""}`, other && [" · ", other]),
+    found.length > 1 && h("div", { cls: "chips" }, found.map(one => h("a", { href: kernelLink(one), "aria-current": one === k ? "true" : null }, shown > 1 ? `${K[one].isa === "sass" ? "machine code" : "PTX"} · ` : "", K[one].launch || "no launch", K[one].params ? ` (${K[one].params})` : ""))),
     h("dl", { cls: "facts" }, fact("sites", number(kernel.count)), fact("wavefronts", number(kernel.wavefronts) + (kernel.complete ? "" : "+")), fact("excess", number(kernel.excess) + (kernel.complete ? "" : "+"), percent(kernel.excess, kernel.wavefronts)),
       fact("registers", kernel.registers), fact("static shared", number(kernel.shared), "bytes"), kernel.dynamic ? fact("dynamic shared", number(kernel.dynamic), "bytes") : null, fact("barriers", kernel.barriers), fact("stack", kernel.stack, "bytes"),
       fact("spilled", kernel.spills === undefined ? undefined : number(kernel.spills), "bytes"), kernel.occupancy ? fact("occupancy", `${Math.round(kernel.occupancy[0])}%`, `${kernel.occupancy[1]} blocks, by ${kernel.occupancy[2]}`) : null),
@@ -935,7 +936,7 @@ function memoryDetail(site) {
   const fact = (name, value, more) => h("div", {}, h("dt", {}, name), h("dd", {}, value, more && h("small", {}, " " + more)));
   box.append(h("div", { cls: "crumbs" }, h("a", { href: "#memory" }, "all of global and local memory"), h("button", { type: "button", cls: "push", onclick: event => copy(idOf(site), event.target), title: "The name that ptxaudit explain takes" }, "copy id")),
     h("h1", {}, `${place(site)}  ${T[site.o]}`),
-    h("div", { cls: "kernel" }, h("a", { href: kernelLink(site.k), title: kernel.dem }, shortened(kernel.bare, 90)), ` · ${kernel.arch} ${kernel.isa} · ${site.sp} memory · ${kernel.launch || "no launch told"}`), ...sourceLines(site));
+    h("div", { cls: "kernel" }, h("a", { href: kernelLink(site.k), title: kernel.dem }, shortened(kernel.bare, 90)), ` · ${kernel.arch} ${kernel.isa} · ${site.sp} memory · ${kernel.launch || "no launch specified"}`), ...sourceLines(site));
   box.append(h("dl", { cls: "facts" }, h("div", {}, h("dt", {}, "status"), h("dd", {}, statusTag(site.st))), fact("requests", site.n === undefined ? "?" : number(site.n)),
     fact("sectors", costText(site, "wf", "per")), fact("ideal", costText(site, "id", "idp")), fact("excess", costText(site, "ex", "exp")), fact("lines", number(site.tags)),
     site.moved !== undefined && site.st === "exact" ? fact("bytes used", number(site.used || 0), `of ${number(site.moved)} moved`) : ""));

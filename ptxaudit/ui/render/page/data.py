@@ -102,6 +102,7 @@ class Page:
                 )
                 for entry in report.inputs
             ],
+            "recorded": list(dict.fromkeys(entry.command for entry in report.inputs if entry.command)),
             "kernels": kernels,
             "sites": sites,
             "memory": memory,

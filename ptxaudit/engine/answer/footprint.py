@@ -64,9 +64,8 @@ class Footprint:
         begins = None if shift is None else offset % shift
         made = self._made.get((begins, shift, line))
         if made is None:
-            relative = self._addresses - self._lowest()
-            if begins is not None:
-                relative = relative + (self._lowest() + begins) % shift
+            lowest = self._lowest()
+            relative = self._addresses - (lowest if begins is None else lowest - (lowest + begins) % shift)
             if not self.issue.full:
                 relative = np.where(self.issue.own(self.issue.active), relative, 0)
             if line:

@@ -6,8 +6,9 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -359,32 +360,24 @@ class SiteRecord:
                     self.trips[t][1] += int(scores.low[part] @ w)
                     self.trips[t][2] += int(scores.ideal[part] @ w)
             at += n
-        of_lines = (scores.lines, scores.lines_ideal, scores.lines_low)
-        seen = self._seen(entries) if self.seen else [{}] * len(weights)
-        for i in range(len(weights)):
-            key = (
-                addresses[i].tobytes(),
-                active[i].tobytes(),
-                None if sources is None else sources[i].tobytes(),
-                None if filled is None else filled[i].tobytes(),
-            )
+        counted = weights.tolist()
+        figures = zip(
+            *(scores.low.tolist(), scores.high.tolist(), scores.ideal.tolist(), scores.ways.tolist()),
+            *(
+                repeat(None) if one is None else one.tolist()
+                for one in (scores.lines, scores.lines_ideal, scores.lines_low)
+            ),
+            scores.ideal_most.tolist(),
+        )
+        keys = zip(*(_rows_as_bytes(column, len(counted)) for column in (addresses, active, sources, filled)))
+        seen = self._seen(entries) if self.seen else [{}] * len(counted)
+        for i, (key, count, found) in enumerate(zip(keys, counted, figures)):
             slot = self.scored.get(key)
             if slot is None:
-                self.scored[key] = [
-                    addresses[i],
-                    active[i],
-                    None if sources is None else sources[i],
-                    int(weights[i]),
-                    int(scores.low[i]),
-                    int(scores.high[i]),
-                    int(scores.ideal[i]),
-                    int(scores.ways[i]),
-                    *(None if one is None else int(one[i]) for one in of_lines),
-                    int(scores.ideal_most[i]),
-                    seen[i],
-                ]
+                source = None if sources is None else sources[i]
+                self.scored[key] = [addresses[i], active[i], source, count, *found, seen[i]]
             else:
-                slot[3] += int(weights[i])
+                slot[3] += count
                 for trip, warps in seen[i].items():
                     slot[12][trip] = slot[12].get(trip, 0) | warps
         self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
@@ -581,6 +574,14 @@ class SiteRecord:
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()
         return () if self.many_trips or len(self.trips) < 2 else tuple((t[0], t[1], t[2]) for t in self.trips)
+
+
+def _rows_as_bytes(column: np.ndarray | None, count: int) -> Iterable[bytes | None]:
+    """The content of each row of an array; None for each of `count` rows that there are not."""
+    if column is None:
+        return repeat(None, count)
+    whole, size = column.tobytes(), column.nbytes // count
+    return (whole[at : at + size] for at in range(0, size * count, size))
 
 
 class Elsewhere(Record):

@@ -24,24 +24,28 @@ MOST_LANES = 1 << 14  # of all rows of one that is kept: more take longer to com
 
 
 class Place:
-    """Where a register points in the lanes of an issue, known up to a shift that they share.
+    """Where a register points in the lanes of an issue, known up to a shift that they share. zeros: low zero bits of
+    the shift."""
 
-    low, high: of the known part in all lanes; zeros: low zero bits of the shift.
-    """
-
-    __slots__ = ("value", "footprint", "low", "high", "zeros", "_moves")
+    __slots__ = ("value", "footprint", "zeros", "_numbers", "_range", "_moves")
 
     def __init__(self, value: Value, issue: Issue, zeros: int):
         numbers = signed(resize(value.base, ADDRESS_BITS)).astype(np.int64)
-        self.value, self.zeros = value, zeros
-        self.low, self.high = int(numbers.min()), int(numbers.max())
-        self.footprint = Footprint(issue, np.broadcast_to(numbers, issue.active.shape))
+        if numbers.shape != issue.active.shape:
+            numbers = np.broadcast_to(numbers, issue.active.shape)
+        self.value, self.zeros, self._numbers = value, zeros, numbers
+        self.footprint = Footprint(issue, numbers)
+        self._range: tuple[int, int] | None = None
         self._moves: dict[int, bool] = {}
 
     def holds(self, offset: int) -> bool:
         """No lane wraps around with this offset."""
-        half = 1 << ADDRESS_BITS - 1
-        return -half <= self.low + offset and self.high + offset < half
+        if not offset:
+            return True
+        if self._range is None:
+            self._range = int(self._numbers.min()), int(self._numbers.max())
+        half, (low, high) = 1 << ADDRESS_BITS - 1, self._range
+        return -half <= low + offset and high + offset < half
 
     def moves_as_a_whole(self, lap: Round, shift: int) -> bool:
         """`Round.moves_as_a_whole`: of a value of one round."""
@@ -141,5 +145,5 @@ def _placed(value: Value, issue: Issue) -> Place | None:
 
 def signed_offset(site: Site) -> int:
     """The constant offset of an access, as the distance that it is."""
-    half = 1 << ADDRESS_BITS - 1
-    return (site.offset + half) % (2 * half) - half
+    half, offset = 1 << ADDRESS_BITS - 1, site.offset
+    return offset if -half <= offset < half else (offset + half) % (2 * half) - half

@@ -99,6 +99,18 @@ def test_one_process_an_architecture(runs):
     assert all(len(portion.module.functions) == 1 and not portion.errors for portion in found)
 
 
+def test_an_instruction_that_is_in_several_places_is_given_once(monkeypatch):
+    """Each place has its own branch targets all the same."""
+    cubins, given, run = [read_cubin(from_ptx(SMALL % (n, 5, 4)), "k") for n in (1, 2)], [], module._nvdisasm
+    monkeypatch.setattr(module, "_nvdisasm", lambda p, codes, *a: given.append(len(codes)) or run(p, codes, *a))
+    together = disassemble(cubins)
+    lines = [line for code in together for function in code.values() for line in function]
+    assert given[0] < len(lines) and {"BRA"} <= {line.opcode for line in lines}
+    for cubin, found in zip(cubins, together, strict=True):
+        module.kept.clear()
+        assert disassemble([cubin])[0] == found
+
+
 def test_code_that_was_seen_before_is_not_disassembled_again(runs, monkeypatch):
     one, two, three = (read_cubin(from_ptx(SMALL % (n, n, 4 * n)), "k") for n in (1, 2, 3))
     first = disassemble([one, two])

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 BATCH_BYTES = 2 << 20  # code of one batch: 130,000 instructions, some 3 s of the disassembler
 PORTION_BYTES = 128 << 10  # code of one portion, which is lifted at a time: an instruction takes a kilobyte
-MOST_KNOWN = 50_000  # lines whose lowering is kept for the next portion of a cubin
+MOST_KNOWN = 50_000  # lines whose lowering is kept for the next portion, or cubin
 
 Code = dict[str, "tuple[Line, ...] | InputError"]  # of each function
 Wanted = Callable[[str], bool]  # a kernel's mangled name -> is it asked for?
@@ -45,6 +45,12 @@ Item = TypeVar("Item")
 def everything(name: str) -> bool:
     """Asks for all kernels."""
     return True
+
+
+@lru_cache(1)
+def _lowered(sm: int) -> Memo:
+    """What lines were lowered to, of all cubins of the architecture that was read last."""
+    return {}
 
 
 class _Image:
@@ -61,7 +67,7 @@ class _Image:
 
     @cached_property
     def lowered(self) -> Memo:
-        return {}
+        return _lowered(self.cubin.sm)
 
     @cached_property
     def usage(self) -> dict[str, Usage]:

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.base.records import Record
-from ptxaudit.engine.domain.value import Uniform, Value, low_zeros, resize, signed
+from ptxaudit.engine.domain.value import Terms, Uniform, Value, low_zeros, resize, signed
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
 
 ADDRESS_BITS = 32
 MOST_REQUESTS = 1 << 15  # distinct ones of a site; more are not kept
 MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by one
+_TOGETHER = 64  # requests that are added at once
 _AT_ONCE = 1 << 12  # rows that are collected before equal ones become one
 
 
@@ -90,6 +91,7 @@ class Keeper:
     _rows: dict[tuple[Any, ...], list[tuple[list[Any], np.ndarray | None]]] = field(
         default_factory=lambda: defaultdict(list)
     )  # what requests share -> [(columns, weights)]
+    _alike: list[tuple[Value, np.ndarray, np.ndarray]] = field(default_factory=list)  # address, active, weights
     _count: int = 0
     _distinct: int = 0
 
@@ -105,8 +107,39 @@ class Keeper:
     ) -> None:
         """address: of each lane; active: (n, lanes) bool; weights: (n,) how often; the rest as in `Requests`. times: as
         many such requests, at each of which an unknown of kind "rounds" in the address is one more."""
-        if self.missing or not active.any():
+        if self.missing or not np.logical_or.reduce(active, axis=None):
             return
+        known = address.poison is None and address.valid is None and address.alternatives is None
+        alike = known and certain and times == 1 and all(c.shape == (1, 1) for _, c in address.terms)
+        if alike and weights is not None and sources is None and filled is None:
+            if self._alike and (
+                len(self._alike) >= _TOGETHER or not _same_terms(self._alike[-1][0].terms, address.terms)
+            ):
+                self._add_alike()
+            self._alike.append((address, active, weights))
+            return
+        self._add_alike()
+        self._add(address, active, weights, sources, filled, certain, times)
+
+    def _add_alike(self) -> None:
+        """The requests that are waiting, to whose addresses the same is added in all lanes."""
+        if self._alike:
+            addresses, masks, weights = zip(*self._alike)
+            self._alike.clear()
+            bases = [np.broadcast_to(resize(v.base, ADDRESS_BITS), mask.shape) for v, mask in zip(addresses, masks)]
+            together = Value(np.concatenate(bases), addresses[0].terms)
+            self._add(together, np.concatenate(masks), np.concatenate(weights))
+
+    def _add(
+        self,
+        address: Value,
+        active: np.ndarray,
+        weights: np.ndarray | None,
+        sources: np.ndarray | None = None,
+        filled: np.ndarray | None = None,
+        certain: bool = True,
+        times: int = 1,
+    ) -> None:
         sources = None if sources is None else np.where(active, sources, 0)
         try:
             places = placed(address, active, times)
@@ -147,6 +180,7 @@ class Keeper:
 
     def kept(self) -> Kept:
         """What was collected."""
+        self._add_alike()
         self._fold()
         if self.missing:
             return Kept(self.access, missing=self.missing)
@@ -154,6 +188,11 @@ class Keeper:
         for (variable, moves, certain, *_), [((offsets, active, sources, filled), weights)] in self._rows.items():
             found.append(Requests(variable, offsets, active, weights, moves, certain, sources, filled))
         return Kept(self.access, tuple(found))
+
+
+def _same_terms(a: Terms, b: Terms) -> bool:
+    """The same unknowns by the same arrays."""
+    return len(a) == len(b) and all(u is v and c is d for (u, c), (v, d) in zip(a, b))
 
 
 def distinct(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -6,8 +6,9 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.engine.answer.footprint import FARTHEST, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Case, Pattern, ranges
 from ptxaudit.engine.answer.totals import EVIDENCE, Scores, Totals
@@ -25,7 +27,6 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 4096  # distinct request groups kept before they are scored
-FARTHEST = np.iinfo(np.int64).max  # of an address: beyond all others
 SCORING = "scoring requests"
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
 FLUSHED = 4  # steps of keeping one request that was scored
@@ -105,47 +106,51 @@ class SiteRecord:
         filled: (n, lanes) bool, lanes of a cp.async that write zeros; None = none, or not known where the access says
         so. warps: (n,) numbers of the warps in their block. times: as many requests one after the other, alike.
         """
+        issue = Issue(active, weights, warps)
+        self.add_issue(issue, Footprint(issue, addresses), 0, trip, sources, zeros, line, filled, times)
+
+    def add_issue(
+        self,
+        issue: Issue,
+        footprint: Footprint,
+        offset: int,
+        trip: np.ndarray | int,
+        sources: np.ndarray | None = None,
+        zeros: int = 32,
+        line: int = 0,
+        filled: np.ndarray | None = None,
+        times: int = 1,
+    ) -> None:
+        """As `add`, with what other accesses of the same lanes have in common. offset: what is added to the addresses
+        of the footprint; trip: one number where it is that of all rows."""
         if times > 1:
-            weights = weights * times
             self.many_trips, self.trips = True, []
-        full = bool(np.logical_and.reduce(active, axis=None))
-        some: np.ndarray = np.logical_or.reduce(active, axis=1)
-        issued = int(np.add.reduce(weights))
-        issued_active = issued if full else int(weights[some].sum())
-        self.requests += issued
-        self.active_requests += issued_active
+        self.requests += issue.issued * times
+        self.active_requests += issue.issued_active * times
         if self.access.unscored:
             return
         if self.access.space != "shared":
-            self.lanes += int((active.sum(axis=1) * weights).sum())
-        self._count_trips(trip, weights, some, issued_active)
-        if not full and not some.all():
-            addresses, active, weights, trip = addresses[some], active[some], weights[some], trip[some]
-            sources = None if sources is None else sources[some]
-            filled = None if filled is None else filled[some]
-            warps = None if warps is None else warps[some]
+            self.lanes += int((issue.active.sum(axis=1) * issue.weights).sum()) * times
+        self._count_trips(trip, issue)
+        weights = issue.own(issue.weights)
         if not len(weights):
             return
-        self.account.spend(elements(addresses.size), SCORING)
+        self.account.spend(elements(footprint.size), SCORING)
         shift = self.machine.invariant_shift(self.access)
-        low = np.minimum.reduce(addresses if full else np.where(active, addresses, FARTHEST), axis=1, keepdims=True)
-        relative = addresses - low // shift * shift
-        if not full:
-            relative = np.where(active, relative, 0)
-        if sources is not None:
-            floor = np.where(active, sources, FARTHEST).min(axis=1, keepdims=True)
-            sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
-        step = min(1 << zeros, shift)
+        step, aligned = min(1 << zeros, shift), False
         if step < shift:
             width = self.access.width or 1
             if step < width:  # an access that is not aligned would fault: the base aligns it
-                step = min(width, shift)
-                relative = np.where(active, addresses - low, 0)
-        if line:
-            relative = relative % line
+                step, aligned = min(width, shift), True
+        relative, as_bytes = footprint.relative(offset, None if aligned else shift, line)
+        if sources is not None:
+            active, sources = issue.own(issue.active), issue.own(sources)
+            floor = np.where(active, sources, FARTHEST).min(axis=1, keepdims=True)
+            sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
+        filled = None if filled is None else issue.own(filled)
         key = (
-            relative.tobytes(),
-            active.tobytes(),
+            as_bytes,
+            issue.key,
             None if sources is None else sources.tobytes(),
             step,
             line,
@@ -156,35 +161,46 @@ class SiteRecord:
             if len(self.pending) >= PENDING:
                 self.flush()
             none = np.zeros(len(weights), np.int64)
-            entry = self.pending[key] = [relative, active, sources, none, {}, step, line, filled, []]
-        entry[3] += weights
-        if self.seen and warps is not None:
-            entry[8].append((warps, None if times > 1 else trip.copy()))
+            entry = self.pending[key] = [
+                relative,
+                issue.own(issue.active),
+                sources,
+                none,
+                {},
+                step,
+                line,
+                filled,
+                [],
+            ]
+        entry[3] += weights if times == 1 else weights * times
+        if not isinstance(trip, int):
+            trip = issue.own(trip)
+        if self.seen and issue.warps is not None:
+            trips = None if times > 1 else np.full(len(weights), trip) if isinstance(trip, int) else trip.copy()
+            entry[8].append((issue.own(issue.warps), trips))
         if not self.many_trips:
             by_trip = entry[4]
-            if np.logical_and.reduce(trip == (t := int(trip[0]))):
-                by_trip[t] = by_trip[t] + weights if t in by_trip else weights.copy()
-            else:
-                for t in distinct(trip):
-                    part = np.where(trip == t, weights, 0)
-                    by_trip[int(t)] = by_trip[int(t)] + part if int(t) in by_trip else part
+            for t in distinct(trip).tolist() if not isinstance(trip, int) else (trip,):
+                part = weights if isinstance(trip, int) else np.where(trip == t, weights, 0)
+                by_trip[t] = by_trip[t] + part if t in by_trip else part
 
-    def _count_trips(self, trip: np.ndarray, weights: np.ndarray, some: np.ndarray, issued: int) -> None:
-        """issued: with an active lane, of all trips together."""
-        if self.many_trips or not len(trip):
+    def _count_trips(self, trip: np.ndarray | int, issue: Issue) -> None:
+        """One more request a row, in its trip."""
+        if self.many_trips or not len(issue.weights):
             return
-        top = int(np.maximum.reduce(trip))
+        top = trip if isinstance(trip, int) else int(np.maximum.reduce(trip))
         if top >= MAX_TRIPS:
             self.many_trips = True
             self.trips = []
             return
         while len(self.trips) <= top:
             self.trips.append([0, 0, 0])
-        if np.logical_and.reduce(trip == top):
-            self.trips[top][0] += issued
+        if isinstance(trip, int) or np.logical_and.reduce(trip == top):
+            self.trips[top][0] += issue.issued_active
             return
-        for t in distinct(trip):
-            self.trips[int(t)][0] += int(weights[(trip == t) & some].sum())
+        trip, weights = issue.own(trip), issue.own(issue.weights)
+        for t in distinct(trip).tolist():
+            self.trips[t][0] += int(weights[trip == t].sum())
 
     @property
     def faults(self) -> bool:
@@ -270,35 +286,27 @@ class SiteRecord:
             part = slice(at, at + n)
             for t, w in e[4].items():
                 if t < len(self.trips):
-                    self.trips[t][1] += int((scores.low[part] * w).sum())
-                    self.trips[t][2] += int((scores.ideal[part] * w).sum())
+                    self.trips[t][1] += int(scores.low[part] @ w)
+                    self.trips[t][2] += int(scores.ideal[part] @ w)
             at += n
-        of_lines = (scores.lines, scores.lines_ideal, scores.lines_low)
-        seen = self._seen(entries) if self.seen else [{}] * len(weights)
-        for i in range(len(weights)):
-            key = (
-                addresses[i].tobytes(),
-                active[i].tobytes(),
-                None if sources is None else sources[i].tobytes(),
-                None if filled is None else filled[i].tobytes(),
-            )
+        counted = weights.tolist()
+        figures = zip(
+            *(scores.low.tolist(), scores.high.tolist(), scores.ideal.tolist(), scores.ways.tolist()),
+            *(
+                repeat(None) if one is None else one.tolist()
+                for one in (scores.lines, scores.lines_ideal, scores.lines_low)
+            ),
+            scores.ideal_most.tolist(),
+        )
+        keys = zip(*(_rows_as_bytes(column, len(counted)) for column in (addresses, active, sources, filled)))
+        seen = self._seen(entries) if self.seen else [{}] * len(counted)
+        for i, (key, count, found) in enumerate(zip(keys, counted, figures)):
             slot = self.scored.get(key)
             if slot is None:
-                self.scored[key] = [
-                    addresses[i],
-                    active[i],
-                    None if sources is None else sources[i],
-                    int(weights[i]),
-                    int(scores.low[i]),
-                    int(scores.high[i]),
-                    int(scores.ideal[i]),
-                    int(scores.ways[i]),
-                    *(None if one is None else int(one[i]) for one in of_lines),
-                    int(scores.ideal_most[i]),
-                    seen[i],
-                ]
+                source = None if sources is None else sources[i]
+                self.scored[key] = [addresses[i], active[i], source, count, *found, seen[i]]
             else:
-                slot[3] += int(weights[i])
+                slot[3] += count
                 for trip, warps in seen[i].items():
                     slot[12][trip] = slot[12].get(trip, 0) | warps
         self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
@@ -495,3 +503,11 @@ class SiteRecord:
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()
         return () if self.many_trips or len(self.trips) < 2 else tuple((t[0], t[1], t[2]) for t in self.trips)
+
+
+def _rows_as_bytes(column: np.ndarray | None, count: int) -> Iterable[bytes | None]:
+    """The content of each row of an array; None for each of `count` rows that there are not."""
+    if column is None:
+        return repeat(None, count)
+    whole, size = column.tobytes(), column.nbytes // count
+    return (whole[at : at + size] for at in range(0, size * count, size))

@@ -8,6 +8,7 @@ Whatever has no such form breaks the round off (`NotAffine`), and the loop is ru
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +30,9 @@ class Round:
     symbol: Uniform
     laps: int  # arrivals at the head that end the round
     limit: int  # rounds for which every comparison stays as it is
-    requests: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # arguments of SiteRecord.add, in order
+    requests: list[tuple[Callable[..., None], tuple[Any, ...]]] = field(
+        default_factory=list
+    )  # what adds each to a record
 
     def mentions(self, value: Value | None) -> bool:
         return value is not None and any(u is self.symbol or u == self.symbol for u, _ in value.terms)

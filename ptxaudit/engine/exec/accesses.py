@@ -7,6 +7,7 @@ What is not known of it is a reason in the record, never a guess.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import BLOCK, REQUEST
 from ptxaudit.engine.answer import residues
 from ptxaudit.engine.answer.at_most import most_wavefronts
-from ptxaudit.engine.answer.kept import Keeper
+from ptxaudit.engine.answer.footprint import Issue
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
 from ptxaudit.engine.answer.without_figure import Elsewhere, Mixed, Nowhere
@@ -27,33 +28,39 @@ from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
+from ptxaudit.engine.exec.places import Places, signed_offset
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.states import why_undecided
-from ptxaudit.engine.exec.warp_step import address_of, participants
+from ptxaudit.engine.exec.warp_step import address_of
 from ptxaudit.engine.memory import clusters, copied
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.hardware import banks
 from ptxaudit.ir.nodes import Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, first_of
 
+Visits = dict[int, np.ndarray | int]
+
 
 class Accesses:
-    """visits: instruction -> (rows,) how often each has made the access."""
+    """visits: instruction -> (rows,) how often each has made the access; one number where all have as often."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings):
         self.run, self.warps, self.meetings = run, warps, meetings
-        self.visits = {i: np.zeros(run.env.rows, np.int64) for i in run.records}
+        self.visits: Visits = dict.fromkeys(run.records, 0)
+        self.places = Places(run)
 
     def expand(self, index: np.ndarray) -> None:
         """New row i is old row index[i]."""
-        self.visits = {k: v[index] for k, v in self.visits.items()}
+        self.visits = {k: v if isinstance(v, int) else v[index] for k, v in self.visits.items()}
+        self.places.forget()
 
     def access(self, instruction: Instruction, site: Site, cohort: Cohort, view: View) -> None:
         record = self.run.records[instruction.index]
         self.run.work += REQUEST
-        taking = participants(instruction, site, view, cohort.mask)
+        taking = self.places.participants(instruction, site, cohort, view)
         active, undecided = taking.lanes, taking.undecided
-        weights = self.run.weights[cohort.rows]
+        issue = self.places.issue(cohort, active)
+        weights = issue.weights
         diverged = cohort.diverged or (self.warps.why if self.warps.is_loose(cohort) else None)
         if self.run.round is not None and (undecided is not None or cohort.undecided or diverged):
             raise NotAffine
@@ -74,11 +81,12 @@ class Accesses:
             record.undecided = first_of(record.undecided, first_of(cohort.undecided, diverged))
             return
         record.meeting_assumed = record.meeting_assumed or self.meetings.meeting_assumed(cohort)
-        visits = self.visits[instruction.index]
-        trip = visits[cohort.rows]
-        visits[cohort.rows] = trip + np.logical_or.reduce(active, axis=1)
+        visited = self._visit(instruction.index, cohort, issue, view.rows is None)
+        if self._note_place(record, site, view, issue, visited):
+            return
+        trip = np.full(len(weights), visited) if isinstance(visited, int) else visited
         if record.access.unscored:
-            return self._note(record, (active, active, weights, trip))
+            return self._note(record.add, (active, active, weights, trip))
         address = address_of(site, view)
         if site.space == "generic":
             found = clusters.located(address, active, self.run.env.spaces(instruction.index), site.of)
@@ -89,13 +97,13 @@ class Accesses:
             some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
             away = ~some & ~found.idle
             if away.any():  # another memory: no shared access
-                self._note(Elsewhere(record), (weights[away], weights[away & active.any(axis=1)]))
+                self._note(Elsewhere(record).add, (weights[away], weights[away & active.any(axis=1)]))
                 if away.all():
                     return
                 weights = np.where(away, 0, weights)
             others = active & ~found.lanes & some[:, None]
             if others.any():
-                self._note(Mixed(record), (weights, banks.passes(record.machine, record.access, others)))
+                self._note(Mixed(record).add, (weights, banks.passes(record.machine, record.access, others)))
             address, active = found.place, found.lanes
         if copied.may_fill(site):
             reading = copied.reading(site, view, active)
@@ -115,7 +123,7 @@ class Accesses:
                 raise NotAffine
             self.run.account.spend(BLOCK, RUNNING)
             return self._note(
-                Nowhere(record),
+                Nowhere(record).add,
                 (
                     active,
                     weights,
@@ -142,11 +150,9 @@ class Accesses:
             line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))
         ):
             raise NotAffine
-        self._note(
-            record, (numbers, active, weights, trip, from_where, zeros, line, filled, self.run.env.warp[cohort.rows, 0])
-        )
+        self._note(record.add, (numbers, active, weights, trip, from_where, zeros, line, filled, issue.warps))
         if record.kept is not None:
-            self._note(record.kept, (place, active, weights, from_where, filled))
+            self._note(record.kept.add, (place, active, weights, from_where, filled))
 
     def _note_moving(self, record: SiteRecord, address: Value, request: residues.Request, zeros: int) -> None:
         """Requests of global memory; in a round, those of all rounds."""
@@ -164,16 +170,44 @@ class Accesses:
             residues.of_first(of_rows[request.rows], request.active),
             record.machine.invariant_shift(record.access),
         )
-        self._note(moving, (request, zeros))
+        self._note(moving.add, (request, zeros))
 
-    def _note(
-        self, record: SiteRecord | Keeper | Elsewhere | Nowhere | Mixed | residues.Moving, arguments: tuple[Any, ...]
-    ) -> None:
+    def _note(self, add: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         """One more request, or one a round of the loop that is closed."""
         if self.run.round is None:
-            record.add(*arguments)
+            add(*arguments)
         else:
-            self.run.round.requests.append((record, arguments))
+            self.run.round.requests.append((add, arguments))
+
+    def _visit(self, index: int, cohort: Cohort, issue: Issue, whole: bool) -> np.ndarray | int:
+        """How often each row has made an access before this time: one number where that is the same for all."""
+        before = self.visits[index]
+        if isinstance(before, int):
+            if whole and issue.some is None:
+                self.visits[index] = before + 1
+                return before
+            before = self.visits[index] = np.full(self.run.env.rows, before)
+        trip: np.ndarray = before[cohort.rows]
+        before[cohort.rows] = trip + (1 if issue.some is None else issue.some)
+        return trip
+
+    def _note_place(self, record: SiteRecord, site: Site, view: View, issue: Issue, trip: np.ndarray | int) -> bool:
+        """Notes a request of shared memory whose address is known up to a shift; whether it is one."""
+        if site.space != "shared" or site.of != "shared" or record.access.unscored:
+            return False
+        if site.source is not None or site.ignore is not None or site.source_size is not None:
+            return False
+        place = self.places.place(site, view, issue)
+        offset = signed_offset(site)
+        if place is None or not place.holds(offset):
+            return False
+        lap = self.run.round
+        if lap is not None and not place.moves_as_a_whole(lap, record.machine.invariant_shift(record.access)):
+            raise NotAffine
+        self._note(record.add_issue, (issue, place.footprint, offset, trip, None, place.zeros))
+        if record.kept is not None:
+            self._note(record.kept.add, (address_of(site, view), issue.active, issue.weights, None, None))
+        return True
 
     def _whole_cost(
         self, instruction: Instruction, site: Site, view: View, mask: np.ndarray, record: SiteRecord

@@ -182,7 +182,7 @@ class Groups:
 
     def is_loose(self, cohort: Cohort) -> bool:
         """It is not known which lanes of some of its warps are together."""
-        return bool(np.logical_or.reduce(self.loose)) and bool(self.loose[cohort.rows].any())
+        return b"\1" in self.loose.tobytes() and bool(self.loose[cohort.rows].any())
 
     def lanes_of(self, guard: Guard | None, cohort: Cohort) -> tuple[np.ndarray | None, Value | None]:
         """(lanes in which a control guard holds or None for all, the guard if not known there)."""

@@ -158,7 +158,7 @@ class Repeats:
             run.registers.values,
             run.alive,
             self.meetings.barriers,
-            {i: v.copy() for i, v in self.accesses.visits.items()},
+            {i: v if isinstance(v, int) else v.copy() for i, v in self.accesses.visits.items()},
             self.meetings.same_way.copy(),
         )
         groups = self.warps.saved()
@@ -212,10 +212,10 @@ class Repeats:
             return found
         rounds = min(lap.limit, most)
         run.registers.values = {n: _at(v, symbol, rounds - 1) for n, v in run.registers.values.items()}
-        for record, arguments in lap.requests:
-            record.add(*arguments, times=rounds)
+        for add, arguments in lap.requests:
+            add(*arguments, times=rounds)
         for i, visits in self.accesses.visits.items():
-            visits += (visits - saved[3][i]) * (rounds - 1)
+            self.accesses.visits[i] = visits + (visits - saved[3][i]) * (rounds - 1)
         return found
 
     def _drive(self, cohort: Cohort) -> Cohort | None:

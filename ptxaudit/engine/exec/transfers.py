@@ -99,6 +99,10 @@ class Transfers:
         if taken is None:
             return self.unresolved.step_over(instruction, cohort, undecided)
         rest = cohort.mask & ~taken
+        for pc, mask, others in ((target, taken, rest), (following, rest, taken)):
+            if not np.logical_or.reduce(others, axis=None) and np.logical_or.reduce(mask, axis=1).all():
+                cohort.pc = pc  # all of them
+                return cohort
         return self._part(instruction, cohort, [(target, taken), (following, rest)])
 
     def _switch(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:

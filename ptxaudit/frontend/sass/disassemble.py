@@ -3,17 +3,17 @@
     disassemble([cubin, cubin, …])  ->  [{"gemm": (Line("@!P0", "BRA", "0x770"), …), …}, {…}, …]
 
 `nvdisasm` needs about a third of a second to start and takes one file, so the functions of all
-cubins of one architecture are laid end to end and given to it as raw code (`-b SM90`). What it
-prints for raw code is what it prints for the cubin, but for branch targets, which are then
-counted from the start of the heap: they are moved back here. (tests/test_disassemble.py holds
-both against each other.) A process that audits the same code again, under other launches or in
-another test, has its lines still.
+cubins of one architecture are laid end to end, and each instruction that is in them is given to
+it once, as raw code (`-b SM90`). What it prints for raw code is what it prints for the cubin, but
+for branch targets, which are then counted from where the instruction was given: they are moved
+back here. (tests/test_disassemble.py holds both against each other.) A process that audits the
+same code again, under other launches or in another test, has its lines still.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -27,10 +27,10 @@ BATCH_BYTES = 4 << 20  # code a process is given: bounds the memory for its text
 KEPT_BYTES = 1 << 20  # code whose lines are kept: they take about 15 times as much memory
 
 _LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([^\s;]+)([^;]*);")
-_TARGET = re.compile(r"0x[0-9a-f]+(?=\s*$)")
+_TARGET = re.compile(r"-?0x[0-9a-f]+(?=\s*$)")
 _BAD_PLACE = re.compile(r"at address (0x[0-9a-fA-F]+)")
 # Opcodes whose last operand is a place in the code.
-_WITH_TARGET = re.compile(r"(BRA|BSSY|CALL\.REL|RET\.REL|WARPSYNC\.COLLECTIVE)\b")
+_WITH_TARGET = re.compile(r"(BRA|BSSY|CALL\.REL|RET\.REL|WARPSYNC\.COLLECTIVE|LEPC)\b")
 
 
 class Line(Record):
@@ -50,11 +50,20 @@ Disassembly = dict[str, tuple[Line, ...] | InputError]  # function -> its lines,
 
 
 class _Piece(Record):
-    """A function in a heap: the position of its cubin, and where its code starts."""
+    """A function in a heap, and the position of its cubin."""
 
     cubin: int
     function: CodeSection
-    start: int
+
+    def instructions(self) -> Iterator[bytes]:
+        """As they are encoded."""
+        code = self.function.code
+        return (code[at : at + INSTRUCTION_BYTES] for at in range(0, self.size, INSTRUCTION_BYTES))
+
+    @property
+    def size(self) -> int:
+        """Bytes of whole instructions."""
+        return len(self.function.code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES
 
 
 class _Kept:
@@ -126,8 +135,8 @@ def _heaps(cubins: Sequence[Cubin], sm: int, known: Sequence[Disassembly]) -> It
             if heap and end + len(function.code) > BATCH_BYTES:
                 yield heap
                 heap, end = [], 0
-            heap.append(_Piece(position, function, end))
-            end += len(function.code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES
+            heap.append(_Piece(position, function))
+            end += heap[-1].size
     if heap:
         yield heap
 
@@ -137,20 +146,20 @@ def _run(
 ) -> Iterator[tuple[_Piece, tuple[Line, ...] | InputError]]:
     """The lines of one heap; what does not decode is taken out and the rest run again."""
     while pieces:
-        said, complaint = _nvdisasm(pieces, sm, tool)
+        given = {code: at for at, code in enumerate(dict.fromkeys(code for p in pieces for code in p.instructions()))}
+        said, complaint = _nvdisasm(pieces, given, sm, tool)
         lines = _lines(said)
-        if not complaint and len(lines) != _count(pieces):
-            complaint = f"it printed {len(lines)} instructions of {_count(pieces)}"
+        if not complaint and len(lines) != len(given):
+            complaint = f"it printed {len(lines)} instructions of {len(given)}"
         if not complaint:
             for piece in pieces:
-                first = piece.start // INSTRUCTION_BYTES
-                yield piece, _moved(lines[first : first + len(piece.function.code) // INSTRUCTION_BYTES], piece.start)
+                yield piece, _placed(lines, [given[code] for code in piece.instructions()])
             return
         if len(pieces) > 1 and not _BAD_PLACE.search(complaint):  # it does not say where: by halves
             for half in (pieces[: len(pieces) // 2], pieces[len(pieces) // 2 :]):
-                yield from _run(_closed_up(half), sm, cubins, tool)
+                yield from _run(half, sm, cubins, tool)
             return
-        bad = _culprit(pieces, complaint)
+        bad = _culprit(pieces, given, complaint)
         yield (
             bad,
             InputError(
@@ -160,37 +169,22 @@ def _run(
                 detail=complaint,
             ),
         )
-        pieces = _closed_up([piece for piece in pieces if piece is not bad])
+        pieces = [piece for piece in pieces if piece is not bad]
 
 
-def _count(pieces: list[_Piece]) -> int:
-    """Instructions in a heap."""
-    return sum(len(piece.function.code) // INSTRUCTION_BYTES for piece in pieces)
-
-
-def _closed_up(pieces: list[_Piece]) -> list[_Piece]:
-    out, end = [], 0
-    for piece in pieces:
-        out.append(_Piece(piece.cubin, piece.function, end))
-        end += len(piece.function.code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES
-    return out
-
-
-def _culprit(pieces: list[_Piece], complaint: str) -> _Piece:
-    """The function that the disassembler's message is about, the only one when it names no place."""
+def _culprit(pieces: list[_Piece], given: Mapping[bytes, int], complaint: str) -> _Piece:
+    """The first function with the instruction that the disassembler's message is about; the first one of all when it
+    names no place."""
     match = _BAD_PLACE.search(complaint)
-    place = int(match[1], 16) if match else 0
-    return next((piece for piece in reversed(pieces) if piece.start <= place), pieces[0])
+    place = int(match[1], 16) // INSTRUCTION_BYTES if match else 0
+    return next((piece for piece in pieces if any(given[code] == place for code in piece.instructions())), pieces[0])
 
 
-def _nvdisasm(pieces: list[_Piece], sm: int, tool: str) -> tuple[str, str]:
-    """(what it prints, its complaint or "") for the pieces' code end to end."""
+def _nvdisasm(pieces: list[_Piece], given: Iterable[bytes], sm: int, tool: str) -> tuple[str, str]:
+    """(what it prints, its complaint or "") for the instructions of these pieces, end to end."""
     with temporary.folder() as folder:
         path = Path(folder) / "code.bin"
-        with path.open("wb") as file:
-            for piece in pieces:
-                code = piece.function.code
-                file.write(code[: len(code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES])
+        path.write_bytes(b"".join(given))
         try:
             done = vendor.run([tool, "-b", f"SM{sm}", str(path)], limits.TOOL_TIME, temporary=folder)
         except OSError as error:
@@ -208,13 +202,13 @@ def _lines(said: str) -> list[Line]:
     return [Line(guard, opcode, operands.strip()) for _, guard, opcode, operands in _LINE.findall(said)]
 
 
-def _moved(lines: list[Line], start: int) -> tuple[Line, ...]:
-    """Branch targets counted from the function's own start."""
-    if not start:
-        return tuple(lines)
-    out = []
-    for line in lines:
-        if _WITH_TARGET.match(line.opcode):
-            line = Line(line.guard, line.opcode, _TARGET.sub(lambda m: hex(int(m[0], 16) - start), line.operands))
-        out.append(line)
-    return tuple(out)
+def _placed(lines: Sequence[Line], places: Sequence[int]) -> tuple[Line, ...]:
+    """The lines at these places, in this order, branch targets counted from the first of them."""
+    return tuple(_moved(lines[place], (at - place) * INSTRUCTION_BYTES) for at, place in enumerate(places))
+
+
+def _moved(line: Line, by: int) -> Line:
+    """An instruction so many bytes further on."""
+    if not by or not _WITH_TARGET.match(line.opcode):
+        return line
+    return Line(line.guard, line.opcode, _TARGET.sub(lambda target: hex(int(target[0], 16) + by), line.operands))

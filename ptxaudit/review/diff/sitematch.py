@@ -355,7 +355,7 @@ def _file_names(
 
 
 def _names(sites: Sequence[AnySite]) -> set[str]:
-    return {PurePath(place.file).name for site in sites for place in _places(site)}
+    return {PurePath(file).name for file in {place.file for site in sites for place in _places(site)}}
 
 
 def _namer(renames: dict[str, str]) -> Callable[[str], str]:

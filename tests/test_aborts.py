@@ -9,6 +9,10 @@ import random
 import pytest
 
 import ptxaudit
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Relocation, Symbol
+from ptxaudit.frontend.sass.builder import Context
+from ptxaudit.frontend.sass.disassemble import Line
+from ptxaudit.frontend.sass.runtime_calls import runtime_calls
 from ptxaudit.ir import aborts
 from ptxaudit.ir.nodes import Control, Guard, Instruction, Reg
 
@@ -106,6 +110,42 @@ def test_a_call_that_prints_leads_nowhere(tmp_path):
     path.write_text(SOURCE)
     (kernel,) = ptxaudit.audit(path, arch="sm_90", isa="sass", defines={"MESSAGE": "1"}).kernels
     assert len(kernel.sites) == 2 and all("may lead there" not in (s.reason or "") for s in kernel.sites)
+
+
+CALLING = ("MOV R2, 0x18", "LDC.64 R2, c[0x4][R2]", "MOV R9, 0x1", "CALL.ABS.NOINC R2", "EXIT")
+
+
+@pytest.mark.parametrize(
+    "lines,found",
+    [
+        (CALLING, {0x30: "__assertfail"}),
+        (("NOP", "LDC.64 R2, c[0x4][0x18]", "NOP", "CALL.ABS.NOINC R2", "EXIT"), {0x30: "__assertfail"}),
+        (("MOV R2, 0x20", *CALLING[1:]), {}),  # another function's
+        ((*CALLING[:2], "MOV R3, 0x1", *CALLING[3:]), {}),  # half of the address is written anew
+        ((*CALLING[:2], "@P0 MOV R2, 0x1", *CALLING[3:]), {}),
+        ((*CALLING[:2], "@P0 BRA 0x40", *CALLING[3:]), {}),
+        (("@P0 MOV R2, 0x18", *CALLING[1:]), {}),
+        ((CALLING[0], "@P0 LDC.64 R2, c[0x4][R2]", *CALLING[2:]), {}),
+        ((*CALLING, "BRA 0x30"), {}),  # something jumps in between
+        ((*CALLING, "BRA 0x10"), {}),
+        ((*CALLING, "BSSY B0, 0x20"), {}),
+        ((*CALLING, "BRX R6 -0x50"), {}),  # or may
+        ((*CALLING, "BRA 0x40"), {0x30: "__assertfail"}),
+    ],
+)
+def test_a_call_of_the_runtime_is_one_whose_address_comes_straight_from_its_bank(lines, found):
+    text = tuple(Line(*_parts(line)) for line in lines)
+    places = ((0x18, "__assertfail"), (0x20, "other"))
+    bank = tuple(Relocation(offset, 2, Symbol(name, "", 0, 0, True)) for offset, name in places)
+    own = Symbol("k", ".text.k", 0, INSTRUCTION_BYTES * len(text), True)
+    section = CodeSection("k", bytes(own.size), True, (own,), bank_relocations={4: bank})
+    assert runtime_calls(Context(section, 90, 0x210), text) == found
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    guard, _, rest = line.partition(" ") if line.startswith("@") else ("", "", line)
+    opcode, _, operands = rest.partition(" ")
+    return guard, opcode, operands
 
 
 GUARD = Guard(Reg("p", 1))

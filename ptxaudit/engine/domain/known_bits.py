@@ -100,10 +100,10 @@ def resized(a: Tristate, bits: int) -> Tristate:
 def total(out: Value, a: Tristate, b: Tristate) -> Value:
     """A sum, of which nothing but its unknowns is known so far, with the bits that are."""
     found = add(a, b)
-    if out.poison is None or out.valid is not None or not out.poison.all():
-        return with_bits(out, found)
+    if out.poison is None or out.valid is not None or not (found.unknown & ~(a.unknown | b.unknown)).any():
+        return with_bits(out, found)  # no bit is lost to a carry
     for rest, other in ((a, b), (b, a)):
-        if (found.unknown & ~rest.unknown).any() and (term := _constant(other)) is not None and (~rest.unknown).any():
+        if (term := _constant(other)) is not None and out.poison.all():
             terms = combine_terms(out.terms, (term,))
             if terms is not None:
                 return with_bits(Value(out.base, terms, None, out.poison, out.why), rest)
@@ -112,16 +112,20 @@ def total(out: Value, a: Tristate, b: Tristate) -> Value:
 
 def _constant(of: Tristate) -> tuple[Uniform, np.ndarray] | None:
     """A number as a term; those of lanes that have none yet are 0."""
+    if of.unknown.any():
+        return None
     number = int(of.bits.max())
     there = of.bits == number
-    if not number or of.unknown.any() or (of.bits[~there] != 0).any():
+    if not number or (of.bits[~there] != 0).any():
         return None
     symbol = Uniform(hex(number), BITS[of.bits.dtype], low_zeros(number), number, number, CONSTANT, number)
     return symbol, there.astype(of.bits.dtype)
 
 
 def has_constants(value: Value) -> bool:
-    return value.poison is not None and any(u.kind == CONSTANT for u, _ in value.terms)
+    if not value.terms or value.poison is None:
+        return False
+    return any([u.kind == CONSTANT for u, _ in value.terms])
 
 
 def folded(value: Value) -> Value:

@@ -542,8 +542,10 @@ def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | N
 
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
-    if op.name not in _APART and any([has_constants(v) for v in values]):
-        values = tuple(folded(v) if has_constants(v) else v for v in values)
+    for v in values:
+        if v.terms and v.poison is not None and op.name not in _APART:
+            values = tuple([folded(v) if has_constants(v) else v for v in values])
+            break
     out = _applied(op, values, index, row)
     first = out[0] if isinstance(out, tuple) else out
     if (

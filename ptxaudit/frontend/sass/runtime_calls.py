@@ -4,8 +4,7 @@
     LDC.64 R2, c[0x4][R2]         the file has a relocation there: the address of __assertfail
     CALL.ABS.NOINC R2        ->   {its place: "__assertfail"}
 
-Only what runs straight through counts: nothing may jump in between the write of a register and its use, unless that is
-the only write in the section.
+Only what runs straight through counts: nothing may jump in between the write of a register and its use.
 """
 
 from __future__ import annotations
@@ -59,6 +58,7 @@ class _Straight:
         for position, line in enumerate(self.lines):
             if line.opcode.startswith(_INDIRECT):
                 yield from range(len(self.lines))
+                return
             if line.opcode.startswith(_TRANSFERS):
                 yield position + 1
             if line.opcode.startswith((*_TRANSFERS, "BSSY")) and (target := _TARGET.search(line.operands)):
@@ -77,9 +77,6 @@ class _Straight:
 
     def _constant(self, position: int, register: str) -> int | None:
         at = self._write(position, {register})
-        if at is None:
-            writes = [k for k in range(len(self.lines)) if self._writes(k, {register})]
-            at = writes[0] if len(writes) == 1 and writes[0] < position else None
         if at is None or self.lines[at].guard:
             return None
         ops = operations_of(self.context, self.lines[at], at)

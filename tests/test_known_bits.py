@@ -89,14 +89,26 @@ def test_bits_that_are_called_known_are_those_of_every_number(name, seed):
     if name == "bfe.u":
         sources[1], sources[2] = (rng.randrange(32), 0), (rng.randrange(33), 0)
     op = Op(name, (Reg("r", width),), bits=width, attrs=attributes)
-    found = known_bits.known_part(
-        operations.apply(op, tuple(value(*one, w) for one, w in zip(sources, widths, strict=True)))
-    )
+    out = operations.apply(op, tuple(value(*one, w) for one, w in zip(sources, widths, strict=True)))
+    found, apart = known_bits.known_part(known_bits.folded(out)), known_bits.known_part(out)
     bits, unknown = int(found.bits.flat[0]), int(found.unknown.flat[0])
+    constant = sum(u.key * int(c.flat[0]) for u, c in out.terms)
     for chosen in itertools.product(*(numbers(*one) for one in sources)):
         arrays = [np.array([[n]], DTYPES[w]) for n, w in zip(chosen, widths, strict=True)]
         result = int(operations.OPS[name].concrete(width, attributes, *arrays).flat[0])
         assert result & ~unknown == bits, (name, [hex(n) for n in chosen], hex(result), hex(bits), hex(unknown))
+        rest = result - constant & (1 << width) - 1
+        assert rest & ~int(apart.unknown.flat[0]) == int(apart.bits.flat[0]), (name, [hex(n) for n in chosen])
+
+
+def test_a_constant_whose_carries_would_hide_bits_stays_apart_until_bits_are_asked_for():
+    index = value(0, 0x3FC, 32)
+    place = operations.apply(Op("add", (Reg("r", 32),), bits=32), (index, value(0x640, 0, 32)))
+    further = operations.apply(Op("add", (Reg("r", 32),), bits=32), (value(0x10, 0, 32), place))
+    assert [known_bits.known_part(v).unknown.tolist() for v in (place, further)] == [[[0x3FC]]] * 2
+    assert sum(u.key for u, _ in further.terms) + int(known_bits.known_part(further).bits.flat[0]) == 0x650
+    low = operations.apply(Op("and", (Reg("r", 32),), bits=32), (further, value(0xF000000F, 0, 32)))
+    assert not low.terms and known_bits.known_part(low).unknown.tolist() == [[0xC]]
 
 
 def test_a_choice_has_the_bits_of_both():
@@ -170,6 +182,13 @@ TWO = (
     "setp.lt.u32 %p1, %r5, 9; selp.b32 %r6, 63, 191, %p1; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3; ld.shared.u32"
     " %r7, [%r6];"
 )
+ADDED = BYTE.replace("ld.shared.u32 %r7", "add.u32 %r6, %r6, 1600; ld.shared.u32 %r7")
+GUARDED = (
+    "setp.lt.u32 %p1, %r5, 9; mov.u32 %r8, %r5; @%p1 add.u32 %r8, %r2, 63; @!%p1 add.u32 %r8, %r2, 191;"
+    " sub.u32 %r8, %r8, %r2; shl.b32 %r6, %r8, 2; add.u32 %r6, %r6, %r3; add.u32 %r6, %r6, 1604;"
+    " ld.shared.u32 %r7, [%r6];"
+)
+WIDE = "shl.b32 %r6, %r5, 4; and.b32 %r6, %r6, 0x3ff0; add.u32 %r6, %r6, %r3; st.shared.v4.u32 [%r6], {%r2, %r2, %r2, %r2};"
 WHOLE = "shl.b32 %r6, %r5, 2; and.b32 %r6, %r6, 0x3ffc; add.u32 %r6, %r6, %r3; ld.shared.u32 %r7, [%r6];"
 
 
@@ -181,6 +200,9 @@ WHOLE = "shl.b32 %r6, %r5, 2; and.b32 %r6, %r6, 0x3ffc; add.u32 %r6, %r6, %r3; l
         (LEAST, "exact", 1, 1),
         (BYTE, "data-dependent", 1, 8),
         (TWO, "data-dependent", 1, 2),
+        (ADDED, "data-dependent", 1, 8),
+        (GUARDED, "data-dependent", 1, 2),
+        (WIDE, "data-dependent", 4, 32),
         (WHOLE, "data-dependent", 1, 32),
     ],
 )

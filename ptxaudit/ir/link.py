@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.ir import frames
+from ptxaudit.ir.aborts import without_aborts
 from ptxaudit.ir.blocks import inside, is_unresolved
 from ptxaudit.ir.dispatch import of_machine_code, with_choices
 from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Module, Op, Operand, Reg, Site
@@ -36,9 +37,12 @@ COPIED = 8_000  # instructions of callees that are copied a call each: twice as 
 
 @no_collection()
 def link(module: Module, kernel: Function, account: Account | None = None) -> Function:
-    """The kernel with its callees behind it; the kernel itself when it calls nothing. Raises Exhausted where the
-    account does not pay for it."""
-    account = account or Account()
+    """The kernel with its callees behind it, without the ways that abort (`aborts`); the kernel itself when it calls
+    nothing. Raises Exhausted where the account does not pay for it."""
+    return without_aborts(_linked(module, kernel, account or Account()))
+
+
+def _linked(module: Module, kernel: Function, account: Account) -> Function:
     if kernel.isa == "ptx":
         module, kernel = with_choices(module, kernel)
     else:

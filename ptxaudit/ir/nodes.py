@@ -78,6 +78,7 @@ CODE = "code"  # the space of the addresses of functions
 # System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX
 # Interoperability).
 RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
+ABORTING = frozenset(("__assertfail",))  # of these, those that end the launch
 
 
 class Special(Record):
@@ -205,6 +206,7 @@ class Control(Record):
     open: bool = False  # … and it may go elsewhere, too
     uniform: bool = False  # stated by the code: all active lanes agree (`bra.uni`)
     meeting: Meeting | None = None  # of "barrier": who meets there; None = not known, or not the threads of a block
+    aborts: bool = False  # of "exit": a lane that comes there ends the launch, with an error
 
 
 SiteSpace = Literal["shared", "generic", "shared::cluster", "global", "local"]

@@ -9,8 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ptxaudit.engine.domain.known_bits import Tristate, add, known_part, resized
-from ptxaudit.engine.domain.value import Value, array_zeros, lane_uniform
+from ptxaudit.engine.answer.tabulate import varies
+from ptxaudit.engine.domain.known_bits import Tristate, add, folded, has_constants, known_part, resized
+from ptxaudit.engine.domain.value import Value, array_zeros
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware.banks import partial
 from ptxaudit.hardware.machine_model import Machine
@@ -30,12 +31,12 @@ def most_wavefronts(
     shift = machine.invariant_shift(access)
     if address.alternatives is not None or address.poison is None and address.valid is None:
         return None
-    if any(not lane_uniform(c) or 1 << min(ADDRESS_BITS, u.zeros + array_zeros(c)) < shift for u, c in address.terms):
-        return None
+    if not all(
+        1 << min(ADDRESS_BITS, u.zeros + array_zeros(c)) >= shift and not varies(c, lanes) for u, c in address.terms
+    ):
+        return most_wavefronts(machine, access, folded(address), offset, lanes) if has_constants(address) else None
     part = known_part(address)
-    part = add(
-        part, Tristate(*(np.full((1, 1), number, part.bits.dtype) for number in (offset & (1 << address.bits) - 1, 0)))
-    )
+    part = add(part, Tristate(*(np.full((1, 1), number, part.bits.dtype) for number in (offset % shift, 0))))
     part = resized(part, ADDRESS_BITS)
     if (part.unknown == np.uint32(0xFFFFFFFF)).all():
         return None

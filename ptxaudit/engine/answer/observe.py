@@ -214,7 +214,8 @@ class Conclusions:
                     access, place, o.lanes, self.machine, s.group, exact, self.account
                 )
         except NoFigure as none:
-            low, high = banks.bounds(self.machine, access, 1, lanes.most)
+            fewest = lanes.fewest if o.exact and o.located is None else 1
+            low, high = banks.bounds(self.machine, access, fewest, lanes.most)
             limit = most_wavefronts(self.machine, access, as_unknown(o.base), o.offset, o.lanes)
             if limit is not None:
                 high = min(high, max(low, int(limit.max(initial=0))))
@@ -228,7 +229,7 @@ class Conclusions:
 
 
 class _Lanes:
-    """A mask of lanes that may take part. code: its bytes; some: there is one; most: in a row."""
+    """A mask of lanes that may take part. code: its bytes; some: there is one; fewest, most: in a row that has some."""
 
     def __init__(self, mask: np.ndarray):
         self.mask, self.code = mask, mask.tobytes()
@@ -237,6 +238,11 @@ class _Lanes:
     @cached_property
     def most(self) -> int:
         return int(self.mask.sum(axis=1).max())
+
+    @cached_property
+    def fewest(self) -> int:
+        lanes = self.mask.sum(axis=1)
+        return int(lanes[lanes > 0].min(initial=self.most))
 
 
 def never_there(access: Access) -> Reason:

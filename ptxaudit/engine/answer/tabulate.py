@@ -126,7 +126,7 @@ def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Pl
         common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
         if common >= wide:  # whole multiples of 2**32: lanes that meet in shared memory agree on them
             continue
-        if _varies(c, o.lanes):
+        if varies(c, o.lanes):
             varying.append((u, c))
         else:
             zeros = min(zeros, u.zeros + common)
@@ -209,7 +209,7 @@ def _distinct_rows(
     return [same[0] for same in found.values()], np.array([len(same) for same in found.values()], np.int64)
 
 
-def _varies(c: np.ndarray, mask: np.ndarray) -> bool:
+def varies(c: np.ndarray, mask: np.ndarray) -> bool:
     """It is not the same in all active lanes of each row."""
     if c.shape[1] == 1:
         return False

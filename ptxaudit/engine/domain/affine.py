@@ -247,10 +247,9 @@ def add(a: Value, b: Value) -> Value:
     out = Value(a.base + b.base, terms, *_weaker(a, b))
     if a.sure is None and b.sure is None:
         return out
-    from ptxaudit.engine.domain.known_bits import add as added
-    from ptxaudit.engine.domain.known_bits import known_part, with_bits
+    from ptxaudit.engine.domain.known_bits import known_part, total
 
-    return with_bits(out, added(known_part(a), known_part(b)))
+    return total(out, known_part(a), known_part(b))
 
 
 def subtract(a: Value, b: Value) -> Value:

@@ -6,6 +6,9 @@ A *tristate number* is a value and a mask of the bits that are not known, whose 
 et al., "Sound, precise, and fast abstract interpretation with tristate numbers", CGO 2022; the addition is theirs).
 Here it is of each lane. Of a value with unknowns it is that of the rest: of the value less their sum, which addition,
 subtraction and scaling leave apart. What operations make of tristate numbers is in `ops.tristates`.
+
+A constant whose carries would hide bits stays apart as well, as one more term whose number is known: where an array
+begins changes no count, and 0x240 + (0, with 0x3fc open) is 9 lines of a bank's words by its bits, but 8.
 """
 
 from __future__ import annotations
@@ -13,7 +16,17 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.records import Record
-from ptxaudit.engine.domain.value import DTYPES, EVERYWHERE, Value
+from ptxaudit.engine.domain.value import (
+    BITS,
+    DTYPES,
+    EVERYWHERE,
+    Uniform,
+    Value,
+    combine_terms,
+    low_zeros,
+)
+
+CONSTANT = "constant"  # kind of a term whose number is known
 
 
 class Tristate(Record):
@@ -82,3 +95,44 @@ def either(a: Tristate, b: Tristate) -> Tristate:
 def resized(a: Tristate, bits: int) -> Tristate:
     """Truncated, or extended with zeros."""
     return Tristate(a.bits.astype(DTYPES[bits], copy=False), a.unknown.astype(DTYPES[bits], copy=False))
+
+
+def total(out: Value, a: Tristate, b: Tristate) -> Value:
+    """A sum, of which nothing but its unknowns is known so far, with the bits that are."""
+    found = add(a, b)
+    if out.poison is None or out.valid is not None or not (found.unknown & ~(a.unknown | b.unknown)).any():
+        return with_bits(out, found)  # no bit is lost to a carry
+    for rest, other in ((a, b), (b, a)):
+        if (term := _constant(other)) is not None and out.poison.all():
+            terms = combine_terms(out.terms, (term,))
+            if terms is not None:
+                return with_bits(Value(out.base, terms, None, out.poison, out.why), rest)
+    return with_bits(out, found)
+
+
+def _constant(of: Tristate) -> tuple[Uniform, np.ndarray] | None:
+    """A number as a term; those of lanes that have none yet are 0."""
+    if of.unknown.any():
+        return None
+    number = int(of.bits.max())
+    there = of.bits == number
+    if not number or (of.bits[~there] != 0).any():
+        return None
+    symbol = Uniform(hex(number), BITS[of.bits.dtype], low_zeros(number), number, number, CONSTANT, number)
+    return symbol, there.astype(of.bits.dtype)
+
+
+def has_constants(value: Value) -> bool:
+    if not value.terms or value.poison is None:
+        return False
+    return any([u.kind == CONSTANT for u, _ in value.terms])
+
+
+def folded(value: Value) -> Value:
+    """The same without constants apart: they are added to what is known of its bits."""
+    part = known_part(value)
+    for u, c in value.terms:
+        if u.kind == CONSTANT:
+            part = add(part, Tristate(c * c.dtype.type(u.key), np.zeros((1, 1), c.dtype)))
+    rest = tuple((u, c) for u, c in value.terms if u.kind != CONSTANT)
+    return with_bits(Value(value.base, rest, value.valid, value.poison, value.why), part)

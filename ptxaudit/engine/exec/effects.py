@@ -18,12 +18,13 @@ from ptxaudit.engine.domain.value import (
     squeeze,
 )
 from ptxaudit.engine.exec.across_lanes import ACROSS
-from ptxaudit.engine.exec.lane_memory import generic_results, memory_results
+from ptxaudit.engine.exec.lane_memory import generic_results, memory_results, perhaps_written
 from ptxaudit.engine.memory.registers import Guarded, View, fill, forget_local, guard_mask, place_at, symbol_of
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.engine.ops.row import Row
 from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.operands import writes_local
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -33,7 +34,8 @@ def execute(op: Op, view: View, index: int) -> None:
     if guard is not None and not guard.any():
         return
     if undecided is not None and op.name in ("store", "call", "clobber"):
-        forget_local(view.registers)
+        if writes_local(op):
+            perhaps_written(op, view, index)
         return
     seen = (
         view.where(op.guard)

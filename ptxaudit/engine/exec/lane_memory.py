@@ -167,7 +167,26 @@ def _local(op: Op, view: View, address: Value, index: int, guard: Guarded) -> Re
     return tuple(out)
 
 
-def _store_local(op: Op, view: View, place: Place, bits: int, index: int, guard: Guarded) -> None:
+def perhaps_written(op: Op, view: View, index: int) -> None:
+    """An operation that may write local memory, where it is not known whether a lane executes it: nothing is known of
+    the places to which it may go."""
+    if op.name == "store":
+        address = view.read(op.src[0])
+        if op.offset:
+            address = affine.add(address, constant(op.offset, address.bits))
+        if op.space == "generic" and not _may_be_local(op, view, address, index, None):
+            return
+        places = _places(address, view.mask) if op.space == "local" else None
+        if places is not None:
+            for place in places:
+                _store_local(op, view, place, op.attrs[0] if op.attrs else op.bits, index, None, perhaps=True)
+            return
+    forget_local(view.registers)
+
+
+def _store_local(
+    op: Op, view: View, place: Place, bits: int, index: int, guard: Guarded, perhaps: bool = False
+) -> None:
     cells = view.registers.values
     symbol, first, lanes = place
     for key in [
@@ -183,7 +202,12 @@ def _store_local(op: Op, view: View, place: Place, bits: int, index: int, guard:
             for at in range(start - wide // 8 + 1, start + size):
                 if (key := ("local", symbol, at, wide)) in cells and key != name:
                     del cells[key]
-        value = affine.fit(view.read(source), bits) if bits in DTYPES else opaque(64, Reason(Kind.WIDE_SPILL, index))
+        if perhaps:
+            value = opaque(bits if bits in DTYPES else 64, Reason(Kind.LOCAL_PLACE, index))
+        elif bits in DTYPES:
+            value = affine.fit(view.read(source), bits)
+        else:
+            value = opaque(64, Reason(Kind.WIDE_SPILL, index))
         view._store(name, value, mask, view.full and guard is None and lanes is None)
 
 

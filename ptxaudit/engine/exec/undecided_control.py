@@ -10,11 +10,13 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.lane_memory import perhaps_written
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.states import is_uniform, why_undecided
@@ -22,11 +24,22 @@ from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import View, forget_local
 from ptxaudit.ir.blocks import END
-from ptxaudit.ir.nodes import Control, Instruction, Reg
+from ptxaudit.ir.nodes import Control, Instruction, Op, Reg
 from ptxaudit.ir.operands import writes_local
 from ptxaudit.ir.reasons import Kind, Reason, first_of
 
 OWN_LANE = np.left_shift(1, np.arange(LANES)).astype(np.uint32)
+
+
+class _Region(Record):
+    """meeting: the block where all ways meet; sites inside; registers written inside; what may write local memory, with
+    the first instruction that does; unresolved: the first call that is not modelled."""
+
+    meeting: int
+    sites: list[int]
+    written: dict[str, Reg]
+    stores: dict[Op, int]
+    unresolved: int | None
 
 
 class UndecidedControl:
@@ -35,15 +48,15 @@ class UndecidedControl:
     def __init__(self, run: Run, warps: Warps, meetings: Meetings, tracked: TrackedMemory | None):
         self.run, self.warps, self.meetings, self.tracked = run, warps, meetings, tracked
         self.undecided_exits: set[int] = set()
-        self._regions: dict[int, tuple[int, list[int], list[Reg | None], int | None]] = {}
+        self._regions: dict[int, _Region] = {}
 
-    def _region(self, block: int) -> tuple[int, list[int], list[Reg | None], int | None]:
-        """(meeting block, sites inside, registers written inside, None among them where local memory is, the first call
-        inside that is not modelled) of the branch that ends a block."""
+    def _region(self, block: int) -> _Region:
+        """What lies between the branch that ends a block and where its ways meet."""
         if block not in self._regions:
             inside = self.run.graph.region(block)
             sites: list[int] = []
-            written: dict[str, Reg | None] = {}
+            stores: dict[Op, int] = {}
+            written: dict[str, Reg] = {}
             for b in inside:
                 for k in range(self.run.graph.starts[b], self.run.graph.ends[b]):
                     if k in self.run.records:
@@ -54,15 +67,16 @@ class UndecidedControl:
                                 if d is not None:
                                     written[d.name] = d
                             if writes_local(op):
-                                written[""] = None
+                                stores.setdefault(op, k)
             meeting, calls = self.run.graph.postdominators.get(block, END), self._first_unresolved(inside)
-            self._regions[block] = (meeting, sites, list(written.values()), calls)
+            self._regions[block] = _Region(meeting, sites, written, stores, calls)
         return self._regions[block]
 
     def step_over(self, instruction: Instruction, cohort: Cohort, undecided: Value | None) -> Cohort | None:
         """Go to the post-dominator. undecided None: nothing inside matters."""
         block = self.run.graph.block_of[instruction.index]
-        meeting, sites, written, unresolved = self._region(block)
+        region = self._region(block)
+        meeting = region.meeting
         uniform = undecided is not None and is_uniform(undecided)
         if not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index):
             self.meetings.diverge_from_now(cohort, OWN_LANE)
@@ -73,20 +87,22 @@ class UndecidedControl:
             why = why_undecided(undecided, instruction.index)
             if self.tracked is not None and self.tracked.matters(block):
                 self.tracked.lose(cohort)
-            for k in sites:
+            for k in region.sites:
                 record = self.run.records[k]
                 record.undecided = first_of(record.undecided, Reason(Kind.RUNS, instruction.index, cause=why))
-            self.enter_hidden(unresolved)
+            self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
             yields = (
                 self.run.graph.yields(block) or instruction.control is not None and bool(instruction.control.choices)
             )
             parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one way, and part on it
-            for reg in written:
-                if reg is None:
+            for op, k in region.stores.items():
+                if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
                     forget_local(self.run.registers)
                 else:
-                    view.write(reg, opaque(reg.bits, why), None)
+                    perhaps_written(op, view, k)
+            for reg in region.written.values():
+                view.write(reg, opaque(reg.bits, why), None)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
             if apart and yields:
                 self.warps.loosen(cohort.rows, Reason(Kind.YIELD))

@@ -160,7 +160,7 @@ class View:
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
         left = self.where(guard, holds=False).read(reg)
-        chosen = operations.apply(Op("select", bits=reg.bits), (value, self.read(reg), undecided), index)
+        chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)
         assert isinstance(chosen, Value)
         self.write(reg, chosen, None)
         if not reg.uniform and guard.reg.name != reg.name and value.bits == left.bits:

@@ -27,7 +27,7 @@ from ptxaudit.engine.domain.affine import (
     give_up,
     unknowns_of,
 )
-from ptxaudit.engine.domain.known_bits import known_part, with_bits
+from ptxaudit.engine.domain.known_bits import folded, has_constants, known_part, total, with_bits
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
@@ -42,6 +42,7 @@ from ptxaudit.engine.ops import mufu
 from ptxaudit.engine.ops.floats import division_check
 from ptxaudit.engine.ops.halves import KEEP, UpperHalf
 from ptxaudit.engine.ops.row import OPS, Row, source_bits
+from ptxaudit.engine.ops.tristates import product
 from ptxaudit.hardware.machine_model import SpecialFunctions
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
@@ -71,6 +72,7 @@ _OF_ITS_SOURCES = (
 
 _BITWISE = ("and", "or", "xor", "lop3")  # each bit of the result depends on those at its place alone
 _SIGNS = {"add": 1, "sub": -1}  # of operations that leave unknowns apart
+_APART = frozenset((*_SIGNS, "mov"))  # … and constants
 
 
 def of_its_sources(name: str) -> bool:
@@ -136,6 +138,10 @@ def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | N
 
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
+    for v in values:
+        if v.terms and v.poison is not None and op.name not in _APART:
+            values = tuple([folded(v) if has_constants(v) else v for v in values])
+            break
     out = _applied(op, values, index, row)
     first = out[0] if isinstance(out, tuple) else out
     if (
@@ -165,7 +171,11 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
         if terms is None:
             return out
         out = Value(out.base, terms, None, out.poison, out.why)
-    found = rule(op, *[known_part(v) for v in values])
+    parts = [known_part(v) for v in values]
+    if op.name in ("add", "mad") and op.bits > 1 and {part.bits.dtype for part in parts} == {out.base.dtype}:
+        addend = parts[0] if op.name == "add" else product(*parts[:2])
+        return out if addend is None else total(out, addend, parts[-1])
+    found = rule(op, *parts)
     return out if found is None else with_bits(out, found)
 
 

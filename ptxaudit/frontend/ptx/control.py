@@ -48,12 +48,12 @@ def indexed_branch(o: Opcode) -> Lower | None:
     return lower
 
 
-def leave(kind: ir.ControlKind) -> Callable[[Opcode], Lower]:
+def leave(kind: ir.ControlKind, aborts: bool = False) -> Callable[[Opcode], Lower]:
     """exit, trap, ret."""
 
     def resolve(o: Opcode) -> Lower:
         def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-            e.control = ir.Control(kind, (), e.guard)
+            e.control = ir.Control(kind, (), e.guard, aborts=aborts)
 
         return lower
 
@@ -70,6 +70,9 @@ def call(o: Opcode) -> Lower:
         arguments = rest[0].items if rest and isinstance(rest[0], s.Group) else ()
         symbol = e.scope[target.text] if isinstance(target, s.Name) else None
         name = symbol.name if isinstance(symbol, Callee) else None
+        if name in ir.ABORTING:
+            e.control = ir.Control("exit", (), e.guard, aborts=True)
+            return
         dst = tuple(r for item in results or () for r in _pieces(e, item))
         src = tuple(r for item in arguments for r in _pieces(e, item))
         e.emit(
@@ -227,7 +230,7 @@ ROWS: dict[str, Row] = {
     "call": Row(call, FLOW, "uni"),
     "ret": Row(leave("ret"), FLOW, "uni"),
     "exit": Row(leave("exit"), FLOW),
-    "trap": Row(leave("exit"), "Miscellaneous Instructions"),
+    "trap": Row(leave("exit", aborts=True), "Miscellaneous Instructions"),
     "bar": Row(barrier, SYNCHRONIZATION, "sync arrive red warp cta aligned and or popc"),
     "barrier": Row(
         barrier, SYNCHRONIZATION, "sync arrive red wait cta cluster aligned and or popc release relaxed acquire"

@@ -57,7 +57,7 @@ def find_calls(
         index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
         if not returns:
             out[place] = ("branch", index)
-        elif all(_value_before(context, own, position, register) == place + INSTRUCTION_BYTES for register in returns):
+        elif all(value_before(context, own, position, register) == place + INSTRUCTION_BYTES for register in returns):
             out[place] = ("call", index)
         elif callers[target] == 1 and _constant_returns(context, callee, target[1], lines[callee.name]) == {
             place + INSTRUCTION_BYTES
@@ -119,7 +119,7 @@ def _comes_back(
     """A function that the call at a position of the own section enters comes back to the next instruction."""
     returns = _return_registers(context, section, offset, lines[section.name])
     return bool(returns) and all(
-        _value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES for r in returns
+        value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES for r in returns
     )
 
 
@@ -139,7 +139,7 @@ def _constant_returns(context: Context, section: CodeSection, offset: int, lines
     """
     first, end = _extent(section, offset, lines)
     values = {
-        _value_before(context, lines, position, lines[position].operands.split()[0])
+        value_before(context, lines, position, lines[position].operands.split()[0])
         for position in range(first, end)
         if lines[position].opcode.startswith("RET")
     }
@@ -190,7 +190,7 @@ def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: i
             if kept is not None:
                 earlier, register = kept
         elif _writes(line, register):
-            ops = _operations(context, line, earlier)
+            ops = operations_of(context, line, earlier)
             if len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Reg):
                 register = ops[0].src[0].name
             else:
@@ -210,12 +210,12 @@ def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, s
     return stores[0], lines[stores[0]].operands.partition(", ")[2]
 
 
-def _value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:
+def value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:
     """The constant that the last write of a register before a call put there, None when it is none."""
     for earlier in range(position - 1, max(-1, position - 1 - _LOOK_BACK), -1):
         line = lines[earlier]
         if _writes(line, register):
-            ops = _operations(context, line, earlier) if line.guard in ("", lines[position].guard) else ()
+            ops = operations_of(context, line, earlier) if line.guard in ("", lines[position].guard) else ()
             if len(ops) == 1 and ops[0].name == "mov" and isinstance(value := ops[0].src[0], ir.Const):
                 return value.value
             return None
@@ -226,6 +226,6 @@ def _writes(line: Line, register: str) -> bool:
     return line.operands.split(",")[0] == register and not line.opcode.startswith(("ST", "RED", "CALL"))
 
 
-def _operations(context: Context, line: Line, position: int) -> list[ir.Op]:
+def operations_of(context: Context, line: Line, position: int) -> list[ir.Op]:
     builder = lower(context, line, position * INSTRUCTION_BYTES)
     return builder.ops if builder else []

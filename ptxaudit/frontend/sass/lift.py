@@ -38,6 +38,7 @@ from ptxaudit.frontend.sass.builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS
 from ptxaudit.frontend.sass.calls import Lines, computed_calls, find_calls, is_call, is_indirect_call
 from ptxaudit.frontend.sass.disassemble import Line, disassemble
 from ptxaudit.frontend.sass.lower import lower
+from ptxaudit.frontend.sass.runtime_calls import runtime_calls
 from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
 
@@ -234,6 +235,9 @@ def _context(
         if not r.symbol.section and is_call(own, r.offset) and not is_indirect_call(own[r.offset // INSTRUCTION_BYTES])
     }
     computed = computed_calls(context, sections, lines, starts, addressed, cubin.relocatable)
+    for place, name in runtime_calls(context, own).items():
+        missing[place] = name
+        del computed[place]
     return replace(context, calls=find_calls(context, sections, lines, starts), missing=missing, computed=computed)
 
 

@@ -101,7 +101,7 @@ def leave(b: Builder) -> None:
 def trap(b: Builder) -> None:
     """BPT.TRAP ends the launch; the others are for a debugger."""
     if b.has("TRAP"):
-        b.control = ir.Control("exit", guard=b.guard)
+        b.control = ir.Control("exit", guard=b.guard, aborts=True)
 
 
 NOWHERE = 0xFFFFFFFF  # the number of no target
@@ -118,6 +118,9 @@ def call(b: Builder) -> None:
         if b.place in b.context.computed:
             return _computed_call(b)
         callee = b.context.missing.get(b.place)
+        if callee in ir.ABORTING:
+            b.control = ir.Control("exit", guard=b.guard, aborts=True)
+            return
         b.emit("call", _ALL_REGISTERS, (), attrs=(callee or "a function",))  # it may write all of them
         b.control = ir.Control("call", (), b.guard, callee=callee)
         return

@@ -1,0 +1,87 @@
+"""Leaves out the ways on which lanes end their launch with an error: a trap, a failed assertion.
+
+    @%p1 bra fine;           a launch that comes to its end has no lane that goes on here:
+    call __assertfail, …     bra fine
+fine:
+
+What is counted of a launch is counted of one that comes to its end, so a branch of which one way always aborts goes the
+other one, whatever decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ptxaudit.ir.nodes import RUNTIME, Control, Function, Instruction
+
+NOTE = "figures are those of a launch that no trap and no failed assertion ends"
+_PASSED = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # what control goes on behind
+
+
+def without_aborts(function: Function) -> Function:
+    """The same without the ways that always abort; itself where there are none, or no others."""
+    code = function.instructions
+    if not any(_aborts(i.control) for i in code):
+        return function
+    doomed = _doomed(code)
+    if doomed[0]:
+        return function
+    changed = {i.index: control for i in code if not doomed[i.index] and (control := _decided(i, doomed)) != i.control}
+    if not changed:
+        return function
+    kept = tuple(replace(i, control=changed[i.index]) if i.index in changed else i for i in code)
+    return replace(function, instructions=kept, notes=(*function.notes, NOTE))
+
+
+def _aborts(control: Control | None) -> bool:
+    return control is not None and control.aborts
+
+
+def _doomed(code: Sequence[Instruction]) -> list[bool]:
+    """Of each instruction, whether every way from it aborts."""
+    following = [_following(i, len(code)) for i in code]
+    before: list[list[int]] = [[] for _ in code]
+    for index, after in enumerate(following):
+        for k in after:
+            before[k].append(index)
+    left = [len(after) for after in following]
+    doomed = [_aborts(i.control) and i.control is not None and i.control.guard is None for i in code]
+    work = [index for index, is_doomed in enumerate(doomed) if is_doomed]
+    while work:
+        for index in before[work.pop()]:
+            left[index] -= 1
+            if not left[index] and not doomed[index]:
+                doomed[index] = True
+                work.append(index)
+    return doomed
+
+
+def _following(instruction: Instruction, end: int) -> tuple[int, ...]:
+    """The instructions that lanes may go on to; () where they may also end, return, or go anywhere."""
+    control, after = instruction.control, instruction.index + 1
+    passed = (after,) if after < end else ()
+    if control is None or control.kind in _PASSED or control.kind == "call" and control.callee in RUNTIME:
+        return passed
+    if control.kind == "exit" and control.aborts and control.guard is not None:
+        return passed
+    if control.kind == "branch" and len(control.targets) == 1:
+        ways = {control.targets[0], *(passed if control.guard is not None else ())}
+        return tuple(ways) if all(0 <= way < end for way in ways) else ()
+    return ()
+
+
+def _decided(instruction: Instruction, doomed: Sequence[bool]) -> Control | None:
+    """The control of an instruction, one of whose ways may abort."""
+    control = instruction.control
+    if control is None or control.guard is None:
+        return control
+    if control.aborts:
+        return None
+    if control.kind != "branch" or len(control.targets) != 1 or control.targets[0] >= len(doomed):
+        return control
+    if doomed[control.targets[0]]:
+        return None
+    after = instruction.index + 1
+    return replace(control, guard=None) if after < len(doomed) and doomed[after] else control

@@ -1,0 +1,187 @@
+"""A launch that comes to its end has no lane that traps or fails an assertion: the ways that lead only there are left
+out.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import ptxaudit
+from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Relocation, Symbol
+from ptxaudit.frontend.sass.builder import Context
+from ptxaudit.frontend.sass.disassemble import Line
+from ptxaudit.frontend.sass.runtime_calls import runtime_calls
+from ptxaudit.ir import aborts
+from ptxaudit.ir.nodes import Control, Guard, Instruction, Reg
+
+PTX = """
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func __assertfail (.param .b64 m);
+.extern .func vprintf (.param .b64 m);
+.visible .entry k(.param .u64 in)
+{{
+    .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .pred %p<3>;
+    .shared .align 16 .b8 s[4096];
+    ld.param.u64 %rd1, [in];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3];
+    setp.gt.u32 %p1, %r2, 1000;
+    setp.gt.u32 %p2, %r2, 500;
+    {check}
+fine:
+    mov.u32 %r4, s;
+    mad.lo.u32 %r3, %r1, 8, %r4;
+    st.shared.u32 [%r3], %r2;
+    ret;
+bad:
+    {bad}
+}}
+"""
+FAILS = "{ .param .b64 m0; st.param.b64 [m0], 0; call __assertfail, (m0); }"
+PRINTS = "{ .param .b64 m0; st.param.b64 [m0], 0; call vprintf, (m0); }"
+
+
+@pytest.mark.parametrize(
+    "check,bad,exact",
+    [
+        (f"@!%p1 bra fine; {FAILS}", "trap;", True),
+        ("@!%p1 bra fine; trap;", "trap;", True),
+        ("@%p1 bra bad;", "trap;", True),
+        ("@%p1 trap;", "trap;", True),
+        ("@%p1 bra bad;", f"{PRINTS} @%p2 trap; trap;", True),
+        ("@%p1 bra bad;", "@%p2 bra worse; trap; worse: st.shared.u32 [s], 7; trap;", True),
+        ("@%p1 bra bad;", "@%p2 bra fine; trap;", True),  # all that come there go back
+        ("@%p1 bra bad;", "exit;", False),
+        ("@%p1 bra bad;", "@%p2 exit; trap;", False),
+        ("@%p1 bra bad;", "@%p2 bra bad; exit;", False),
+    ],
+)
+def test_a_way_that_only_aborts_takes_no_lane(check, bad, exact):
+    report = ptxaudit.audit(
+        PTX.format(check=check, bad=bad), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])]
+    )
+    (kernel,) = report.kernels
+    site = next(s for s in kernel.sites if "%r3" in s.text)
+    assert (str(site.status) == "exact") is exact
+    if exact:
+        assert (site.requests, site.wavefronts) == (6, 12)
+    assert (aborts.NOTE in kernel.notes) is exact
+    assert all(str(s.status) == "unreached" for s in kernel.sites if s is not site)
+
+
+def test_what_always_aborts_is_left_as_it_is():
+    report = ptxaudit.audit(PTX.format(check="trap;", bad="trap;"))
+    (kernel,) = report.kernels
+    assert [str(s.status) for s in kernel.sites] == ["unreached"] and aborts.NOTE not in kernel.notes
+
+
+SOURCE = """
+#include <assert.h>
+extern "C" __global__ void k(const unsigned* in, unsigned* out, unsigned n) {
+    __shared__ unsigned s[1024];
+    unsigned i = in[threadIdx.x];
+    assert(i < n);
+    s[threadIdx.x * 2] = i;
+    __syncthreads();
+    if (i == 7 && MESSAGE) printf("%u", i);
+    out[i] = s[threadIdx.x * 2 ^ 2];
+}
+"""
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+def test_a_failed_assertion_of_a_compiled_kernel_takes_no_lane(isa, tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(SOURCE)
+    launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, None, 50])
+    (kernel,) = ptxaudit.audit(path, arch="sm_90", isa=isa, launches=[launch], defines={"MESSAGE": "0"}).kernels
+    assert [(str(s.status), s.requests, s.wavefronts) for s in kernel.sites] == [("exact", 4, 8)] * 2
+    assert aborts.NOTE in kernel.notes
+
+
+def test_a_call_that_prints_leads_nowhere(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text(SOURCE)
+    (kernel,) = ptxaudit.audit(path, arch="sm_90", isa="sass", defines={"MESSAGE": "1"}).kernels
+    assert len(kernel.sites) == 2 and all("may lead there" not in (s.reason or "") for s in kernel.sites)
+
+
+CALLING = ("MOV R2, 0x18", "LDC.64 R2, c[0x4][R2]", "MOV R9, 0x1", "CALL.ABS.NOINC R2", "EXIT")
+
+
+@pytest.mark.parametrize(
+    "lines,found",
+    [
+        (CALLING, {0x30: "__assertfail"}),
+        (("NOP", "LDC.64 R2, c[0x4][0x18]", "NOP", "CALL.ABS.NOINC R2", "EXIT"), {0x30: "__assertfail"}),
+        (("MOV R2, 0x20", *CALLING[1:]), {}),  # another function's
+        ((*CALLING[:2], "MOV R3, 0x1", *CALLING[3:]), {}),  # half of the address is written anew
+        ((*CALLING[:2], "@P0 MOV R2, 0x1", *CALLING[3:]), {}),
+        ((*CALLING[:2], "@P0 BRA 0x40", *CALLING[3:]), {}),
+        (("@P0 MOV R2, 0x18", *CALLING[1:]), {}),
+        ((CALLING[0], "@P0 LDC.64 R2, c[0x4][R2]", *CALLING[2:]), {}),
+        ((*CALLING, "BRA 0x30"), {}),  # something jumps in between
+        ((*CALLING, "BRA 0x10"), {}),
+        ((*CALLING, "BSSY B0, 0x20"), {}),
+        ((*CALLING, "BRX R6 -0x50"), {}),  # or may
+        ((*CALLING, "BRA 0x40"), {0x30: "__assertfail"}),
+    ],
+)
+def test_a_call_of_the_runtime_is_one_whose_address_comes_straight_from_its_bank(lines, found):
+    text = tuple(Line(*_parts(line)) for line in lines)
+    places = ((0x18, "__assertfail"), (0x20, "other"))
+    bank = tuple(Relocation(offset, 2, Symbol(name, "", 0, 0, True)) for offset, name in places)
+    own = Symbol("k", ".text.k", 0, INSTRUCTION_BYTES * len(text), True)
+    section = CodeSection("k", bytes(own.size), True, (own,), bank_relocations={4: bank})
+    assert runtime_calls(Context(section, 90, 0x210), text) == found
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    guard, _, rest = line.partition(" ") if line.startswith("@") else ("", "", line)
+    opcode, _, operands = rest.partition(" ")
+    return guard, opcode, operands
+
+
+GUARD = Guard(Reg("p", 1))
+
+
+def some_code(rng: random.Random) -> list[Instruction]:
+    count = rng.randrange(2, 9)
+    made: list[Control | None] = [
+        rng.choice(
+            (
+                None,
+                Control("exit"),
+                Control("exit", aborts=True),
+                Control("exit", guard=GUARD, aborts=True),
+                Control("branch", (rng.randrange(count),)),
+                Control("branch", (rng.randrange(count),), GUARD),
+            )
+        )
+        for _ in range(count - 1)
+    ]
+    return [Instruction(k, k, "", "", None, (), c) for k, c in enumerate([*made, Control("exit")])]
+
+
+def ends(code: list[Instruction], index: int, seen: tuple[int, ...] = ()) -> set[str]:
+    """How ways from an instruction end, one by one."""
+    if index in seen:
+        return {"never"}
+    control, seen = code[index].control, (*seen, index)
+    on = () if control is not None and control.guard is None else (index + 1,)
+    if control is not None and control.kind == "branch":
+        on = (*on, *control.targets)
+    own = {"aborts" if control.aborts else "ends"} if control is not None and control.kind == "exit" else set()
+    return own.union(*(ends(code, k, seen) for k in on))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_doomed_is_what_every_way_says(seed):
+    code = some_code(random.Random(seed))
+    assert aborts._doomed(code) == [ends(code, k) == {"aborts"} for k in range(len(code))]

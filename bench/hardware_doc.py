@@ -19,10 +19,10 @@ from pathlib import Path
 from bench import hardware_examples, hardware_fragments, hardware_functions, hardware_timed
 from ptxaudit import score_request
 from ptxaudit.hardware import machines
-from ptxaudit.hardware.access import UNSCORED
 from ptxaudit.hardware.banks import classify
 from ptxaudit.hardware.calibration import compare, read
 from ptxaudit.hardware.machine_model import Counted, Machine, Rule
+from ptxaudit.hardware.unscored import UNSCORED
 from ptxaudit.ui.render.calibration import summary
 from ptxaudit.ui.render.machine import evidence, instruction, measured_opcodes
 from ptxaudit.ui.render.svg import picture

@@ -6,10 +6,13 @@ function, launch = as_kernel(program, lanes)      every record is a store of one
 
 from __future__ import annotations
 
+from machine_code import STATED
+
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 
@@ -40,7 +43,7 @@ def _instructions(step, k: _Kernel, targets: dict[int, int]) -> None:
             k.put(
                 "STS [R4], RZ",
                 ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"),
-                site=ir.Site("STS", ADDRESS),
+                site=with_access(ir.Site("STS", ADDRESS), ()),
             )
             k.put(
                 "IADD3 R9, R9, -0x1, RZ",
@@ -109,7 +112,13 @@ def as_kernel(program, lanes: list[tuple[int, int]]) -> tuple[ir.Function, Launc
         k.put("EXIT", control=ir.Control("exit"))
     data = b"".join(n.to_bytes(4, "little") for lane in lanes for n in lane)
     function = ir.Function(
-        "program", "sass", "sm_90", tuple(k.out), shared_static=1024, parameters=(ir.Parameter("lanes", 0, len(data)),)
+        "program",
+        "sass",
+        "sm_90",
+        tuple(k.out),
+        shared_static=1024,
+        parameters=(ir.Parameter("lanes", 0, len(data)),),
+        **STATED,
     )
     return function, Launch("program", grid=(1,), block=(len(lanes),), param_bytes=data), numbers
 

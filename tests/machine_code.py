@@ -10,6 +10,13 @@ from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.sass.disassemble import Line, disassemble
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121")
+# What the lifter states of a function in machine code.
+STATED = {
+    "explicit_reconvergence": True,
+    "absolute_shared": True,
+    "unique_places": True,
+    "register_pairs": True,
+}
 
 PROLOGUE = """.version 9.0
 .target {arch}

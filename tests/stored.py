@@ -12,14 +12,14 @@ import numpy as np
 from ptxaudit.base.work import Account
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.registers import View, guard_mask
 from ptxaudit.engine.exec.runs import _batches
 from ptxaudit.engine.exec.simulate import Simulation
-from ptxaudit.engine.fixpoint.rows import three
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import LANES, Facts
-from ptxaudit.engine.memory.given import given
 from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.memory.registers import View, guard_mask
+from ptxaudit.engine.memory.rows import three
+from ptxaudit.engine.memory.written import given
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.hardware import machines
 from ptxaudit.ir import graph

@@ -26,7 +26,7 @@ from ptxaudit.engine.domain.value import (
     sure_bits,
     unknown,
 )
-from ptxaudit.engine.ops import operations
+from ptxaudit.engine.ops import halves, symbolic
 from ptxaudit.engine.ops.operations import apply
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
@@ -42,7 +42,7 @@ def remember_fingerprints(monkeypatch):
         PRINTS[key] = value
         return key
 
-    for module in (affine, operations):
+    for module in (affine, symbolic):
         monkeypatch.setattr(module, "fingerprint", remembering)
 
 
@@ -385,8 +385,8 @@ def test_halves_of_other_warps_are_not_put_together():
     pointer = Uniform("p", 64, key=("param", 0, 64))
     whole = affine.add(unknown(pointer), known(np.array([[0], [64]], np.uint64)))
     low, high = (apply(Op("extract", bits=32, attrs=(at,)), (whole,)) for at in (0, 32))
-    assert operations.rejoin(low, high) is not None
+    assert halves.rejoin(low, high) is not None
     three = affine.add(
         affine.fit(unknown(pointer), 32), known(np.broadcast_to(np.array([[0], [64], [64]], np.uint32), (3, LANES)))
     )
-    assert operations.rejoin(three, high) is None
+    assert halves.rejoin(three, high) is None

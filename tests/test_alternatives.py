@@ -10,9 +10,9 @@ import pytest
 from ptxaudit.engine.domain import affine, alike, alternatives
 from ptxaudit.engine.domain.value import Uniform, Value, constant, known, squeeze, unknown
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.registers import Registers, View, blend, take
 from ptxaudit.engine.exec.states import is_uniform
 from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.registers import Registers, View, blend, take
 from ptxaudit.engine.ops import operations
 from ptxaudit.hardware import banks, machines
 from ptxaudit.ir.nodes import Const, Function, Guard, Op, Reg

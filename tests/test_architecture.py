@@ -2,6 +2,7 @@
 and its picture is that of the imports. The other pages name nothing that is not there, either.
 """
 
+import ast
 import re
 import sys
 import tomllib
@@ -160,3 +161,21 @@ def test_what_a_page_names_of_this_repository_exists(page):
     assert not [place for place in places if not any(CHECKOUT.glob(place))]
     assert not [name for name in set(DOTTED.findall(text)) - SETTINGS if not there_is(name)]
     assert not {found for found in FILES.findall(text) if not any(f"/{own}".endswith(f"/{found}") for own in OWN_FILES)}
+
+
+# What a reason says to the user, and what tells copies of an instruction apart: text that nothing takes a meaning from.
+NAMED_ONLY = {"evaluate.py": {"opcode"}, "memory/tables.py": {"opcode"}, "exec/running.py": {"opcode", "text"}}
+
+
+@pytest.mark.parametrize(
+    "module", sorted((PACKAGE / "engine").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE / "engine"))
+)
+def test_the_engine_asks_for_no_instruction_set(module):
+    """Nothing after `ir` knows whether an operation was PTX or SASS: the lifters attach what a site's opcode does, and
+    state how the function reconverges and addresses; the engine reads neither `isa` nor the text of an instruction."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"isa", "opcode", "text"}
+    assert read <= NAMED_ONLY.get(str(module.relative_to(PACKAGE / "engine")), set())
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in called}
+    assert "classify" not in names, "the lifters classify"

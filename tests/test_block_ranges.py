@@ -9,8 +9,8 @@ import random
 import numpy as np
 import pytest
 
-from ptxaudit.engine.domain.block_ranges import decide
 from ptxaudit.engine.domain.value import Uniform, Value
+from ptxaudit.engine.exec.block_ranges import decide
 
 LANES = 32
 MOST_CUTS = 40

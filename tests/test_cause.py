@@ -21,7 +21,9 @@ def cause(addresses, opcode="ld.shared.b32", active=None, arch="sm_90"):
     lines = None if scores.lines is None else int(scores.lines[0])
     pattern = Pattern(addresses, active, 1, low, high, ideal, ways)
     return cause_of(
-        machine, opcode, SiteResult(0, Status.EXACT, patterns=(pattern,), line_class_max=lines, line_class_proved=lines)
+        machine,
+        banks.classify(opcode),
+        SiteResult(0, Status.EXACT, patterns=(pattern,), line_class_max=lines, line_class_proved=lines),
     )
 
 
@@ -75,9 +77,8 @@ def test_cp_async_cg_is_told_by_its_steps(pitch, k):
 
 def test_nothing_is_said_where_nothing_is_known():
     machine = machines.get("sm_90")
-    assert cause_of(machine, "ld.shared.b32", SiteResult(0, Status.UNKNOWN)) == ""
-    assert cause_of(machine, "cp.async.cg.shared.global 16", SiteResult(0, Status.UNKNOWN)) == ""
-    assert cause_of(machine, "no.such.opcode", SiteResult(0, Status.UNKNOWN)) == ""
+    for access in (banks.classify("ld.shared.b32"), banks.classify("cp.async.cg.shared.global 16"), None):
+        assert cause_of(machine, access, SiteResult(0, Status.UNKNOWN)) == ""
 
 
 def test_strides():

@@ -18,8 +18,8 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.result import Status
 from ptxaudit.report.model import Span
 from ptxaudit.review.compare import Counted, Profile, Verdict, compare, judge
-from ptxaudit.review.ncu_csv import parse_export, read_profiles
-from ptxaudit.review.profiles import compare_all
+from ptxaudit.review.ncu_csv import parse_export, read_profiles, simplified
+from ptxaudit.review.profiles import _of_name, compare_all
 from ptxaudit.ui.cli import main
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
@@ -233,6 +233,53 @@ def test_each_page_writes_the_name_of_a_template_in_its_own_way(tmp_path) -> Non
         (9, (9, 1, 1), {"op_ld": 9}),
         (8, (8, 1, 1), {"op_ld": 8}),
     ]
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("void a::b::k<a::pair<(int)4>, const float *>(T1)", "void b::k<pair<4>, float const*>(float const*)"),
+        ("m::k[abi:v1,cw5](Array<float, (int)2>)", "m::k[abi:v1][abi:cw5](Array<float, 2>)"),
+        ("m::k[abi:v1,cw5](Array<float, (int)2>)", "k[v1,cw5](Array<float, 2>)"),
+        (
+            "void a::k<(a::Kind)1, void b::f<int>(T1)::[lambda(const int *) (instance 2)], (unsigned long)2>(T2)",
+            "void a::k<(a::Kind)1, b::f<int>(int)::{lambda(int const*)#2}, 2ul>(int*)",
+        ),
+        ("void a::<unnamed>::k<int>(T1)", "void a::(anonymous namespace)::k<int>(int)"),
+    ],
+)
+def test_names_that_are_written_otherwise_are_of_one_kernel(one, other) -> None:
+    assert simplified(one) == simplified(other)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("k<a::f(int)::{lambda()#1}>", "k<a::f(int)::{lambda()#2}>"),
+        ("k<a::f(int)::{lambda()#1}>", "k<a::g(int)::{lambda()#1}>"),
+        ("k<float, 1>", "k<float, 2>"),
+    ],
+)
+def test_names_of_two_kernels_stay_two(one, other) -> None:
+    assert simplified(one) != simplified(other)
+
+
+def test_instances_of_a_template_are_not_taken_for_each_other(tmp_path) -> None:
+    raw = '"ID","Kernel Name","Grid Size"\n"0","void k<const float *, 1>(T1)","(8, 1, 1)"\n'
+    raw += '"1","void k<const int *, 1>(T1)","(9, 1, 1)"\n'
+    source = table("void n::k<const float *, (int)1>(T1)", requests=1)
+    source += table("void n::k<const int *, (int)1>(T1)", requests=2)
+    for name, text in (("source.csv", source), ("raw.csv", raw)):
+        (tmp_path / name).write_text(text)
+    found = read_profiles([tmp_path / "source.csv", tmp_path / "raw.csv"])
+    assert [(one.counted[1].requests, one.grid) for one in found] == [(1, (8, 1, 1)), (2, (9, 1, 1))]
+    kernels = [entry(name=f"void n::k<{kind} const*, 1>({kind} const*)") for kind in ("int", "float")]
+    assert [[one.name for one in _of_name(kernels, found[at].kernel)] for at in (0, 1)] == [
+        [kernels[1].name],
+        [kernels[0].name],
+    ]
+    assert _of_name(kernels, "void n::k<double const*, 1>(double const*)") == []
+    assert _of_name(kernels, "k") == kernels
 
 
 def test_columns_may_be_called_otherwise_and_be_missing() -> None:

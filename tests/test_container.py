@@ -181,6 +181,39 @@ def test_cupy_leaves_out_the_last_byte(tmp_path):
     )
 
 
+def without_segments(cubin: bytes) -> bytearray:
+    """As nvjet's kernels of cuBLAS are: linked, without a table of segments behind that of the sections."""
+    sections, size, number = struct.unpack_from("<40xQ10xHH", cubin, 0)
+    whole = bytearray(cubin[: sections + size * number])
+    struct.pack_into("<Q", whole, 32, 0)  # e_phoff
+    struct.pack_into("<HH", whole, 54, 0, 0)  # e_phentsize, e_phnum
+    return whole
+
+
+def test_linked_code_without_segments(tmp_path):
+    cubin = without_segments(from_ptx(kernel("k", 8), "sm_90"))
+    (tmp_path / "k.cubin").write_bytes(cubin)
+    assert summary(tmp_path / "k.cubin") == MACHINE_CODE[1:2]
+    struct.pack_into("<Q", cubin, 32, len(cubin))
+    (tmp_path / "k.cubin").write_bytes(cubin)
+    (problem,) = ptxaudit.audit(tmp_path / "k.cubin").problems
+    assert "neither linked code nor an object" in problem.what
+
+
+def test_an_object_is_not_taken_for_linked_code(tmp_path):
+    """What is left to be linked tells it."""
+    source = tmp_path / "k.ptx"
+    source.write_text(PROLOGUE.format(arch="sm_90") + kernel("k", 8))
+    command = [toolchains.get("nvcc").path, "-arch=sm_90", "-rdc=true", "-cubin", "-o", tmp_path / "k.o.cubin", source]
+    subprocess.run(command, check=True, capture_output=True)
+    cubin = bytearray((tmp_path / "k.o.cubin").read_bytes())
+    assert struct.unpack_from("<H", cubin, 16)[0] == 1 and b".rela." in cubin
+    struct.pack_into("<H", cubin, 16, 2)
+    (tmp_path / "k.cubin").write_bytes(cubin)
+    (problem,) = ptxaudit.audit(tmp_path / "k.cubin").problems
+    assert "neither linked code nor an object" in problem.what
+
+
 def test_a_triton_cache_is_audited_once(tmp_path):
     folder = tmp_path / "ABC123"
     folder.mkdir()

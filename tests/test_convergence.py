@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from convergence_programs import claims
+from machine_code import STATED
 
 from bench.convergence import model
 from bench.convergence.programs import LANES, Step, lane_words, random_program
@@ -14,6 +15,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 
@@ -121,13 +123,13 @@ def test_lanes_that_wait_go_on_when_the_others_run_off_the_end_of_the_code():
         {"control": ir.Control("sync", barrier=barrier)},
         {
             "ops": (ir.Op("store", (), (address, ir.Const(0)), attrs=(32,), space="shared"),),
-            "site": ir.Site("STS", address),
+            "site": with_access(ir.Site("STS", address), ()),
         },
         {"control": ir.Control("exit")},
         {},  # nothing follows: the lanes from 16 on end here
     ]
     code = tuple(ir.Instruction(k, 16 * k, "", "", **part) for k, part in enumerate(parts))
-    function = ir.Function("k", "sass", "sm_90", code, shared_static=1024)
+    function = ir.Function("k", "sass", "sm_90", code, shared_static=1024, **STATED)
     launch = Launch("k", grid=(1,), block=(32,))
     (site,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert (site.status, site.requests, site.wavefronts) == (Status.EXACT, 1, 1)

@@ -14,10 +14,10 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Part
 from ptxaudit.pipeline.examine import examine
+from ptxaudit.review.fix.candidates import candidates_of
 from ptxaudit.review.fix.cost import Costs
 from ptxaudit.review.fix.layouts import Chain, Order, Pad, Skew, Xor, one_to_one
 from ptxaudit.review.fix.patch import Refused, changed, edits_of
-from ptxaudit.review.fix.repairs import candidates_of
 from ptxaudit.review.fix.rewrite import rewrite
 from ptxaudit.review.fix.search import Found
 

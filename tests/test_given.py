@@ -104,3 +104,56 @@ def test_one_buffer_for_both_is_not_trusted(kernel, isa):
 def test_lanes_outside_of_the_buffer(kernel):
     (site,) = loads(kernel, "ptx", kernel="gather", grid=4, block=256, params=[INDEX[:500], OUT, 1000])
     assert site.status == "data-dependent" and "outside of the buffers" in site.reason
+
+
+NEIGHBOURS = """
+extern "C" __global__ void above(const int* index, float* out) {
+    __shared__ float table[64];
+    table[threadIdx.x] = 1;
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + threadIdx.x] = table[index[blockIdx.x * blockDim.x + threadIdx.x]];
+}
+
+extern "C" __global__ void below(const int* index, int* end) {
+    __shared__ float table[64];
+    table[threadIdx.x] = 1;
+    __syncthreads();
+    float x = table[index[threadIdx.x]];
+    end[-1 - (int)threadIdx.x] = x;
+}
+"""
+PLACE = 0x7F95_EBE4_4000  # its lower word is no number of 31 bits
+
+
+def neighbours(tmp_path, kernel, isa, at):
+    """The gather of a kernel whose second parameter points to a place, where another buffer begins. The first buffer
+    has as many indices as there are threads, from PLACE on."""
+    source = tmp_path / "neighbours.cu"
+    source.write_text(NEIGHBOURS)
+    index = (np.arange(128) * 3 % 64).astype(np.int32)
+    memory = [
+        {"address": PLACE, "values": index.tolist(), "type": "i32"},
+        {"address": PLACE + index.nbytes, "zeros": 64, "type": "f32"},
+    ]
+    launch = ptxaudit.Launch(kernel=kernel, grid=2, block=64, params=[PLACE, at], memory=memory)
+    report = ptxaudit.audit(source, isa=isa, kernels=(kernel,), launches=[launch])
+    return next(site for site in report.sites if site.access == "load")
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_what_is_written_right_behind_a_buffer_does_not_change_it(tmp_path, isa):
+    """The pointer is the end of one buffer and the start of another: its range says into which of them it writes."""
+    site = neighbours(tmp_path, "above", isa, PLACE + 512)
+    assert (site.status, site.requests, site.wavefronts) == ("exact", 4, 4)
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("kernel, at", [("below", PLACE + 512), ("above", PLACE + 508), ("above", PLACE - 508)])
+def test_what_is_written_into_a_buffer_changes_it(tmp_path, isa, kernel, at):
+    site = neighbours(tmp_path, kernel, isa, at)
+    assert site.status == "data-dependent" and "may write" in site.reason
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_what_is_written_before_a_buffer_does_not_change_it(tmp_path, isa):
+    assert neighbours(tmp_path, "above", isa, PLACE - 512).status == "exact"

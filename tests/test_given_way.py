@@ -4,12 +4,14 @@ for certain.
 
 import pytest
 from convergence_programs import MORE, T, _Kernel
+from machine_code import STATED
 
 import ptxaudit
 from ptxaudit.engine.answer.result import Status
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 
@@ -47,9 +49,13 @@ def claim(*behind: str, trips=(LANE, ir.Const(1)), stride=128, counted=False):
             ir.Op("shl", (ADDRESS,), (T, ir.Const(2))),
         )
     store = len(k.out)
-    k.put("STS [R4], RZ", ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"), site=ir.Site("STS", ADDRESS))
+    k.put(
+        "STS [R4], RZ",
+        ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"),
+        site=with_access(ir.Site("STS", ADDRESS), ()),
+    )
     k.put("EXIT", control=ir.Control("exit"))
-    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192)
+    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192, **STATED)
     result = evaluate(
         function,
         graph.build(function),
@@ -134,9 +140,13 @@ def behind_a_collective(inner: str):
     k.put("WARPSYNC.COLLECTIVE", control=ir.Control("warpsync", (10,)))
     k.put("ENDCOLLECTIVE")
     k.put("BSYNC B0", control=ir.Control("sync", (), None, B0))
-    k.put("STS [R4], RZ", ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"), site=ir.Site("STS", ADDRESS))
+    k.put(
+        "STS [R4], RZ",
+        ir.Op("store", (), (ADDRESS, ir.Const(0)), 32, space="shared"),
+        site=with_access(ir.Site("STS", ADDRESS), ()),
+    )
     k.put("EXIT", control=ir.Control("exit"))
-    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192)
+    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192, **STATED)
     launch = Launch("program", grid=(1,), block=(32,), param_bytes=b"")
     (site,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     return site.requests

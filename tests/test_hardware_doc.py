@@ -15,8 +15,8 @@ sys.path.insert(0, str(ROOT))
 from bench import hardware_doc  # noqa: E402
 from ptxaudit import score_request  # noqa: E402
 from ptxaudit.hardware import machines  # noqa: E402
-from ptxaudit.hardware.access import UNSCORED  # noqa: E402
 from ptxaudit.hardware.banks import classify  # noqa: E402
+from ptxaudit.hardware.unscored import UNSCORED  # noqa: E402
 from ptxaudit.ui.render.svg import LATE, picture  # noqa: E402
 
 PICTURES = [one for section in hardware_doc.SECTIONS for one in section.pictures]

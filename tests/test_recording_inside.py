@@ -20,7 +20,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from recorded import CHECKOUT, TRITON_CACHE
 
-from ptxaudit.ui.recording.inside import adapters, hooks, memory
+from ptxaudit.ui.recording.inside import adapters, hooks, log, memory
 from ptxaudit.ui.recording.inside.adapters import cuda_core, cupy, inductor, numba, pycuda, release_of, triton
 from ptxaudit.ui.recording.inside.log import OVERFLOW, SLOTS, Code, Log, Site
 from ptxaudit.ui.recording.inside.recorder import Recorder
@@ -663,6 +663,35 @@ def test_pycuda_launches(tmp_path, recorder):
     assert "whose code was not seen" in events(tmp_path, "note")[0]["text"]
     patches.undo()
     assert not hasattr(Function()._launch_kernel, "__wrapped__") and len(events(tmp_path)) == 1
+
+
+def test_what_pointers_of_pycuda_lead_to_is_copied(tmp_path, monkeypatch):
+    """Addresses lie among the bytes of the parameters at multiples of 8: the driver knows which they are."""
+    copied = []
+
+    def contents(extents, most, stream):
+        copied.append((list(extents), most, stream))
+        return [(0x7F0000000000, memory.npy(b"abcd"))], ""
+
+    monkeypatch.setenv("PTXAUDIT_DEBUG", "1")
+    monkeypatch.setattr(pycuda, "is_pointer", lambda address: address >> 40 == 0x7F)
+    monkeypatch.setattr(log, "contents", contents)
+    recorder = Recorder()
+    recorder.open(Log(str(tmp_path), arrays=64))
+    launched = []
+    function_type = type("Function", (), {"_launch_kernel": lambda self, *arguments: launched.append(arguments)})
+    module_type = type("Module", (), {"get_function": lambda self, name: function_type()})
+    driver = SimpleNamespace(
+        Module=module_type, Function=function_type, module_from_buffer=lambda data, options=(): module_type()
+    )
+    pycuda.attach(driver, recorder, hooks.Patches())
+    kernel = driver.module_from_buffer(CUBIN, options=[]).get_function("k")
+    values = struct.pack("<QIIQ", 0x7F0000000000, 7, 9, 0x7F0000001000) + b"\x01\x02\x03"
+    kernel._launch_kernel((4, 2), (32, 1, 1), values, 0, SimpleNamespace(handle=77))
+    extents = [memory.Extent(0x7F0000000000), memory.Extent(0x7F0000001000)]
+    assert copied == [(extents, 64, 77)] and launched == [((4, 2), (32, 1, 1), values, 0, launched[0][-1])]
+    (launch,) = events(tmp_path)
+    assert launch["params"] == ["b:" + values.hex()] and [at for at, _ in launch["memory"]] == [0x7F0000000000]
 
 
 def test_numba_is_seen_where_it_launches_through_cuda_core(recorder):

@@ -7,13 +7,14 @@ import re
 import numpy as np
 import pytest
 import textcases
+from machine_code import STATED
 from test_ptx_cases import effects, lifted
 
 from ptxaudit.base.work import Account
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.simulate import Simulation
-from ptxaudit.engine.fixpoint.rows import environment
 from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.rows import environment
 from ptxaudit.engine.ops import OPS
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
@@ -121,7 +122,7 @@ def known_bits(value: Value) -> str:
 def test_what_is_known(case):
     code = instructions([*FRAME, *case.input.splitlines(), "EXIT"])
     parameters = (ir.Parameter("n", 0, 4), ir.Parameter("p", 8, 8))
-    function = ir.Function("k", "sass", "sm_90", code, True, parameters)
+    function = ir.Function("k", "sass", "sm_90", code, True, parameters, **STATED)
     found = [f"{name}: {said(value)}" for name, value in written(function).items()]
     assert "\n".join(found) == case.outputs["known"]
 

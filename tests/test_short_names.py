@@ -36,6 +36,7 @@ FLASH = (
         (FLASH, 70, "flash_fwd_kernel<Flash_fwd_kernel_traits<…>, true, false>"),
         ("void (anonymous namespace)::k<(Order)0, a::b<int>>(int*)", 20, "k<(Order)0, b<int>>"),
         ("a::K<X>::operator()(int) const", 15, "K<X>::operator…"),
+        ("m::k[abi:v1][abi:cw5](Array<int, 1>)", 40, "m::k(Array<int, 1>)"),
         ("k" * 80, 20, "k" * 19 + "…"),
     ],
 )

@@ -10,8 +10,8 @@ from twin import compare, opcodes
 
 from ptxaudit.base.work import Account
 from ptxaudit.engine.exec.simulate import Simulation
-from ptxaudit.engine.fixpoint.rows import environment
 from ptxaudit.engine.memory.environment import Facts
+from ptxaudit.engine.memory.rows import environment
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.ir.slices import Slice
 

@@ -5,7 +5,9 @@
 
 Each program runs once, under both: `ncu … python -m ptxaudit record … -- python triton_program.py`. FOLDER gets a folder
 a program, with the recording, `source.csv` and `raw.csv` (`ncu --import … --page source|raw --csv`), and `facts.json`.
-Programs whose launches the profiler would disturb, or be disturbed by, are recorded and not counted.
+What is recorded through the driver keeps the profiler out, and the profiler it: the program in C++, which does the same
+each time, runs once for each. Programs whose launches the profiler would disturb, or be disturbed by, are recorded and not
+counted.
 """
 
 from __future__ import annotations
@@ -34,10 +36,15 @@ COUNTED = {
     "gluon": ("triton", "torch", "numpy"),
     "cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy", "numpy"),
     "core": ("cuda-core", "cuda-bindings"),
+    "numba": ("numba-cuda", "numba", "cuda-core", "numpy"),
+    "pycuda": ("pycuda", "numpy"),
+    "native": ("nvidia-cuda-cupti",),
 }
+LIBRARIES = {"cupy_library": COUNTED["cupy"], "torch_library": ("torch", "numpy")}  # of others: nothing of it is kept
+THROUGH_THE_DRIVER = {"native", *LIBRARIES}  # recorded so, in a run of its own
 RECORDED_ONLY = {"inductor": ("torch", "triton"), "pallas": ("jax", "jaxlib")}
 ARRAYS = 65536  # bytes of an array that is kept
-LONGEST = 150  # seconds a program
+LONGEST = 400  # seconds a program
 KEPT_COLUMNS = (
     *("Address", "Source", "Instructions Executed", "L1 Wavefronts Shared", "L1 Wavefronts Shared Ideal"),
     "# Samples",  # tells a second launch from a table that is written twice
@@ -45,43 +52,63 @@ KEPT_COLUMNS = (
 KEPT_RAW = ("ID", "Kernel Name", "Block Size", "Grid Size")
 
 
+def program(name: str) -> list[str]:
+    return [f"./{name}_program"] if name == "native" else ["python3", f"{name}_program.py"]
+
+
 def record(name: str) -> list[str]:
     """The command that records a program."""
-    via = "auto" if name == "pallas" else "frameworks"
+    via = "driver" if name in THROUGH_THE_DRIVER else "auto" if name == "pallas" else "frameworks"
     return [
         *(sys.executable, "-m", "ptxaudit", "record", "--no-audit", "--via", via, "--arrays", str(ARRAYS)),
-        *("-o", "recording", "--", "python3", f"{name}_program.py"),
+        *("-o", "recording", "--", *program(name)),
     ]
 
 
 def counted(name: str) -> list[str]:
-    """The command that records a program while it is counted."""
+    """The command that counts what a program launches, and where both can be, records it."""
     metrics = [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS] + list(BY_INSTRUCTION)
     return [
         *("ncu", "--target-processes", "all", "--clock-control", "none", "--cache-control", "none"),
         *("--section", "SourceCounters", "--metrics", ",".join(metrics), "--force-overwrite", "--export", name),
-        *record(name),
+        *(program(name) if name in THROUGH_THE_DRIVER else record(name)),
     ]
+
+
+def commands(name: str) -> list[list[str]]:
+    if name in RECORDED_ONLY:
+        return [record(name)]
+    return [record(name), counted(name)] if name in THROUGH_THE_DRIVER else [counted(name)]
+
+
+def make(name: str, place: Path) -> None:
+    """The program, where it is run."""
+    if name == "native":
+        source = f"{name}_program.cu"
+        (place / source).write_bytes((HERE / source).read_bytes())
+        run(["nvcc", "-lineinfo", "-o", f"{name}_program", source], place)
+    else:
+        (place / f"{name}_program.py").write_bytes((HERE / f"{name}_program.py").read_bytes())
 
 
 def measure(folder: Path, only: list[str]) -> None:
     """Runs every program; one that fails does not stop the others."""
-    for name, packages in {**COUNTED, **RECORDED_ONLY}.items():
+    for name, packages in {**COUNTED, **LIBRARIES, **RECORDED_ONLY}.items():
         if only and name not in only:
             continue
         place = folder / name
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"{name}_program.py").write_bytes((HERE / f"{name}_program.py").read_bytes())
-        command = counted(name) if name in COUNTED else record(name)
-        run(command, place)
-        if name in COUNTED:
+        make(name, place)
+        for command in commands(name):
+            run(command, place)
+        if name not in RECORDED_ONLY:
             for page in ("source", "raw"):
                 run(["ncu", "--import", f"{name}.ncu-rep", "--page", page, "--csv"], place, place / f"{page}.csv")
         facts = {
             "device": device_line(gpu()),
             "python": platform.python_version(),
             "packages": dict(installed(packages)),
-            "command": " ".join(command).replace(sys.executable, "python"),
+            "command": "; ".join(" ".join(command).replace(sys.executable, "python") for command in commands(name)),
         }
         (place / "facts.json").write_text(json.dumps(facts, indent=1) + "\n")
 
@@ -147,8 +174,9 @@ def source_page(path: Path) -> str:
         if len(cells) >= 2 and cells[0] == "Kernel Name":
             rows.append(cells[:2])
         elif {"Address", "Source"} <= {*cells}:
-            columns = [cells.index(name) for name in KEPT_COLUMNS]
-            rows.append(list(KEPT_COLUMNS))
+            names = [name for name in KEPT_COLUMNS if name in cells]  # nothing was sampled of the shortest kernels
+            columns = [cells.index(name) for name in names]
+            rows.append(names)
         elif columns and len(cells) > max(columns):
             rows.append([cells[at] for at in columns])
     return written(rows)

@@ -10,7 +10,6 @@ from functools import cache, partial
 
 from msgspec.structs import replace
 
-from ptxaudit.base.errors import InputError
 from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
@@ -21,16 +20,17 @@ from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import LANES, Facts
-from ptxaudit.engine.memory.given import given
 from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.memory.reach import Reach
+from ptxaudit.engine.memory.rows import environment, three
+from ptxaudit.engine.memory.written import given
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
-from ptxaudit.hardware.memory import opcodes as memory
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Const, Function, Instruction, Site
+from ptxaudit.ir.nodes import Function, Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 Accesses = dict[int, banks.Access]  # by instruction
@@ -78,6 +78,14 @@ def not_begun(function: Function, spent: Exhausted) -> KernelResult:
     )
 
 
+def _reach(function: Function, graph: Graph, launch: Launch, facts: Facts) -> Reach | None:
+    """Of addresses under a launch that says where its buffers really are: where these were placed by us, a number says
+    nothing about what lies there."""
+    if launch.grid is None or launch.block is None or not launch.memory:
+        return None
+    return Reach(graph, environment(function, launch, facts, three(launch.block)))
+
+
 def _evaluated(
     function: Function,
     graph: Graph,
@@ -107,7 +115,8 @@ def _evaluated(
         code=code.functions,
     )
     if launch is not None and (launch.buffers or symbols.variables):
-        facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables))
+        reach = _reach(function, graph, launch, facts)
+        facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables, reach))
     facts = replace(facts, memory=code.beside(facts.memory))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(
@@ -200,15 +209,13 @@ def _accesses(
         if graph.block_of[i] not in graph.reachable and not concealed:
             listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
             continue
-        try:
-            access = _classified(function, i, in_clusters)
-        except InputError as error:
-            if concealed:
-                continue
-            listed[i] = SiteResult(
-                i, Status.UNKNOWN, Reason(Kind.NO_RULE, i, (site.opcode, error.what)), evidence="by rule"
-            )
+        if site.access is None:
+            if not concealed:
+                listed[i] = SiteResult(
+                    i, Status.UNKNOWN, Reason(Kind.NO_RULE, i, (site.opcode, site.no_rule)), evidence="by rule"
+                )
             continue
+        access = _in_cluster(site.access) if in_clusters and site.of == "shared" else site.access
         said = site.unscored or machine.refusal(access)
         if concealed:
             if not said:
@@ -227,21 +234,10 @@ def _accesses(
     return accesses, listed, counted, hidden
 
 
-def _classified(function: Function, index: int, in_clusters: bool) -> banks.Access:
-    """Raises InputError for an opcode that is not known."""
-    site = function.site(index)
-    if site.of != "shared":
-        return memory.classify(site.opcode, site.of)
-    access = banks.classify(site.opcode, _added(function, index))
-    return _varied(
-        access, in_clusters, access.access == "cp.async" and not (site.ignore is None and site.source_size is None)
-    )
-
-
 @cache
-def _varied(access: banks.Access, in_clusters: bool, may_fill: bool) -> banks.Access:
+def _in_cluster(access: banks.Access) -> banks.Access:
     """The same object for the same, so that what is remembered of an access is found again."""
-    return replace(access, clustered=in_clusters, zero_fill=access.zero_fill or may_fill)
+    return replace(access, clustered=True)
 
 
 def _waits(instruction: Instruction) -> bool:
@@ -313,14 +309,6 @@ def _code(function: Function, index: int) -> Hashable:
     """
     site, place = function.instructions[index].site, function.code_at(index)
     return place if site is None or site.of == "shared" else (place, site.of)
-
-
-def _added(function: Function, index: int) -> int | None:
-    """The constant that an atomic operation combines with memory, where the instruction names one."""
-    for op in function.instructions[index].ops:
-        if op.name == "atom" and len(op.src) > 1 and isinstance(op.src[1], Const):
-            return op.src[1].value
-    return None
 
 
 def _widest(machine: Machine, access: banks.Access, site: Site) -> tuple[int, int]:

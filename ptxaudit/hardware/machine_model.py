@@ -20,7 +20,7 @@ from enum import StrEnum
 from msgspec import field
 
 from ptxaudit.base.records import Record
-from ptxaudit.hardware.access import Access
+from ptxaudit.ir.access import Access
 
 MATRIX_ROWS = 8  # lanes that give the row addresses of one 8 x 8 matrix
 MATRIX_ROW_BYTES = 16

@@ -17,11 +17,11 @@ from ptxaudit.base import display
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import KeyedRecord
 from ptxaudit.hardware import machines
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks import classify
 from ptxaudit.hardware.banks.count import score
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.scores import Scores, first_with
+from ptxaudit.ir.access import Access
 
 DEFAULT_ARCH = "sm_90"
 ADDRESS_BITS = 32  # a shared address; the hardware's windows are smaller

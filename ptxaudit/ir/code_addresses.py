@@ -4,9 +4,10 @@ computed.
     .global .u64 table[2] = {f, g};     f -> 0x7f3000001380, table -> 0x10000000000100: what a load from it yields is
                                         known
 
-Where code lies is not known before it is loaded; the numbers are made up, as the addresses of told buffers are. Nothing
-may depend on them but what is called: an answer is taken only where two placements that have nothing in common give it.
-A table is taken to hold what the file gives it, where the kernel does not write it; the report names those tables.
+Where code lies is not known before it is loaded; the numbers are made up, as the addresses of specified buffers are.
+Nothing may depend on them but what is called: an answer is taken only where two placements that have nothing in common
+give it. A table is taken to hold what the file gives it, where the kernel does not write it; the report names those
+tables.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Op, Reg
 from ptxaudit.ir.operands import sources_of
 
-OF_DATA = ("global", "generic")  # spaces of loads whose data can be told
+OF_DATA = ("global", "generic")  # spaces of loads whose data can be specified
 LOOKING = "looking for the data that an address comes from"
 
 

@@ -312,6 +312,7 @@ class _Copy:
                     self.guard(op.guard),
                     op.space,
                     op.offset,
+                    op.read_only,
                 )
                 for op in ops
             ]

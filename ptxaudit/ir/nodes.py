@@ -31,6 +31,7 @@ from typing import Any, Literal
 from msgspec import field
 
 from ptxaudit.base.records import Record
+from ptxaudit.ir.access import Access
 
 # --- operands -------------------------------------------------------------------------------
 
@@ -118,6 +119,9 @@ class Guard(Record):
 # --- effects --------------------------------------------------------------------------------
 
 
+COPY_ASYNC, STORE_MATRIX = "copy.async", "store.matrix"
+
+
 class Op(Record):
     """One operation: a row of `engine.ops.table` applied to operands.
 
@@ -130,6 +134,9 @@ class Op(Record):
     Memory rows ("load", "store", "atom") also use
     space:  "global" | "shared" | "local" | "param" | "const" | "const:N" (SASS bank N) | "generic"
     offset: bytes added to the address operand src[0].
+    read_only: of a load that the code promises to be of memory that nothing writes (`ld.global.nc`, LDG.CONSTANT).
+    So do two that have no row and no results: COPY_ASYNC, whose bytes (attrs) a lane arrive some time later, and
+    STORE_MATRIX, rows of 16 bytes at the addresses of the first lanes (attrs: how many; () = of all).
     """
 
     name: str
@@ -140,6 +147,7 @@ class Op(Record):
     guard: Guard | None = None
     space: str = ""
     offset: int = 0
+    read_only: bool = False
 
     def __str__(self) -> str:
         text = f"{self.guard} " if self.guard else ""
@@ -206,6 +214,7 @@ class Site(Record):
     """One access of an instruction to a memory: what `banks` scores.
 
     opcode:  PTX (`st.shared.v2.u32`) or SASS (`LDS.128`) text, as `banks.classify` takes it.
+    access:  what it does (`hardware.accesses`); None where there is no rule for it, and no_rule says why.
     address: byte address operand; a window-relative 32-bit shared address, or for
              space "generic" a 64-bit generic one that may turn out not to be shared.
     source:  cp.async's global source operand; ignore: its ignore-src predicate;
@@ -228,6 +237,8 @@ class Site(Record):
     first: Literal["", "registers", "shared"] = ""  # of a matrix product: where its first factor comes from
     rows_apart: int | None = None  # of an access of a wmma fragment: bytes from a row to the next, where known
     of: Literal["shared", "global", "local"] = "shared"  # the memory whose requests are counted (`memory.sites`)
+    access: Access | None = None
+    no_rule: str = ""
 
 
 # --- the program ----------------------------------------------------------------------------
@@ -317,7 +328,15 @@ class Routine(Record):
 
 
 class Function(Record):
-    """A kernel or a device function that is called."""
+    """A kernel or a device function that is called.
+
+    isa: for what is written to be read: the stages behind ask for these, which the lifters state.
+    explicit_reconvergence: divergent lanes meet where the code says so (open/sync); otherwise at post-dominators.
+    absolute_shared: shared memory is addressed from its start, in one piece, and from bit 24 on stands the block's rank
+    in its cluster; otherwise an address is one of a variable, whose place is not known yet.
+    unique_places: no two instructions of the file have one place; otherwise several statements may be in one line.
+    register_pairs: numbers of 64 bits are in two registers each.
+    """
 
     name: str
     isa: Literal["ptx", "sass"]
@@ -338,6 +357,10 @@ class Function(Record):
         tuple[str, int], ...
     ] = ()  # of each instruction, the function and the index that it was copied from; () = all its own
     routines: tuple[Routine, ...] = ()  # of machine code as the file has it, in order, its own first
+    explicit_reconvergence: bool = False
+    absolute_shared: bool = False
+    unique_places: bool = False
+    register_pairs: bool = False
 
     def site(self, index: int) -> Site:
         """The access of an instruction that is one."""
@@ -351,18 +374,7 @@ class Function(Record):
 
     def code_at(self, index: int) -> Hashable:
         """Where the file has an instruction: the same for all its copies."""
-        return self.origin_of(index) if self.isa == "ptx" else self.instructions[index].place
-
-    @property
-    def explicit_reconvergence(self) -> bool:
-        """Divergent lanes meet where the code says so (open/sync); otherwise at post-dominators."""
-        return self.isa == "sass"
-
-    @property
-    def absolute_shared(self) -> bool:
-        """Shared memory is addressed from its start, in one piece, and from bit 24 on stands the block's rank in its
-        cluster; otherwise an address is one of a variable, whose place is not known yet."""
-        return self.isa == "sass"
+        return self.instructions[index].place if self.unique_places else self.origin_of(index)
 
 
 class Module(Record, eq=False):

@@ -36,6 +36,11 @@ def writes_local(op: Op) -> bool:
     return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
 
 
+def promised(instruction: Instruction) -> bool:
+    """The code promises that nothing writes what the instruction loads."""
+    return any(op.read_only for op in instruction.ops)
+
+
 class SharedWrites(Record):
     """What is followed of shared memory (engine/memory/tables.py). writers: instructions that may write it; valued:
     those of them whose values may be known; barriers: instructions that order accesses."""

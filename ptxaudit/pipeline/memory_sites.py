@@ -17,6 +17,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
 
 Memory = Literal["shared", "global", "local"]
@@ -45,7 +46,7 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
     """The function with a site for each access to the memories that are wanted."""
     if tuple(wanted) == ("shared",):
         return function
-    wide = "global" in wanted and function.isa == "sass"
+    wide = "global" in wanted and function.register_pairs
     starts: list[int] = []
     out: list[ir.Instruction] = []
     origin: list[tuple[str, int]] = []
@@ -76,9 +77,15 @@ def _with_halves(ops: tuple[ir.Op, ...]) -> tuple[ir.Op, ...]:
 
 def site_of(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
     """The site of an instruction in a memory; None where it does not access it."""
-    site = instruction.site
     if of == "shared":
-        return site
+        return instruction.site
+    site = _site_beside(instruction, of)
+    return None if site is None else with_access(site, instruction.ops)
+
+
+def _site_beside(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
+    """The same of a memory that is not shared, without its access."""
+    site = instruction.site
     if site is not None and site.source is not None:
         return _source(site) if of == "global" else None
     for op in instruction.ops:

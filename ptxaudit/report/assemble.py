@@ -21,7 +21,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
-from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
 from ptxaudit.frontend.launch.buffers import Buffer
@@ -29,7 +28,6 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.parameters import specified
 from ptxaudit.frontend.source_text import SourceLines
 from ptxaudit.hardware import banks
-from ptxaudit.hardware.memory import opcodes
 from ptxaudit.hardware.memory.rules import SECTOR
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.local_memory import LocalAccess
@@ -142,13 +140,12 @@ def site_entry(
 ) -> Site:
     """The report's entry of one access to shared memory. facts: of the kernel's code, where registers may be spilled
     there."""
-    instruction = function.instructions[result.index]
-    opcode = instruction.site.opcode if instruction.site else instruction.opcode
-    access, width = access_of(opcode)
+    instruction, site = function.instructions[result.index], function.site(result.index)
+    access, width = access_of(site)
     spilled = facts is not None and function.isa == "sass" and facts.kinds.get(function.origin_of(result.index)[1])
     return Site(
         **access_entry(function, result, ids.of(instruction, access), access, width, lines),
-        cause=cause_of(machine, opcode, result),
+        cause=cause_of(machine, site.access, result),
         kind="spill" if spilled else None,
         wavefronts=result.wavefronts,
         ideal=result.ideal,
@@ -159,9 +156,9 @@ def site_entry(
         lines=result.lines,
         lines_proved=result.lines_proved,
         lines_ideal=result.lines_ideal,
-        patterns=pattern_entries(result, machine, opcode) if patterns else (),
+        patterns=pattern_entries(result, machine, site.access) if patterns else (),
         distinct=max(result.distinct, len(result.patterns)) if patterns else None,
-        scored_as=f"{opcode} on {machine.name}" if patterns else "",
+        scored_as=f"{site.opcode} on {machine.name}" if patterns else "",
     )
 
 
@@ -200,10 +197,10 @@ def access_entry(
     }
 
 
-def pattern_entries(result: SiteResult, machine: banks.Machine, opcode: str) -> tuple[SitePattern, ...]:
+def pattern_entries(result: SiteResult, machine: banks.Machine, access: banks.Access | None) -> tuple[SitePattern, ...]:
     """The report's entries of a site's distinct requests."""
     counted = result.requests is not None
-    return tuple(pattern_entry(one, counted, turns_of(machine, opcode, one)) for one in result.patterns)
+    return tuple(pattern_entry(one, counted, turns_of(machine, access, one)) for one in result.patterns)
 
 
 def pattern_entry(pattern: Pattern, counted: bool, turns: tuple[int, ...] | None = None) -> SitePattern:
@@ -239,15 +236,15 @@ def mask_of(active: np.ndarray) -> int:
     return sum(1 << lane for lane in np.flatnonzero(active).tolist())
 
 
-def turns_of(machine: banks.Machine, opcode: str, pattern: Pattern) -> tuple[int, ...] | None:
+def turns_of(machine: banks.Machine, access: banks.Access | None, pattern: Pattern) -> tuple[int, ...] | None:
     """The round that serves each lane of a cp.async.ca whose sources are known, 0 for one that takes no part; None
     where the rounds of one pass are not what it costs."""
-    if pattern.sources is None:
+    if pattern.sources is None or access is None:
         return None
     from ptxaudit.hardware.banks.copies import slots
     from ptxaudit.hardware.banks.few import rounds_in_l1
 
-    count = machine.known_rule(banks.classify(opcode)).count
+    count = machine.known_rule(access).count
     to, source = (row.tolist() for row in slots(count, pattern.addresses, pattern.sources))
     turns, total = [0] * len(to), 0
     for start in range(0, len(to), count.lanes):
@@ -294,7 +291,7 @@ def memory_entry(
 ) -> MemorySite:
     """The report's entry of one access to global or local memory."""
     instruction, site = function.instructions[result.index], function.site(result.index)
-    access, width = access_of(site.opcode, site.of)
+    access, width = access_of(site)
     return MemorySite(
         **access_entry(function, result, ids.of(instruction, f"{site.of}.{access}"), access, width, lines),
         cause=memory_cause(result, site.of, width),
@@ -370,15 +367,11 @@ def span(interval: tuple[int, int] | None) -> Span | None:
     return None if interval is None or min(interval) < 0 else Span(*interval)
 
 
-def access_of(opcode: str, of: str = "shared") -> tuple[str, int | None]:
-    """(access word, bytes a lane) of an opcode; of one without a rule its first words and None. of: the memory that is
-    looked at.
-    """
-    try:
-        access = banks.classify(opcode) if of == "shared" else opcodes.classify(opcode, of)
-    except InputError:
-        return ".".join(opcode.split()[0].split(".")[:2]).lower(), None
-    return access.access, access.width
+def access_of(site: ir.Site) -> tuple[str, int | None]:
+    """(access word, bytes a lane) of a site; of one without a rule the first words of its opcode and None."""
+    if site.access is None:
+        return ".".join(site.opcode.split()[0].split(".")[:2]).lower(), None
+    return site.access.access, site.access.width
 
 
 def source_entry(source: ir.Source | None, lines: SourceLines) -> Source | None:
@@ -457,7 +450,7 @@ class SiteIds:
 
     @staticmethod
     def _word(site: ir.Site) -> str:
-        word = access_of(site.opcode, site.of)[0]
+        word = access_of(site)[0]
         return word if site.of == "shared" else f"{site.of}.{word}"
 
     def _stem(self, instruction: ir.Instruction, access: str) -> str:

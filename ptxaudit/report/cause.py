@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ptxaudit.base.errors import InputError
 from ptxaudit.base.words import listing
 from ptxaudit.engine.answer.result import Pattern, SiteResult
 from ptxaudit.hardware import banks
@@ -27,14 +26,10 @@ ONE_WORD = "are on one word and take turns"
 MOST_NAMED = 4  # lanes named one by one; of more, the first three and the last
 
 
-def cause_of(machine: Machine, opcode: str, result: SiteResult) -> str:
-    """A sentence, or "" where the site costs its ideal or nothing is known of its addresses."""
-    try:
-        access = banks.classify(opcode)
-    except InputError:
-        return ""
-    rule = machine.rule(access)
-    if rule is None:
+def cause_of(machine: Machine, access: banks.Access | None, result: SiteResult) -> str:
+    """A sentence, or "" where the site costs its ideal or nothing is known of its addresses, or of its opcode."""
+    rule = None if access is None else machine.rule(access)
+    if access is None or rule is None:
         return ""
     if rule.count.what is Counted.LINES:
         return _of_copy(machine, access, result)

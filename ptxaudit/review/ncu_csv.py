@@ -18,8 +18,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -47,6 +47,14 @@ COLUMNS = {
     "tag_requests": ("l1tagrequestsglobal", "memoryl1tagrequestsglobal"),
 }
 COUNTER = re.compile(r"l1tex__data_pipe_lsu_wavefronts_mem_shared(?:_(op_\w+?))?\.sum$")
+UNNAMED = "(anonymous namespace)"
+_TAGS = re.compile(r"\[[\w:,]+\]")
+_QUALIFIERS = re.compile(r"\b(?:\w+::|const\b)")
+_RESULTS = re.compile(r"\b(?:void|bool|char|short|int|long|float|double|unsigned|signed) (?=\w+::)")
+_SUFFIXES = re.compile(r"(?<=\d)[ul]+\b")
+_INSTANCE = re.compile(r"\(instance (\d+)\)")
+_PARENTHESES = re.compile(r"\([^()]*\)")
+_BRACKETS = str.maketrans("", "", "[]{}")
 _CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z ]+|long long)\)(?=-?\w)")
 
 Cells = Sequence[str]
@@ -212,26 +220,45 @@ def _dims(text: str) -> tuple[int, ...] | None:
 
 def _joined(profiles: list[Profile], launches: list[Profile]) -> list[Profile]:
     """Each profile with the counters of its launch, kernel by kernel in order; unless their numbers differ. The two
-    pages write one name in different ways: k<(int)8> and k<8>.
+    pages write one name in different ways: k<(int)8> and k<8>, a::b::k<const float *> and b::k<float const*>.
     """
-    waiting: dict[str, deque[Profile]] = defaultdict(deque)
-    for launch in launches:
-        waiting[spelled(launch.kernel)].append(launch)
-    count = Counter(spelled(profile.kernel) for profile in profiles)
-    whole = {name for name, queue in waiting.items() if len(queue) == count[name]}
-    return [_with_counters(profile, waiting, whole) for profile in profiles]
-
-
-def _with_counters(profile: Profile, waiting: Mapping[str, deque[Profile]], whole: Set[str]) -> Profile:
-    name = spelled(profile.kernel)
-    if name not in whole:
-        return profile
-    launch = waiting[name].popleft()
-    return replace(profile, counters=launch.counters, grid=launch.grid, block=launch.block)
+    out = list(profiles)
+    for alike in (spelled, simplified):
+        waiting: dict[str, deque[Profile]] = defaultdict(deque)
+        for launch in launches:
+            waiting[alike(launch.kernel)].append(launch)
+        left = defaultdict[str, list[int]](list)
+        for at, profile in enumerate(out):
+            left[alike(profile.kernel)].append(at)
+        taken = set()
+        for name, places in left.items():
+            if len(waiting[name]) == len(places):
+                for at, launch in zip(places, waiting[name], strict=True):
+                    out[at] = replace(out[at], counters=launch.counters, grid=launch.grid, block=launch.block)
+                    taken.add(id(launch))
+        launches = [launch for launch in launches if id(launch) not in taken]
+    return out
 
 
 @lru_cache(maxsize=4096)
 def spelled(name: str) -> str:
-    """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"."""
-    name = "".join(_CAST.sub("", bare_name(name)).split())
+    """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"; the tags of an ABI, written
+    k[abi:v1][abi:x], k[abi:v1,x] and k[v1,x], are left out.
+    """
+    name = "".join(_CAST.sub("", _TAGS.sub("", bare_name(name.replace("<unnamed>", UNNAMED)))).split())
     return name.replace("true", "1").replace("false", "0")
+
+
+@lru_cache(maxsize=4096)
+def simplified(name: str) -> str:
+    """As `spelled`, without what a page may leave out or write in another way: namespaces, `const`, types of parameters
+    and of results within a name, casts to enumerations.
+
+    "k<a::pair<const float *>, (a::Kind)1, void f<int>(T1)::[lambda() (instance 2)]>", as the profiler has it, and
+    "k<pair<float const*>, 1, f<int>(int)::{lambda()#2}>"  ->  "k<pair<float*>,1,f<int>::lambda#2>"
+    """
+    bare = bare_name(name.replace("<unnamed>", UNNAMED)).replace(UNNAMED + "::", "")
+    bare = _INSTANCE.sub(r"#\1", _QUALIFIERS.sub("", _RESULTS.sub("", bare)))
+    while (shorter := _PARENTHESES.sub("", bare)) != bare:
+        bare = shorter
+    return _SUFFIXES.sub("", spelled(bare)).translate(_BRACKETS)

@@ -10,14 +10,14 @@ profile has an instruction of the same kind: another build of the same source is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.report.model import Kernel, Report
 from ptxaudit.review.compare import SCHEMA, Comparison, Profile, Verdict, compare
-from ptxaudit.review.ncu_csv import spelled
+from ptxaudit.review.ncu_csv import simplified, spelled
 
 _OPCODE = re.compile(r"(?:@!?\w+\s+)?(\w+)")
 
@@ -91,8 +91,11 @@ def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
 
 
 def _of_name(kernels: Iterable[Kernel], name: str) -> list[Kernel]:
-    """The entries that a profiler's name is of: mangled, or demangled in its own spelling."""
-    spellings = (lambda text: text, spelled, lambda text: spelled(text).split("<")[0].rsplit("::")[-1])
+    """The entries that a profiler's name is of: mangled, or demangled in its own spelling; a name without arguments of
+    a template is of all its instances."""
+    spellings: list[Callable[[str], str]] = [lambda text: text, spelled, simplified]
+    if "<" not in simplified(name):
+        spellings.append(lambda text: simplified(text).split("<")[0])
     for alike in spellings:
         found = [kernel for kernel in kernels if alike(name) in (alike(kernel.name), alike(kernel.demangled))]
         if found:

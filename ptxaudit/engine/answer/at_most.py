@@ -12,9 +12,9 @@ import numpy as np
 from ptxaudit.engine.domain.known_bits import Tristate, add, known_part, resized
 from ptxaudit.engine.domain.value import Value, array_zeros, lane_uniform
 from ptxaudit.engine.memory.environment import LANES
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks import partial
 from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.ir.access import Access
 
 ADDRESS_BITS = 32  # of shared memory
 

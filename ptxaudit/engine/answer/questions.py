@@ -17,12 +17,10 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
-from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.domain.value import POINTER_LIMIT
-from ptxaudit.engine.memory.given import READ_ONLY
 from ptxaudit.engine.memory.origins import LOWEST_POINTER, Origins
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
@@ -33,6 +31,7 @@ from ptxaudit.ir.data_sources import OF_DATA, DataSources
 from ptxaudit.ir.deciding import Deciding
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Special, Unknown
+from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is specified
@@ -92,11 +91,7 @@ def _scored(function: Function, index: int, machine: Machine) -> banks.Access | 
     site = function.instructions[index].site
     if site is None or site.space != "shared" or site.unscored:
         return None
-    try:
-        access = banks.classify(site.opcode)
-    except InputError:
-        return None
-    return None if machine.refusal(access) else access
+    return None if site.access is None or machine.refusal(site.access) else site.access
 
 
 class _Asking:
@@ -209,7 +204,7 @@ class _Asking:
         """Whether a load would take what is specified of the memory that a pointer leads to: none that the kernel may
         write, unless the load is promised to be of read-only memory.
         """
-        if not READ_ONLY.isdisjoint(self.function.instructions[index].opcode.split(".")):
+        if promised(self.function.instructions[index]):
             return True
         return self._written is not None and name not in self._written
 
@@ -241,7 +236,7 @@ class _Asking:
 
     @cached_property
     def _bits(self) -> dict[tuple[str, str], int]:
-        """A bit for each thing that may be told, in the order of the program."""
+        """A bit for each thing that may be specified, in the order of the program."""
         pairs = dict.fromkeys(pair for i in self.function.instructions for op in i.ops for pair in self._sources(op))
         return {pair: NOT_SPECIFIED << 1 + n for n, pair in enumerate(pairs)}
 

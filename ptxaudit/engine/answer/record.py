@@ -14,10 +14,10 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.records import Record
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.answer.kept import Keeper
-from ptxaudit.engine.answer.result import Case, Pattern
+from ptxaudit.engine.answer.result import Case, Pattern, ranges
+from ptxaudit.engine.answer.totals import EVIDENCE, Scores, Totals
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.memory import sectors
@@ -26,25 +26,9 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 4096  # distinct request groups kept before they are scored
 FARTHEST = np.iinfo(np.int64).max  # of an address: beyond all others
-EVIDENCE = ("by rule", "measured")  # the weaker first
 SCORING = "scoring requests"
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
 FLUSHED = 4  # steps of keeping one request that was scored
-
-
-def ranges(numbers: list[int]) -> str:
-    """1, 3, 5, 7, 9 -> "{1, 3, … 9}"; 0, 1, 2, 3, 8 -> "{0–3, 8}"; short lists whole."""
-    if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
-        return f"{{{numbers[0]}, {numbers[1]}, … {numbers[-1]}}}"
-    if len(numbers) <= 4:
-        return "{" + ", ".join(map(str, numbers)) + "}"
-    runs: list[list[int]] = []
-    for n in numbers:
-        if runs and n == runs[-1][1] + 1:
-            runs[-1][1] = n
-        else:
-            runs.append([n, n])
-    return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
 
 
 def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
@@ -56,61 +40,6 @@ def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
     """Why a machine's rule gives a range for requests of an access; None where it does not."""
     said = machine.why_range(access)
     return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
-
-
-@dataclass
-class Totals:
-    """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines,
-    lines_low: so with k; line_class_max: of any request at most, line_class_low: of some request at least,
-    line_class_each: of each at least."""
-
-    low: int = 0
-    high: int = 0
-    ideal: int = 0
-    ideal_most: int = 0
-    ways: int = 0
-    per_low: int | None = None
-    per_high: int | None = None
-    ideal_low: int | None = None
-    ideal_high: int | None = None
-    lines: int = 0
-    lines_ideal: int = 0
-    lines_low: int = 0
-    line_class_max: int = 0
-    line_class_low: int = 0
-    line_class_each: int | None = None
-    uncounted: bool = False  # cp.async.cg: no counter sees its wavefronts
-
-
-class _Scores(Record):
-    """The fields of `banks.Scores` that are used here, combined over residues of the base. ideal, ideal_most: the least
-    and the most that it may be; lines, lines_low: so."""
-
-    low: np.ndarray
-    high: np.ndarray
-    ideal: np.ndarray
-    ways: np.ndarray
-    lines: np.ndarray | None
-    lines_ideal: np.ndarray | None
-    evidence: str
-    ideal_most: np.ndarray
-    lines_low: np.ndarray | None
-
-    @classmethod
-    def of(cls, scores: banks.Scores) -> _Scores:
-        """Copies, to be changed."""
-        least = scores.lines if scores.lines_low is None else scores.lines_low
-        return cls(
-            np.array(scores.low),
-            np.array(scores.high),
-            np.array(scores.ideal),
-            np.array(scores.ways),
-            None if scores.lines is None else np.array(scores.lines),
-            None if scores.lines_ideal is None else np.array(scores.lines_ideal),
-            evidence=scores.evidence,
-            ideal_most=np.array(scores.ideal),
-            lines_low=None if least is None else np.array(least),
-        )
 
 
 @dataclass
@@ -396,7 +325,7 @@ class SiteRecord:
         steps: np.ndarray,
         words: np.ndarray,
         filled: np.ndarray | None = None,
-    ) -> _Scores:
+    ) -> Scores:
         """Scores of all requests; where the base is not known well enough, the range over its residues;
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
         rule lets fewer distinct words cost more)."""
@@ -405,7 +334,7 @@ class SiteRecord:
         if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
             self.loose = self.loose or Reason(Kind.ZERO_LANES)
         loose = steps < shift
-        out = _Scores.of(scores)
+        out = Scores.of(scores)
         if not loose.any() and not words.any():
             return out
         low, high, ideal, ideal_most, ways = out.low, out.high, out.ideal, out.ideal_most, out.ways
@@ -566,36 +495,3 @@ class SiteRecord:
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()
         return () if self.many_trips or len(self.trips) < 2 else tuple((t[0], t[1], t[2]) for t in self.trips)
-
-
-class Elsewhere(Record):
-    """Issues of a generic access that go to other memory than shared."""
-
-    record: SiteRecord
-
-    def add(self, weights: np.ndarray, active: np.ndarray, times: int = 1) -> None:
-        self.record.elsewhere += int(weights.sum()) * times
-        self.record.elsewhere_active += int(active.sum()) * times
-
-
-class Mixed(Record):
-    """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that the
-    others may add.
-    """
-
-    record: SiteRecord
-
-    def add(self, weights: np.ndarray, more: np.ndarray, times: int = 1) -> None:
-        self.record.mixed += int((weights * more).sum()) * times
-        self.record.mixed_most = max(self.record.mixed_most, int(more[weights > 0].max(initial=0)))
-
-
-class Nowhere(Record):
-    """Requests with known lanes whose addresses are not known."""
-
-    record: SiteRecord
-
-    def add(
-        self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None, times: int = 1
-    ) -> None:
-        self.record.add_unknown(active, weights * times, reason, most)

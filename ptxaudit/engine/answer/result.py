@@ -22,6 +22,21 @@ class Case(Record):
     ideal: int | None = None
 
 
+def ranges(numbers: list[int]) -> str:
+    """1, 3, 5, 7, 9 -> "{1, 3, … 9}"; 0, 1, 2, 3, 8 -> "{0–3, 8}"; short lists whole."""
+    if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
+        return f"{{{numbers[0]}, {numbers[1]}, … {numbers[-1]}}}"
+    if len(numbers) <= 4:
+        return "{" + ", ".join(map(str, numbers)) + "}"
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
+
+
 class Pattern(Record):
     """One distinct request of a site: up to a uniform shift, `count` requests look like this (0: how many is not known,
     nor which lanes take part in each).

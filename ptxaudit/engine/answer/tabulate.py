@@ -18,8 +18,8 @@ import numpy as np
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import REQUEST, Account, elements
-from ptxaudit.engine.answer.record import SiteRecord, ranges
-from ptxaudit.engine.answer.result import Case
+from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.answer.result import Case, ranges
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.value import (

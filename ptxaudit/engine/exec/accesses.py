@@ -16,21 +16,22 @@ from ptxaudit.base.work import BLOCK, REQUEST
 from ptxaudit.engine.answer import residues
 from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.kept import Keeper
-from ptxaudit.engine.answer.record import Elsewhere, Mixed, Nowhere, SiteRecord
+from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
+from ptxaudit.engine.answer.without_figure import Elsewhere, Mixed, Nowhere
 from ptxaudit.engine.domain import affine, alike
 from ptxaudit.engine.domain.alternatives import as_unknown
-from ptxaudit.engine.domain.block_ranges import dimensions
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, array_zeros, signed, squeeze
+from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.registers import View
-from ptxaudit.engine.exec.rounds import NotAffine
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.states import why_undecided
 from ptxaudit.engine.exec.warp_step import address_of, participants
 from ptxaudit.engine.memory import clusters, copied
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.hardware import banks
 from ptxaudit.ir.nodes import Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, first_of

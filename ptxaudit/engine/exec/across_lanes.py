@@ -20,8 +20,8 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.exec.members import members, several, words_of
-from ptxaudit.engine.exec.registers import FULL_MASK, Guarded, Results, View, active_lanes, pack, place_at, unpack
 from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.registers import FULL_MASK, Guarded, Results, View, active_lanes, pack, place_at, unpack
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -91,7 +91,7 @@ def _of_its_group(bits: int, index: int) -> Value:
     return opaque(bits, Reason(Kind.OF_ITS_GROUP, index))
 
 
-def _apart(op: Op, view: View, index: int, guard: Guarded) -> Results:
+def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
     """Whether a living lane of a mask is not active, or does not vote yes: one answer for all active lanes.
 
     Where it is not specified which lanes live, the active ones do at least, and no more than exist.
@@ -119,8 +119,8 @@ def _apart(op: Op, view: View, index: int, guard: Guarded) -> Results:
 
 
 def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
-    if kind == "apart":
-        return _apart(op, view, index, guard)
+    if kind == "diverged":
+        return _diverged(op, view, index, guard)
     p = view.read(op.src[0])
     bits = 32 if kind == "ballot" else 1
     groups = _members(op, 1, view, guard)

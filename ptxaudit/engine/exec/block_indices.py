@@ -12,13 +12,13 @@ from collections.abc import Callable
 import numpy as np
 
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.block_ranges import block_terms, decide, dimensions, made_of
 from ptxaudit.engine.domain.value import opaque
+from ptxaudit.engine.exec.block_ranges import block_terms, decide, dimensions, made_of
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.registers import View, guard_mask
 from ptxaudit.engine.exec.running import NeedBlocks, Run
+from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.ir.nodes import Op, Reg
 from ptxaudit.ir.operands import opaque_load

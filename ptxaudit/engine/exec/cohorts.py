@@ -82,5 +82,5 @@ def united(parts: list[Cohort]) -> list[Cohort]:
 
 
 def either_state(a: State, b: State) -> State:
-    """What lanes bring along that come together: the doubts of both."""
+    """What lanes bring along that come together: what is undecided of both."""
     return first_of(a[0], b[0]), first_of(a[1], b[1])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     Uniform,
@@ -17,8 +19,9 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.exec.across_lanes import ACROSS
 from ptxaudit.engine.exec.lane_memory import generic_results, memory_results
-from ptxaudit.engine.exec.registers import Guarded, View, fill, forget_local, guard_mask, place_at, symbol_of
+from ptxaudit.engine.memory.registers import Guarded, View, fill, forget_local, guard_mask, place_at, symbol_of
 from ptxaudit.engine.ops import operations
+from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.engine.ops.row import Row
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
@@ -49,6 +52,27 @@ def execute(op: Op, view: View, index: int) -> None:
                 view.suppose_copy(reg, op)
         else:
             view.write_perhaps(reg, value, op.guard, undecided, index)
+
+
+def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
+    if op.name.startswith("setp."):
+        a, b = (affine.fit(view.read(s), op.bits) for s in op.src)
+        guard, undecided = guard_mask(view, op.guard)
+        if undecided is not None:
+            raise NotAffine
+        result = lap.compare(op.name.removeprefix("setp."), a, b, view.mask if guard is None else guard)
+        if op.dst[0] is not None:
+            view.write(op.dst[0], result, guard)
+        return
+    before = {u for s in op.src for u, _ in view.read(s).terms}
+    execute(op, view, index)
+    for d in op.dst:
+        if d is not None:
+            after = view.read(d)
+            if isinstance(after, UpperHalf):
+                after = after.whole
+            if after.poison is not None or after.valid is not None or any(u not in before for u, _ in after.terms):
+                raise NotAffine
 
 
 def _looks_across(op: Op) -> bool:

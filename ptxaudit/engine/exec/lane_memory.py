@@ -23,9 +23,9 @@ from ptxaudit.engine.domain.value import (
     squeeze,
     unknown,
 )
-from ptxaudit.engine.exec.registers import Guarded, Results, View, active_lanes, blend, forget_local, place_at, take
 from ptxaudit.engine.memory.clusters import remote
 from ptxaudit.engine.memory.environment import WINDOW_ZEROS, Environment
+from ptxaudit.engine.memory.registers import Guarded, Results, View, active_lanes, blend, forget_local, place_at, take
 from ptxaudit.engine.memory.spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason

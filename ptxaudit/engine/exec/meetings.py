@@ -13,9 +13,9 @@ import numpy as np
 from ptxaudit.base.arrays import distinct
 from ptxaudit.engine.exec.cohorts import Cohort, either_state
 from ptxaudit.engine.exec.convergence import Warps
-from ptxaudit.engine.exec.registers import FULL_MASK, pack, unpack
 from ptxaudit.engine.exec.running import Met, Run
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.registers import FULL_MASK, pack, unpack
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.nodes import Instruction
 from ptxaudit.ir.reasons import Kind, Reason

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
@@ -33,14 +34,14 @@ from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.rounds import NotAffine, Round, Unsafe
 from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.memory.cells import Unsafe
 from ptxaudit.engine.ops.halves import UpperHalf, as_plain, whole_of
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.reasons import Kind, Reason
 
 if TYPE_CHECKING:
-    from ptxaudit.engine.exec.registers import Name
+    from ptxaudit.engine.memory.registers import Name
 
     Kept = dict[Name, Value]  # what registers hold
     Steps = dict[Name, Value | "_Still"]

@@ -12,12 +12,12 @@ import numpy as np
 
 from ptxaudit.base.work import BLOCK, Account, elements
 from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort, merged
-from ptxaudit.engine.exec.registers import Registers, take
-from ptxaudit.engine.exec.rounds import NotAffine, Round
 from ptxaudit.engine.memory import given
 from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.registers import Registers, take
 from ptxaudit.engine.memory.shadow import Shadow
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op, Reg

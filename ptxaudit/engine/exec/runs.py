@@ -20,13 +20,12 @@ from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.observe import never_there
 from ptxaudit.engine.answer.record import SiteRecord, rule_range
 from ptxaudit.engine.answer.result import SiteResult, unfinished
-from ptxaudit.engine.exec.rounds import Unsafe
 from ptxaudit.engine.exec.running import NeedBlocks
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
-from ptxaudit.engine.fixpoint.rows import environment, three
 from ptxaudit.engine.memory import tables
-from ptxaudit.engine.memory.cells import GRAIN
+from ptxaudit.engine.memory.cells import GRAIN, Unsafe
 from ptxaudit.engine.memory.environment import LANES, Environment, Facts
+from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.shadow import MOST_CELLS
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.banks import Access

@@ -17,7 +17,7 @@ Branches on values that are not known are stepped over: what they may have chang
 the accesses inside are marked, and the answer for those is left to `infer`.
 
 The parts: what an instruction does to the lanes of a cohort (`warp_step`, `accesses`), where they go (`transfers`), who
-waits for whom (`convergence`, `meetings`), what cannot be followed (`not_followed`), loops in closed form (`repeat`).
+waits for whom (`convergence`, `meetings`), what is not decided (`undecided_control`), loops in closed form (`repeat`).
 With a plan of `tables`, numbers that are written to shared memory and read back are followed (`tracked`); the
 warps of a block then wait for each other at its barriers.
 """
@@ -30,22 +30,22 @@ import numpy as np
 
 from ptxaudit.base.work import OPERATION, Account, elements
 from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import known, opaque
 from ptxaudit.engine.exec import warp_step
 from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.block_indices import BlockIndices, cut
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
-from ptxaudit.engine.exec.effects import execute
+from ptxaudit.engine.exec.effects import execute, execute_in_round
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.not_followed import NotFollowed
-from ptxaudit.engine.exec.registers import View
 from ptxaudit.engine.exec.repeat import Repeats
-from ptxaudit.engine.exec.rounds import NotAffine, execute_in_round
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.transfers import Transfers
+from ptxaudit.engine.exec.undecided_control import UndecidedControl
 from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.memory.shadow import BlocksNeeded
 from ptxaudit.engine.memory.tables import Plan
 from ptxaudit.ir import frames
@@ -88,8 +88,8 @@ class Simulation(Run):
         self.repeats = Repeats(self, self.warps, self.meetings, self.accesses, self.drain)
         self.tracked = None if plan is None else TrackedMemory(self, self.warps, plan)
         self.shadow = None if self.tracked is None else self.tracked.shadow
-        self.not_followed = NotFollowed(self, self.warps, self.meetings, self.tracked)
-        self.transfers = Transfers(self, self.warps, self.meetings, self.not_followed, self.tracked)
+        self.unresolved = UndecidedControl(self, self.warps, self.meetings, self.tracked)
+        self.transfers = Transfers(self, self.warps, self.meetings, self.unresolved, self.tracked)
 
     def run(self) -> None:
         rows = np.arange(self.env.rows)
@@ -125,7 +125,7 @@ class Simulation(Run):
         wanted, branches = self.part.instructions, self.part.branches
         while True:
             if pc >= len(self.instructions):
-                left = self.not_followed.exit(cohort, cohort.mask)  # those that waited for these
+                left = self.unresolved.exit(cohort, cohort.mask)  # those that waited for these
                 if left is not None:
                     self.push(left)
                 return

@@ -1,6 +1,6 @@
 """What is known where a block begins, why that is not more, and what remains of it where ways meet.
 
-State(registers, mask: lanes 0–15, exact: False, doubts: ("loaded from memory",))
+State(registers, mask: lanes 0–15, exact: False, undecided_by: ("loaded from memory",))
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
 from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
-from ptxaudit.engine.exec.registers import Name, Registers
+from ptxaudit.engine.memory.registers import Name, Registers
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 
 MOST_UNDECIDED = 16  # reasons kept of why the lanes that take part are not known
@@ -27,8 +27,8 @@ OUTER = frozenset(
 
 @dataclass(slots=True)
 class State:
-    """What is known where a block begins. mask: lanes that may be active; exact: they are; doubts: undecided branches
-    that led here, as reasons."""
+    """What is known where a block begins. mask: lanes that may be active; exact: they are; undecided_by: the branches
+    that are not and led here, as reasons."""
 
     registers: Registers
     mask: np.ndarray
@@ -48,7 +48,7 @@ class State:
 
 @dataclass
 class Branches:
-    """How the branches of the blocks were taken: "apart" (known, by lanes of one warp differently),
+    """How the branches of the blocks were taken: "divergent" (known, by lanes of one warp differently),
     "uniform" (not known, all lanes alike), "varying" (not known, by lane)."""
 
     kinds: dict[int, frozenset[str]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Branches:
         return not self.kinds.get(block, frozenset()).isdisjoint(kinds)
 
 
-# --- doubts ---------------------------------------------------------------------------------
+# --- what is not decided ---------------------------------------------------------------------
 
 
 def why_undecided(value: Value, index: int) -> Reason:

@@ -22,14 +22,14 @@ from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.effects import results_of
 from ptxaudit.engine.exec.lane_memory import widen
-from ptxaudit.engine.exec.registers import FULL_MASK, View, guard_mask, pack
-from ptxaudit.engine.exec.rounds import Unsafe
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory import clusters
+from ptxaudit.engine.memory.cells import Unsafe
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.registers import FULL_MASK, View, guard_mask, pack
 from ptxaudit.engine.memory.shadow import Shadow, Touch
-from ptxaudit.engine.memory.tables import COPIES, MATRICES, Plan, written
-from ptxaudit.ir.nodes import Instruction, Op
+from ptxaudit.engine.memory.tables import WRITES, Plan, written
+from ptxaudit.ir.nodes import COPY_ASYNC, Instruction, Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -68,7 +68,7 @@ class TrackedMemory:
         touch = self.shadow.touch(cohort.rows, self._together(cohort), active)
         if op.name == "load":
             return self._load(op, touch, where, view, index, guard)
-        if op.name in ("store", "atom") or instruction.opcode.startswith(COPIES + MATRICES):
+        if op.name in WRITES:
             if isinstance(where, Reason) and env.cluster != clusters.ALONE:
                 raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, index))
             values, size, lanes = written(op, instruction, view)
@@ -85,7 +85,7 @@ class TrackedMemory:
                 index,
                 view,
                 lap,
-                instruction.opcode.startswith(COPIES),
+                op.name == COPY_ASYNC,
                 lambda: (
                     self.plan.reach.of(index, op) if op.space == "shared" and env.cluster == clusters.ALONE else None
                 ),

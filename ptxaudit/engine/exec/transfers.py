@@ -12,17 +12,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ptxaudit.base.arrays import distinct
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.not_followed import NotFollowed
-from ptxaudit.engine.exec.registers import pack
-from ptxaudit.engine.exec.rounds import NotAffine
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
+from ptxaudit.engine.exec.undecided_control import UndecidedControl
 from ptxaudit.engine.exec.warp_step import gathers
+from ptxaudit.engine.memory.registers import pack
 from ptxaudit.ir.blocks import END, is_unresolved
 from ptxaudit.ir.nodes import Const, Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, first_of
@@ -40,13 +40,18 @@ class Transfers:
     """What transfers of control do, one method each."""
 
     def __init__(
-        self, run: Run, warps: Warps, meetings: Meetings, not_followed: NotFollowed, tracked: TrackedMemory | None
+        self,
+        run: Run,
+        warps: Warps,
+        meetings: Meetings,
+        unresolved: UndecidedControl,
+        tracked: TrackedMemory | None,
     ):
-        self.run, self.warps, self.meetings, self.not_followed, self.tracked = (
+        self.run, self.warps, self.meetings, self.unresolved, self.tracked = (
             run,
             warps,
             meetings,
-            not_followed,
+            unresolved,
             tracked,
         )
 
@@ -89,16 +94,16 @@ class Transfers:
             cohort.pc = target
             return cohort
         if not relevant:
-            return self.not_followed.step_over(instruction, cohort, None)
+            return self.unresolved.step_over(instruction, cohort, None)
         taken, undecided = self.warps.lanes_of(c.guard, cohort)
         if taken is None:
-            return self.not_followed.step_over(instruction, cohort, undecided)
+            return self.unresolved.step_over(instruction, cohort, undecided)
         rest = cohort.mask & ~taken
         return self._part(instruction, cohort, [(target, taken), (following, rest)])
 
     def _switch(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
         if not relevant:
-            return self.not_followed.step_over(instruction, cohort, None)
+            return self.unresolved.step_over(instruction, cohort, None)
         value = (
             self.warps.view(cohort).read(c.selector)
             if c.selector is not None
@@ -108,10 +113,10 @@ class Transfers:
             value.poison is not None and (np.broadcast_to(value.poison, cohort.mask.shape) & cohort.mask).any()
         )
         if value.terms or value.valid is not None or unknown_here or not c.targets:
-            return self.not_followed.step_over(instruction, cohort, value)
+            return self.unresolved.step_over(instruction, cohort, value)
         chosen = np.broadcast_to(value.base.astype(np.int64), cohort.mask.shape)
         if (chosen[cohort.mask] >= len(c.targets)).any():
-            return self.not_followed.step_over(
+            return self.unresolved.step_over(
                 instruction, cohort, opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
             )
         parts = []
@@ -203,10 +208,10 @@ class Transfers:
         if undecided is not None and self.run.round is not None:
             raise NotAffine
         if undecided is not None:
-            if instruction.index in self.not_followed.undecided_exits and cohort.undecided:
-                return self.not_followed.give_up(cohort, instruction.index, cohort.undecided)
-            self.not_followed.undecided_exits.add(instruction.index)
-            self.not_followed.lose(cohort)
+            if instruction.index in self.unresolved.undecided_exits and cohort.undecided:
+                return self.unresolved.give_up(cohort, instruction.index, cohort.undecided)
+            self.unresolved.undecided_exits.add(instruction.index)
+            self.unresolved.lose(cohort)
             cohort.undecided = first_of(
                 cohort.undecided,
                 Reason(Kind.ENDS, instruction.index, cause=why_undecided(undecided, instruction.index)),
@@ -214,19 +219,17 @@ class Transfers:
             cohort.pc = instruction.index + 1
             return cohort
         gone = cohort.mask if lanes is None else lanes
-        return self.not_followed.exit(cohort, gone, instruction.index + 1)
+        return self.unresolved.exit(cohort, gone, instruction.index + 1)
 
     def _call(self, instruction: Instruction, c: Control, cohort: Cohort) -> Cohort | None:
         following = instruction.index + 1
         if not c.targets:
-            return (
-                self.not_followed.call_unresolved(instruction, c, cohort) if is_unresolved(c) else cohort.at(following)
-            )
+            return self.unresolved.call_unresolved(instruction, c, cohort) if is_unresolved(c) else cohort.at(following)
         if len(cohort.calls) >= MAX_CALLS:
-            return self.not_followed.give_up(cohort, instruction.index, Reason(Kind.CALL_DEPTH, instruction.index))
+            return self.unresolved.give_up(cohort, instruction.index, Reason(Kind.CALL_DEPTH, instruction.index))
         lanes, undecided = self.warps.lanes_of(c.guard, cohort)
         if undecided is not None:
-            return self.not_followed.step_over(instruction, cohort, undecided)
+            return self.unresolved.step_over(instruction, cohort, undecided)
         inside = cohort.mask if lanes is None else lanes
         some = inside.any(axis=1)
         rest = cohort.mask & ~inside
@@ -253,7 +256,7 @@ class Transfers:
             return self._leave_kernel(instruction, c, cohort, relevant)
         lanes, undecided = self.warps.lanes_of(c.guard, cohort)
         if undecided is not None:
-            return self.not_followed.step_over(instruction, cohort, undecided)
+            return self.unresolved.step_over(instruction, cohort, undecided)
         going = cohort.mask if lanes is None else lanes
         return self._parts(
             cohort,

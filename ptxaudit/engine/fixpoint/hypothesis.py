@@ -31,9 +31,9 @@ from ptxaudit.engine.domain.value import (
     unknown,
     wholly_opaque,
 )
-from ptxaudit.engine.exec.registers import Name, forget_local
 from ptxaudit.engine.exec.states import State, common_zeros
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
+from ptxaudit.engine.memory.registers import Name, forget_local
 from ptxaudit.ir.reasons import Kind, Reason
 
 

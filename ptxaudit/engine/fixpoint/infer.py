@@ -19,13 +19,13 @@ from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.observe import Conclusions, Seen
 from ptxaudit.engine.answer.result import SiteResult, unfinished
+from ptxaudit.engine.answer.shape import Shape, is_two_dimensional, shapes_of
 from ptxaudit.engine.answer.tabulate import Observation
 from ptxaudit.engine.fixpoint import together
 from ptxaudit.engine.fixpoint.interpreter import Interpreter
 from ptxaudit.engine.fixpoint.loops import Paths
-from ptxaudit.engine.fixpoint.rows import Rows, rows_for
-from ptxaudit.engine.fixpoint.shape import Shape, is_two_dimensional, shapes_of
 from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.rows import Rows, rows_for
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
@@ -74,7 +74,7 @@ def infer(
     unknown.
 
     twins: access -> the first copy of the same instruction, which answers for all.
-    launch: with grid and block, or None. told: a launch whose parameters count although its shape is not specified.
+    launch: with grid and block, or None. specified: a launch whose parameters count although its shape is not known.
     """
     try:
         paths = _paths(function, graph.apart, accesses, account)

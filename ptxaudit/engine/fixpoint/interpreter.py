@@ -19,23 +19,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-import numpy as np
 from msgspec.structs import replace
 
-from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, elements
 from ptxaudit.engine.answer.tabulate import Observation
 from ptxaudit.engine.domain.value import (
-    EVERYWHERE,
     Uniform,
-    Value,
-    constant,
     opaque,
 )
 from ptxaudit.engine.exec import warp_step
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.registers import Name, Registers, View, forget_local, guard_mask
 from ptxaudit.engine.exec.states import (
     OUTER,
     State,
@@ -45,24 +39,22 @@ from ptxaudit.engine.exec.states import (
     without_trips,
 )
 from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
-from ptxaudit.engine.fixpoint.loops import Element, Loop, Order, Paths, blocks_of
-from ptxaudit.engine.fixpoint.meets import INFERRING, Meets
-from ptxaudit.engine.fixpoint.rows import Rows
+from ptxaudit.engine.fixpoint.loops import Loop, Paths
+from ptxaudit.engine.fixpoint.meets import INFERRING
+from ptxaudit.engine.fixpoint.transfers import Transfers, Undecided
 from ptxaudit.engine.memory import clusters, copied
+from ptxaudit.engine.memory.registers import Registers, View, guard_mask
+from ptxaudit.engine.memory.rows import Rows
 from ptxaudit.hardware import banks
-from ptxaudit.ir.blocks import END, is_unresolved
-from ptxaudit.ir.nodes import Control, Guard, Instruction, Op, Site
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.nodes import Guard, Instruction, Op, Site
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
+from ptxaudit.ir.weak_order import Element, Order, blocks_of
 
 UNROLL_TRIPS = 1024  # trips of a loop followed one by one before it is generalised
 UNROLL_SHARE = 1 / 60  # of all steps: what is not unrolled in so many is generalised too
 ALL_TRIPS = 2048  # trips of all loops together: one inside others is followed anew in each of theirs
 WIDEN_PASSES = 12
-MOST_DEAD = 2  # a state is rid of registers that are read no more when they are so many times the others
-
-
-class Undecided(Exception):
-    """A branch in a loop that is being unrolled is not decided by what is known."""
 
 
 class Mark(Record):
@@ -73,13 +65,13 @@ class Mark(Record):
     kinds: dict[int, frozenset[str] | None]
 
 
-class Interpreter(Meets):
+class Interpreter(Transfers):
     """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
 
     def __init__(self, paths: Paths, rows: Rows, accesses: Mapping[int, banks.Access], account: Account):
         """account: pays for the run, else it raises Exhausted."""
-        super().__init__(paths, account)
-        self.rows, self.accesses = rows, accesses
+        super().__init__(paths, rows, account)
+        self.accesses = accesses
         self.ahead: Interpreter | None = (
             None  # one that has run what the loops carry, by itself: what it found is likely to hold
         )
@@ -87,11 +79,8 @@ class Interpreter(Meets):
         self._begun: Order = []  # the element of the order that is being run
         self.seen: dict[int, list[Observation]] = defaultdict(list)
         self.failure: Reason | None = None  # why nothing is known of any site
-        self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(
-            list
-        )  # block -> (from where, state)s that arrived
         self.trips = 0  # followed one by one, in all loops
-        self.unrolling = self.widening = 0  # loops around this place that are just followed so, or widened
+        self.widening = 0  # loops around this place that are just widened
         # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
         # later pass around them; and the state that the last pass found to hold, where the next begins
         self.stuck: set[int] = set()
@@ -102,7 +91,6 @@ class Interpreter(Meets):
             int, tuple[Hypothesis, bool]
         ] = {}  # head -> what held last, and whether lanes left in different trips
         self._may_part = bool(self.graph.yielding) or self.function.explicit_reconvergence
-        self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
@@ -297,7 +285,7 @@ class Interpreter(Meets):
     def _exits_diverge(self, loop: Loop) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
         return (
-            any(self.branches.any(b, "varying", "apart") for b in loop.exits)
+            any(self.branches.any(b, "varying", "divergent") for b in loop.exits)
             or any(self.branches.any(b, "varying") for b in loop.outward)
             or any(self.branches.any(b, "uniform") and self._of_some(b, loop) for b in loop.exits)
         )
@@ -362,32 +350,12 @@ class Interpreter(Meets):
         self.after[block] = state
         self._leave(block, state)
 
-    def _give_way(self, block: int, state: State) -> None:
-        """Where only some lanes of a warp yield, those that wait for them may go on without them."""
-        some = state.mask.any(axis=1)
-        if not state.exact or (self.rows.env.exists & ~state.mask)[some].any():
-            self.given_way.add(block)
-
     def _sleep(self, block: int, guard: Guard, view: View, state: State) -> None:
         """Lanes that a guard chooses yield: the others need not wait for them."""
         if not is_uniform(view.read(guard.reg)):
             self.given_way.add(block)
             state.exact = False
             state.undecided_by += (one_of_each(Kind.YIELD),)
-
-    def _view(self, state: State) -> View:
-        """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
-        if state.mask is not self._seen_mask:  # few masks, in many blocks
-            self._seen_mask, self._whole = state.mask, bool(state.mask.all())
-        return View(
-            state.registers,
-            self.rows.env,
-            None,
-            state.mask,
-            self._whole,
-            state.exact,
-            bool(state.undecided_by) and any(d.data for d in state.undecided_by),
-        )
 
     @staticmethod
     def _part(instruction: Instruction, view: View, state: State) -> None:
@@ -439,177 +407,3 @@ class Interpreter(Meets):
             unknown = opaque(o.address.bits, remote or found.why)
             return replace(o, base=unknown, offset=0, located=replace(found, place=unknown))
         return replace(o, base=found.place, offset=0, located=found)
-
-    def _leave(self, block: int, state: State) -> None:
-        """Sends the state at the end of a block to those that may come next."""
-        last = self.function.instructions[self.graph.ends[block] - 1]
-        control, successors = last.control, self.paths.successors(block)
-        if control is not None and block in self.graph.calls:
-            self._call(block, control, state)
-        elif control is not None and is_unresolved(control):
-            self._call_unresolved(block, control, state)
-        elif control is None or len(successors) == 1 and not (control.guard and control.kind in ("exit", "ret")):
-            self._go(block, successors[0], state)
-        elif control.kind == "switch":
-            self._switch(block, control, state, successors)
-        elif control.kind in ("ret", "call") and control.guard is None:
-            for s in successors:
-                self._go(block, s, state)
-            if control.kind == "ret":
-                self.branches.put(block, "uniform")
-        else:
-            ends = control.kind == "exit" or control.kind == "ret" and successors == [END]
-            fall = self._block_at(last.index + 1)
-            if not self.paths.relevant(block):
-                self._go(block, fall if ends else successors[0], state)
-            elif control.kind == "ret":  # behind the calls of its routine, or nowhere
-                self._branch(block, control, state, [s for s in successors if s != fall], fall)
-            else:
-                self._branch(
-                    block,
-                    control,
-                    state,
-                    [END if ends or not control.targets else self._block_at(control.targets[0])],
-                    fall,
-                )
-
-    def _block_at(self, index: int) -> int:
-        """The block of an instruction; END behind the last."""
-        return self.graph.block_of[index] if index < len(self.graph.block_of) else END
-
-    def _call_unresolved(self, block: int, control: Control, state: State) -> None:
-        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
-        last = self.graph.ends[block] - 1
-        lanes, undecided = guard_mask(self._view(state), control.guard)
-        if self.paths.relevant(block) and (undecided is not None or lanes is None or lanes.any()):
-            state.exact, state.undecided_by = (
-                False,
-                either_undecided(state.undecided_by, (one_of_each(Kind.CALL_NOT_RESOLVED, last),)),
-            )
-            self.branches.put(block, "varying")
-        self._go(block, self._block_at(last + 1), state)
-
-    def _call(self, block: int, control: Control, state: State) -> None:
-        """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
-        start = self.graph.calls[block]
-        if self.paths.relevant(block):
-            part = state.of(state.mask)
-            if control.guard is not None:
-                view = self._view(state)
-                lanes, undecided = guard_mask(view, control.guard)
-                if lanes is not None:
-                    part.mask = lanes
-                if undecided is not None:
-                    part.exact = False
-                    part.undecided_by = either_undecided(
-                        state.undecided_by, (why_undecided(undecided, self.graph.ends[block] - 1),)
-                    )
-            if part.mask.any():
-                self._go(block, start, part)
-                if start in self.graph.giving_way:
-                    self._give_way(block, part)
-        values, overwritten = state.registers.values, self.graph.overwritten[start]
-        why = Reason(Kind.ROUTINE, self.graph.ends[block] - 1, (control.callee or "a routine",))
-        forget_local(state.registers)
-        for name in values.keys() & overwritten:
-            values[name] = opaque(values[name].bits, why)
-        if start in self.graph.ending:
-            state.exact, state.undecided_by = (
-                False,
-                either_undecided(state.undecided_by, (one_of_each(Kind.MAY_END, self.graph.ending[start]),)),
-            )
-        for s in self.graph.cfg.successors(block):
-            if s != start:
-                self._go(block, s, state)
-
-    def _branch(self, block: int, control: Control, state: State, targets: list[int], fall: int) -> None:
-        """Lanes in which the guard holds go to the target (one of the targets), others to what follows; where it is not
-        known, all of them both ways."""
-        assert control.guard is not None  # it would not be a branch
-        mask = state.mask
-        taken, guard = guard_mask(self._view(state), control.guard)
-        if taken is not None:
-            rest = mask & ~taken
-            torn = (taken.any(axis=1) & rest.any(axis=1)).any()
-            if torn:
-                self.branches.put(block, "apart")
-            if len(targets) > 1:
-                self.branches.put(block, "uniform")
-            for s, lanes in (*((t, taken) for t in targets), (fall, rest)):
-                if s != END and lanes.any():
-                    self._go(block, s, state.of(lanes))
-            return
-        assert guard is not None  # not known, where its lanes are not
-        uniform = is_uniform(guard) or not self.graph.may_diverge(self.graph.ends[block] - 1)
-        if self.unrolling:
-            raise Undecided
-        why = why_undecided(guard, self.graph.ends[block] - 1)
-        self.branches.put(block, "uniform" if uniform else "varying")
-        self.causes[block] = why
-        undecided_by = state.undecided_by if uniform else either_undecided(state.undecided_by, (why,))
-        for s, value in (*((t, True) for t in targets), (fall, False)):
-            if s == END:
-                continue
-            part = state.of(mask)
-            if not uniform:
-                part.exact, part.undecided_by = False, undecided_by
-                if guard.poison is not None and guard.poison is not EVERYWHERE and not guard.terms:
-                    part.mask = mask & (guard.poison | (guard.base == value))
-                    if not part.mask.any():
-                        continue
-            self._go(block, s, part, control.guard.reg.name, constant(value ^ control.guard.negated, 1))
-
-    def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
-        value = (
-            self._view(state).read(control.selector)
-            if control.selector is not None
-            else opaque(32, Reason(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
-        )
-        chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
-        if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
-            self.branches.put(block, "apart")
-            if control.choices and any(len(distinct(row[lanes])) > 1 for row, lanes in zip(chosen, state.mask)):
-                self.calls_diverge.add(block)
-            for k in distinct(chosen[state.mask]):
-                part = state.of(state.mask & (chosen == k))
-                if block in self.calls_diverge and not self.function.explicit_reconvergence:
-                    part.exact, part.undecided_by = (
-                        False,
-                        either_undecided(
-                            state.undecided_by, (one_of_each(Kind.CALLS_DIVERGE, self.graph.ends[block] - 1),)
-                        ),
-                    )
-                self._go(block, self.graph.block_of[control.targets[int(k)]], part)
-            return
-        if self.unrolling:
-            raise Undecided
-        uniform = is_uniform(value) or not self.graph.may_diverge(self.graph.ends[block] - 1)
-        self.branches.put(block, "uniform" if uniform else "varying")
-        if control.choices and not uniform:
-            self.calls_diverge.add(block)
-        for s in successors:
-            part = state.of(state.mask)
-            if not uniform:
-                part.exact = False
-                part.undecided_by = state.undecided_by + (why_undecided(value, self.graph.ends[block] - 1),)
-            self._go(block, s, part)
-
-    def _go(self, source: int, target: int, state: State, predicate: str = "", known: Value | None = None) -> None:
-        """The state at the end of a block is one of those that begin another, without most registers that are read no
-        more: all of them where lanes that are not active, or a loop's other trips, would mix in what they hold.
-
-        predicate, known: on a way that a predicate opened, the predicate is known.
-        """
-        if target != END and target in self.paths.live:  # else nothing lies there that matters
-            values, live = state.registers.values, self.paths.live[target]
-            if len(values) > MOST_DEAD * len(live) + MOST_DEAD or target in self.paths.heads or not state.mask.all():
-                kept: dict[Name, Value] = {n: values[n] for n in live if n in values}
-                if self.paths.local:
-                    kept |= {n: v for n, v in values.items() if type(n) is tuple}
-            else:
-                kept = dict(values)
-            if known is not None and predicate in live:
-                kept[predicate] = known
-            self.incoming[target].append(
-                (source, State(Registers(state.registers.rows, kept), state.mask, state.exact, state.undecided_by))
-            )

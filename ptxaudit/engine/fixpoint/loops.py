@@ -11,15 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, reduce
 from operator import or_
-from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
-from ptxaudit.engine.exec.registers import Name
 from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
+from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.dominance import immediate_dominators, tree_spans
 from ptxaudit.ir.dataflow.solve import reached, solve
@@ -28,15 +27,12 @@ from ptxaudit.ir.nodes import Function, Instruction, Op, Reg
 from ptxaudit.ir.operands import control_reads, site_reads
 from ptxaudit.ir.placed import place_of_change, place_of_loop
 from ptxaudit.ir.slices import Slice
+from ptxaudit.ir.weak_order import Order, blocks_of, loops_of, note_loops, weak_order
 
 ORDERING = "looking at the loops"
 BITS_A_STEP = 1_000  # of sets of registers that are numbers
 LOCAL = ("local",)  # stands for all of local memory among the names of registers
 MOST_CARRIED = 0.2  # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
-
-
-Element: TypeAlias = "int | tuple[int, Order]"  # of an order: a block, or a loop, of a head and the order of the rest
-Order = list[Element]
 
 
 class Loop(Record):
@@ -79,9 +75,9 @@ class Paths:
         self._successors: dict[int, list[int]] = {}
         account.spend(INSTRUCTION * (len(graph.starts) + len(part.instructions)), ORDERING)
         self.reduced = self._reduced_cfg()
-        self.order = _weak_order(self.reduced, 0)
+        self.order = weak_order(self.reduced, 0)
         self.loops: dict[int, frozenset[int]] = {}
-        _note_loops(self.order or [], frozenset(), self.loops)
+        note_loops(self.order or [], frozenset(), self.loops)
         self.heads = frozenset().union(*self.loops.values())
         self.dominators = {b: d for b, d in immediate_dominators(self.reduced, 0).items() if d is not None}
         self._loops: dict[int, Loop] = {}
@@ -132,7 +128,7 @@ class Paths:
         if not self._names:
             places = {
                 loop[0]: place_of_loop(self.function, self.graph, blocks_of([loop]))
-                for loop in _loops_of(self.order or [])
+                for loop in loops_of(self.order or [])
             }
             count, met = Counter(places.values()), Counter[str]()
             for one, place in sorted(places.items()):
@@ -208,7 +204,7 @@ class Paths:
     def carried(self) -> Paths | None:
         """The same for what the loops carry from trip to trip alone; None where that is nothing, or much of all."""
         held: dict[tuple[str, int], Reg] = {}
-        for head, body in _loops_of(self.order or []):
+        for head, body in loops_of(self.order or []):
             live, inside = self.live[head], self.loop(head, body).inside
             held.update(
                 ((d.name, head), d)
@@ -432,77 +428,3 @@ def set_bits(number: int) -> np.ndarray:
     """The places of the ones of a number."""
     octets = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
     return np.flatnonzero(np.unpackbits(octets, bitorder="little").view(bool))
-
-
-def _note_loops(elements: Iterable[Element], heads: frozenset[int], out: dict[int, frozenset[int]]) -> None:
-    """block -> the heads of the loops it lies in."""
-    for e in elements:
-        if isinstance(e, int):
-            out[e] = heads
-        else:
-            out[e[0]] = heads | {e[0]}
-            _note_loops(e[1], heads | {e[0]}, out)
-
-
-def _loops_of(elements: Iterable[Element]) -> Iterator[tuple[int, Order]]:
-    """All loops of an order, outer ones before those in them."""
-    for e in elements:
-        if not isinstance(e, int):
-            yield e
-            yield from _loops_of(e[1])
-
-
-def blocks_of(elements: Iterable[Element]) -> set[int]:
-    """All blocks of a part of an order."""
-    out: set[int] = set()
-    for e in elements:
-        if isinstance(e, int):
-            out.add(e)
-        else:
-            out.add(e[0])
-            out |= blocks_of(e[1])
-    return out
-
-
-def _weak_order(graph: nx.DiGraph[int], root: int) -> Order | None:
-    """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop; END left out.
-
-    None when a loop has several entries.
-    """
-    return _order(graph, graph, root)
-
-
-def _order(graph: nx.DiGraph[int], part: nx.DiGraph[int], entry: int | None) -> Order | None:
-    """The order of a part of the graph. (That END may be in it changes nothing: it leads nowhere.)"""
-    loops = {min(c): c for c in nx.strongly_connected_components(part) if len(c) > 1 or part.has_edge(*c, *c)}
-    if not loops:
-        return [b for b in nx.lexicographical_topological_sort(part) if b != END]
-    place = {
-        b: first for first, loop in loops.items() for b in loop
-    }  # a loop is one node, in the place of its first block
-    folded: nx.DiGraph[int] = nx.DiGraph()
-    folded.add_nodes_from(place.get(b, b) for b in part)
-    folded.add_edges_from((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
-    out: Order = []
-    for b in nx.lexicographical_topological_sort(folded):
-        if b in loops:
-            element = _loop_order(graph, loops[b], entry)
-            if element is None:
-                return None
-            out.append(element)
-        elif b != END:
-            out.append(b)
-    return out
-
-
-def _loop_order(graph: nx.DiGraph[int], loop: set[int], entry: int | None) -> tuple[int, Order] | None:
-    """(head, the order of the rest) of a strongly connected part; None when it has several entries."""
-    heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
-    if len(heads) != 1:
-        return None
-    rest = loop.difference(heads)
-    body: nx.DiGraph[int] = nx.DiGraph()  # (a view of a part asks its filter at every step)
-    body.add_nodes_from(rest)
-    body.add_edges_from((b, s) for b in rest for s in graph.successors(b) if s in rest)
-    order = _order(graph, body, None) if rest else []
-    return None if order is None else (heads[0], order)

@@ -26,7 +26,6 @@ from ptxaudit.engine.domain.value import (
     squeeze,
     unknown,
 )
-from ptxaudit.engine.exec.registers import Name, blend
 from ptxaudit.engine.exec.states import (
     Branches,
     State,
@@ -35,6 +34,7 @@ from ptxaudit.engine.exec.states import (
     lanes_that_agree,
 )
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
+from ptxaudit.engine.memory.registers import Name, blend
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.placed import place_of
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
@@ -107,7 +107,7 @@ class Meets:
         if calls_diverge & (between | {dominator}):
             return True
         return not between.isdisjoint(self.graph.yielding | self.given_way) and any(
-            self.branches.any(b, "varying", "apart") for b in between | {dominator}
+            self.branches.any(b, "varying", "divergent") for b in between | {dominator}
         )
 
     def _held(self, dominator: int, block: int) -> bool:
@@ -115,7 +115,7 @@ class Meets:
         for all.
         """
         return self.paths.gathers(dominator, block) or not any(
-            self.branches.any(b, "varying", "apart") for b in self.paths.on_the_way(dominator, block) | {dominator}
+            self.branches.any(b, "varying", "divergent") for b in self.paths.on_the_way(dominator, block) | {dominator}
         )
 
     def _apart(self, block: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxaudit.base.records import Record
-from ptxaudit.engine.exec.registers import Name
+from ptxaudit.engine.memory.registers import Name
 from ptxaudit.engine.ops.operations import ever_known
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.nodes import Guard, Op, Reg

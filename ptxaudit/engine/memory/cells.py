@@ -14,8 +14,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
-from ptxaudit.engine.exec.rounds import Unsafe
-from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.reasons import Kind, Reason, sentence
 
 GRAIN = 1 << 10  # bytes that are taken in at a time
 SEVERAL = -2  # in place of the one warp that has read or written
@@ -31,6 +30,15 @@ REASONS = {
     PLACE: Kind.READ_AFTER_UNPLACED_STORE,
     LATER: Kind.READ_BETWEEN_BARRIERS,
 }
+
+
+class Unsafe(Exception):
+    """What was taken as known of shared memory (`shadow`) may be otherwise. loads: the instructions that took it so,
+    where the run may be right without them."""
+
+    def __init__(self, reason: Reason, loads: frozenset[int] = frozenset()):
+        super().__init__(sentence(reason))
+        self.reason, self.loads = reason, loads
 
 
 class Bytes(Record):

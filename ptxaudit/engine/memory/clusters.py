@@ -2,7 +2,7 @@
 
 The window of shared memory holds that of all blocks of a cluster, 16 MiB each; machine code makes
 addresses of its own as (SR_CgaCtaId << 24) + offset. Where the bits from 24 on are not certainly those of
-the block itself, the access may leave it, and then other counters see it (hardware.access.UNSCORED["remote"]).
+the block itself, the access may leave it, and then other counters see it (hardware.unscored.UNSCORED["remote"]).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import Uniform, Value, constant, signed
-from ptxaudit.engine.exec.registers import View
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.memory.spaces import OF, OPEN, spaces_of, within
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.hardware.access import UNSCORED
+from ptxaudit.hardware.unscored import UNSCORED
 from ptxaudit.ir.nodes import Function, Special
 from ptxaudit.ir.reasons import Kind, Reason
 

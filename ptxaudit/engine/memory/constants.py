@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Table(Record):
-    """Bytes that lie together. known, told: which of them are, by the file or by the launch; by the launch."""
+    """Bytes that lie together. known, specified: which of them are, by the file or by the launch; by the launch."""
 
     variable: Variable
     content: np.ndarray  # uint8

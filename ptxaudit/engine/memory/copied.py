@@ -9,7 +9,7 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import array_zeros, constant, lane_uniform
-from ptxaudit.engine.exec.registers import View, guard_mask
+from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.nodes import Site
 
 LINE_BITS = 7  # of an address in a line of global memory, 128 bytes
@@ -41,18 +41,8 @@ def may_fill(site: Site) -> bool:
 def reading(site: Site, view: View, active: np.ndarray) -> np.ndarray | None:
     """Of a copy whose source is looked at, the active lanes that read it; None where that is not known. A lane that
     copies some of its bytes reads as one that copies all: they lie in one sector (measured, docs/hardware.md)."""
-    out = np.zeros(active.shape, bool)
-    if site.ignore is not None:
-        ignored, undecided = guard_mask(view, site.ignore)
-        if undecided is not None:
-            return None
-        out |= ignored
-    if site.source_size is not None:
-        size = view.read(site.source_size)
-        if not size.known:
-            return None
-        out |= size.base == 0
-    return active & ~out
+    zeros = _reading_nothing(site, view, active)
+    return None if zeros is None else active & ~zeros
 
 
 def filled(site: Site, view: View, active: np.ndarray, width: int | None) -> np.ndarray | None:
@@ -60,6 +50,15 @@ def filled(site: Site, view: View, active: np.ndarray, width: int | None) -> np.
     lane copies."""
     if site.ignore is None and site.source_size is None:
         return None
+    zeros = _reading_nothing(site, view, active, width, parts=False)
+    return None if zeros is None else zeros & active
+
+
+def _reading_nothing(
+    site: Site, view: View, active: np.ndarray, width: int | None = None, parts: bool = True
+) -> np.ndarray | None:
+    """Lanes that a predicate or a size of 0 keeps from reading; None where that is not known. parts: lanes may copy
+    some of the `width` bytes."""
     out = np.zeros(active.shape, bool)
     if site.ignore is not None:
         ignored, undecided = guard_mask(view, site.ignore)
@@ -68,8 +67,7 @@ def filled(site: Site, view: View, active: np.ndarray, width: int | None) -> np.
         out |= ignored
     if site.source_size is not None:
         size = view.read(site.source_size)
-        if not size.known or ((size.base != 0) & (size.base != width) & active).any():
+        if not size.known or not parts and ((size.base != 0) & (size.base != width) & active).any():
             return None
         out |= size.base == 0
-    result: np.ndarray | None = out & active
-    return result
+    return out

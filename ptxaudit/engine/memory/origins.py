@@ -33,7 +33,7 @@ from ptxaudit.ir.warp_operations import WARP
 FOLLOWING = "following where addresses come from"
 POINTER_BYTES = 8
 WORD, PAIR = 32, 64
-LOWEST_POINTER = 1 << 32  # device addresses begin above it: a told number below is none
+LOWEST_POINTER = 1 << 32  # device addresses begin above it: a number below is none
 MOST_ATOMS = 16  # alternatives that are distinguished
 
 

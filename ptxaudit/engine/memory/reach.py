@@ -9,8 +9,10 @@ Machine code has no variables: its ranges are of the address itself.
 
 from __future__ import annotations
 
+from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.ops import ranges
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.graph import Graph
@@ -43,7 +45,7 @@ class Reach:
             return Range(source.offset, source.offset, source.name) if source.space.startswith("shared") else None
         if isinstance(source, Special):
             value = self.env.special(source.name, source.bits)
-            return Range(int(value.base.min()), int(value.base.max())) if value.known else None
+            return Range(int(value.base.min()), int(value.base.max())) if value.known else _of_uniform(value)
         if not isinstance(source, Reg):
             return None
         out: Range | None = None
@@ -70,14 +72,19 @@ class Reach:
         op = self.graph.function.instructions[index].ops[position]
         if op.name == "load":
             return self._loaded(op, reg)
+        if op.name == "cvta.to" and op.attrs == ("global",):
+            return self._source(op.src[0], index, position)
         row = OPS.get(op.name)
-        if row is None or row.range is None or op.dst[:1] != (reg,):
+        if row is None or row.range is None:
             return None
         sources = [self._source(s, index, position) for s in op.src]
         sources = [Range(0, (1 << s.bits) - 1) if r is None and s.bits <= 32 else r for r, s in zip(sources, op.src)]
         bounded = [r for r in sources if r is not None]
         if len(bounded) < len(sources):
             return None
+        at = op.dst.index(reg)
+        if at:
+            return ranges.carries(op, at, *bounded) if op.name == "add3.carry" else None
         found: Range | None = row.range(op, *bounded)
         if found is None or found.name == "" and (found.low < 0 or found.high >= 1 << reg.bits):
             return None
@@ -85,8 +92,19 @@ class Reach:
 
     def _loaded(self, op: Op, reg: Reg) -> Range | None:
         bits, is_signed = (*op.attrs, False)[:2] if op.attrs else (op.bits, False)
-        if op.space == "param" and isinstance(op.src[0], Const) and len(op.dst) == 1:
-            value = self.env.parameter(op.src[0].value + op.offset, bits)
+        if op.space == "param" and isinstance(op.src[0], Const | Address):
+            start = op.src[0].value if isinstance(op.src[0], Const) else op.src[0].offset
+            value = self.env.parameter(start + op.offset + op.dst.index(reg) * bits // 8, bits)
             if value.known:
                 return Range(int(value.base.flat[0]), int(value.base.flat[0]))
         return Range(0, (1 << bits) - 1) if bits < 32 and bits < reg.bits and not is_signed else None
+
+
+def _of_uniform(value: Value) -> Range | None:
+    """Of an unknown as it is, such as %ctaid.x."""
+    if value.poison is not None or value.valid is not None or value.base.any() or len(value.terms) != 1:
+        return None
+    ((uniform, factor),) = value.terms
+    if uniform.low is None or uniform.low < 0 or uniform.high is None or (factor != 1).any():
+        return None
+    return Range(uniform.low, uniform.high)

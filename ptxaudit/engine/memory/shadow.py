@@ -32,11 +32,11 @@ from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import DTYPES, Value, known, resize, signed, squeeze
-from ptxaudit.engine.exec.registers import View, blend, fill
-from ptxaudit.engine.exec.rounds import NotAffine, Round, Unsafe
-from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells
+from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, REASONS, UNORDERED, VALUE, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.environment import LANES, SHARED_WINDOW, Environment
+from ptxaudit.engine.memory.registers import View, blend, fill
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.ir.nodes import Special
 from ptxaudit.ir.reasons import Kind, Reason

@@ -64,7 +64,7 @@ def _by_value(address: Value, shape: tuple[int, int]) -> np.ndarray:
     shared, local = window[SHARED] & ~window[LOCAL] & ~sure, window[LOCAL] & ~window[SHARED] & ~sure
     out = np.where(shared, SHARED, np.where(local, LOCAL, OPEN))
     out = np.where((sure | pointer) & ~window[SHARED] & ~window[LOCAL], GLOBAL, out)
-    out = np.where(number, GLOBAL, out)  # told as a pointer, or null
+    out = np.where(number, GLOBAL, out)  # specified as a pointer, or null
     if address.poison is not None:
         astray = astray | np.broadcast_to(address.poison, shape)
     return np.where(astray, OPEN, out).astype(np.int8)

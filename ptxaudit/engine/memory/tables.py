@@ -17,19 +17,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import DTYPES, Value
-from ptxaudit.engine.exec.registers import View
 from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.reach import Reach
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.ops import operations
-from ptxaudit.hardware import banks
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Const, Instruction, Op, Operand, Reg, Special, Unknown
+from ptxaudit.ir.nodes import (
+    COPY_ASYNC,
+    STORE_MATRIX,
+    Address,
+    Const,
+    Instruction,
+    Op,
+    Operand,
+    Reg,
+    Special,
+    Unknown,
+)
 from ptxaudit.ir.operands import SHARED_SPACES, SharedWrites
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.slices import Slice
@@ -40,8 +49,7 @@ MOST_OPERATIONS = 20_000  # looked at for what can be known
 ROW_BYTES = 16  # of a matrix
 WIDEST = 16  # bytes that a lane accesses at once
 
-COPIES = ("cp.async.ca", "cp.async.cg", "LDGSTS")  # each lane's bytes arrive some time later
-MATRICES = ("stmatrix", "STSM")  # rows of 16 bytes
+WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write where an operand says
 # What looks across lanes and has a result for known sources.
 _TRACKED = (*ACROSS, "cvta", "isspacep")  # beside what has a row
 
@@ -89,9 +97,7 @@ def plan(
 
 def _writes(instruction: Instruction) -> bool:
     """It may write shared memory, at places that can be followed."""
-    if instruction.opcode.startswith(COPIES + MATRICES):
-        return True
-    return any(op.name in ("store", "atom") and op.space in SHARED_SPACES for op in instruction.ops)
+    return any(op.name in WRITES and op.space in SHARED_SPACES for op in instruction.ops)
 
 
 def _astray(instruction: Instruction) -> bool:
@@ -252,11 +258,8 @@ def written(op: Op, instruction: Instruction, view: View) -> tuple[list[Value] |
         if bits not in DTYPES or bits == 1:
             return None, bits * (len(op.src) - 1) // 8, LANES
         return [affine.fit(view.read(s), bits) for s in op.src[1:]], bits * (len(op.src) - 1) // 8, LANES
-    if instruction.opcode.startswith(MATRICES):
-        rows = 8 * (len(op.src) - 1)
-        return None, ROW_BYTES, rows if "m8n8" in instruction.opcode or "M88" in instruction.opcode else LANES
-    try:
-        width = None if instruction.site is None else banks.classify(instruction.site.opcode).width
-    except InputError:
-        width = None
+    if op.name == STORE_MATRIX:
+        return None, ROW_BYTES, op.attrs[0] if op.attrs else LANES
+    access = None if instruction.site is None else instruction.site.access
+    width = None if access is None else access.width
     return None, width or WIDEST, LANES

@@ -27,6 +27,8 @@ class Range(Record):
 def plus(a: Range, b: Range, bits: int) -> Range | None:
     if a.name and b.name:
         return None
+    if not (a.name or b.name) and not a.high + b.high >> bits:
+        return Range(a.low + b.low, a.high + b.high)
     for r in (a, b):
         if not r.name and r.low == r.high and r.high >> (bits - 1):  # a negative constant
             other = b if r is a else a
@@ -87,10 +89,55 @@ def remainder(op: Op, a: Range, b: Range) -> Range | None:
 
 
 def sum3(op: Op, a: Range, b: Range, c: Range, *carries: Range) -> Range | None:
-    """Without carries."""
-    both = None if any(x.high for x in carries) else plus(a, b, op.bits)
-    return None if both is None else plus(both, c, op.bits)
+    """With carries that are known."""
+    if any(x.low != x.high for x in carries):
+        return None
+    both = plus(a, b, op.bits)
+    every = None if both is None else plus(both, c, op.bits)
+    more = sum(x.low for x in carries)
+    return every if every is None or not more else plus(every, Range(more, more), op.bits)
+
+
+def carries(op: Op, which: int, *sources: Range) -> Range | None:
+    """What a sum carries, 1 or 2 (`which`) being carried at least: 0, 1 or either."""
+    if any(r.name for r in sources):
+        return None
+    low, high = (sum(numbers) >> op.bits >= which for numbers in zip(*((r.low, r.high) for r in sources)))
+    return Range(int(low), int(high))
+
+
+def funnel_left(op: Op, low: Range, high: Range, n: Range) -> Range | None:
+    """The upper word of two that are shifted to the left."""
+    if n.low != n.high or n.high > 31 or high.low != high.high or low.name or high.name:
+        return None
+    above, down = high.low << n.low, 32 - n.low
+    return None if above >> 32 else Range(above | low.low >> down, above | low.high >> down)
 
 
 def minimum(op: Op, a: Range, b: Range) -> Range | None:
     return None if a.name or b.name else Range(min(a.low, b.low), min(a.high, b.high))
+
+
+def times_signed(op: Op, a: Range, b: Range, c: Range | None = None) -> Range | None:
+    """A product of numbers with a sign, half as wide as it, and a sum with it: where neither is negative."""
+    if max(a.high, b.high) >> op.bits // 2 - 1:
+        return None
+    return times(a, b) if c is None else mad(op, a, b, c)
+
+
+def piece(op: Op, a: Range) -> Range | None:
+    """Some bits of a number, where those above them are the same in all of the range."""
+    start = op.attrs[0]
+    end = start + op.bits
+    if a.name or a.low >> end != a.high >> end:
+        return None
+    mask = (1 << op.bits) - 1
+    return Range(a.low >> start & mask, a.high >> start & mask)
+
+
+def joined(op: Op, low: Range, *high: Range) -> Range | None:
+    """Two words as one number, the upper one known."""
+    if len(high) != 1 or low.name or high[0].name or high[0].low != high[0].high:
+        return None
+    above = high[0].low << op.src[0].bits
+    return Range(above + low.low, above + low.high)

@@ -18,7 +18,7 @@ from ptxaudit.engine.domain import affine, known_bits
 from ptxaudit.engine.domain.bits import bitwise
 from ptxaudit.engine.domain.comparisons import compare
 from ptxaudit.engine.domain.value import BITS, constant, resize, sign_extended, signed
-from ptxaudit.engine.ops import approximate, concrete, operations, ranges, tristates
+from ptxaudit.engine.ops import approximate, concrete, ranges, symbolic, tristates
 from ptxaudit.engine.ops.floats import FLOATS
 from ptxaudit.engine.ops.row import OPS, Origin, Row
 
@@ -120,7 +120,7 @@ OPS |= {
         lambda bits, attrs, a: sign_extended(bits, a),
         "o",
         strict=True,
-        affine=operations.extended,
+        affine=symbolic.extended,
         linear=True,
         bits=tristates.sign_extended,
         origin=Origin.NUMBER,
@@ -136,21 +136,33 @@ OPS |= {
         origin=Origin.PIECE,
     ),
     "extract": Row(
-        concrete.extract, "o", affine=operations.extracted, linear=True, bits=tristates.extracted, origin=Origin.PIECE
+        concrete.extract,
+        "o",
+        affine=symbolic.extracted,
+        range=ranges.piece,
+        linear=True,
+        bits=tristates.extracted,
+        origin=Origin.PIECE,
     ),
     "cat": Row(
-        concrete.cat, "o*", affine=operations.concatenated, linear=True, bits=tristates.concatenated, origin=Origin.PAIR
+        concrete.cat,
+        "o*",
+        affine=symbolic.concatenated,
+        range=ranges.joined,
+        linear=True,
+        bits=tristates.concatenated,
+        origin=Origin.PAIR,
     ),
     "select": Row(
         lambda bits, attrs, a, b, p: np.where(p, a, b),
         "ssp",
-        affine=lambda op, a, b, p: operations.selected(a, b, p),
+        affine=lambda op, a, b, p: symbolic.selected(a, b, p),
         range=lambda op, a, b, p: a.united(b),
         bits=tristates.selected,
         origin=Origin.EITHER,
     ),
     "prmt": Row(
-        concrete.prmt, "ccc", affine=lambda op, *values: operations.permuted(values, op.attrs), origin=Origin.MIXED
+        concrete.prmt, "ccc", affine=lambda op, *values: symbolic.permuted(values, op.attrs), origin=Origin.MIXED
     ),
     # arithmetic
     "add": Row(
@@ -196,8 +208,8 @@ OPS |= {
         f"mulwide.{sign}": Row(
             _with_sign(_product, sign == "s"),
             "hh",
-            affine=operations.wide_product,
-            range=(lambda op, a, b: ranges.times(a, b)) if sign == "u" else None,
+            affine=symbolic.wide_product,
+            range=(lambda op, a, b: ranges.times(a, b)) if sign == "u" else ranges.times_signed,
             linear=True,
             bits=tristates.wide_product if sign == "u" else None,
             origin=Origin.NUMBER,
@@ -208,8 +220,8 @@ OPS |= {
         f"madwide.{sign}": Row(
             _with_sign(_product_and_sum, sign == "s"),
             "hhs",
-            affine=operations.wide_product,
-            range=ranges.mad if sign == "u" else None,
+            affine=symbolic.wide_product,
+            range=ranges.mad if sign == "u" else ranges.times_signed,
             linear=True,
             bits=tristates.wide_product if sign == "u" else None,
             origin=Origin.ADDEND,
@@ -229,7 +241,7 @@ OPS |= {
     "min.u": Row(
         _pair(np.minimum),
         "ss",
-        affine=_named(operations.extremum),
+        affine=_named(symbolic.extremum),
         range=ranges.minimum,
         bits=tristates.of_width(tristates.minimum),
         origin=Origin.EITHER,
@@ -237,21 +249,21 @@ OPS |= {
     "max.u": Row(
         _pair(np.maximum),
         "ss",
-        affine=_named(operations.extremum),
+        affine=_named(symbolic.extremum),
         bits=tristates.of_width(known_bits.either),
         origin=Origin.EITHER,
     ),
     "min.s": Row(
         _signed_pair(np.minimum),
         "ss",
-        affine=_named(operations.extremum),
+        affine=_named(symbolic.extremum),
         bits=tristates.of_width(known_bits.either),
         origin=Origin.EITHER,
     ),
     "max.s": Row(
         _signed_pair(np.maximum),
         "ss",
-        affine=_named(operations.extremum),
+        affine=_named(symbolic.extremum),
         bits=tristates.of_width(known_bits.either),
         origin=Origin.EITHER,
     ),
@@ -262,7 +274,7 @@ OPS |= {
             ),
             "ss",
             concrete.by_zero,
-            affine=_named(operations.divided_by_a_power),
+            affine=_named(symbolic.divided_by_a_power),
             range=ranges.remainder if (name, sign) == ("rem", "u") else None,
             origin=Origin.NUMBER,
         )
@@ -273,7 +285,7 @@ OPS |= {
         concrete.add3_carry,
         "ssspp",
         results=3,
-        affine=operations.sum_with_carry,
+        affine=symbolic.sum_with_carry,
         range=ranges.sum3,
         linear=True,
         bits=tristates.sum_with_carry,
@@ -296,7 +308,7 @@ OPS |= {
     "lop3": Row(
         concrete.lop3,
         "sss",
-        affine=lambda op, a, b, c: operations.lop3(op.attrs[0], op.bits, a, b, c),
+        affine=lambda op, a, b, c: symbolic.lop3(op.attrs[0], op.bits, a, b, c),
         range=ranges.lop3,
         bits=tristates.bitwise(None),
         origin=Origin.SUM,
@@ -304,7 +316,7 @@ OPS |= {
     "shl": Row(
         concrete.shift_left,
         "sc",
-        affine=operations.shift_left,
+        affine=symbolic.shift_left,
         range=ranges.shift_left,
         linear=True,
         bits=tristates.shifted(tristates.up, 0),
@@ -313,7 +325,7 @@ OPS |= {
     "shr.u": Row(
         concrete.shift_right,
         "sc",
-        affine=operations.shift_down,
+        affine=symbolic.shift_down,
         range=ranges.shift_right,
         strict=True,
         bits=tristates.shifted(tristates.down, 0),
@@ -322,7 +334,8 @@ OPS |= {
     "shr.s": Row(
         concrete.shift_right_signed,
         "sc",
-        affine=operations.shift_down,
+        affine=symbolic.shift_down,
+        range=lambda op, a, n: None if a.high >> op.bits - 1 else ranges.shift_right(op, a, n),
         strict=True,
         bits=tristates.shifted(tristates.signed_down, 1),
         origin=Origin.NUMBER,
@@ -331,7 +344,8 @@ OPS |= {
         f"shf.{way}": Row(
             partial(concrete.funnel, left=way == "l"),
             "ccc",
-            affine=lambda op, *values: operations.funnel(op.name, values, op.attrs),
+            affine=lambda op, *values: symbolic.funnel(op.name, values, op.attrs),
+            range=ranges.funnel_left if way == "l" else None,
             origin=Origin.NUMBER,
         )
         for way in "lr"
@@ -339,7 +353,7 @@ OPS |= {
     "bfe.u": Row(
         _with_sign_and_attributes(concrete.bfe, False),
         "scc",
-        affine=lambda op, *values: operations.field(op.name, values, op.bits),
+        affine=lambda op, *values: symbolic.field(op.name, values, op.bits),
         range=ranges.field,
         bits=tristates.field,
         origin=Origin.NUMBER,
@@ -350,7 +364,7 @@ OPS |= {
     "szext.u": Row(
         _with_sign_and_attributes(concrete.szext, False),
         "sc",
-        affine=lambda op, *values: operations.field(op.name, values, op.bits),
+        affine=lambda op, *values: symbolic.field(op.name, values, op.bits),
         origin=Origin.NUMBER,
     ),
     "szext.s": Row(_with_sign_and_attributes(concrete.szext, True), "sc", origin=Origin.NUMBER),

@@ -24,6 +24,7 @@ from ptxaudit.frontend.artifacts.nvinfo import attributes, kernel_only
 
 TEXT, INFO, PARAMETERS = ".text.", ".nv.info", ".nv.constant0."
 BELONGS_TO_CODE = (f"{INFO}.", PARAMETERS, ".nv.shared.", ".rela.text.", ".rel.text.", ".nv.constant2.", ".nv.local.")
+_RELOCATIONS = (".rela.text.", ".rel.text.")  # of code
 _RESERVED = ".nv.shared.reserved"  # shared memory that is no function's
 _SHARES_NOTHING = (
     ".nv.merc.",
@@ -67,7 +68,7 @@ def faults(elf: ELFFile, sections: list[tuple[str, Section]], symbols: list[Entr
     """Everything in which a cubin contradicts itself. sections: all, in order."""
     found: dict[Fault, None] = {}
     for rule in (
-        _tables(elf, len(sections)),
+        _tables(elf, sections),
         _numbers(sections, symbols),
         _code(sections, symbols),
         _functions(sections, symbols),
@@ -81,12 +82,16 @@ def faults(elf: ELFFile, sections: list[tuple[str, Section]], symbols: list[Entr
     return list(found)
 
 
-def _tables(elf: ELFFile, count: int) -> Iterator[Fault]:
-    """Linked code has segments, whose table follows that of the sections; an object has none."""
+def _tables(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault]:
+    """Linked code has segments, whose table follows that of the sections; an object has none. Some kernels of cuBLAS
+    (nvjet) are linked and have none either: no place for them, and nothing that is left to be linked.
+    """
     linked, segments = elf["e_type"] == "ET_EXEC", elf["e_phnum"] > 0
-    if linked != segments or elf["e_type"] not in ("ET_EXEC", "ET_REL"):
+    left = any(name.startswith(_RELOCATIONS) and section["sh_size"] for name, section in sections)
+    without = elf["e_phoff"] == 0 and not left
+    if elf["e_type"] not in ("ET_EXEC", "ET_REL") or linked != segments and not (linked and without):
         yield Fault("", "it is neither linked code nor an object")
-    elif linked and elf["e_shoff"] + count * elf["e_shentsize"] != elf["e_phoff"]:
+    elif segments and elf["e_shoff"] + len(sections) * elf["e_shentsize"] != elf["e_phoff"]:
         yield Fault("", "its table of sections is not whole")
 
 

@@ -29,6 +29,7 @@ from ptxaudit.frontend.ptx.opcodes import Lower, Opcode, Plain, Row
 from ptxaudit.frontend.ptx.printer import instruction_text
 from ptxaudit.frontend.ptx.scope import Callee, Data, Place, Scope, parameter_bytes, shape_of
 from ptxaudit.frontend.ptx.types import BYTE
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
 
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
@@ -303,7 +304,8 @@ class FunctionLifter:
             self.addressing.append(len(self.instructions))
         if emitter.control is not None and emitter.control.callee is not None:
             self.callees.append(emitter.control.callee)
-        return tuple(emitter.ops), emitter.control, emitter.site
+        site = None if emitter.site is None else with_access(emitter.site, emitter.ops)
+        return tuple(emitter.ops), emitter.control, site
 
     def _fusible(self, op: ir.Op) -> None:
         """Notes a product, what a product is handed on to, or a sum, for `_fuse`."""

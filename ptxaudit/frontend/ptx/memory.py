@@ -19,6 +19,7 @@ from ptxaudit.frontend.ptx.emitter import Emitter, folded
 from ptxaudit.frontend.ptx.opcodes import Lower, Opcode, Row
 from ptxaudit.frontend.ptx.pieces import load_piece, pieces_of, store_piece
 from ptxaudit.frontend.ptx.types import BYTE
+from ptxaudit.hardware.machine_model import MATRIX_ROWS
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.nodes import SiteSpace
 
@@ -93,7 +94,7 @@ def load(o: Opcode) -> Lower | None:
             return
         address, offset = e.address(operands[1], "" if space == "generic" else space)
         bits = max([t.bits for t in targets if t is not None], default=element.bits)
-        e.emit("load", targets, (address,), bits, attrs, space, offset)
+        e.emit("load", targets, (address,), bits, attrs, space, offset, read_only="nc" in o.modifiers)
         if _site_space(space):
             mark(e, operands[1], space)
 
@@ -178,7 +179,9 @@ def matrix_store(o: Opcode) -> Lower | None:
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         address, offset = e.address(operands[0], "" if space == "generic" else space)
-        e.emit(e.opcode, (), (address, *e.values(operands[1], 32)), 32, (), space, offset)
+        values = e.values(operands[1], 32)
+        lanes = (len(values) * MATRIX_ROWS,) if "m8n8" in o.modifiers else ()
+        e.emit(ir.STORE_MATRIX, (), (address, *values), 32, lanes, space, offset)
         mark(e, operands[0], space)
 
     return lower
@@ -230,7 +233,7 @@ def copy_async(o: Opcode) -> Lower | None:
                 ignore = ir.Guard(value)
             else:
                 count = value
-        e.emit(e.opcode, (), (address, origin), 32, (folded(size),), "shared", offset)
+        e.emit(ir.COPY_ASYNC, (), (address, origin), 32, (folded(size),), "shared", offset)
         mark(
             e,
             to,

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ptxaudit.frontend.ptx.fragments import Requests, requests
 from ptxaudit.frontend.ptx.types import BYTE
 from ptxaudit.frontend.ptx.writer import Writer
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
 
 WORD = 32
@@ -141,7 +142,7 @@ def _accesses(
             again=number > 0,
             rows_apart=pitch if known else None,
         )
-        out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=site))
+        out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=with_access(site, e.ops)))
         e.ops = []
     return out
 

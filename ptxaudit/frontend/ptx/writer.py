@@ -27,8 +27,9 @@ class Writer:
         attrs: tuple[Any, ...] = (),
         space: str = "",
         offset: int = 0,
+        read_only: bool = False,
     ) -> None:
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only))
 
     def temporary(self, bits: int) -> ir.Reg:
         """A register that only this instruction uses."""

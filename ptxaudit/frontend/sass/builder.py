@@ -118,9 +118,10 @@ class Builder:
         attrs: tuple[Any, ...] = (),
         space: str = "",
         offset: int = 0,
+        read_only: bool = False,
     ) -> None:
         """An operation that writes registers of the program, under the guard."""
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset))
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only))
 
     def compute(
         self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple[Any, ...] = ()

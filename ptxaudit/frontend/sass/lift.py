@@ -38,6 +38,7 @@ from ptxaudit.frontend.sass.builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS
 from ptxaudit.frontend.sass.calls import Lines, computed_calls, find_calls, is_call, is_indirect_call
 from ptxaudit.frontend.sass.disassemble import Line, disassemble
 from ptxaudit.frontend.sass.lower import lower
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
 
 # Relocation types by number: which half of an address the literal at their place takes (nvdisasm prints 32@lo, 32@hi).
@@ -204,6 +205,10 @@ def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
         max_threads=threads[0] * threads[1] * threads[2] if threads else None,
         cluster=info.cluster,
         variables=tuple(_constants(function)),
+        explicit_reconvergence=True,
+        absolute_shared=True,
+        unique_places=True,
+        register_pairs=True,
     )
 
 
@@ -356,7 +361,8 @@ def _instructions(
         lowered = None if here else memo.get((text, context.param_base))
         if lowered is None:
             b = lower(context, line, place, slots)
-            lowered = (b.guard, tuple(b.ops), b.control, b.site) if b else (None, (), None, None)
+            site = with_access(b.site, b.ops) if b and b.site is not None else None
+            lowered = (b.guard, tuple(b.ops), b.control, site) if b else (None, (), None, None)
             if not here and lowered[2] is None:
                 memo[text, context.param_base] = lowered
         slots = _cluster_slots(slots, line)

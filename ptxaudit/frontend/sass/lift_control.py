@@ -66,8 +66,8 @@ def _branch_on_convergence(b: Builder) -> None:
         own = ir.Const(0)
     elif b.guard is not None:
         own = b.compute("not", b.guard.reg, bits=1) if b.guard.negated else b.guard.reg
-    apart = b.compute("vote.apart", own, mask, bits=1)
-    b.control = ir.Control("branch", (_target(b),), ir.Guard(apart, negated=b.has("CONV")))
+    diverged = b.compute("vote.diverged", own, mask, bits=1)
+    b.control = ir.Control("branch", (_target(b),), ir.Guard(diverged, negated=b.has("CONV")))
 
 
 def switch(b: Builder) -> None:

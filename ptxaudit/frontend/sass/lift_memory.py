@@ -28,11 +28,13 @@ from ptxaudit.frontend.sass.builder import (
 from ptxaudit.frontend.sass.clobber import loaded
 from ptxaudit.frontend.sass.rows import Row
 from ptxaudit.frontend.sass.syntax import Memory, Number, Operand, Register
+from ptxaudit.hardware.machine_model import MATRIX_ROWS
 from ptxaudit.ir import nodes as ir
 
 _ELEMENTS = {"U8": (8, False), "S8": (8, True), "U16": (16, False), "S16": (16, True)}
 _COUNTS = {"64": 2, "128": 4}  # 32-bit elements
 _SCALES = {"X4": 2, "X8": 3, "X16": 4}
+WORD_BYTES = 4
 _ALWAYS = ir.Const(1, 1)
 
 
@@ -115,7 +117,8 @@ def _load(space: Space, wide: bool) -> Callable[[Builder], None]:
         if space == "shared" or space == "generic":
             base = _kept(b, base, results)
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
-        b.emit("load", tuple(results), (base,), WORD_BITS, (bits, signed), space=space, offset=offset)
+        attrs, constant = (bits, signed), b.has("CONSTANT")
+        b.emit("load", tuple(results), (base,), WORD_BITS, attrs, space=space, offset=offset, read_only=constant)
 
     return lower
 
@@ -227,7 +230,8 @@ def store_matrix(b: Builder) -> None:
     base, offset = address(b, _memory(b.operand(0)), False)
     values = _words(b, b.operand(1), _matrices(b))
     b.site = ir.Site(b.opcode, base, offset, "shared", b.guard)
-    b.emit(b.opcode, (), (base, *values), space="shared", offset=offset)
+    lanes = (len(values) * MATRIX_ROWS,) if b.has("M88") else ()
+    b.emit(ir.STORE_MATRIX, (), (base, *values), attrs=lanes, space="shared", offset=offset)
 
 
 def copy_async(b: Builder) -> None:
@@ -243,7 +247,8 @@ def copy_async(b: Builder) -> None:
         elif operand.negated:
             ignore = ir.Guard(b.compute("mov", _ALWAYS, bits=1))
     b.site = ir.Site(b.opcode, base, offset, "shared", b.guard, source, source_offset, ignore)
-    b.emit(b.opcode, (), (base, source), space="shared", offset=offset)
+    size = WORD_BYTES * _form(b)[2]
+    b.emit(ir.COPY_ASYNC, (), (base, source), attrs=(size,), space="shared", offset=offset)
 
 
 _UNSCORED = {

@@ -30,10 +30,10 @@ rule's *invariant shift*. How many lanes, banks and bytes: all in the machine's 
 
 from typing import Any
 
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks.opcodes import classify
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.machines import get as get_machine
+from ptxaudit.ir.access import Access
 
 __all__ = [
     "Access",

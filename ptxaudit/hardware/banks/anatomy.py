@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ptxaudit.base.records import Record
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks.count import group_of_lane, pairs_agree, score
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
+from ptxaudit.ir.access import Access
 
 Row = Sequence[int] | np.ndarray  # a figure a lane
 

@@ -17,11 +17,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks import copies, few
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
 from ptxaudit.hardware.memory import sectors
 from ptxaudit.hardware.scores import Scores, first_with
+from ptxaudit.ir.access import Access
 
 CHUNK = 1 << 16  # lanes (or bins) of one chunk: half a megabyte an int64 array, so that several stay in the cache
 _NOTHING = np.iinfo(np.int64).max  # sorts after every word: an inactive lane

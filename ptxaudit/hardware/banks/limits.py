@@ -11,9 +11,9 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
 from ptxaudit.hardware.memory import sectors
+from ptxaudit.ir.access import Access
 
 
 @lru_cache(maxsize=8192)

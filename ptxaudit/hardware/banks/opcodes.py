@@ -19,8 +19,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.banks import ptx_opcodes, sass_opcodes
+from ptxaudit.ir.access import Access
 
 
 @lru_cache(maxsize=4096)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Uncertainty
+from ptxaudit.ir.access import Access
 
 MOST_KINDS = 256  # of rows that are looked at: of a launch with more, the bounds by lanes hold
 

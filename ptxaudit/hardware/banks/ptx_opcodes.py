@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
-from ptxaudit.hardware.access import UNSCORED, Access, product, unknown
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
+from ptxaudit.hardware.unscored import UNSCORED, product, unknown
+from ptxaudit.ir.access import Access
 
 _TYPE = re.compile(r"([busf])(8|16|32|64|128)$")
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}

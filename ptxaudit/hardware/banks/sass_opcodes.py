@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptxaudit.hardware.access import UNSCORED, Access, product, unknown
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
+from ptxaudit.hardware.unscored import UNSCORED, product, unknown
+from ptxaudit.ir.access import Access
 
 SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
 _SHARED = {"U", "ZD"}  # Turing's spellings; no effect on the banks

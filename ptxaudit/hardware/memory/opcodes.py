@@ -15,7 +15,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from ptxaudit.hardware.access import Access, unknown
+from ptxaudit.hardware.unscored import unknown
+from ptxaudit.ir.access import Access
 
 _SASS = {
     "LDG": ("load", "global"),

@@ -23,10 +23,10 @@ from functools import partial
 import numpy as np
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.hardware.access import Access
 from ptxaudit.hardware.machine_model import Counted, Rule
 from ptxaudit.hardware.memory.rules import LINE, SECTOR, WORD
 from ptxaudit.hardware.scores import Scores, first_with
+from ptxaudit.ir.access import Access
 
 LANES_OF_SECTOR = SECTOR // WORD
 _NOTHING = np.iinfo(np.int64).max

@@ -22,11 +22,12 @@ from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Progress, silent
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.arrays import shape_known
+from ptxaudit.review.fix.candidates import Repair, candidates_of
 from ptxaudit.review.fix.layouts import Same
 from ptxaudit.review.fix.patch import changed, edits_of
 from ptxaudit.review.fix.recompile import Again, Refused, shown, with_a_block
-from ptxaudit.review.fix.repairs import ArrayRepairs, Repair, candidates_of, ranked
-from ptxaudit.review.fix.rewrite import by_element
+from ptxaudit.review.fix.repairs import ArrayRepairs, ranked
+from ptxaudit.review.fix.written import by_element
 
 SOURCES = (".cu", ".cuh")
 

@@ -22,10 +22,11 @@ from ptxaudit.hardware import banks
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.assemble import mask_of
 from ptxaudit.report.model import Fix, Kernel, Moved, Replacement
+from ptxaudit.review.fix.candidates import Repair
 from ptxaudit.review.fix.checked import checked
 from ptxaudit.review.fix.patch import edits_of
 from ptxaudit.review.fix.recompile import Refused
-from ptxaudit.review.fix.repairs import ArrayRepairs, Repair, repairs_of
+from ptxaudit.review.fix.repairs import ArrayRepairs, repairs_of
 from ptxaudit.review.fix.report import site_figures
 
 STEPS = 150_000, 5_000  # for each array, and for each of its sites: a tenth of a second

@@ -27,12 +27,13 @@ from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Progress, silent
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.arrays import shape_known
+from ptxaudit.review.fix.candidates import Repair
 from ptxaudit.review.fix.cost import Costs, Figure
 from ptxaudit.review.fix.declared import Declared
 from ptxaudit.review.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
-from ptxaudit.review.fix.repairs import ArrayRepairs, Repair
-from ptxaudit.review.fix.rewrite import Edit
+from ptxaudit.review.fix.repairs import ArrayRepairs
 from ptxaudit.review.fix.structures import structure_members
+from ptxaudit.review.fix.written import Edit
 
 _EFFECT = re.compile(r"\+\+|--|[^=!<>]=[^=]")
 _CALL = re.compile(r"(\w+)\s*\(")

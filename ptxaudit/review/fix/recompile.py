@@ -26,10 +26,11 @@ from ptxaudit.pipeline.collect import Part, Progress
 from ptxaudit.pipeline.examine import examine
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.arrays import Array, arrays_of
+from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of
 from ptxaudit.review.fix.cost import Costs, Figure, NotProvable, canonical, residues
 from ptxaudit.review.fix.declared import declared, plain_variables
 from ptxaudit.review.fix.layouts import SAME, Layout, Order
-from ptxaudit.review.fix.repairs import ArrayRepairs, Candidate, Repair, candidates_of, for_other
+from ptxaudit.review.fix.repairs import ArrayRepairs, for_other
 from ptxaudit.review.fix.shadow import shadowed
 from ptxaudit.review.fix.structures import structure_members
 

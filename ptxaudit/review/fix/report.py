@@ -9,9 +9,10 @@ from typing import Any
 from ptxaudit.base.records import Record
 from ptxaudit.hardware.occupancy import Blocks
 from ptxaudit.report.model import Input, LaunchRecord, Problem, Tool, plain
+from ptxaudit.review.fix.candidates import Repair
 from ptxaudit.review.fix.cost import Figure
 from ptxaudit.review.fix.patch import Patch
-from ptxaudit.review.fix.repairs import ArrayRepairs, Repair
+from ptxaudit.review.fix.repairs import ArrayRepairs
 
 SCHEMA = "ptxaudit/fix/1"
 

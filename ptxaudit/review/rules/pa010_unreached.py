@@ -54,7 +54,7 @@ def _line(site: Site) -> object:
 
 def _what(site: Site, launches: int) -> str:
     why = f": {site.reason}" if site.reason else ""
-    return f"{site.opcode}: not reached by {plural(launches, 'launch', 'launches')} told{why}"
+    return f"{site.opcode}: not reached by {plural(launches, 'launch', 'launches')}{why}"
 
 
 _SOURCE = """

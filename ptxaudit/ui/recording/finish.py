@@ -252,7 +252,7 @@ def summary(result: Recording) -> str:
 
 def slug(kernel: str) -> str:
     """What a file can be called after a kernel: "ns::gemm<float, 8>(…)" -> "gemm"."""
-    head = split_name(kernel)[0].partition("<")[0]
+    head = split_name(kernel)[0].partition("<")[0].partition("[abi:")[0]
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", head.rpartition("::")[2]).strip("_")
     return plain[:NAME_LENGTH] or "kernel"
 

@@ -20,13 +20,14 @@ from ptxaudit.base.words import bare_name, cut_at
 ELLIPSIS = "…"
 MOST_TITLE = 160  # characters of a name above a table: what is longer is no name that anybody reads
 CONTEXT = 8  # characters before the first that differs
+_TAGS = re.compile(r"\[abi:\w+\]")
 _QUALIFIERS = re.compile(r"(?:(?:\w+|\(anonymous namespace\))::)+(?=\w)")
 
 
 def short_name(name: str, most: int) -> str:
-    """The first of these that has at most so many characters: the name, without return type and parameters, without
-    namespaces, without the arguments of its template arguments, with its first template arguments; else as much as
-    there is room for."""
+    """The first of these that has at most so many characters: the name without tags of its ABI, which Numba puts into
+    it, without return type and parameters, without namespaces, without the arguments of its template arguments, with
+    its first template arguments; else as much as there is room for."""
     return next((form for form in _forms(name) if len(form) <= most), None) or _first_arguments(
         list(_forms(name))[-1], most
     )
@@ -71,6 +72,7 @@ def short_pair(old: str, new: str, most: int) -> tuple[str, str]:
 
 
 def _forms(name: str) -> Iterator[str]:
+    name = _TAGS.sub("", name)
     yield name
     bare = bare_name(name)
     yield bare

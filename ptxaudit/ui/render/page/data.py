@@ -8,16 +8,14 @@ each, the costliest kernels first, and what does not fit is cut round the sites,
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.places import base_name
-from ptxaudit.base.status import Status
 from ptxaudit.base.version import __version__
 from ptxaudit.base.words import bare_name
 from ptxaudit.hardware import banks, machines
@@ -27,6 +25,19 @@ from ptxaudit.report.pairing import partners
 from ptxaudit.report.paths import below, place
 from ptxaudit.ui.render.checked import Checked
 from ptxaudit.ui.render.memory import KINDS, memory_weight
+from ptxaudit.ui.render.page.entries import (
+    Texts,
+    agree,
+    around,
+    chosen,
+    place_of,
+    present,
+    short,
+    span_of,
+    steps,
+    trips_of,
+    value_of,
+)
 from ptxaudit.ui.render.page.material import Material, costliest
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import closing_lines, verdict_line, weight
@@ -41,24 +52,6 @@ AROUND_SOURCE, AROUND_CODE = 12, 8  # lines round a site of what does not fit as
 NAME_SHARE = 1_000_000  # characters of kernels' names
 LONGEST_NAME, SHORTEST_NAME = 2_000, 160  # characters of one, from which on its middle is left out
 _MANGLED = re.compile(r"\b_Z\w+")
-
-
-class Texts:
-    """Each text once, by its number; 0 is no text."""
-
-    def __init__(self) -> None:
-        self.all: list[str] = [""]
-        self._numbers: dict[str, int] = {}
-
-    def of(self, text: str | None) -> int | None:
-        """None for no text."""
-        if not text:
-            return None
-        number = self._numbers.get(text)
-        if number is None:
-            number = self._numbers[text] = len(self.all)
-            self.all.append(text)
-        return number
 
 
 class Page:
@@ -147,7 +140,7 @@ class Page:
             launch=str(launch) if launch else None,
             params=None
             if launch is None or launch.params is None
-            else ", ".join("?" if value is None else _value(value) for value in launch.params),
+            else ", ".join("?" if value is None else value_of(value) for value in launch.params),
             dynamic=launch.dynamic_shared if launch else 0,
             assumed=[self._readable(one) for one in kernel.assumed],
             notes=list(kernel.notes),
@@ -175,7 +168,7 @@ class Page:
                     f=self._file(loop.file),
                     first=loop.first,
                     last=loop.last,
-                    at=_place(loop.offset, loop.ptx_line),
+                    at=place_of(loop.offset, loop.ptx_line),
                     depth=loop.depth,
                     sites=[mine[one] for one in loop.sites if one in mine],
                     memory=[others[one] for one in loop.sites if one in others],
@@ -193,7 +186,7 @@ class Page:
             "i": of(site.id[len(kernel.name) :] if site.id.startswith(kernel.name) else "\0" + self._short(site.id)),
             "p": of(f"{base_name(own.file)}:{own.line}" if own else place(site, kernel)),
             "s": self._stack(site.source),
-            "at": _place(site.offset, site.ptx_line),
+            "at": place_of(site.offset, site.ptx_line),
             "o": of(site.opcode),
             "t": of(site.text),
             "a": of(site.access),
@@ -205,9 +198,9 @@ class Page:
             "n": site.requests,
             "na": site.active_requests if site.active_requests != site.requests else None,
             "b": site.bounds,
-            "per": _span(site.per_request),
-            "idp": _span(site.ideal_per_request),
-            "exp": _span(site.excess_per_request),
+            "per": span_of(site.per_request),
+            "idp": span_of(site.ideal_per_request),
+            "exp": span_of(site.excess_per_request),
             "ev": 1 if site.evidence == "measured" else None,
             "fo": of(site.formula),
             "co": [[one.when, one.low, one.high, one.ideal] for one in site.conditions],
@@ -223,7 +216,7 @@ class Page:
             k4=[site.line_class_proved, site.line_class_max, site.lines_proved, site.lines, site.lines_ideal]
             if site.line_class_max is not None
             else None,
-            tr=_trips(site),
+            tr=trips_of(site),
             pa=self._pairing(site),
             fix=self._fix(site),
             weight=round(weight((site,)), 1),
@@ -469,7 +462,7 @@ class Page:
             size = sum(len(line.text) + 12 for line in lines)
             cut = size > left
             if cut:
-                marks = {_place(one.offset, one.ptx_line) for one in (*kernel.sites, *kernel.memory)}
+                marks = {place_of(one.offset, one.ptx_line) for one in (*kernel.sites, *kernel.memory)}
                 at = [number for number, line in enumerate(lines, 1) if line.place in marks]
                 lines = tuple(lines[number - 1] for number in around(at, len(lines), AROUND_CODE))
                 size = sum(len(line.text) + 12 for line in lines)
@@ -503,86 +496,3 @@ class Page:
             site=self.number_of.get(id(finding.site)) if finding.site else None,
             kernel=self._short(bare_name(finding.kernel.demangled)) if finding.kernel else None,
         )
-
-
-# --- small ones ---------------------------------------------------------------------------------
-
-
-def present(**entries: Any) -> dict[str, Any]:
-    """Without what is None, empty or False; zeros stay."""
-    return {key: value for key, value in entries.items() if value is not None and value not in ("", [], ())}
-
-
-def short(name: str, most: int) -> str:
-    """A name, a digest in the place of its middle where it is long: two names stay two."""
-    if len(name) <= most:
-        return name
-    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{name[: most * 3 // 4]} …{digest}… {name[-most // 4 :]}"
-
-
-def steps(addresses: Sequence[int]) -> list[int]:
-    """The first, then how far to the next and how often: 0, 4, 8, 12 -> [0, 4, 3]."""
-    found = [addresses[0]]
-    before = addresses[0]
-    for address in addresses[1:]:
-        step, before = address - before, address
-        if len(found) > 1 and found[-2] == step:
-            found[-1] += 1
-        else:
-            found += [step, 1]
-    return found
-
-
-def agree(addresses: Sequence[int], active: int) -> bool:
-    """Every active lane has an inactive or equal partner i^1, or every one such an i^2: `banks.count.pairs_agree`."""
-    for distance in (1, 2):
-        if all(
-            not (active >> i & 1 and active >> i + distance & 1) or addresses[i] == addresses[i + distance]
-            for i in range(len(addresses))
-            if not i & distance and i + distance < len(addresses)
-        ):
-            return True
-    return False
-
-
-def chosen(patterns: Sequence[Pattern], most: int) -> list[Pattern]:
-    """The costliest first, then the most frequent."""
-    if not patterns:
-        return []
-    worst = max(patterns, key=lambda one: (one.low - one.ideal, one.high, one.count or 0))
-    others = sorted((one for one in patterns if one is not worst), key=lambda one: -(one.count or 0))
-    return [worst, *others[: most - 1]]
-
-
-def around(lines: Iterable[int], last: int, reach: int) -> list[int]:
-    """Line numbers, from 1, that are near one of `lines`."""
-    wanted = {near for line in lines for near in range(max(1, line - reach), min(last, line + reach) + 1)}
-    return sorted(wanted)
-
-
-def _place(offset: int | None, ptx_line: int | None) -> int | None:
-    return offset if offset is not None else ptx_line
-
-
-def _span(span: Any) -> list[int] | None:
-    return None if span is None else [span.low, span.high]
-
-
-def _value(value: Any) -> str:
-    text = "…" if isinstance(value, Mapping) else str(value)
-    return text if len(text) <= 40 else text[:39] + "…"
-
-
-def _trips(site: Site) -> list[list[int]] | None:
-    """[requests, wavefronts, ideal, how many trips like this one after the other]."""
-    if len(site.trips) < 2 or site.status is not Status.EXACT:
-        return None
-    found: list[list[int]] = []
-    for trip in site.trips:
-        row = [trip.requests, trip.wavefronts, trip.ideal]
-        if found and found[-1][:3] == row:
-            found[-1][3] += 1
-        else:
-            found.append([*row, 1])
-    return found

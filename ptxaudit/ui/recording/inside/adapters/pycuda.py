@@ -2,7 +2,8 @@
 
     function._launch_kernel(grid, block, parameters, shared, stream)
 
-The parameters are one string of bytes, as the driver takes them (CU_LAUNCH_PARAM_BUFFER_POINTER).
+The parameters are one string of bytes, as the driver takes them (CU_LAUNCH_PARAM_BUFFER_POINTER): pointers lie in it
+at multiples of 8.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from ptxaudit.ui.recording.inside.hooks import Patches
 from ptxaudit.ui.recording.inside.log import Code, Dims, Site
+from ptxaudit.ui.recording.inside.memory import Extent, is_pointer
 from ptxaudit.ui.recording.inside.recorder import Recorder
 
 NAME, PACKAGE, DISTRIBUTIONS = "PyCUDA", "pycuda", ("pycuda",)
@@ -39,7 +41,7 @@ def attach(module: ModuleType, recorder: Recorder, patches: Patches) -> str | No
         tokens = None
         if recorder.logs:
             tokens = recorder.guarded(
-                "a launch of PyCUDA", lambda: _begin(recorder, function, grid, block, parameters, shared)
+                "a launch of PyCUDA", lambda: _begin(recorder, function, grid, block, parameters, shared, stream)
             )
         out = launch(function, grid, block, parameters, shared, stream)
         recorder.done(tokens)
@@ -65,7 +67,7 @@ def _name(function: Any, made: Any, name: Any) -> None:
         setattr(function, _SITE, Site(code, str(name), ("b",)))
 
 
-def _begin(recorder: Recorder, function: Any, grid: Any, block: Any, parameters: Any, shared: Any) -> Any:
+def _begin(recorder: Recorder, function: Any, grid: Any, block: Any, parameters: Any, shared: Any, stream: Any) -> Any:
     site = getattr(function, _SITE, None)
     if site is None:
         recorder.note(
@@ -73,7 +75,16 @@ def _begin(recorder: Recorder, function: Any, grid: Any, block: Any, parameters:
             " load it by module_from_buffer or SourceModule, or record through the driver (--via driver)"
         )
         return None
-    return recorder.begin(site, _three(grid), (bytes(parameters),), _three(block), int(shared or 0))
+    values = bytes(parameters)
+    extents = _extents(values) if recorder.wants_arrays else []
+    handle = int(getattr(stream, "handle", None) or 0)
+    return recorder.begin(site, _three(grid), (values,), _three(block), int(shared or 0), extents, handle)
+
+
+def _extents(values: bytes) -> list[Extent]:
+    """What the addresses among the parameters lead to: which these are, the driver is asked."""
+    words = [int.from_bytes(values[at : at + 8], "little") for at in range(0, len(values) - 7, 8)]
+    return [Extent(word) for word in words if is_pointer(word)]
 
 
 def _three(dims: Any) -> Dims:

@@ -11,16 +11,16 @@ import networkx as nx
 import numpy as np
 
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.registers import View, forget_local
-from ptxaudit.engine.exec.rounds import NotAffine
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.registers import View, forget_local
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.nodes import Control, Instruction, Reg
 from ptxaudit.ir.operands import writes_local
@@ -29,7 +29,7 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of
 OWN_LANE = np.left_shift(1, np.arange(LANES)).astype(np.uint32)
 
 
-class NotFollowed:
+class UndecidedControl:
     """undecided_exits: instructions at which lanes may have ended, or may not."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings, tracked: TrackedMemory | None):
@@ -60,7 +60,7 @@ class NotFollowed:
         return self._regions[block]
 
     def step_over(self, instruction: Instruction, cohort: Cohort, undecided: Value | None) -> Cohort | None:
-        """Go to the post-dominator. doubt None: nothing inside matters."""
+        """Go to the post-dominator. undecided None: nothing inside matters."""
         block = self.run.graph.block_of[instruction.index]
         meeting, sites, written, unresolved = self._region(block)
         uniform = undecided is not None and is_uniform(undecided)

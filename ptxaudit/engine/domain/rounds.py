@@ -15,24 +15,10 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine, comparisons
 from ptxaudit.engine.domain.value import Uniform, Value, fits_signed, signed, span
-from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.registers import View, guard_mask
-from ptxaudit.engine.ops.halves import UpperHalf
-from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.reasons import Reason, sentence
 
 
 class NotAffine(Exception):
     """The round does something with k that has no closed form."""
-
-
-class Unsafe(Exception):
-    """What was taken as known of shared memory (`shadow`) may be otherwise. loads: the instructions that took it so,
-    where the run may be right without them."""
-
-    def __init__(self, reason: Reason, loads: frozenset[int] = frozenset()):
-        super().__init__(sentence(reason))
-        self.reason, self.loads = reason, loads
 
 
 @dataclass
@@ -82,27 +68,6 @@ class Round:
         if active.any():
             self.limit = min(self.limit, int(change[active].min()))
         return Value(np.ascontiguousarray(truth))
-
-
-def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
-    if op.name.startswith("setp."):
-        a, b = (affine.fit(view.read(s), op.bits) for s in op.src)
-        guard, undecided = guard_mask(view, op.guard)
-        if undecided is not None:
-            raise NotAffine
-        result = lap.compare(op.name.removeprefix("setp."), a, b, view.mask if guard is None else guard)
-        if op.dst[0] is not None:
-            view.write(op.dst[0], result, guard)
-        return
-    before = {u for s in op.src for u, _ in view.read(s).terms}
-    execute(op, view, index)
-    for d in op.dst:
-        if d is not None:
-            after = view.read(d)
-            if isinstance(after, UpperHalf):
-                after = after.whole
-            if after.poison is not None or after.valid is not None or any(u not in before for u, _ in after.terms):
-                raise NotAffine
 
 
 def _first_change(kind: str, base: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -82,7 +82,7 @@ def rows_for(
 ) -> list[Rows]:
     """The batches of rows to look at, the assumed one first.
 
-    launch: with a shape, or None; told: a launch whose parameters count, or None.
+    launch: with a shape, or None; specified: a launch whose parameters count, or None.
     two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at too, one width
     a batch (rows of several widths have fewer low zero bits in common).
     """

@@ -32,7 +32,7 @@ class Shape(Enum):
     whatever else.
     """
 
-    SPECIFIED = "told"
+    SPECIFIED = "specified"
     DECIDES_NOTHING = "not specified; it decides nothing else"
     DECIDES_LANES = "not specified; it decides which lanes take part"
     DECIDES_ADDRESS = "not specified; it decides the address"
@@ -164,7 +164,7 @@ def _made(instruction: Instruction) -> Iterator[_Made]:
         ]
         results = [d.name for d in op.dst if d is not None]
         lanes = (
-            op.name.partition(".")[0] in COUNTS_LANES and op.name != "vote.apart"
+            op.name.partition(".")[0] in COUNTS_LANES and op.name != "vote.diverged"
         )  # (that chooses between two ways to do the same)
         shaped = lanes or any(isinstance(s, Special) and s.name.startswith(_SHAPE) for s in op.src)
         yield _Made(

@@ -1,0 +1,355 @@
+"""The strongest that can be said of a site, of what its requests add up to (`Found`).
+
+Counted in all groups of rows: exact or invariant; counted case by case: conditional; else a range, with why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+
+import numpy as np
+
+from ptxaudit.base.records import Record
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.record import SiteRecord, rule_range
+from ptxaudit.engine.answer.result import Case, SiteResult
+from ptxaudit.engine.answer.shape import Shape
+from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks import Access
+from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.ir.reasons import Kind, Reason, several
+
+OWN_FORMULA = "each site's own"
+
+
+@dataclass
+class Range:
+    """Figures of one group of rows, per request: wavefronts, the ideal, and the lines of a copy that no counter
+    sees.
+    """
+
+    low: int | None = None
+    high: int | None = None
+    ideal_low: int | None = None
+    ideal_high: int | None = None
+    lines_low: int | None = None
+    lines_high: int | None = None
+
+    @property
+    def wavefronts(self) -> tuple[int, int]:
+        """The least and the most, of requests that a counter sees."""
+        assert self.low is not None and self.high is not None
+        return self.low, self.high
+
+    def put(
+        self,
+        low: int | None,
+        high: int | None,
+        ideal_low: int | None,
+        ideal_high: int | None,
+        lines_low: int | None = None,
+        lines_high: int | None = None,
+    ) -> None:
+        """Widens them by those of one more request; None: it has no such figure."""
+        pick: Callable[[int | None, int | None, Callable[[int, int], int]], int | None] = lambda a, b, f: (
+            b if a is None else a if b is None else f(a, b)
+        )
+        self.low, self.high = pick(self.low, low, min), pick(self.high, high, max)
+        self.ideal_low, self.ideal_high = pick(self.ideal_low, ideal_low, min), pick(self.ideal_high, ideal_high, max)
+        self.lines_low, self.lines_high = pick(self.lines_low, lines_low, min), pick(self.lines_high, lines_high, max)
+
+
+class Undecided(Record):
+    """Why lanes that may take part may also not; data: one of the reasons is loaded data."""
+
+    reasons: tuple[Reason, ...]
+    data: bool
+
+
+class Bounds(Record):
+    """A request that has no figure: only the range that its lanes allow, and why."""
+
+    reason: Reason
+    status: Status
+    low: int
+    high: int
+
+
+@dataclass
+class Found:
+    """What the observations of a site add up to."""
+
+    ranges: dict[str, Range] = field(default_factory=dict)  # group -> figures
+    cases: list[Case] = field(default_factory=list)
+    unknowns: list[Uniform] = field(default_factory=list)  # that multiply the lane
+    reasons: list[Reason] = field(default_factory=list)
+    bounded: list[tuple[str, Bounds]] = field(default_factory=list)  # by group
+    inexact: list[Undecided] = field(default_factory=list)
+    patterns: dict[str, set[Hashable]] = field(default_factory=dict)  # group -> distinct requests
+    ways: int = 0  # the most of any lane group of the main group's requests; -1: one has no such figure
+    uncounted: bool = False
+    record: SiteRecord | None = None
+    open: list[Reason] = field(default_factory=list)  # why it is not known whether lanes go to shared memory
+    more: int = 0  # wavefronts that lanes which go elsewhere may add
+    some_none: bool = False  # some requests go elsewhere altogether
+    wrapped: Case | None = None  # of requests whose lanes an index of 32 bits may bring gigabytes apart
+
+
+class Shapes(Record):
+    """What the block's shape, which is not specified, leaves open of a request. decides: it does anything but which
+    lanes a block's last warp has; low, high: of any request of any shape, None where those that are tried show it;
+    ideals: so of its ideal."""
+
+    decides: bool
+    low: int | None
+    high: int | None
+    ideals: tuple[int, int] | None
+
+    @classmethod
+    def of(cls, machine: Machine, access: Access, shape: Shape, wide: int | None) -> Shapes:
+        """wide: the most that a request costs where the shape decides its lanes only, None: not known."""
+        if (
+            shape is Shape.SPECIFIED or shape is Shape.DECIDES_NOTHING and access.address_lanes is not None
+        ):  # all lanes make that access
+            return cls(False, None, None, None)
+        low, most = banks.bounds(machine, access, 1, LANES)
+        high = None if shape is Shape.DECIDES_NOTHING else most if wide is None else wide
+        return cls(shape.decides, low, high, (low, _widest_ideal(machine, access)))
+
+    def rest(self, cases: Iterable[Case], whole: tuple[int, int], found: Found) -> tuple[Case, ...]:
+        """The cases that were seen, that of lanes which are not near each other, and all other blocks where they may
+        cost more or less."""
+        cases = tuple(cases)
+        if self.low is not None and (min(case.low for case in cases), max(case.high for case in cases)) != whole:
+            cases = *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
+        return cases if found.wrapped is None else (*cases, found.wrapped)
+
+    def around(self, low: int, high: int) -> tuple[int, int]:
+        """A range that is seen, and what other shapes may make of it."""
+        return low if self.low is None else min(low, self.low), high if self.high is None else max(high, self.high)
+
+
+@lru_cache(1 << 8)
+def _widest_ideal(machine: Machine, access: Access) -> int:
+    """The ideal of a request in which nothing is merged: lanes beside each other."""
+    lanes = np.arange(machine.lanes)[None, :]
+    scores = banks.score(machine, access, lanes * (access.width or 1), np.ones((1, machine.lanes), bool), None)
+    return int(scores.ideal[0])
+
+
+def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, found: Found) -> SiteResult:
+    """The strongest that can be said of a site with these requests, each case where the ones before it do not hold."""
+    first, main = next(iter(found.ranges.items()))
+    record = found.record
+    shown = record.patterns() if record is not None else ()
+    one_lane = banks.bounds(machine, access, 1, 1)[0]
+    groups = tuple(found.ranges) if shapes.decides else (first,)
+    without = {group for group, _ in found.bounded}
+    ideals = (
+        None
+        if without.intersection(groups)
+        else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None, shapes)
+    )
+    if ideals is not None and found.wrapped is not None:
+        ideals = min(ideals[0], one_lane), max(ideals[1], _widest_ideal(machine, access))
+    answer = partial(
+        SiteResult,
+        index,
+        formula=OWN_FORMULA,
+        patterns=shown,
+        distinct=len(record.scored) if record is not None else 0,
+        ideal_per_request=ideals,
+        evidence=record.evidence if record is not None else machine.evidence(access),
+    )
+    if found.uncounted:
+        return _of_lines(answer, groups, shapes.decides, found)
+    low, high = main.wavefronts
+    if found.inexact:
+        low = min(low, one_lane)
+        if access.address_lanes is not None:  # a matrix with lanes off is a range of its own
+            high = max(high, banks.bounds(machine, access, 1, LANES)[1])
+    if found.open or found.more or found.some_none:
+        return _partly_elsewhere(answer, access, machine, low, high, shapes, found)
+    without_figure = [bounds for group, bounds in found.bounded if group == first]
+    if without_figure:
+        return _open_answer(answer, without_figure, low, high, shapes, found)
+    whole = shapes.around(*_hull(low, high, found))
+    if found.cases:
+        return answer(
+            Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole, found)
+        )
+    if found.wrapped is None and whole[0] == whole[1] and not found.reasons and not found.unknowns:
+        note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
+        return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
+    if shapes.decides and (
+        len(found.ranges) == 1
+        or whole != (low, high)
+        or any(p != found.patterns[first] for p in found.patterns.values())
+    ):
+        table = tuple(Case(name, *r.wavefronts, r.ideal_high) for name, r in found.ranges.items())
+        reason = several(Reason(Kind.BY_SHAPE), *found.reasons, _mask_reason(found.inexact) if found.inexact else None)
+        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole, found))
+    if found.wrapped is not None:
+        near = [Case("all lanes that can take part do", *main.wavefronts, main.ideal_high)]
+        if found.inexact:
+            near.append(Case("fewer lanes do", low, high, None))
+        reason = several(*found.reasons, _mask_reason(found.inexact) if found.inexact else None)
+        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(near, whole, found))
+    if low == high and not found.reasons and not found.unknowns and not found.inexact:
+        cases = (
+            Case("all lanes of a warp exist", *main.wavefronts, main.ideal_high),
+            Case("the block's last warp has fewer", *whole, None),
+        )
+        return answer(Status.CONDITIONAL, Reason(Kind.BY_LAST_WARP), per_request=whole, conditions=cases)
+    if found.inexact:
+        data = any(d.data for d in found.inexact)
+        cases = (
+            Case("all lanes that can take part do", *main.wavefronts, main.ideal_high),
+            Case("fewer lanes do", low, high, None),
+        )
+        return answer(
+            Status.DATA_DEPENDENT if data else Status.CONDITIONAL,
+            _mask_reason(found.inexact),
+            per_request=whole,
+            conditions=shapes.rest(cases, whole, found),
+        )
+    reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
+    return answer(Status.BOUNDED, reason, per_request=whole, ways=_ways(found))
+
+
+def _ideals(ranges: list[Range], one_lane: int | None, shapes: Shapes) -> tuple[int, int] | None:
+    """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
+    part: with fewer of them more may be merged."""
+    lows = [r.ideal_low for r in ranges if r.ideal_low is not None]
+    highs = [r.ideal_high for r in ranges if r.ideal_high is not None]
+    if len(lows) < len(ranges) or len(highs) < len(ranges):
+        return None
+    low, high = min(lows), max(highs)
+    if shapes.ideals is not None:
+        low, high = min(low, shapes.ideals[0]), max(high, shapes.ideals[1]) if shapes.high is not None else high
+    return low if one_lane is None else min(low, one_lane), high
+
+
+def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped: bool, found: Found) -> SiteResult:
+    """What is said of cp.async.cg, some request of which has a figure: k at most, and what some request has at least;
+    neither where another request has none."""
+    without = [bounds for group, bounds in found.bounded if group in groups]
+    reason = several(Reason(Kind.COPY_LINE_CLASS), _dependence(found), *(bounds.reason for bounds in without[:1]))
+    if without:
+        return answer(Status.BOUNDED, reason)
+    ranges = [found.ranges[group] for group in groups]
+    low = min(r.lines_low for r in ranges if r.lines_low is not None)
+    high = max(r.lines_high for r in ranges if r.lines_high is not None)
+    least = min(low, 1) if found.inexact else low
+    return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else least)
+
+
+def _partly_elsewhere(
+    answer: Callable[..., SiteResult],
+    access: Access,
+    machine: Machine,
+    low: int | None,
+    high: int | None,
+    shapes: Shapes,
+    found: Found,
+) -> SiteResult:
+    """What is said of a generic access not all of whose lanes are known to go to shared memory: never one figure for
+    all requests.
+    """
+    first, main = next(iter(found.ranges.items()))
+    if low is None or high is None or any(group == first for group, _ in found.bounded):
+        low, high = 0, banks.bounds(machine, access, 1, LANES)[1]
+    cases = [
+        Case(
+            f"all lanes that may go to {access.space} memory do{', ' + case.when if case.when else ''}",
+            case.low,
+            case.high,
+            case.ideal,
+        )
+        for case in found.cases or [Case("", low, high, main.ideal_high)]
+    ]
+    reason = several(
+        *found.open,
+        Reason(Kind.SOME_ELSEWHERE) if found.some_none else None,
+        Reason(Kind.MIXED_SPACES) if found.more else None,
+        *found.reasons,
+        _mask_reason(found.inexact) if found.inexact else None,
+    )
+    low, high = shapes.around(*_hull(low, high, found))
+    floor = 0 if found.open or found.some_none or shapes.high is not None else low
+    data = any(unknown.data for unknown in found.open)
+    status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
+    if found.open:
+        cases.append(Case("fewer do", 0, high + found.more, None))
+    whole = floor, high + found.more
+    return answer(
+        status,
+        reason,
+        ideal_per_request=None,
+        per_request=whole,
+        conditions=shapes.rest(cases, whole, found) if found.open or found.cases else (),
+    )
+
+
+def _open_answer(
+    answer: Callable[..., SiteResult],
+    without_figure: list[Bounds],
+    low: int,
+    high: int,
+    shapes: Shapes,
+    found: Found,
+) -> SiteResult:
+    """What is said where requests of the first group have no figure: why, and a range where that says anything."""
+    worst = next((bounds for bounds in without_figure if bounds.status == Status.DATA_DEPENDENT), without_figure[0])
+    status = worst.status
+    whole = shapes.around(*_hull(low, high, found))
+    unresolved = {group for group, _ in found.bounded}
+    if whole[0] == whole[1] and status == Status.DATA_DEPENDENT and not found.reasons and not found.unknowns:
+        return answer(
+            Status.INVARIANT,
+            several(worst.reason, Reason(Kind.ADDRESSES_COST_ALIKE)),
+            per_request=whole,
+            ideal_per_request=whole if whole[0] == 1 else None,
+        )
+    narrow = status == Status.UNKNOWN and high <= 2 * low
+    if narrow and (whole == (low, high) or not shapes.decides):
+        status = Status.BOUNDED
+    if status == Status.UNKNOWN and shapes.decides and (narrow or not unresolved >= set(found.ranges)):
+        table = tuple(
+            Case(name + (" (not resolved)" if name in unresolved else ""), *r.wavefronts, r.ideal_high)
+            for name, r in found.ranges.items()
+        )
+        return answer(
+            Status.CONDITIONAL,
+            several(Reason(Kind.BY_SHAPE), worst.reason),
+            per_request=whole,
+            conditions=shapes.rest(table, whole, found),
+        )
+    return answer(status, worst.reason, per_request=None if status == Status.UNKNOWN else whole)
+
+
+def _dependence(found: Found) -> Reason | None:
+    """The unknowns that multiply the lane, and why else a range remains."""
+    return several(Reason(Kind.DEPENDS, unknowns=tuple(found.unknowns)) if found.unknowns else None, *found.reasons)
+
+
+def _hull(low: int, high: int, found: Found) -> tuple[int, int]:
+    """What a request costs in any of the cases."""
+    seen = [r.wavefronts for r in found.ranges.values() if r.low is not None]
+    if found.wrapped is not None:
+        seen.append((found.wrapped.low, found.wrapped.high))
+    return min([low, *(few for few, _ in seen)]), max([high, *(many for _, many in seen)])
+
+
+def _ways(found: Found) -> int | None:
+    """The most ways of any request, if all its lanes take part; None where one has no such figure."""
+    return found.ways if found.ways > 0 and not found.bounded else None
+
+
+def _mask_reason(undecided_by: list[Undecided], kind: Kind = Kind.LANES) -> Reason:
+    """What decides which lanes take part."""
+    return Reason(kind, given=tuple(dict.fromkeys(reason for d in undecided_by for reason in d.reasons)))

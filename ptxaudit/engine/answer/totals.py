@@ -1,0 +1,67 @@
+"""Sums over the requests of a site that have a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptxaudit.base.records import Record
+from ptxaudit.hardware import banks
+
+EVIDENCE = ("by rule", "measured")  # the weaker first
+
+
+@dataclass
+class Totals:
+    """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines,
+    lines_low: so with k; line_class_max: of any request at most, line_class_low: of some request at least,
+    line_class_each: of each at least."""
+
+    low: int = 0
+    high: int = 0
+    ideal: int = 0
+    ideal_most: int = 0
+    ways: int = 0
+    per_low: int | None = None
+    per_high: int | None = None
+    ideal_low: int | None = None
+    ideal_high: int | None = None
+    lines: int = 0
+    lines_ideal: int = 0
+    lines_low: int = 0
+    line_class_max: int = 0
+    line_class_low: int = 0
+    line_class_each: int | None = None
+    uncounted: bool = False  # cp.async.cg: no counter sees its wavefronts
+
+
+class Scores(Record):
+    """The fields of `banks.Scores` that are used here, combined over residues of the base. ideal, ideal_most: the least
+    and the most that it may be; lines, lines_low: so."""
+
+    low: np.ndarray
+    high: np.ndarray
+    ideal: np.ndarray
+    ways: np.ndarray
+    lines: np.ndarray | None
+    lines_ideal: np.ndarray | None
+    evidence: str
+    ideal_most: np.ndarray
+    lines_low: np.ndarray | None
+
+    @classmethod
+    def of(cls, scores: banks.Scores) -> Scores:
+        """Copies, to be changed."""
+        least = scores.lines if scores.lines_low is None else scores.lines_low
+        return cls(
+            np.array(scores.low),
+            np.array(scores.high),
+            np.array(scores.ideal),
+            np.array(scores.ways),
+            None if scores.lines is None else np.array(scores.lines),
+            None if scores.lines_ideal is None else np.array(scores.lines_ideal),
+            evidence=scores.evidence,
+            ideal_most=np.array(scores.ideal),
+            lines_low=None if least is None else np.array(least),
+        )

@@ -1,0 +1,331 @@
+"""The groups of lanes of many warps that do not run: those that wait and those that are suspended, and which goes on.
+
+One group of lanes of a warp runs at a time. Where its lanes part, the smaller part goes on; the other is suspended, on
+top of those that are suspended already. A group that waits, or ends, makes way for the one on top (`resume`). What lets
+waiting groups go on is in `convergence`; the rules are measured (docs/convergence.md).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import Value
+from ptxaudit.engine.exec.cohorts import Cohort, united
+from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.registers import View, guard_mask, pack
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.nodes import Guard
+from ptxaudit.ir.reasons import Kind, Reason, first_of, several
+
+Bits = dict[str, np.ndarray]  # convergence barrier -> an array over the warps
+Saved = tuple[Bits, Bits, Bits, Bits, int, np.ndarray, np.ndarray, Reason | None]
+ELSEWHERE = -1  # a barrier was used at several places, or waited at
+LEVELS = 4  # of suspended groups that there is room for at first
+
+
+@dataclass
+class Suspended:
+    """A cohort that is suspended. levels: (n,) at which place from below in each of its warps. alone: it joins no
+    other.
+    """
+
+    cohort: Cohort
+    levels: np.ndarray
+    alone: bool = False
+
+    def some(self, rows: np.ndarray) -> Suspended:
+        return Suspended(self.cohort.some(rows), self.levels[rows], self.alone)
+
+
+@dataclass
+class Syncing:
+    """A cohort that waits at a WARPSYNC for the lanes that its lanes name. words: (n, LANES) uint32; named: the mask
+    where the code states it, else 0; alone: lanes that name other masks go on diverged; again: None, or the barrier at
+    which lanes meet again that part behind it."""
+
+    cohort: Cohort
+    words: np.ndarray
+    named: int
+    alone: bool
+    again: str | None = None
+
+
+class Groups:
+    """The groups of all warps of a simulation, but for the one of each that runs."""
+
+    def __init__(self, run: Run, ordered: Callable[[Cohort, int], None]):
+        """ordered: called with lanes that have waited for those that they name."""
+        self.run, self._ordered = run, ordered
+        rows = run.registers.rows
+        self.words: dict[str, np.ndarray] = {}  # barrier -> (rows,) the lanes in it
+        self.firm: dict[str, np.ndarray] = {}  # barrier -> (rows,) these are known
+        self.opened: dict[str, np.ndarray] = {}  # barrier -> (rows,) when last
+        self.shared: dict[str, np.ndarray] = {}  # barrier -> (rows,) lanes were in it when it was opened last
+        # barrier -> (rows,) of warps that are loose, the place behind the one BSSY that has used it since; 0: none has
+        self.used: dict[str, np.ndarray] = {}
+        self.turn = 0
+        self.loose = np.zeros(rows, bool)
+        self.ever_loose = np.zeros(rows, bool)
+        self.why: Reason | None = None  # they are
+        self.uncertain: set[int] = set()  # blocks that lanes may have come to from where others wait
+        self._forget_groups(rows)
+
+    def _forget_groups(self, rows: int) -> None:
+        self.stopped = np.zeros(rows, np.uint32)  # the lanes that wait at any barrier
+        self.blocked: list[tuple[str, Cohort]] = []  # each stands behind its BSYNC
+        self.syncing: list[Syncing] = []
+        self.suspended: list[Suspended] = []
+        self.free = np.zeros(rows, bool)  # warps whose group waits or has ended: another may go on
+        self.occupied = np.zeros((rows, LEVELS), bool)  # the levels that a warp has suspended groups at
+        self.covered = np.zeros((rows, LEVELS), bool)  # those that another was suspended on
+
+    # --- the whole ---
+
+    def standing(self) -> list[Cohort]:
+        """All cohorts that wait or are suspended."""
+        return self.waiting() + [s.cohort for s in self.suspended]
+
+    def waiting(self) -> list[Cohort]:
+        return [c for _, c in self.blocked] + [s.cohort for s in self.syncing]
+
+    def saved(self) -> Saved:
+        """What a round of a loop that is tried may change; no group stands anywhere."""
+        words, firm, opened, shared = (
+            {n: a.copy() for n, a in kept.items()} for kept in (self.words, self.firm, self.opened, self.shared)
+        )
+        return words, firm, opened, shared, self.turn, self.loose.copy(), self.ever_loose.copy(), self.why
+
+    def restore(self, saved: Saved) -> None:
+        self.words, self.firm, self.opened, self.shared, self.turn, self.loose, self.ever_loose, self.why = saved
+        self._forget_groups(len(self.loose))
+
+    def as_before(self, saved: Saved) -> bool:
+        """Nothing but times has changed since, and no group stands anywhere."""
+        return (
+            not self.standing()
+            and all(
+                np.array_equal(a, before[n] if n in before else np.zeros_like(a))
+                for now, before in ((self.words, saved[0]),)
+                for n, a in now.items()
+            )
+            and np.array_equal(self.loose, saved[5])
+        )
+
+    def expand(self, index: np.ndarray, renumber: Callable[[Cohort], tuple[Cohort, np.ndarray]]) -> None:
+        """New row i is old row index[i]. renumber: a cohort -> the same in the new rows, and which of its old ones each
+        was.
+        """
+        self.words, self.firm, self.opened, self.shared, self.used = (
+            {n: a[index] for n, a in kept.items()}
+            for kept in (self.words, self.firm, self.opened, self.shared, self.used)
+        )
+        self.loose, self.ever_loose, self.stopped = self.loose[index], self.ever_loose[index], self.stopped[index]
+        self.occupied, self.covered, self.free = self.occupied[index], self.covered[index], self.free[index]
+        self.blocked = [(name, renumber(c)[0]) for name, c in self.blocked]
+        suspended, self.suspended = self.suspended, []
+        for s in suspended:
+            cohort, where = renumber(s.cohort)
+            self.suspended.append(Suspended(cohort, s.levels[where], s.alone))
+        syncing, self.syncing = self.syncing, []
+        for w in syncing:
+            cohort, where = renumber(w.cohort)
+            self.syncing.append(Syncing(cohort, w.words[where], w.named, w.alone, w.again))
+
+    def loosen(self, rows: np.ndarray, why: Reason, *acting: Cohort) -> None:
+        """From now on it is not known which lanes of these warps are together. acting: cohorts of theirs that neither
+        wait nor are suspended."""
+        if len(rows) and not self.loose[rows].all():
+            self.run.no_round()
+            self.why = first_of(self.why, why)
+            for used in self.used.values():
+                used[rows[~self.loose[rows]]] = 0
+            self.loose[rows] = self.ever_loose[rows] = True
+        if len(rows) and why.kind is Kind.BARRIER_SHARED:  # lanes may go on where others wait
+            self._uncertain_ahead(rows, why, acting)
+        for firm in self.firm.values():
+            firm[rows] = False
+
+    def _uncertain_ahead(self, rows: np.ndarray, why: Reason, acting: Iterable[Cohort]) -> None:
+        """No count is certain of what these warps may still come to."""
+        run = self.run
+        new = self.ahead(rows, acting, self.uncertain)
+        self.uncertain |= new
+        for index, record in run.records.items() if new else ():
+            if run.graph.block_of[index] in new:
+                record.undecided = several(record.undecided, why)
+
+    def _use(self, name: str, rows: np.ndarray, place: int = ELSEWHERE) -> None:
+        """A barrier is opened behind a place, or waited at, left or loaded, by lanes of these warps."""
+        used, rows = self._of(self.used, name, np.int64), rows[self.loose[rows]]
+        used[rows] = np.where((used[rows] == 0) | (used[rows] == place), place, ELSEWHERE)
+
+    # --- what a cohort sees ---
+
+    def view(self, cohort: Cohort) -> View:
+        whole = len(cohort.rows) == self.run.registers.rows
+        alive = self.run.alive if whole else self.run.alive[cohort.rows]
+        return View(
+            self.run.registers,
+            self.run.env,
+            None if whole else cohort.rows,
+            cohort.mask,
+            whole and not (alive & ~cohort.mask).any(),
+            exact=not (cohort.diverged or self.is_loose(cohort)),
+            alive=alive,
+        )
+
+    def is_loose(self, cohort: Cohort) -> bool:
+        """It is not known which lanes of some of its warps are together."""
+        return bool(np.logical_or.reduce(self.loose)) and bool(self.loose[cohort.rows].any())
+
+    def lanes_of(self, guard: Guard | None, cohort: Cohort) -> tuple[np.ndarray | None, Value | None]:
+        """(lanes in which a control guard holds or None for all, the guard if not known there)."""
+        return guard_mask(self.view(cohort), guard) if guard is not None else (None, None)
+
+    def others(self) -> bool:
+        """There are cohorts that wait for lanes of their warps, or are suspended."""
+        return bool(self.run.waiting or self.blocked or self.suspended or self.syncing)
+
+    def everywhere(self) -> list[Cohort]:
+        """All cohorts, but for those that the step which is made now has taken out."""
+        of_queues = [c for _, _, c in self.run.heap] + [c for c, _ in self.run.waiting] + [c for c, _ in self.run.held]
+        return of_queues + self.standing() + ([self.run.running] if self.run.running is not None else [])
+
+    def ahead(self, rows: np.ndarray, acting: Iterable[Cohort], known: set[int]) -> set[int]:
+        """The blocks that lanes of these warps may still come to, wherever one goes on where another stands, but for
+        those that are known of already, with all that they lead to."""
+        return self.reached((c for c in (*self.everywhere(), *acting) if np.isin(c.rows, rows).any()), known)
+
+    def reached(self, cohorts: Iterable[Cohort], known: set[int]) -> set[int]:
+        """The blocks where they and their calls go on, and what these lead to; without those that are known."""
+        places = {k for c in cohorts for k in (c.pc, *c.calls) if k < len(self.run.instructions)}
+        return reached((self.run.graph.block_of[k] for k in places), self.run.graph.cfg.successors, set(known))
+
+    # --- who runs ---
+
+    def choose(self, groups: Iterable[Cohort]) -> list[Cohort]:
+        """Of groups of the same warps: those that go on. Of a warp's that with the fewest lanes does, of as many the
+        last.
+        """
+        groups = [g for g in groups if len(g.rows)]
+        rows = np.concatenate([g.rows for g in groups]) if groups else np.zeros(0, int)
+        every, counts = np.unique(rows, return_counts=True)
+        if not (counts > 1).any():
+            return groups
+        lanes = np.full((len(every), len(groups)), LANES + 1)
+        for k, g in enumerate(groups):
+            lanes[np.searchsorted(every, g.rows), len(groups) - 1 - k] = g.mask.sum(axis=1)
+        order = len(groups) - 1 - np.argsort(lanes, axis=1, kind="stable")
+        going = []
+        for rank in range(len(groups) - 1, -1, -1):
+            for k, g in enumerate(groups):
+                chosen = order[np.searchsorted(every, g.rows), rank] == k
+                if chosen.any():
+                    part = g if chosen.all() else g.some(chosen)
+                    going.append(part) if rank == 0 else self.suspend(part)
+        return going
+
+    def _top(self, rows: np.ndarray) -> np.ndarray:
+        """(n,) the level of the group on top; -1 where there is none."""
+        occupied = self.occupied[rows]
+        return np.where(occupied.any(axis=1), occupied.shape[1] - 1 - occupied[:, ::-1].argmax(axis=1), -1)
+
+    def _cover(self, rows: np.ndarray) -> np.ndarray:
+        """Something is put on the group on top: the level at which."""
+        top = self._top(rows)
+        some = top >= 0
+        self.covered[rows[some], top[some]] = True
+        return top + 1
+
+    def suspend(self, cohort: Cohort, alone: bool = False) -> None:
+        levels = self._cover(cohort.rows)
+        if levels.max() >= self.occupied.shape[1]:
+            self.occupied, self.covered = (np.pad(a, ((0, 0), (0, a.shape[1]))) for a in (self.occupied, self.covered))
+        self.occupied[cohort.rows, levels] = True
+        self.covered[cohort.rows, levels] = False
+        for s in self.suspended:
+            if (s.cohort.pc, s.cohort.calls, s.cohort.state, s.alone) == (
+                cohort.pc,
+                cohort.calls,
+                cohort.state,
+                alone,
+            ) and not np.isin(s.cohort.rows, cohort.rows).any():
+                rows = np.concatenate([s.cohort.rows, cohort.rows])
+                order = np.argsort(rows)
+                mask = np.concatenate([s.cohort.mask, cohort.mask])[order]
+                s.cohort = type(cohort)(cohort.pc, rows[order], mask, cohort.calls, *cohort.state)
+                s.levels = np.concatenate([s.levels, levels])[order]
+                return
+        self.suspended.append(Suspended(cohort, levels, alone))
+
+    def resume(self) -> bool:
+        """In each warp of which no group runs that on top goes on, with those of the same place if others were
+        suspended on it since; where none was, they join it in some programs that were measured, and not in others.
+        False when there is none."""
+        if not self.suspended or not self.free.any():
+            return False
+        top = np.where(self.free, self._top(np.arange(len(self.free))), -1)
+        self.free[:] = False
+        going: dict[tuple[int, tuple[int, ...]], list[Cohort]] = defaultdict(list)
+        rest: list[Suspended] = []
+        joining, perhaps = np.zeros(len(top), bool), np.zeros(len(top), bool)
+        for s in self.suspended:
+            chosen = s.levels == top[s.cohort.rows]
+            if chosen.any():
+                part = s.cohort.some(chosen)
+                going[part.pc, part.calls].append(part)
+                joining[part.rows] = self.covered[part.rows, s.levels[chosen]] & (not s.alone)
+                perhaps[part.rows] = not s.alone
+                self.occupied[part.rows, s.levels[chosen]] = False
+            if not chosen.all():
+                rest.append(s.some(~chosen))
+        self.suspended = rest
+        if (joining | perhaps).any():
+            self._join(going, joining, perhaps & ~joining)
+        for parts in going.values():
+            for cohort in united(parts):
+                self.run.push(cohort)
+        return bool(going)
+
+    def _join(
+        self, going: dict[tuple[int, tuple[int, ...]], list[Cohort]], joining: np.ndarray, perhaps: np.ndarray
+    ) -> None:
+        """Suspended groups at the places of those that go on join them, in these warps; perhaps: in those they may."""
+        place = self.run.hardware_place
+        standing, self.suspended = self.suspended, []
+        for s in standing:
+            c = s.cohort
+            left = np.ones(len(c.rows), bool)
+            for (pc, calls), parts in going.items():
+                if s.alone or place(pc) != place(c.pc):
+                    continue
+                same = np.isin(c.rows, np.concatenate([p.rows for p in parts]))
+                there = same & joining[c.rows]
+                if not self.run.waits_at(c.pc):
+                    self.loosen(c.rows[same & perhaps[c.rows]], Reason(Kind.MAY_JOIN, c.pc))
+                if not there.any():
+                    continue
+                if (pc, calls) == (c.pc, c.calls):
+                    parts.append(c.some(there))
+                    self.occupied[c.rows[there], s.levels[there]] = False
+                    left &= ~there
+                else:
+                    self.loosen(c.rows[there], Reason(Kind.CALLS_JOIN, c.pc))
+            if left.any():
+                self.suspended.append(s.some(left))
+
+    # --- registers of barriers ---
+
+    def _of(self, kept: dict[str, np.ndarray], name: str, dtype: type[Any]) -> np.ndarray:
+        if name not in kept:
+            kept[name] = np.zeros(len(self.loose), dtype)
+        return kept[name]
+
+    def _alive(self, rows: np.ndarray) -> np.ndarray:
+        return pack(self.run.alive[rows])[:, 0]

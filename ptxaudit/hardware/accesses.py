@@ -1,0 +1,47 @@
+"""Attaches to a site the access that its opcode is, once, where it is lifted: nothing behind reads opcodes for it.
+
+Site("cp.async.ca.shared.global 8", …, source_size=%r1)   access: cp.async, 8 bytes a lane, some may be zeros
+Site("ATOMS.FOO", …)                                      access: None; no_rule: opcode 'ATOMS.FOO': …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from msgspec.structs import replace
+
+from ptxaudit.base.errors import InputError
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.memory import opcodes as memory
+from ptxaudit.ir.access import Access
+from ptxaudit.ir.nodes import Const, Op, Site
+
+
+def with_access(site: Site, ops: Iterable[Op]) -> Site:
+    """The site with its access, or with why there is no rule for its opcode. ops: of its instruction."""
+    try:
+        access = memory.classify(site.opcode, site.of) if site.of != "shared" else _shared(site, ops)
+    except InputError as error:
+        return replace(site, access=None, no_rule=error.what)
+    return replace(site, access=access, no_rule="")
+
+
+def _shared(site: Site, ops: Iterable[Op]) -> Access:
+    access = banks.classify(site.opcode, _added(ops))
+    fills = access.access == "cp.async" and not (site.ignore is None and site.source_size is None)
+    return _filling(access) if fills and not access.zero_fill else access
+
+
+@cache
+def _filling(access: Access) -> Access:
+    """The same object for the same, so that what is remembered of an access is found again."""
+    return replace(access, zero_fill=True)
+
+
+def _added(ops: Iterable[Op]) -> int | None:
+    """The constant that an atomic operation combines with memory, where the instruction names one."""
+    for op in ops:
+        if op.name == "atom" and len(op.src) > 1 and isinstance(op.src[1], Const):
+            return op.src[1].value
+    return None

@@ -1,0 +1,92 @@
+"""A weak topological order of a control-flow graph: in what order to run its blocks, loop by loop.
+
+    1 → 2 → 3 → 2, 3 → 4        [1, (2, [3]), 4]
+
+F. Bourdoncle: Efficient Chaotic Iteration Strategies with Widenings, FMPA 1993.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+import networkx as nx
+
+from ptxaudit.ir.blocks import END
+
+Element: TypeAlias = "int | tuple[int, Order]"  # of an order: a block, or a loop, of a head and the order of the rest
+Order = list[Element]
+
+
+def note_loops(elements: Iterable[Element], heads: frozenset[int], out: dict[int, frozenset[int]]) -> None:
+    """block -> the heads of the loops it lies in."""
+    for e in elements:
+        if isinstance(e, int):
+            out[e] = heads
+        else:
+            out[e[0]] = heads | {e[0]}
+            note_loops(e[1], heads | {e[0]}, out)
+
+
+def loops_of(elements: Iterable[Element]) -> Iterator[tuple[int, Order]]:
+    """All loops of an order, outer ones before those in them."""
+    for e in elements:
+        if not isinstance(e, int):
+            yield e
+            yield from loops_of(e[1])
+
+
+def blocks_of(elements: Iterable[Element]) -> set[int]:
+    """All blocks of a part of an order."""
+    out: set[int] = set()
+    for e in elements:
+        if isinstance(e, int):
+            out.add(e)
+        else:
+            out.add(e[0])
+            out |= blocks_of(e[1])
+    return out
+
+
+def weak_order(graph: nx.DiGraph[int], root: int) -> Order | None:
+    """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop; END left out.
+
+    None when a loop has several entries.
+    """
+    return _order(graph, graph, root)
+
+
+def _order(graph: nx.DiGraph[int], part: nx.DiGraph[int], entry: int | None) -> Order | None:
+    """The order of a part of the graph. (That END may be in it changes nothing: it leads nowhere.)"""
+    loops = {min(c): c for c in nx.strongly_connected_components(part) if len(c) > 1 or part.has_edge(*c, *c)}
+    if not loops:
+        return [b for b in nx.lexicographical_topological_sort(part) if b != END]
+    place = {
+        b: first for first, loop in loops.items() for b in loop
+    }  # a loop is one node, in the place of its first block
+    folded: nx.DiGraph[int] = nx.DiGraph()
+    folded.add_nodes_from(place.get(b, b) for b in part)
+    folded.add_edges_from((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
+    out: Order = []
+    for b in nx.lexicographical_topological_sort(folded):
+        if b in loops:
+            element = _loop_order(graph, loops[b], entry)
+            if element is None:
+                return None
+            out.append(element)
+        elif b != END:
+            out.append(b)
+    return out
+
+
+def _loop_order(graph: nx.DiGraph[int], loop: set[int], entry: int | None) -> tuple[int, Order] | None:
+    """(head, the order of the rest) of a strongly connected part; None when it has several entries."""
+    heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
+    if len(heads) != 1:
+        return None
+    rest = loop.difference(heads)
+    body: nx.DiGraph[int] = nx.DiGraph()  # (a view of a part asks its filter at every step)
+    body.add_nodes_from(rest)
+    body.add_edges_from((b, s) for b in rest for s in graph.successors(b) if s in rest)
+    order = _order(graph, body, None) if rest else []
+    return None if order is None else (heads[0], order)

@@ -1,0 +1,118 @@
+"""An array that may be repaired, with all that is asked of it, and what a repair of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxaudit.base.records import Record
+from ptxaudit.hardware.occupancy import Blocks
+from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.report.model import Site
+from ptxaudit.review.fix.arrays import Array, Use, arrays_of
+from ptxaudit.review.fix.cost import Costs, Figure
+from ptxaudit.review.fix.declared import Declared, declared, plain_variables
+from ptxaudit.review.fix.layouts import Layout, one_to_one
+from ptxaudit.review.fix.search import Found
+from ptxaudit.review.fix.written import Rewrite
+
+_FOOTPRINT = 1 << 16  # bytes that are tried where an array's size is not known: more than any layout's period
+
+
+class Repair(Record, eq=False):
+    """One layout that costs less, with its code and what is proved of it. figure: after it; uses: of each use of the
+    array.
+
+    bytes: added; proved_for: in words; optimum: no layout of its family does better; floor: no layout at all does, with
+    these vectors. before, after: blocks on a multiprocessor. also: what it does to other kernels with the same
+    declaration. compiled: its code was, and shows the layout (`checked`).
+    """
+
+    found: Found
+    code: Rewrite
+    figure: Figure
+    uses: tuple[Figure, ...]
+    bytes: int
+    proved_for: str
+    optimum: bool
+    before: Blocks | None
+    after: Blocks | None
+    also: tuple[str, ...] = ()
+    compiled: bool = False
+
+    @property
+    def floor(self) -> bool:
+        return self.found.floor
+
+
+@dataclass(eq=False)
+class Candidate:
+    """An array of a kernel, with or without excess."""
+
+    examined: Examined
+    array: Array
+    declared: Declared | None
+
+    @property
+    def has_excess(self) -> bool:
+        return any(_site_excess(use.site) for use in self.array.uses)
+
+    costs: Costs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.costs = Costs(self.examined.machine, self.array.uses, self.array.align)
+
+
+def _site_excess(site: Site) -> bool:
+    """The report finds the site to cost more than its ideal, or that it may."""
+    if site.excess is not None:
+        result: bool = site.excess > 0
+        return result
+    return site.excess_per_request is not None and site.excess_per_request.high > 0
+
+
+def candidates_of(examined: Examined) -> list[Candidate]:
+    """The shared arrays of a kernel, with their declarations."""
+    function = examined.function
+    sizes = {v.name: v.size for v in function.variables if v.space.startswith("shared") and v.size}
+    if not any(_site_excess(site) for site in examined.entry.sites) and not any(r.kept for r in examined.result.sites):
+        return []
+    found = {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
+    return [
+        Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))
+    ]
+
+
+def proved(layout: Layout, array: Array, widths: Sequence[int]) -> bool:
+    """One-to-one on the whole array, and every aligned vector of these widths whole and aligned: tried on every
+    byte.
+    """
+    for size in array.sizes:
+        size = size or _FOOTPRINT
+        if not one_to_one(layout, size):
+            return False
+        for width in widths:
+            starts = np.arange(0, size - width + 1, width, dtype=np.int64)
+            starts = starts[layout.moved(starts) & layout.moved(starts + width - 1)]
+            places = layout.place(starts)
+            if (places % width).any() or any((layout.place(starts + i) != places + i).any() for i in range(1, width)):
+                return False
+    return all(_of_fragments(layout, use) for use in array.uses if use.fragment)
+
+
+def _of_fragments(layout: Layout, use: Use) -> bool:
+    """A wmma access's lanes stay as many rows apart as they were, and rows are longer by one and the same number of
+    bytes.
+    """
+    row = use.fragment
+    assert row is not None
+    more = int(layout.place(np.array([row]))[0]) - row
+    for r in use.requests:
+        lowest = np.where(r.active, r.offsets, 1 << 40).min(axis=1, keepdims=True)
+        apart = np.where(r.active, r.offsets - lowest, 0)
+        moved = np.where(r.active, layout.place(np.where(r.active, r.offsets, lowest)) - layout.place(lowest), 0)
+        if (moved != apart + apart // row * more).any():
+            return False
+    return True

@@ -1,4 +1,4 @@
-"""The CI recipe from end to end, in an empty folder, as processes: audit, baseline, worse, gate; a compiler upgrade.
+"""The CI recipe from end to end, in an empty folder: audit, baseline, worse, gate, as processes; a compiler upgrade.
 And what docs/pipelines.md says, run as it stands there."""
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
 
     # lines move, the file is renamed: nothing new
     (folder / "renamed.cu").write_text("// a comment\n\n" + KERNEL)
-    assert "gate: nothing denied" in ptxaudit(folder, "audit", "renamed.cu").stderr
+    assert "gate: nothing denied" in in_this_process(folder, "audit", "renamed.cu").stderr
 
     # somebody makes it worse: the gate fails on that line, in every format
     worse = "// a comment\n" + KERNEL.replace("+ t[threadIdx.x];", "+ t[threadIdx.x * 4];")
@@ -91,7 +91,7 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
     denials = [text for text in done.stderr.splitlines() if text.startswith("denied")]
     assert len(denials) == 1 and f"kernels.cu:{line}: ld.shared.f32: worse than the baseline: excess 0" in denials[0]
     assert [found[1] for found in re.finditer(r"line=(\d+)", done.stdout)] == [str(line)]
-    results = json.loads(ptxaudit(folder, "audit", "--format", "sarif", status=1).stdout)["runs"][0]["results"]
+    results = json.loads(in_this_process(folder, "audit", "--format", "sarif", status=1).stdout)["runs"][0]["results"]
     states = {(r["locations"][0]["physicalLocation"]["region"]["startLine"], r["baselineState"]) for r in results}
     assert (line, "new") in states and {state for _, state in states} == {"new", "unchanged"}
 
@@ -99,16 +99,16 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
     (folder / "kernels.cu").write_text(
         worse.replace("* 4];", '* 4];   // ptxaudit: allow(PA001, "measured: not on the hot path")')
     )
-    assert "1 allowed by comments" in re.sub(r"\d+ allowed", "1 allowed", ptxaudit(folder, "audit").stderr)
+    assert "1 allowed by comments" in re.sub(r"\d+ allowed", "1 allowed", in_this_process(folder, "audit").stderr)
     (folder / "kernels.cu").write_text(
         KERNEL.replace("+ t[threadIdx.x];", '+ t[threadIdx.x];   // ptxaudit: allow(PA002, "gone")')
     )
-    assert "matches nothing any more" in ptxaudit(folder, "audit").stderr
+    assert "matches nothing any more" in in_this_process(folder, "audit").stderr
 
     # the compiler is upgraded: the reports of both releases are compared
     old, new = older_release(), toolchains.get("nvrtc").version
     for name, release in (("old.json", old), ("new.json", new)):
-        ptxaudit(
+        in_this_process(
             folder,
             "audit",
             "--no-config",
@@ -124,9 +124,9 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
             "-o",
             name,
         )
-    text = ptxaudit(folder, "diff", "old.json", "new.json").stdout
+    text = in_this_process(folder, "diff", "old.json", "new.json").stdout
     assert f"(nvrtc {old})" in text and f"(nvrtc {new})" in text and re.search(r"\d+ sites: ", text)
-    assert ptxaudit(folder, "diff", "kernels.cu", "--toolchain", old, "--toolchain", new).stdout == text
+    assert in_this_process(folder, "diff", "kernels.cu", "--toolchain", old, "--toolchain", new).stdout == text
 
 
 # --- the page -------------------------------------------------------------------------------

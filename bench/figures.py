@@ -12,6 +12,7 @@ from pathlib import Path
 from bench.compiled_figures import cubin, library, spaces
 from bench.figure import Figure
 from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
+from bench.report_figures import recording, reports
 from bench.speed_figures import thirty, tiny
 from bench.upgrade_figures import four_releases, two_libraries
 
@@ -152,6 +153,8 @@ FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "spaces": spaces,
     "releases": four_releases,
     "libraries": two_libraries,
+    "reports": reports,
+    "recording": recording,
 }
 
 

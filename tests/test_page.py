@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import gc
 import hashlib
 import json
 import re
-import time
 
 import html5lib
 import numpy as np
@@ -29,7 +27,7 @@ from ptxaudit.ui.render.page import data as page_data
 from samples import SAMPLES
 
 HOSTILE = '</script><script>window.hacked = 1</script><!-- <img src=x onerror="window.hacked = 1"> \u2028 & \\u003c'
-MOST_BYTES, MOST_SECONDS = 10_000_000, 2.0
+MOST_BYTES = 10_000_000
 NESTED = """\
 __global__ void k(float* out) {
     __shared__ float s[4096];
@@ -141,16 +139,9 @@ def test_two_long_names_stay_two():
 # --- small and quick ------------------------------------------------------------------------
 
 
-def test_five_thousand_sites_are_below_ten_megabytes_and_made_in_two_seconds():
+def test_five_thousand_sites_are_below_ten_megabytes():
     checked, material = large(5000)
-    gc.collect()
-    taken = []
-    for _ in range(2):
-        begun = time.process_time()
-        page = html(Checked(checked.report), material)
-        taken.append(time.process_time() - begun)
-    assert len(page.encode()) < MOST_BYTES
-    assert min(taken) < MOST_SECONDS
+    assert len(html(Checked(checked.report), material).encode()) < MOST_BYTES
 
 
 def test_what_does_not_fit_is_cut_round_the_sites_and_said():

@@ -226,52 +226,6 @@ print(nothing.launches, nothing.recording.empty)
     assert len(launches(tmp_path / "kept")) == 2
 
 
-ADDED = """
-import sys, time
-from cuda.core import Program, ProgramOptions
-import ptxaudit
-from ptxaudit.ui.recording.inside.recorder import Recorder
-
-source = "template <int N> __global__ void k(float* p) {{ __shared__ float s[1024]; s[threadIdx.x * N] = p[{0}]; __syncthreads();"
-source += "for (int i = 0; i < 64; ++i) p[i] += s[threadIdx.x ^ i]; }}"
-names = [f"k<{n}>" for n in range(1, 9)]
-make = lambda at: Program(source.format(at), "c++", ProgramOptions(arch="sm_90")).compile("cubin", name_expressions=names)
-make(0)
-guarded, spent = Recorder.guarded, []
-
-def timed(recorder, what, action):
-    begun = time.process_time()
-    try:
-        return guarded(recorder, what, action)
-    finally:
-        spent.append(time.process_time() - begun)
-
-Recorder.guarded = timed
-with ptxaudit.watch() as w:
-    spent.clear()
-    begun = time.process_time()
-    for at in range(1, 9):
-        make(at)
-    whole = time.process_time() - begun
-assert w.recording.compiled == 8, w.recording
-added = sum(spent)  # what is guarded inside of another counts twice
-print(added / (whole - added))
-"""
-
-
-def test_recording_adds_less_than_a_twentieth_to_what_is_compiled(gpu, tmp_path):
-    """In processor time, of modules with eight small kernels each; the writing of the recording comes afterwards."""
-    (tmp_path / "p.py").write_text(ADDED)
-    shares = []
-    for _ in range(3):
-        done = subprocess.run([sys.executable, "p.py"], env=gpu, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        shares.append(float(done.stdout))
-        if min(shares) < 0.05:
-            break
-    assert min(shares) < 0.05, shares
-
-
 @pytest.mark.parametrize("wrong", [{"arrays": -1}, {"arrays": "4"}, {"launches": 0}, {"launches": True}])
 def test_what_watch_cannot_do(wrong):
     import ptxaudit

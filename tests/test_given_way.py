@@ -118,7 +118,7 @@ def test_lanes_that_sleep_give_way(tmp_path, isa, condition, known):
     assert (report.sites[-1].status, report.sites[-1].requests) == ("exact", 2)
 
 
-def behind_a_collective(inner: str):
+def behind_a_collective(inner: str, gives_way: bool = True):
     """Requests of a store behind BSSY B0; WARPSYNC.COLLECTIVE; BSYNC B0, to which all lanes come from a BSYNC at which
     those wait that have not yielded, between BSSY and BSYNC of the inner barrier; None where they are not counted."""
     k = _Kernel()
@@ -133,7 +133,7 @@ def behind_a_collective(inner: str):
     k.put("BSSY B6", control=ir.Control("open", (6,), None, outer))
     k.put("@!P1 BRA", control=ir.Control("branch", (6,), ir.Guard(MORE, True)))
     k.put("BSSY", control=ir.Control("open", (5,), None, own))
-    k.put("YIELD", control=ir.Control("yield"))
+    k.put("YIELD", control=ir.Control("yield") if gives_way else None)
     k.put("BSYNC", control=ir.Control("sync", (), None, own))
     k.put("BSYNC B6", control=ir.Control("sync", (), None, outer))
     k.put("BSSY B0", control=ir.Control("open", (10,), None, B0))
@@ -152,8 +152,13 @@ def behind_a_collective(inner: str):
     return site.requests
 
 
-def test_lanes_part_again_behind_a_collective():
+def test_lanes_diverge_again_behind_a_collective():
     """Measured (bench/adversary/kernels/9023 at -G): two requests, where lanes that gave way come to a BSYNC of the
-    barrier that those have set meanwhile which went on without them."""
+    barrier that those have set meanwhile which went on without them; and where each of them sets it for itself, at one
+    BSSY behind (seed 6045 at -G)."""
     assert behind_a_collective("B0") is None
-    assert behind_a_collective("B1") == 1
+    assert behind_a_collective("B1") is None
+
+
+def test_lanes_stay_together_behind_a_collective():
+    assert behind_a_collective("B1", gives_way=False) == 1

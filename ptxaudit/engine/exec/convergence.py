@@ -22,7 +22,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.engine.exec.cohorts import Cohort, united
-from ptxaudit.engine.exec.groups import ELSEWHERE, Groups, Syncing
+from ptxaudit.engine.exec.groups import Groups, Syncing
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import FULL_MASK, pack
 from ptxaudit.ir.reasons import Kind, Reason
@@ -37,7 +37,7 @@ class Warps(Groups):
         some = lanes.any(axis=1)
         rows = cohort.rows[some]
         self.turn += 1
-        self._use(name, rows, cohort.pc + 1)
+        self._use(name, rows)
         word = self._of(self.words, name, np.uint32)
         self._of(self.shared, name, bool)[rows] = word[rows] & self._alive(rows) != 0
         word[rows] |= pack(lanes[some])[:, 0]
@@ -212,10 +212,10 @@ class Warps(Groups):
     def _tighten(self, cohort: Cohort, words: np.ndarray, again: str | None, arrived: bool = False) -> None:
         """All living lanes of these warps come together for certain: each of them names all.
 
-        again: lanes that came apart to a WARPSYNC.COLLECTIVE part again behind it, and meet at a BSYNC if its barrier
-        holds all of them: it does where nothing else has used it since they came apart. (Measured: where one part was
-        let go by a YIELD and had set the barrier when the other came to a BSYNC of it, they go on apart.) arrived: all
-        came to it as one group, which stays one where nothing let lanes of it go on before."""
+        again: lanes that came diverged to a WARPSYNC.COLLECTIVE diverge again behind it, and meet at a BSYNC if its
+        barrier holds all of them: it does where it was set before they diverged, and not since. (Measured: where one
+        part was let go by a YIELD, each part sets the barrier for itself, at one BSSY too, and they go on diverged.)
+        arrived: all came to it as one group, which stays one where nothing let lanes of it go on before."""
         of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)
         alive, mine = self._alive(cohort.rows), pack(cohort.mask)[:, 0]
         whole = (mine == alive) & (alive & ~of_all == 0)
@@ -224,7 +224,7 @@ class Warps(Groups):
             loose = self.loose[cohort.rows]
             held |= arrived & ~loose
             self.loosen(cohort.rows[~held & ~loose], Reason(Kind.BARRIER_SHARED, cohort.pc - 1), cohort)
-            whole &= held & (~loose | (self._of(self.used, again, np.int64)[cohort.rows] != ELSEWHERE))
+            whole &= held & ~(loose & self._of(self.used, again, bool)[cohort.rows])
         self.loose[cohort.rows[whole]] = False
         if whole.all():
             cohort.diverged = None

@@ -25,7 +25,6 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 Bits = dict[str, np.ndarray]  # convergence barrier -> an array over the warps
 Saved = tuple[Bits, Bits, Bits, Bits, int, np.ndarray, np.ndarray, Reason | None]
-ELSEWHERE = -1  # a barrier was used at several places, or waited at
 LEVELS = 4  # of suspended groups that there is room for at first
 
 
@@ -67,8 +66,7 @@ class Groups:
         self.firm: dict[str, np.ndarray] = {}  # barrier -> (rows,) these are known
         self.opened: dict[str, np.ndarray] = {}  # barrier -> (rows,) when last
         self.shared: dict[str, np.ndarray] = {}  # barrier -> (rows,) lanes were in it when it was opened last
-        # barrier -> (rows,) of warps that are loose, the place behind the one BSSY that has used it since; 0: none has
-        self.used: dict[str, np.ndarray] = {}
+        self.used: dict[str, np.ndarray] = {}  # barrier -> (rows,) of warps that are loose: it was used since
         self.turn = 0
         self.loose = np.zeros(rows, bool)
         self.ever_loose = np.zeros(rows, bool)
@@ -144,7 +142,7 @@ class Groups:
             self.run.no_round()
             self.why = first_of(self.why, why)
             for used in self.used.values():
-                used[rows[~self.loose[rows]]] = 0
+                used[rows[~self.loose[rows]]] = False
             self.loose[rows] = self.ever_loose[rows] = True
         if len(rows) and why.kind is Kind.BARRIER_SHARED:  # lanes may go on where others wait
             self._uncertain_ahead(rows, why, acting)
@@ -160,10 +158,9 @@ class Groups:
             if run.graph.block_of[index] in new:
                 record.undecided = several(record.undecided, why)
 
-    def _use(self, name: str, rows: np.ndarray, place: int = ELSEWHERE) -> None:
-        """A barrier is opened behind a place, or waited at, left or loaded, by lanes of these warps."""
-        used, rows = self._of(self.used, name, np.int64), rows[self.loose[rows]]
-        used[rows] = np.where((used[rows] == 0) | (used[rows] == place), place, ELSEWHERE)
+    def _use(self, name: str, rows: np.ndarray) -> None:
+        """A barrier is set, waited at, left or loaded, by lanes of these warps."""
+        self._of(self.used, name, bool)[rows[self.loose[rows]]] = True
 
     # --- what a cohort sees ---
 

@@ -209,13 +209,14 @@ def move_barrier(b: Builder) -> None:
 
 
 def warp_sync(b: Builder) -> None:
-    """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place (the instructions up to there run together, and
-    no others)."""
+    """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place: the instructions up to there are run by those
+    lanes together that name the same mask (measured: seed 6089 at -O0, tiles of a warp)."""
     selector: ir.Operand | None = None
     if b.operands and not b.has("ALL"):
         selector = b.integer(b.operand(0))
     until = (_target(b),) if b.has("COLLECTIVE") else ()
-    b.control = ir.Control("part" if b.has("EXCLUSIVE") else "warpsync", until, b.guard, selector=selector)
+    kind: ir.ControlKind = "part" if b.has("EXCLUSIVE", "COLLECTIVE") else "warpsync"
+    b.control = ir.Control(kind, until, b.guard, selector=selector)
 
 
 def block_barrier(b: Builder) -> None:

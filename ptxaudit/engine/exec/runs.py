@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.kept import Keeper, Kept
@@ -42,6 +43,19 @@ RUN_SHARE = 0.9  # of the steps that are left, for a run; the rest is for scorin
 MOST_RUNS = 8
 
 
+class _Task(Record, eq=False):
+    """What is asked of every run: the figures of these accesses under a launch. twins: access -> the first copy of the
+    same instruction, which answers for all."""
+
+    function: Function
+    graph: Graph
+    launch: Launch
+    machine: Machine
+    facts: Facts
+    accesses: Mapping[int, Access]
+    twins: Mapping[int, int]
+
+
 def simulate(
     function: Function,
     graph: Graph,
@@ -67,13 +81,10 @@ def simulate(
         )
     except Exhausted as spent:
         return {i: unfinished(i, spent) for i in accesses}
-    results, finished = _run(function, graph, part, launch, machine, facts, accesses, twins, account)
+    task = _Task(function, graph, launch, machine, facts, accesses, twins)
+    results, finished = _run(task, part, account)
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
-    return (
-        results | _with_tables(function, graph, launch, machine, facts, open_sites, twins, results, account)
-        if open_sites
-        else results
-    )
+    return results | _with_tables(replace(task, accesses=open_sites), results, account) if open_sites else results
 
 
 def _open(result: SiteResult, access: Access) -> bool:
@@ -85,32 +96,20 @@ def _open(result: SiteResult, access: Access) -> bool:
     )
 
 
-def _with_tables(
-    function: Function,
-    graph: Graph,
-    launch: Launch,
-    machine: Machine,
-    facts: Facts,
-    accesses: Mapping[int, Access],
-    twins: Mapping[int, int],
-    before: Mapping[int, SiteResult],
-    account: Account,
-) -> dict[int, SiteResult]:
+def _with_tables(task: _Task, before: Mapping[int, SiteResult], account: Account) -> dict[int, SiteResult]:
     """What is known of these accesses when numbers are followed through shared memory (`tables`); {} where none are."""
+    accesses, launch = task.accesses, task.launch
     unscored = {i for i, a in accesses.items() if a.unscored}
     assert launch.block is not None
-    env = environment(function, launch, facts, three(launch.block))
+    env = environment(task.function, launch, task.facts, three(launch.block))
     try:
-        plan = tables.plan(graph, env, [i for i in accesses if i not in unscored], unscored, account)
+        plan = tables.plan(task.graph, env, [i for i in accesses if i not in unscored], unscored, account)
         if plan is None:
             return {}
         if isinstance(plan, Reason):
             raise Unsafe(plan)
         with account.part(TABLES_SHARE) as some:
-            found = _trusting(
-                lambda plan: _run(function, graph, plan.part, launch, machine, facts, accesses, twins, some, plan)[0],
-                plan,
-            )
+            found = _trusting(lambda plan: _run(task, plan.part, some, plan)[0], plan)
     except Exhausted:
         return {}
     except Unsafe as unsafe:
@@ -140,39 +139,22 @@ def _trusting(run: Callable[[tables.Plan], dict[int, SiteResult]], plan: tables.
 
 
 def _run(
-    function: Function,
-    graph: Graph,
-    part: Slice,
-    launch: Launch,
-    machine: Machine,
-    facts: Facts,
-    accesses: Mapping[int, Access],
-    twins: Mapping[int, int],
-    account: Account,
-    plan: tables.Plan | None = None,
+    task: _Task, part: Slice, account: Account, plan: tables.Plan | None = None
 ) -> tuple[dict[int, SiteResult], bool]:
     """One run, and whether it was finished: where not, what it has passed for good is known all the same. Block indices
     as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
     with account.part(RUN_SHARE) as running:
-        records, finished = _recorded(function, graph, part, launch, machine, facts, accesses, twins, running, plan)
+        records, finished = _recorded(task, part, running, plan)
     for record in records.values():
         record.account = account
     return {i: _result(i, record) for i, record in records.items()}, finished
 
 
 def _recorded(
-    function: Function,
-    graph: Graph,
-    part: Slice,
-    launch: Launch,
-    machine: Machine,
-    facts: Facts,
-    accesses: Mapping[int, Access],
-    twins: Mapping[int, int],
-    account: Account,
-    plan: tables.Plan | None,
+    task: _Task, part: Slice, account: Account, plan: tables.Plan | None
 ) -> tuple[dict[int, SiteRecord], bool]:
     """What a run records of each access, and whether it was finished."""
+    function, graph, launch, facts, accesses = task.function, task.graph, task.launch, task.facts, task.accesses
     assert launch.block is not None and launch.grid is not None
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
@@ -182,11 +164,11 @@ def _recorded(
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
         records = {
-            i: SiteRecord(machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
+            i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
             for i, a in accesses.items()
-            if twins[i] == i
+            if task.twins[i] == i
         }
-        records = {i: records[twins[i]] for i in accesses}
+        records = {i: records[task.twins[i]] for i in accesses}
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
         batches = _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once))

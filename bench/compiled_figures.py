@@ -6,6 +6,8 @@ them takes some minutes; the measured part is the audit.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.figure import Figure
-from bench.measure import CHECKOUT, MEGABYTE, audit, best, cost
+from bench.measure import CHECKOUT, MEGABYTE, Cost, audit, best, cost
 
 SAMPLES = CHECKOUT / "samples"
 ARCHITECTURES = (
@@ -29,6 +31,9 @@ ARCHITECTURES = (
 )  # what takes the PTX of sm_90, or nearly all
 CUBINS = ("scan", "transpose", "flash_attention", "hgemm", "gemm")
 MANY = 1000
+LARGE = 1400  # kernels of a large library, in seven architectures
+JOBS = 4
+EACH = 0.75  # of a processor's time that dividing the work leaves to it
 CORES = 2  # ptxas runs on
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 
@@ -116,8 +121,23 @@ def library(folder: Path) -> Iterator[Figure]:
         note = f"process time, as if on one core; {(folder / 'report.json').stat().st_size / MEGABYTE:.0f} MB of JSON"
         yield Figure(f"{what}, of {MANY:,} kernels", found.seconds, 90, "s", note)
         yield Figure("its peak memory", found.megabytes, 500, "MB")
+        if given is fat:
+            yield from large(given, folder, found)
     again = ["env", f"XDG_CACHE_HOME={folder / 'cache'}", sys.executable, "-m", "ptxaudit", "audit", one.name]
     yield Figure(f"the {MANY:,} cubins again, nothing changed", best(again, folder, 2).seconds, 2, "s")
+
+
+def large(fat: Path, folder: Path, found: Cost) -> Iterator[Figure]:
+    """What a library of LARGE kernels would take, by what this one took; and how much faster several processes are."""
+    kernels = len(json.loads((folder / "report.json").read_text(encoding="utf-8"))["kernels"])
+    note = f"{found.seconds:.1f} s for {kernels:,}"
+    yield Figure(f"of such a library, {LARGE:,} kernels", found.seconds * LARGE / kernels, 60, "s", note)
+    jobs = min(JOBS, len(os.sched_getaffinity(0)))
+    if jobs > 1:  # where there is one processor, nothing can be divided
+        divided = cost(audit(fat.name, "--format", "json", "-o", "divided.json", "--jobs", str(jobs)), folder)
+        note = f"{divided.elapsed:.1f} s against {found.elapsed:.1f} s, as long as the machine does nothing else"
+        name = f"the library by {jobs} processes, time from beginning to end over that of one"
+        yield Figure(name, divided.elapsed / found.elapsed, 1 / (EACH * jobs), "", note)
 
 
 def spaces(folder: Path) -> Iterator[Figure]:

@@ -1,6 +1,6 @@
-"""Runs a command and says what it cost: process time of it and its children, and peak memory.
+"""Runs a command and says what it cost: process time of it and its children, peak memory, and how long it took.
 
-cost(["ptxas", "k.ptx"])  ->  Cost(seconds=1.42, megabytes=88.0)
+cost(["ptxas", "k.ptx"])  ->  Cost(seconds=1.42, megabytes=88.0, elapsed=1.5)
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,10 +22,12 @@ KILOBYTE, MEGABYTE = 1024, 1e6
 
 @dataclass(frozen=True)
 class Cost:
-    """seconds: user and system time; megabytes: the most memory that was resident at a time."""
+    """seconds: user and system time; megabytes: the most memory that was resident at a time; elapsed: seconds from its
+    beginning to its end, which a busy machine changes."""
 
     seconds: float
     megabytes: float
+    elapsed: float
 
 
 def cost(command: Sequence[str], folder: Path, output: Path | None = None, statuses: Sequence[int] = (0,)) -> Cost:
@@ -33,20 +36,24 @@ def cost(command: Sequence[str], folder: Path, output: Path | None = None, statu
     output: a file for its standard output; statuses: with which it may end.
     """
     said = folder / "stderr.txt"
+    began = time.monotonic()
     with open(output or os.devnull, "wb") as out, said.open("wb") as err:
         child = subprocess.Popen(command, cwd=folder, env=_environment(), stdout=out, stderr=err)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in statuses:
         raise RuntimeError(f"{' '.join(command)} failed: {said.read_text(errors='replace')}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KILOBYTE / MEGABYTE)
+    elapsed = time.monotonic() - began
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KILOBYTE / MEGABYTE, elapsed)
 
 
 def best(command: Sequence[str], folder: Path, runs: int = RUNS, statuses: Sequence[int] = (0,)) -> Cost:
     """The least time and the most memory of several runs, after one that fills the caches."""
     cost(command, folder, statuses=statuses)
     found = [cost(command, folder, statuses=statuses) for _ in range(runs)]
-    return Cost(min(one.seconds for one in found), max(one.megabytes for one in found))
+    return Cost(
+        min(one.seconds for one in found), max(one.megabytes for one in found), min(one.elapsed for one in found)
+    )
 
 
 def audit(*arguments: str) -> list[str]:

@@ -201,12 +201,15 @@ def distinct(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     rows = np.concatenate(
         [np.ascontiguousarray(c).reshape(n, -1).view(np.uint8).reshape(n, -1) for c in columns], axis=1
     )
-    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).reshape(n)
-    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # as they came
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return first[order], rank[inverse.reshape(n)]
+    whole, size, kinds, firsts, every = rows.tobytes(), rows.shape[1], dict[bytes, int](), list[int](), list[int]()
+    for at in range(n):
+        row = whole[at * size : (at + 1) * size]
+        kind = kinds.get(row)
+        if kind is None:
+            kind = kinds[row] = len(firsts)
+            firsts.append(at)
+        every.append(kind)
+    return np.array(firsts, np.int64), np.array(every, np.int64)
 
 
 # --- one address --------------------------------------------------------------------------------
@@ -253,16 +256,16 @@ def _moving_alike(
     rows = np.flatnonzero(active.any(axis=1))
     if not together:
         return [(rows, ())]
-    factors = np.stack([leading[rows] for _, leading in together], axis=1)
+    factors, unknowns = np.stack([leading[rows] for _, leading in together], axis=1), [u for u, _ in together]
+    if len(rows) and (factors == factors[:1]).all():
+        return [(rows, _moves(unknowns, factors[0].tolist(), times))]
     kinds, inverse = np.unique(factors, axis=0, return_inverse=True)
-    unknowns = [u for u, _ in together]
-    return [
-        (
-            rows[inverse.reshape(-1) == k],
-            tuple(move for u, factor in zip(unknowns, kind) if (move := _move(u, factor, times))),
-        )
-        for k, kind in enumerate(kinds.tolist())
-    ]
+    return [(rows[inverse.reshape(-1) == k], _moves(unknowns, kind, times)) for k, kind in enumerate(kinds.tolist())]
+
+
+def _moves(unknowns: list[Uniform], factors: list[int], times: int) -> tuple[Move, ...]:
+    """What so many of each unknown add together."""
+    return tuple(move for u, factor in zip(unknowns, factors) if (move := _move(u, factor, times)))
 
 
 def _move(u: Uniform, factor: int, times: int) -> Move | None:

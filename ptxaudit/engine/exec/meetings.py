@@ -32,6 +32,8 @@ class Meetings:
         self.barriers: dict[Met, np.ndarray] = {}
         self.same_way = np.full((run.env.rows, LANES), FULL_MASK, np.uint32)
         self.went_diverged = False
+        # what was found last of which lanes, by which ways; None since the ways were changed in place
+        self._assumed: tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None = None
 
     def expand(self, index: np.ndarray) -> None:
         """New row i is old row index[i]."""
@@ -42,18 +44,24 @@ class Meetings:
         """PTX: lanes of a warp are together here because they are taken to meet where their ways do."""
         if not self.went_diverged:
             return False
-        first = np.take_along_axis(self.same_way[cohort.rows], cohort.mask.argmax(axis=1)[:, None], 1)
-        return bool((pack(cohort.mask) & ~first).any())
+        last, ways, rows, mask = self._assumed, self.same_way, cohort.rows, cohort.mask
+        if last is not None and last[0] is ways and last[1] is rows and last[2] is mask:
+            return last[3]
+        first = np.take_along_axis(ways[rows], mask.argmax(axis=1)[:, None], 1)
+        assumed = bool((pack(mask) & ~first).any())
+        self._assumed = ways, rows, mask, assumed
+        return assumed
 
     def diverge_from_now(self, cohort: Cohort, words: np.ndarray) -> None:
         """PTX: lanes go the same way as those of their word at most. words: (n or 1, LANES or 1) uint32."""
-        self.went_diverged = True
+        self.went_diverged, self._assumed = True, None
         ways = self.same_way[cohort.rows]
         self.same_way[cohort.rows] = np.where(cohort.mask, ways & words, ways)
 
     def surely_met(self, cohort: Cohort) -> None:
         if not self.went_diverged:
             return
+        self._assumed = None
         ways = self.same_way[cohort.rows]
         self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), ways)
 

@@ -277,7 +277,8 @@ def _group(
     offsets, active = np.concatenate(columns[0]), np.concatenate(columns[1])
     sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
     first, rows = distinct([c for c in (offsets, active, sources, filled) if c is not None])
-    uses, starts = np.unique(np.concatenate(use), return_index=True)  # each use's requests follow each other
+    numbers = np.concatenate(use)  # each use's requests follow each other
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     return Group(
         access,
         offsets[first],
@@ -288,9 +289,9 @@ def _group(
         np.concatenate(firsts),
         np.concatenate(weight),
         np.concatenate(times),
-        uses,
+        numbers[starts],
         starts,
-        pieces[uses],
+        pieces[numbers[starts]],
     )
 
 

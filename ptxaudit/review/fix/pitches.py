@@ -52,17 +52,19 @@ def lane_steps(r: Requests, width: int) -> set[int]:
     """How far lanes are apart that are neighbours, or whose neighbours are not next to each other: where a bit of the
     lane's number is worth something else than twice the bit below it, a new digit of the address begins."""
     steps: set[int] = set()
-    for row, on in zip(r.offsets[:_FIRST], r.active[:_FIRST]):
+    offsets, active = r.offsets[:_FIRST], r.active[:_FIRST]
+    both, between = active[:, 1:] & active[:, :-1], np.abs(np.diff(offsets))
+    bits = [1 << bit for bit in range(offsets.shape[1].bit_length() - 1)]
+    worths, there = (offsets[:, bits] - offsets[:, :1]).tolist(), (active[:, bits] & active[:, :1]).tolist()
+    for row, (of_bits, on) in enumerate(zip(worths, there)):
         before = 0
-        for bit in range(len(row).bit_length() - 1):
-            if not (on[0] and on[1 << bit]):
+        for worth, both_on in zip(of_bits, on):
+            if not both_on:
                 break
-            worth = int(row[1 << bit] - row[0])
             if worth != 2 * before:
                 steps.add(abs(worth))
             before = worth
-        both = on[1:] & on[:-1]
-        steps |= set(np.abs(np.diff(row))[both].tolist())
+        steps |= set(between[row][both[row]].tolist())
     return {step for step in steps if step > width}
 
 

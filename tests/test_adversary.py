@@ -399,6 +399,21 @@ def test_no_claim_about_kernels_that_were_wrong_once_is_wrong() -> None:
     assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= 151
 
 
+COLLECTIVES = ROOT / "tests" / "data" / "collectives_sm90"
+
+
+def test_no_claim_about_collectives_of_tiles_is_wrong() -> None:
+    """Lanes that name the masks of tiles, and lanes that came diverged."""
+    measured = list(truth.load(COLLECTIVES, [COLLECTIVES / "launches.json.gz"]))
+    for how, equal in {"told": 299, "shape": 272}.items():
+        checked = [audit(one, how, "sass") for one in measured]
+        assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
+        assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= equal
+    of_tiles = [one for one in measured if one.entry["seed"] == 6089]
+    votes = [c for one in of_tiles for _, c in one.placed() if c.text.startswith("VOTE.ANY")]
+    assert len(votes) == 2 and all(c.threads <= 8 * c.warps for c in votes)  # a tile at a time
+
+
 BY_HAND = ROOT / "tests" / "data" / "adversary_by_hand_sm90"
 GOTO = (9001, 9002, 9003)
 EQUAL_BY_HAND = {"told": 1_369, "shape": 823, "nothing": 0}

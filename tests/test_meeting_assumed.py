@@ -3,7 +3,7 @@
 import pytest
 
 import ptxaudit
-from ptxaudit.engine.evaluate import MEETING
+from ptxaudit.engine.evaluate import MASKS, MEETING
 from ptxaudit.frontend.compile.ptxas import assemble
 
 HEAD = """.version 8.0
@@ -68,3 +68,43 @@ def test_machine_code_says_where_they_meet(tmp_path) -> None:
     (tmp_path / "k.cubin").write_bytes(assemble(f"{HEAD}{BODIES['met again inside'][0]}\n}}\n", "sm_90").cubin)
     report = ptxaudit.audit(tmp_path / "k.cubin", launches=[ptxaudit.Launch("k", grid=1, block=64, params=[None, 3])])
     assert report.kernels[0].sites[0].status == "exact" and report.kernels[0].assumed == ()
+
+
+MASKED = {
+    "of tiles": ("shl.b32 v, 255, v; vote.sync.ballot.b32 b, p, v; st.shared.u32 [a], b; ret;", True),
+    "shuffled by tiles": (
+        "shl.b32 v, 255, v; shfl.sync.idx.b32 b, t, 0, 31, v; st.shared.u32 [a], b; ret;",
+        True,
+    ),
+    "a barrier of tiles": ("shl.b32 v, 255, v; bar.warp.sync v; st.shared.u32 [a], b; ret;", True),
+    "of all": ("vote.sync.ballot.b32 b, p, -1; st.shared.u32 [a], b; ret;", False),
+    "by a parameter": ("vote.sync.ballot.b32 b, p, n; st.shared.u32 [a], b; ret;", False),
+    "before it": (
+        "shl.b32 v, 255, v; st.shared.u32 [a], t; vote.sync.ballot.b32 b, p, v; st.global.u32 [in], b; ret;",
+        False,
+    ),
+    "a barrier behind": (
+        "shl.b32 v, 255, v; vote.sync.ballot.b32 b, p, v; bar.sync 0; st.shared.u32 [a], t; ret;",
+        False,
+    ),
+    "a barrier of the warp behind": (
+        "shl.b32 v, 255, v; vote.sync.ballot.b32 b, p, v; bar.warp.sync -1; st.shared.u32 [a], t; ret;",
+        False,
+    ),
+    "in a loop": (
+        "next: st.shared.u32 [a], t; shl.b32 v, 255, v; vote.sync.ballot.b32 b, p, v; add.u32 n, n, 1; setp.lt.u32 q, n, 5;"
+        " @q bra next; ret;",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_count_behind_several_member_masks_says_so(tmp_path, name: str) -> None:
+    body, rests = MASKED[name]
+    head = HEAD.replace("mov.u32 v, 0;", "and.b32 v, t, 24; setp.lt.u32 p, t, 9;")
+    (tmp_path / "k.ptx").write_text(f"{head}{body}\n}}\n")
+    launch = ptxaudit.Launch("k", grid=1, block=64, params=[None, 3])
+    (kernel,) = ptxaudit.audit(tmp_path / "k.ptx", launches=[launch]).kernels
+    assert all(site.requests is not None for site in kernel.sites)
+    assert (MASKS in kernel.assumed) == rests

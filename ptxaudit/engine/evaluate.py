@@ -30,6 +30,7 @@ from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.member_masks import behind_several_masks
 from ptxaudit.ir.nodes import Function, Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, several
 
@@ -38,6 +39,10 @@ Accesses = dict[int, banks.Access]  # by instruction
 MEETING = (
     "divergent branches: lanes meet again where the ways of a branch do, at its post-dominator; ptxas may let them meet"
     " later"
+)
+MASKS = (
+    "member masks: lanes that name different ones (of vote.sync, shfl.sync and the like) stay together; ptxas may run"
+    " what follows for each mask by itself"
 )
 
 
@@ -170,14 +175,21 @@ def _evaluated(
             results[i] = inferred.sites[i]
     of_memory = facts.memory.sentences() if facts.memory is not None else ()
     sites = tuple(results[i] for i in sorted(results))
-    return KernelResult(
-        sites, inferred.assumed + constants.sentences() + of_memory + code.sentences() + _of_branches(sites)
-    )
+    of_lanes = _of_branches(sites) + _of_masks(graph, sites)
+    return KernelResult(sites, inferred.assumed + constants.sentences() + of_memory + code.sentences() + of_lanes)
 
 
 def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
     """What counts in PTX rest on where lanes part: it does not say where they meet."""
     return (MEETING,) if any(site.meeting_assumed and site.requests is not None for site in sites) else ()
+
+
+def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """What counts in PTX rest on where lanes are that name different member masks: it does not say where they meet."""
+    if graph.function.explicit_reconvergence:
+        return ()
+    behind = behind_several_masks(graph)
+    return (MASKS,) if any(site.index in behind and site.requests is not None for site in sites) else ()
 
 
 def _accesses(

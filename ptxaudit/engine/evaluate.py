@@ -186,10 +186,13 @@ def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
 
 def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
     """What counts in PTX rest on where lanes are that name different member masks: it does not say where they meet."""
-    if graph.function.explicit_reconvergence:
+    counted = [site.index for site in sites if site.requests is not None]
+    if graph.function.explicit_reconvergence or not counted:
         return ()
-    behind = behind_several_masks(graph)
-    return (MASKS,) if any(site.index in behind and site.requests is not None for site in sites) else ()
+    try:
+        return () if behind_several_masks(graph).isdisjoint(counted) else (MASKS,)
+    except Exhausted:
+        return (MASKS,)
 
 
 def _accesses(

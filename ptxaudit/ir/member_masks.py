@@ -11,6 +11,7 @@ tiles of a warp at -O3 go on as groups of their own (tests/data/collectives_sm90
 from __future__ import annotations
 
 from ptxaudit.ir.blocks import END
+from ptxaudit.ir.divergence import Divergence
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Const, Instruction, Operand, Reg
 from ptxaudit.ir.warp_operations import WARP
@@ -22,7 +23,8 @@ def behind_several_masks(graph: Graph) -> frozenset[int]:
     """The instructions that such groups may come to before they meet for certain. In time linear in the code."""
     code = graph.function.instructions
     found: set[int] = set()
-    stack = [i.index + 1 for i in code if graph.block_of[i.index] in graph.reachable and _may_name_several(graph, i)]
+    differences = Divergence(graph)
+    stack = [i.index + 1 for i in code if graph.block_of[i.index] in graph.reachable and _several(differences, i)]
     while stack:
         at = stack.pop()
         if at >= len(code):
@@ -37,7 +39,7 @@ def behind_several_masks(graph: Graph) -> frozenset[int]:
     return frozenset(found)
 
 
-def _may_name_several(graph: Graph, instruction: Instruction) -> bool:
+def _several(differences: Divergence, instruction: Instruction) -> bool:
     """Lanes that execute it together may name different masks."""
     masks: list[Operand] = []
     for op in instruction.ops:
@@ -47,10 +49,8 @@ def _may_name_several(graph: Graph, instruction: Instruction) -> bool:
     control = instruction.control
     if control is not None and control.kind == "warpsync" and control.selector is not None:
         masks.append(control.selector)
-    return any(
-        isinstance(mask, Reg) and any(graph.may_differ(made) for made in graph.reaching(mask.name, instruction.index))
-        for mask in masks
-    )
+    made = (differences.graph.reaching(mask.name, instruction.index) for mask in masks if isinstance(mask, Reg))
+    return any(differences.differs(index) for indices in made for index in indices)
 
 
 def _gathers(instruction: Instruction) -> bool:

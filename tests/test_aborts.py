@@ -10,6 +10,7 @@ import pytest
 
 import ptxaudit
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Relocation, Symbol
+from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.sass.builder import Context
 from ptxaudit.frontend.sass.disassemble import Line
 from ptxaudit.frontend.sass.runtime_calls import runtime_calls
@@ -185,3 +186,15 @@ def ends(code: list[Instruction], index: int, seen: tuple[int, ...] = ()) -> set
 def test_doomed_is_what_every_way_says(seed):
     code = some_code(random.Random(seed))
     assert aborts._doomed(code) == [ends(code, k) == {"aborts"} for k in range(len(code))]
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_a_function_of_the_module_is_run_whatever_its_name(isa):
+    """Its body counts, not that the runtime has one of this name."""
+    text = PTX.format(check="@!%p1 bra fine; " + FAILS + " st.shared.u32 [%r3+64], %r2;", bad="ret;")
+    text = text.replace(".extern .func __assertfail (.param .b64 m);", ".func __assertfail (.param .b64 m) { ret; }")
+    text = text.replace("setp.gt.u32 %p1, %r2, 1000;", "setp.lt.u32 %p1, %r1, 7; mov.u32 %r3, s;")
+    content = assemble(text, "sm_90").cubin if isa == "sass" else text
+    report = ptxaudit.audit(content, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=32)])
+    assert sorted(site.active_requests for site in report.sites) == [1, 1]
+    assert not any("assertion" in note for note in report.kernels[0].notes)

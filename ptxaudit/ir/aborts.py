@@ -62,7 +62,9 @@ def _following(instruction: Instruction, end: int) -> tuple[int, ...]:
     """The instructions that lanes may go on to; () where they may also end, return, or go anywhere."""
     control, after = instruction.control, instruction.index + 1
     passed = (after,) if after < end else ()
-    if control is None or control.kind in _PASSED or control.kind == "call" and control.callee in RUNTIME:
+    if control is None or control.kind in _PASSED:
+        return passed
+    if control.kind == "call" and control.callee in RUNTIME and not control.targets:
         return passed
     if control.kind == "exit" and control.aborts and control.guard is not None:
         return passed

@@ -222,7 +222,7 @@ def _following(instruction: Instruction, routine: Routine) -> tuple[int, ...]:
 
 def _calls(instruction: Instruction) -> bool:
     control = instruction.control
-    return control is not None and control.kind == "call" and control.callee not in RUNTIME
+    return control is not None and control.kind == "call" and (bool(control.targets) or control.callee not in RUNTIME)
 
 
 def _forward(

@@ -70,7 +70,7 @@ def call(o: Opcode) -> Lower:
         arguments = rest[0].items if rest and isinstance(rest[0], s.Group) else ()
         symbol = e.scope[target.text] if isinstance(target, s.Name) else None
         name = symbol.name if isinstance(symbol, Callee) else None
-        if name in ir.ABORTING:
+        if isinstance(symbol, Callee) and name in ir.ABORTING and not symbol.defined:
             e.control = ir.Control("exit", (), e.guard, aborts=True)
             return
         dst = tuple(r for item in results or () for r in _pieces(e, item))

@@ -114,6 +114,7 @@ class _Lifter:
             elif isinstance(item, s.Alias):
                 self.globals[item.name] = Callee(item.target)
         self.named = {name: symbol.name for name, symbol in self.globals.items() if isinstance(symbol, Callee)}
+        self.globals.update({name: Callee(target, target in bodies) for name, target in self.named.items()})
         self.variables = [with_functions(variable, self.named) for variable in self.variables]
         functions, shared, callees = {}, {}, {}
         for name, body in bodies.items():
@@ -138,7 +139,8 @@ class _Lifter:
 def _is_linked(item: s.Item) -> bool:
     """A function that other objects may call, or something that they have."""
     if isinstance(item, s.Function):
-        return item.kind == ".func" and bool(item.linkage) and item.name not in ir.RUNTIME
+        runtime = item.body is None and item.name in ir.RUNTIME
+        return item.kind == ".func" and bool(item.linkage) and not runtime
     return isinstance(item, s.Variable) and ".extern" in item.linkage and item.space != ".shared"
 
 

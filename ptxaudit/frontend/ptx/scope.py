@@ -47,9 +47,10 @@ class Data(Record):
 
 
 class Callee(Record):
-    """The name of a function."""
+    """The name of a function. defined: this module has its body."""
 
     name: str
+    defined: bool = False
 
 
 class Registers(Record):

@@ -16,6 +16,7 @@ from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.running import Met, Run
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import FULL_MASK, pack, unpack
+from ptxaudit.ir.blocks import END
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -69,8 +70,10 @@ class Meetings:
         cohort.diverged = None
         self.surely_met(cohort)
 
-    def expect_at(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
-        """Lanes that part meet at the beginning of a block, unless they already wait for others there."""
+    def expect(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
+        """Lanes that part meet where a block begins, unless they wait for others there already. END: nowhere."""
+        if meeting == END:
+            return
         name = ("at", meeting, len(cohort.calls))
         words = self.barriers.setdefault(name, np.zeros((self.run.registers.rows, LANES), np.uint32))
         rows = cohort.rows[torn]

@@ -95,19 +95,21 @@ class Transfers:
             return self._end(instruction, cohort, found)
         if isinstance(found, Value):
             return self.unresolved.step_over(instruction, cohort, found)
-        block = self.run.graph.block_of[instruction.index]
-        meeting = self.run.graph.meeting.get(block, END) if c.kind in ("branch", "switch") else END
-        if c.kind == "call" and following < len(self.run.instructions):
-            meeting = self.run.graph.block_of[following]  # who does not call waits
         if c.choices and not self.run.explicit:
-            self.meetings.calls_diverge["at", meeting, len(cohort.calls)] = Reason(
-                Kind.CALLS_DIVERGE, instruction.index
-            )
-        return self._go(c, cohort, found, following, meeting)
+            where = self._meeting(instruction, c), len(cohort.calls)
+            self.meetings.calls_diverge["at", *where] = Reason(Kind.CALLS_DIVERGE, instruction.index)
+        return self._go(instruction, c, cohort, found)
 
-    def _go(self, c: Control, cohort: Cohort, found: Ways, following: int, meeting: int) -> Cohort | None:
-        """Send lanes their ways; those of one warp that part, in PTX, are expected at the block `meeting`."""
-        calls = cohort.calls
+    def _meeting(self, instruction: Instruction, c: Control) -> int:
+        """PTX: the block at which lanes that part here are expected to meet; END: none."""
+        graph, following = self.run.graph, instruction.index + 1
+        if c.kind == "call":  # who does not call waits
+            return graph.block_of[following] if following < len(self.run.instructions) else END
+        return END if c.kind == "ret" else graph.meeting.get(graph.block_of[instruction.index], END)
+
+    def _go(self, instruction: Instruction, c: Control, cohort: Cohort, found: Ways) -> Cohort | None:
+        """Send lanes their ways."""
+        calls, following = cohort.calls, instruction.index + 1
         parts = [(at, lanes, calls) for at, lanes in found]
         taken, lanes = found[0]
         if c.kind == "call":
@@ -118,8 +120,8 @@ class Transfers:
             if np.array_equal(lanes, cohort.mask) and np.logical_or.reduce(lanes, axis=1).all():
                 cohort.calls = within
                 return cohort.at(pc)  # all of them
-        if not self.run.explicit and meeting != END and (apart := torn(found)).any():
-            self.meetings.expect_at(meeting, cohort, apart)
+        if not self.run.explicit and (apart := torn(found)).any():
+            self.meetings.expect(self._meeting(instruction, c), cohort, apart)
         some = [(pc, lanes, within, lanes.any(axis=1)) for pc, lanes, within in parts]
         groups = [
             Cohort(pc, cohort.rows[rows], lanes[rows], within, *cohort.state)

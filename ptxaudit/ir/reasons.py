@@ -70,11 +70,11 @@ def _multiplies(reason: Reason, words: Words) -> str:
 
 
 def _depends(reason: Reason, words: Words) -> str:
-    told = (
+    unknowns = (
         f"{called(u.name)}, which is not specified ({option})" if (option := _option(u)) else called(u.name)
         for u in reason.unknowns
     )
-    return "depends on " + ", and ".join(dict.fromkeys(told))
+    return "depends on " + ", and ".join(dict.fromkeys(unknowns))
 
 
 _PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]

@@ -28,6 +28,7 @@ from ptxaudit.engine.memory.environment import WINDOW_ZEROS, Environment
 from ptxaudit.engine.memory.registers import Guarded, Results, View, active_lanes, blend, forget_local, place_at, take
 from ptxaudit.engine.memory.spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
 from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason
 
 CELLS = (8, 16, 32, 64, 128)  # bits that a lane stores to local memory at once, an element of a vector by itself
@@ -60,13 +61,15 @@ def memory_results(op: Op, view: View, index: int, guard: Guarded) -> Results | 
             specified = view.env.facts.memory.load(at, bits, index)
         if specified is None:
             unknown = opaque(bits if bits in DTYPES else 64, Reason(Kind.MAY_BE_LOCAL, index))
-            specified = unknown if private else _load(op.space, at, bits, is_signed, view.env, index)
+            specified = unknown if private else _load(op.space, at, bits, view, index)
         out.append(widen(specified, d.bits if d else bits, is_signed))
     return tuple(out)
 
 
 def _may_be_local(op: Op, view: View, address: Value, index: int, guard: Guarded) -> bool:
     """A generic address that may be one of local memory in an active lane."""
+    if not view.env.makes_local_addresses:
+        return False
     active = active_lanes(view, guard)
     found = spaces_of(address, active.shape, view.env.spaces(index, op))
     return bool((active & ((found == OPEN) | (found == LOCAL))).any())
@@ -80,7 +83,8 @@ def widen(value: Value, bits: int, is_signed: bool) -> Value:
     return affine.fit(value, bits)
 
 
-def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environment, index: int) -> Value:
+def _load(space: str, address: Value, bits: int, view: View, index: int) -> Value:
+    env = view.env
     if bits not in DTYPES:
         return opaque(64, Reason(Kind.LOADED_WIDE, index, (bits,)))
     if space == "param":
@@ -90,7 +94,8 @@ def _load(space: str, address: Value, bits: int, is_signed: bool, env: Environme
         if value is not None:
             return value
     flat = squeeze(address)
-    if flat.uniform and flat.poison is None and flat.valid is None:
+    together = view.exact or promised(env.function.instructions[index])  # else lanes may read it at several times
+    if together and flat.uniform and flat.poison is None and flat.valid is None:
         key = "load", index, fingerprint(flat), bits, env.serial()
         name = f"value loaded at {place_at(env, index)}"
         return unknown(Uniform(name, bits, kind="loaded", key=key, data=True, address=bits == 64))

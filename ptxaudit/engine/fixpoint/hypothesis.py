@@ -33,7 +33,8 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.exec.states import State, common_zeros
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
-from ptxaudit.engine.memory.registers import Name, forget_local
+from ptxaudit.engine.memory import local
+from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -82,7 +83,7 @@ class Hypothesis:
         values = state.registers.values
         for name, kind in self.kinds.items():
             if name == LOCAL:
-                forget_local(state.registers)
+                local.forget(state.registers)
                 continue
             old = values.get(name)
             if old is None or kind == "same":

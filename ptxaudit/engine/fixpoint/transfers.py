@@ -27,7 +27,8 @@ from ptxaudit.engine.exec.states import (
 )
 from ptxaudit.engine.fixpoint.loops import Paths
 from ptxaudit.engine.fixpoint.meets import Meets
-from ptxaudit.engine.memory.registers import Name, Registers, View, forget_local, guard_mask
+from ptxaudit.engine.memory import local
+from ptxaudit.engine.memory.registers import Name, Registers, View, guard_mask
 from ptxaudit.engine.memory.rows import Rows
 from ptxaudit.ir.blocks import END, is_unresolved
 from ptxaudit.ir.nodes import Control
@@ -141,7 +142,7 @@ class Transfers(Meets):
                     self._give_way(block, part)
         values, overwritten = state.registers.values, self.graph.overwritten[start]
         why = Reason(Kind.ROUTINE, self.graph.ends[block] - 1, (control.callee or "a routine",))
-        forget_local(state.registers)
+        local.forget(state.registers)
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
         if start in self.graph.ending:

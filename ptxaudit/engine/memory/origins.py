@@ -180,11 +180,11 @@ class Origins:
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
     def _loaded(self, op: Op, at: int, bits: int) -> Atoms:
-        each = op.attrs[0] if op.attrs else op.bits
-        address = op.src[0]
-        if op.space != "param" or not isinstance(address, (Const, Address)):
+        each, _ = op.element
+        start = op.fixed
+        if op.space != "param" or start is None:
             return _unknown(each)
-        offset = (address.value if isinstance(address, Const) else address.offset) + op.offset + at * each // 8
+        offset = start + at * each // 8
         parameter = next((p for p in self.graph.function.parameters if p.offset <= offset < p.offset + p.size), None)
         if parameter is None:
             return _unknown(each)

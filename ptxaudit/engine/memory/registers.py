@@ -317,12 +317,6 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
     return view.mask & value.base, None
 
 
-def forget_local(registers: Registers) -> None:
-    """Nothing is known of local memory any more."""
-    for key in [k for k in registers.values if type(k) is tuple]:
-        del registers.values[key]
-
-
 def pack(mask: np.ndarray) -> np.ndarray:
     """(n, LANES) bool -> (n, 1) uint32, lane 0 in bit 0."""
     bits = np.uint32(1) << np.arange(LANES, dtype=np.uint32)

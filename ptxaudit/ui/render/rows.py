@@ -73,12 +73,12 @@ def kernel_rows(kernel: Kernel, marks: Marks = NO_MARKS) -> list[Row]:
 
 
 def shared_reasons(kernel: Kernel) -> list[tuple[str, int]]:
-    """Reasons that many rows of a kernel have, to be told once above the table: (reason, sites)."""
+    """Reasons that many rows of a kernel have, to be told once above the table: (reason, sites), most sites first."""
     if not any(_shows_reason(site) for site in kernel.sites):
         return []
     rows = Counter(group[0].reason for group in fold(kernel.sites) if _shows_reason(group[0]))
     sites = Counter(site.reason for site in kernel.sites if _shows_reason(site))
-    return [(reason, sites[reason]) for reason, count in rows.most_common() if count >= MANY_ROWS]
+    return [(reason, count) for reason, count in sites.most_common() if rows[reason] >= MANY_ROWS]
 
 
 def by_rule(kernel: Kernel) -> list[str]:

@@ -88,7 +88,7 @@ class Simulation(Run):
         self.repeats = Repeats(self, self.warps, self.meetings, self.accesses, self.drain)
         self.tracked = None if plan is None else TrackedMemory(self, self.warps, plan)
         self.shadow = None if self.tracked is None else self.tracked.shadow
-        env.shared = None if self.tracked is None else self.tracked.memory
+        env.shared = self.shadow
         self.unresolved = UndecidedControl(self, self.warps, self.meetings, self.tracked)
         self.transfers = Transfers(self, self.warps, self.meetings, self.unresolved, self.tracked)
 

@@ -448,7 +448,7 @@ def named(unknowns: Iterable[Unknown]) -> str:
     )
 
 
-_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|vote\.\w+) at [^\s()]+")
+_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|(?:vote|shfl)\.\w+) at [^\s()]+")
 
 
 def _sources(formula: str) -> str:

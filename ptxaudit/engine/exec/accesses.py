@@ -45,7 +45,7 @@ class Accesses:
     """visits: instruction -> (rows,) how often each has made the access; one number where all have as often."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings):
-        self.run, self.warps, self.meetings = run, warps, meetings
+        self.run, self.warps, self.meeting_assumed = run, warps, meetings.meeting_assumed
         self.visits: Visits = dict.fromkeys(run.records, 0)
         self.places = Places(run)
 
@@ -80,7 +80,7 @@ class Accesses:
         if cohort.undecided or diverged:
             record.undecided = first_of(record.undecided, first_of(cohort.undecided, diverged))
             return
-        record.meeting_assumed = record.meeting_assumed or self.meetings.meeting_assumed(cohort)
+        record.meeting_assumed = record.meeting_assumed or self.meeting_assumed(cohort)
         visited = self._visit(instruction.index, cohort, issue, view.rows is None)
         if self._note_place(record, site, view, issue, visited):
             return

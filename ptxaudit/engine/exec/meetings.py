@@ -31,6 +31,7 @@ class Meetings:
         self.barriers: dict[Met, np.ndarray] = {}
         self.same_way = np.full((run.env.rows, LANES), FULL_MASK, np.uint32)
         self.went_diverged = False
+        self.met = 0  # times that lanes met for certain since
         # what was found last of which lanes, by which ways; None since the ways were changed in place
         self._assumed: tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None = None
 
@@ -61,6 +62,7 @@ class Meetings:
         if not self.went_diverged:
             return
         self._assumed = None
+        self.met += 1
         ways = self.same_way[cohort.rows]
         self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), ways)
 

@@ -34,6 +34,7 @@ from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.induction import after_trips, as_number, at_trip, moves_by, stays, step_between
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.exec.side_by_side import SideBySide
 from ptxaudit.engine.memory.cells import Unsafe
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.ir.graph import Graph
@@ -69,6 +70,7 @@ class Repeats:
         self.heads = _heads(run.graph)
         self.arrivals: dict[int, tuple[bytes, int, deque[Kept]]] = {}
         self.turns: dict[int, tuple[bytes, int, Kept | None]] = {}
+        self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
 
     def arrive(self, block: int, cohort: Cohort) -> Cohort:
         """At a loop head, alone: the cohort, some rounds later where that is possible."""
@@ -87,9 +89,13 @@ class Repeats:
         history.append(dict(self.run.registers.values))
         count += 1
         self.arrivals[block] = (who, count, history)
-        if count > 4 and (count - 1) & (count - 2) == 0:  # 5, 9, 17, 33, …
-            if self._attempt(block, cohort, history):
-                self.arrivals.pop(block, None)
+        done = count > 1 and self.side_by_side.expected(block, history[-1], history[-2])
+        done = done and self.side_by_side.several(block, cohort, history[-1], history[-2])
+        if not done and count > 4 and (count - 1) & (count - 2) == 0:  # 5, 9, 17, 33, …
+            done = self._attempt(block, cohort, history)
+            done = done or self.side_by_side.several(block, cohort, *reversed(list(history)[-3:]))
+        if done:
+            self.arrivals.pop(block, None)
         return cohort
 
     def turn(self, block: int, cohort: Cohort) -> None:

@@ -138,6 +138,8 @@ class Simulation(Run):
                 if met is None:
                     return
                 cohort = met
+            if self.round is not None and pc == self.graph.starts[block] and self.round.ends(block, pc, cohort):
+                return
             if (
                 block in self.repeats.heads
                 and pc == self.graph.starts[block]

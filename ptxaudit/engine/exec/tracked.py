@@ -30,8 +30,7 @@ class TrackedMemory:
 
     def __init__(self, run: Run, warps: Warps, plan: Plan):
         self.run, self.warps, self.plan = run, warps, plan
-        self.memory = Shared(run.env, run.low, run.high, plan, run.allow_blocks, run.account, lambda: run.round)
-        self.shadow = self.memory.shadow
+        self.shadow = Shared(run.env, run.low, run.high, plan, run.allow_blocks, run.account, lambda: run.round)
 
     def matters(self, block: int) -> bool:
         """Between the branch that ends a block and its post-dominator, something matters to what is known of shared
@@ -46,7 +45,7 @@ class TrackedMemory:
 
     def lose(self, cohort: Cohort) -> None:
         """What these warps do is not modelled: they may write anything."""
-        self.memory.lose(self.warps.view(cohort))
+        self.shadow.lose(self.warps.view(cohort))
 
     def ordered(self, cohort: Cohort, named: int) -> None:
         """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""

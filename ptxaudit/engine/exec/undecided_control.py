@@ -149,7 +149,7 @@ class UndecidedControl:
         if instruction.index in self.undecided_exits and cohort.undecided:
             return self.give_up(cohort, instruction.index, cohort.undecided)
         lanes, undecided = self.warps.lanes_of(c.guard, cohort)
-        some: np.ndarray = np.logical_or.reduce(cohort.mask if lanes is None else lanes, axis=1)
+        some: np.ndarray = np.logical_or.reduce(lanes, axis=1)
         if not some.all():
             self.run.push(cohort.some(~some).at(instruction.index + 1))
         if not some.any():

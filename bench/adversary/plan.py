@@ -30,7 +30,8 @@ PLAN, CUBINS, PTX, SOURCES = "plan.json.gz", "cubins.tar.xz", "ptx.tar.xz", "sou
 
 def builds_of(seed: int, count: int) -> list[str]:
     """Builds by turns: as the seeds of a feature go on, it meets all of them."""
-    first = seed // len(NAMES) + 3 * seed
+    again, feature = divmod(seed, len(NAMES))
+    first = again + 3 * feature
     return list(dict.fromkeys(builds.NAMES[(first + 5 * at) % len(builds.NAMES)] for at in range(count)))
 
 

@@ -70,11 +70,11 @@ def _multiplies(reason: Reason, words: Words) -> str:
 
 
 def _depends(reason: Reason, words: Words) -> str:
-    told = (
+    unknowns = (
         f"{called(u.name)}, which is not specified ({option})" if (option := _option(u)) else called(u.name)
         for u in reason.unknowns
     )
-    return "depends on " + ", and ".join(dict.fromkeys(told))
+    return "depends on " + ", and ".join(dict.fromkeys(unknowns))
 
 
 _PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
@@ -448,7 +448,7 @@ def named(unknowns: Iterable[Unknown]) -> str:
     )
 
 
-_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|vote\.\w+) at [^\s()]+")
+_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|(?:vote|shfl)\.\w+) at [^\s()]+")
 
 
 def _sources(formula: str) -> str:

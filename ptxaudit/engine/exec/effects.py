@@ -20,6 +20,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.exec.across_lanes import ACROSS
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
+from ptxaudit.engine.memory.origins import for_itself, guard_of
 from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at, symbol_of
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
@@ -38,11 +39,13 @@ def execute(op: Op, view: View, index: int) -> None:
         return
     if undecided is not None and op.name in _WITHOUT_RESULTS:
         return state_spaces.perhaps(op, view, index)
-    seen = (
-        view.where(op.guard)
-        if op.guard is not None and undecided is not None and view.supposed and not _looks_across(op)
-        else view
-    )
+    seen = view
+    if view.supposed and not _looks_across(op):
+        if op.guard is None:  # a temporary: read under the guard of its instruction alone
+            of_all = guard_of(view.env.function.instructions[index])
+            seen = view if of_all is None or not for_itself(op) else view.where(of_all)
+        elif undecided is not None:
+            seen = view.where(op.guard)
     results = results_of(op, seen, index, guard, undecided is None)
     if results is None:
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -93,7 +94,7 @@ class Environment:
     param_known: bytes = b""
     facts: Facts = field(default_factory=Facts)
     concrete_block: dict[int, np.ndarray] = field(default_factory=dict)
-    executions: int | None = None  # counts executions, where two of one instruction must differ
+    executions: int = 0  # of loads and the like: two of one instruction need not give the same
     shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
     _elements: int = field(default=0, init=False)  # of results, since someone paid for them
 
@@ -106,11 +107,21 @@ class Environment:
         size, self._elements = self._elements, 0
         return size
 
-    def serial(self) -> int | None:
-        """A number for this execution of a load; None where an instruction stands for all its runs."""
-        if self.executions is not None:
-            self.executions += 1
+    def serial(self) -> int:
+        """A number for this execution of a load: what it gives may change from one to the next."""
+        self.executions += 1
         return self.executions
+
+    @cached_property
+    def makes_local_addresses(self) -> bool:
+        """The function makes generic addresses of local memory: else no pointer that it reads anywhere is one."""
+        return any(
+            op.name == "cvta"
+            and op.attrs[:1] == ("local",)
+            or any(isinstance(s, Special) and WINDOWS.get(s.name, "")[:1] == ("local",) for s in op.src)
+            for i in self.function.instructions
+            for op in i.ops
+        )
 
     def __post_init__(self) -> None:
         self._variables = {(v.space, v.name): v for v in self.function.variables}

@@ -61,6 +61,8 @@ def forget(registers: Registers) -> None:
 
 def may_be_local(at: Reference) -> bool:
     """The address is one of local memory in an active lane, or may be."""
+    if not at.view.env.makes_local_addresses:
+        return False
     active = at.active
     found = spaces_of(at.address, active.shape, at.view.env.spaces(at.index, at.op))
     return bool((active & ((found == OPEN) | (found == LOCAL))).any())

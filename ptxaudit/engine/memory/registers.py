@@ -159,6 +159,8 @@ class View:
         """A write where a guard holds, which is not known: the register then holds the old or the new."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
+        if reg.name not in self.registers.values:  # where it is not written, whoever reads it reads nothing
+            return self.write(reg, value, None)
         left = self.where(guard, holds=False).read(reg)
         chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)
         assert isinstance(chosen, Value)

@@ -16,7 +16,7 @@ from ptxaudit.engine.memory.parameters import Parameters
 from ptxaudit.engine.memory.references import Memory, Otherwise, Reference
 from ptxaudit.engine.memory.registers import Guarded, Results, View, place_at
 from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.operands import WRITES, writes_local
+from ptxaudit.ir.operands import WRITES, promised, writes_local
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -110,9 +110,9 @@ def _loaded(at: Reference, of: tuple[Memory, ...]) -> Results:
 
 def _outside(at: Reference, address: Value) -> Value:
     """Out of memory of which nothing is known: the same for all that read the same place at once."""
-    flat = squeeze(address)
-    if flat.uniform and flat.poison is None and flat.valid is None:
-        env = at.view.env
+    flat, env = squeeze(address), at.view.env
+    together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read it at several times
+    if together and flat.uniform and flat.poison is None and flat.valid is None:
         key = "load", at.index, fingerprint(flat), at.bits, env.serial()
         name = f"value loaded at {place_at(env, at.index)}"
         return unknown(Uniform(name, at.bits, kind="loaded", key=key, data=True, address=at.bits == 64))

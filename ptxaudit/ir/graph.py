@@ -33,7 +33,10 @@ MOST_SLICES = 16  # of a function that are kept
 
 @dataclass
 class Graph(ReachingDefinitions):
-    """What is asked of one function, whichever module answers it."""
+    """What is asked of one function, whichever module answers it. too_tangled: steps after which `reducible` gave it
+    up."""
+
+    too_tangled: int | None = None
 
     def slice(
         self,

@@ -21,9 +21,8 @@ from ptxaudit.ir.nodes import Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.transfers import ENDS, taken
 
-Destinations = list[
-    tuple[int, np.ndarray]
-]  # (an instruction, or ENDS or RETURNS; (rows, LANES) the lanes that go there)
+Destinations = list[tuple[int, np.ndarray]]
+"""An instruction, or ENDS or RETURNS, and the lanes that go there: (rows, LANES) bool."""
 
 
 def destinations(

@@ -6,7 +6,8 @@ NAME is what the results call it; a name may be given several times. Of each fil
 spread over all of them, and of each image up to `--kernels` kernels that access shared memory are taken. The launch is
 64 blocks of what the kernel was compiled for (`.maxntid`, `__launch_bounds__`) or of 256 threads; numbers of 4 bytes are
 100,000, smaller ones 1; pointers and structures are not specified, and no data. So what depends on data stays open:
-a shuffle by rank, a table, a search. The results file has names and counts only: nothing of anybody's code.
+a shuffle by rank, a table, a search. Kernels that take structures, of which nothing is specified, have a row of their
+own. The results file has names and counts only: nothing of anybody's code.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from ptxaudit.ir.reasons import Kind
 GRID, BLOCK, NUMBER = 64, 256, 100_000
 BUDGET = 8.0  # the engine's account, which is one of steps
 SUFFIXES = (".so", ".cubin", ".fatbin", ".a", ".o")
+POINTER = 8  # bytes
 ANSWERED = ("exact", "invariant")
 RANGES = ("bounded", "data-dependent", "conditional")
 ASKED = ("nothing", "launch")
@@ -135,9 +137,10 @@ def main() -> int:
     for name, _, path in (one.partition("=") for one in chosen.packages):
         for file in files(Path(path)):
             for module, function in kernels(file, chosen.arch, chosen.images, chosen.kernels):
-                examine(module, function, rows[name])
-                counts[name] += 1
-                print(f"{name}: {counts[name]} kernels", end="\r", file=sys.stderr, flush=True)
+                row = f"{name}, structures" if any(one.size > POINTER for one in function.parameters) else name
+                examine(module, function, rows[row])
+                counts[row] += 1
+                print(f"{row}: {counts[row]} kernels", end="\r", file=sys.stderr, flush=True)
     found = {
         "tool": f"ptxaudit {__version__}",
         "arch": chosen.arch,

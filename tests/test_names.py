@@ -5,6 +5,7 @@ has the same figures.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -51,6 +52,16 @@ def figures(content, isa: str, launches=(), **options):
     ]
 
 
+@cache
+def ptx_of(source: Path) -> str:
+    return compile_source(source.read_text(), arch="sm_90").ptx
+
+
+@cache
+def code_of(ptx: str, options: tuple[str, ...]) -> bytes:
+    return assemble(ptx, "sm_90", options).cubin
+
+
 def same_under_other_names(ptx: str, seed: int, launches=(), isas=("ptx", "sass"), options=()) -> None:
     other, new = renamed(ptx, Random(seed))
     assert all(name not in new or new[name] != name for name in new) and len(names(other)) == len(names(ptx))
@@ -66,7 +77,7 @@ def same_under_other_names(ptx: str, seed: int, launches=(), isas=("ptx", "sass"
     for isa in isas:
         both = [(ptx, launches), (other, moved)]
         if isa == "sass":
-            both = [(assemble(text, "sm_90", options).cubin, told) for text, told in both]
+            both = [(code_of(text, tuple(options)), told) for text, told in both]
         before, after = (sorted(figures(content, isa, told), key=repr) for content, told in both)
         assert before == after
 
@@ -96,7 +107,7 @@ SAMPLES = (
 @pytest.mark.parametrize("told", (True, False))
 def test_samples(name, told):
     source = ROOT / "samples" / name / f"{name}.cu"
-    ptx = compile_source(source.read_text(), arch="sm_90").ptx
+    ptx = ptx_of(source)
     kernels = list(names(ptx))
     told_launches = []
     for launch in ptxaudit.read_launches(source.with_name("launch.toml")) if told else ():

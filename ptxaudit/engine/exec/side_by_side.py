@@ -45,7 +45,7 @@ WORTH = 4  # fewer trips than this are run one by one
 TRIES = 3  # each of as many trips as the one before found out
 OF_BARRIERS = ("words", "firm", "opened", "shared", "used")  # of `Warps`: barrier -> an array over the warps
 OF_GROUPS = ("loose", "ever_loose", "stopped", "free", "occupied", "covered")  # … arrays over the warps
-MOST_FAILED = 2  # times that a loop was not to be run so
+MOST_FAILED = 2  # attempts at a loop one after the other, in vain
 
 
 class SideBySide:
@@ -56,7 +56,7 @@ class SideBySide:
         self.run, self.warps, self.meetings, self.accesses, self.drain = run, warps, meetings, accesses, drain
         self._sizes: dict[int, int] = {}  # head of a loop that was run so -> trips to try next
         self._stepped: dict[int, Steps] = {}  # … by these steps
-        self._failed: dict[int, int] = {}  # head -> attempts in vain
+        self._failed: dict[int, int] = {}  # head -> attempts in vain since one was not
 
     def expected(self, block: int, now: Kept, before: Kept) -> bool:
         """The loop was run so, and in its last trip the registers had the steps of then."""
@@ -79,6 +79,7 @@ class SideBySide:
         if (done := self._tried(block, cohort, body, min(size, MOST_ROWS // len(cohort.rows)), steps)) is None:
             self._failed[block] = self._failed.get(block, 0) + 1
             return False
+        self._failed.pop(block, None)
         trips, most = done
         self._sizes[block], self._stepped[block] = most * GROWS if trips == most else max(2 * trips, WORTH), steps
         return True

@@ -36,7 +36,7 @@ def with_fixes(examined: Examined, options: Options) -> Kernel:
     """The kernel's entry, its sites with the repairs that take excess from them; with `Options.edits` also the changes
     of the source, where these were compiled and audited again."""
     fixes: dict[str, Fix] = {}
-    every = repairs_of([examined], steps=STEPS, quick=True)
+    every = repairs_of([examined], steps=STEPS, quick=True, best=not options.edits)
     if options.edits:
         every = checked(every, [examined], [examined.entry.input], options, most=1)
     for found in every:

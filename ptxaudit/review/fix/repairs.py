@@ -63,6 +63,7 @@ def repairs_of(
     limit: int | None = None,
     steps: tuple[int, int] = (STEPS, STEPS_A_SITE),
     quick: bool = False,
+    best: bool = False,
 ) -> list[ArrayRepairs]:
     """All arrays with excess of the kernels, which were examined with `Options.keep`, each with its repairs, best
     first.
@@ -80,12 +81,12 @@ def repairs_of(
     for one in every:
         if one.has_excess:
             same = siblings[one.declared.place, one.array.name] if one.declared is not None else [one]
-            out.append(_repaired(one, [other for other in same if other is not one], limit, steps, quick))
+            out.append(_repaired(one, [other for other in same if other is not one], limit, steps, quick, best))
     return out
 
 
 def _repaired(
-    one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int], quick: bool
+    one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int], quick: bool, best: bool
 ) -> ArrayRepairs:
     """What can be done for one array, and what it does to the same declaration in other kernels."""
     array, examined = one.array, one.examined
@@ -114,11 +115,36 @@ def _repaired(
         "" if now.now.excess else "what it costs above its ideal depends on what is not specified (--block, --launch)"
     ):
         return replace(nothing, refused=wrong)
-    made = [_made(found, one, search, limit) for found in search.found(quick)]
+    found = search.found(quick)
+    made = _best_made(found, one, search, limit) if best else _all_made(found, one, search, limit)
     if not quick:
         made += _accessed_otherwise(one, search)
-    best = ranked([repair for repair in made if repair is not None])
-    return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in best))
+    in_order = ranked(made)[: 1 if best else None]
+    return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in in_order))
+
+
+def _all_made(found: Iterable[Found], one: Candidate, search: Search, limit: int | None) -> list[Repair]:
+    """The repairs of these layouts that can be proved."""
+    return [repair for layout in found if (repair := _made(layout, one, search, limit)) is not None]
+
+
+def _best_made(found: Sequence[Found], one: Candidate, search: Search, limit: int | None) -> list[Repair]:
+    """Some of them, among them the best: what costs more than one that is proved is not made. (Where an array begins
+    may change what a range becomes: then all are.)"""
+    costs = sorted({_cost(f.figure) for f in found})
+    if any(f.figure.low != f.figure.high for f in found):
+        return _all_made(found, one, search, limit)
+    made: list[Repair] = []
+    for cost in costs:
+        made = _all_made([f for f in found if _cost(f.figure) == cost], one, search, limit)
+        if made:
+            break
+    return made
+
+
+def _cost(figure: Figure) -> tuple[int, int]:
+    """What repairs are ranked by first."""
+    return figure.low + figure.high, figure.lines
 
 
 def _reported(array: Array) -> Figure:
@@ -334,8 +360,7 @@ def ranked(repairs: Sequence[Repair]) -> tuple[Repair, ...]:
         figure = repair.figure
         lost = repair.before.blocks_per_sm - repair.after.blocks_per_sm if repair.before and repair.after else 0
         return (
-            figure.low + figure.high,
-            figure.lines,
+            *_cost(figure),
             not repair.code.complete,
             max(0, lost),
             repair.code.instructions,

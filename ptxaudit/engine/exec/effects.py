@@ -43,9 +43,10 @@ def execute(op: Op, view: View, index: int) -> None:
         return state_spaces.perhaps(op, view, index)
     seen = view
     if view.supposed and not _looks_across(op):
-        if op.guard is None:  # a temporary: read under the guard of its instruction alone
-            of_all = guard_of(view.env.function.instructions[index])
-            seen = view if of_all is None or not for_itself(op) else view.where(of_all)
+        if op.guard is None:
+            # a temporary: read under the guard of its instruction alone
+            of_all = guard_of(view.env.function.instructions[index]) if for_itself(op) else None
+            seen = view if of_all is None else view.where(of_all)
         elif undecided is not None:
             seen = view.where(op.guard)
     results = results_of(op, seen, index, guard, undecided is None)

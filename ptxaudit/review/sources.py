@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.answers import sharing
 from ptxaudit.pipeline.collect import Part, Progress, silent
 
 if TYPE_CHECKING:
@@ -69,11 +70,12 @@ def audited(
         for source, kept, keep in zip(sources, found, keeps, strict=True)
     ]
     code = _disassembled([source for source, part in zip(sources, parts, strict=True) if part is None])
-    for at, source in enumerate(sources):
-        if parts[at] is None:
-            part = _examined(source, next(code), progress, keeps[at])
-            _keep(caches[at], found[at], source, part)
-            parts[at] = part
+    with sharing():
+        for at, source in enumerate(sources):
+            if parts[at] is None:
+                part = _examined(source, next(code), progress, keeps[at])
+                _keep(caches[at], found[at], source, part)
+                parts[at] = part
     return [part for part in parts if part is not None]
 
 

@@ -1,7 +1,7 @@
 """Writes docs/coverage.md from the committed results: `python bench/coverage.py` (make coverage).
 
-The results are those of bench/corpus.py (bench/corpus.json), of bench/corpus_memory.py (bench/corpus_memory.json) and of
-bench/ptx_oracle.py (bench/ptx_oracle.json).
+The results are those of bench/corpus.py (bench/corpus.json), of bench/specified.py (bench/specified.json), of
+bench/corpus_memory.py (bench/corpus_memory.json) and of bench/ptx_oracle.py (bench/ptx_oracle.json).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS, ORACLE, PAGE = ROOT / "bench" / "corpus.json", ROOT / "bench" / "ptx_oracle.json", ROOT / "docs" / "coverage.md"
-MEMORY = ROOT / "bench" / "corpus_memory.json"
+MEMORY, SPECIFIED = ROOT / "bench" / "corpus_memory.json", ROOT / "bench" / "specified.json"
 REASONS, REASONS_OF_MEMORY = 20, 8
 
 MEANING = {
@@ -72,7 +72,35 @@ def of_memory(memory: dict) -> str:
     )
 
 
-def page(corpus: dict, oracle: dict, memory: dict) -> str:
+def of_launches(specified: dict) -> str:
+    """The section on machine code with a launch and without."""
+    rows = [
+        f"| {name} | {one['kernels']} | {asked['sites']:,} | {ASKED[how]} | **{asked['share']:.1%}** |"
+        f" {asked['median_of_ranges']:g} |"
+        f" {', '.join(f'{status} {n:,}' for status, n in asked['status'].items())} |"
+        for name, one in specified["packages"].items()
+        for how in ASKED
+        for asked in (one[how],)
+    ]
+    return "\n".join(
+        (
+            "## With a launch, and no data",
+            "",
+            f"Kernels of libraries as machine code ({specified['arch']}), audited with nothing specified, and with a launch: 64"
+            " blocks of what the kernel was compiled for, or of 256 threads; numbers 100,000, pointers and structures not"
+            " specified, and no data. The share is of sites that run whose figures are exact or the same for every request; where it"
+            " is a range, the last figure is the median of its upper over its lower bound for one request. Most of what stays"
+            " open is decided by data: ranks, tables, searches. Made by `python -m bench.specified NAME=FILE… -o"
+            " bench/specified.json`.",
+            "",
+            "| package | kernels | sites | specified | exact or invariant | median of ranges | status |",
+            "| --- | ---: | ---: | --- | ---: | ---: | --- |",
+            *rows,
+        )
+    )
+
+
+def page(corpus: dict, oracle: dict, memory: dict, specified: dict) -> str:
     """The page as Markdown."""
     seconds = corpus["processor_seconds"]
     rows = lambda items: "\n".join(
@@ -103,6 +131,8 @@ Processor time: {seconds["audit"]:,} s for everything. On the {seconds["files_gi
 | --- | ---: | ---: | ---: |
 {rows((name, p["kernels"], f"{p['sites']:,}", percent(p["share"])) for name, p in corpus["packages"].items())}
 
+{of_launches(specified)}
+
 {of_memory(memory)}
 
 Machine code out of packages: [machine_code.md](machine_code.md).
@@ -114,7 +144,9 @@ Machine code out of packages: [machine_code.md](machine_code.md).
 
 
 def main() -> None:
-    PAGE.write_text(page(*(json.loads(path.read_text("utf-8")) for path in (CORPUS, ORACLE, MEMORY))), encoding="utf-8")
+    PAGE.write_text(
+        page(*(json.loads(path.read_text("utf-8")) for path in (CORPUS, ORACLE, MEMORY, SPECIFIED))), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

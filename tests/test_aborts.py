@@ -124,13 +124,21 @@ CALLING = ("MOV R2, 0x18", "LDC.64 R2, c[0x4][R2]", "MOV R9, 0x1", "CALL.ABS.NOI
         (("MOV R2, 0x20", *CALLING[1:]), {}),  # another function's
         ((*CALLING[:2], "MOV R3, 0x1", *CALLING[3:]), {}),  # half of the address is written anew
         ((*CALLING[:2], "@P0 MOV R2, 0x1", *CALLING[3:]), {}),
-        ((*CALLING[:2], "@P0 BRA 0x40", *CALLING[3:]), {}),
+        ((*CALLING[:2], "@P0 BRA 0x40", *CALLING[3:]), {0x30: "__assertfail"}),  # others end
         (("@P0 MOV R2, 0x18", *CALLING[1:]), {}),
         ((CALLING[0], "@P0 LDC.64 R2, c[0x4][R2]", *CALLING[2:]), {}),
-        ((*CALLING, "BRA 0x30"), {}),  # something jumps in between
-        ((*CALLING, "BRA 0x10"), {}),
-        ((*CALLING, "BSSY B0, 0x20"), {}),
+        (("@P0 BRA 0x40", *CALLING), {}),  # something jumps in between
+        (("@P0 BRA 0x20", *CALLING), {}),
+        (("BSSY B0, 0x40", "@P0 BRA 0x40", *CALLING[:2], "BSYNC B0", *CALLING[2:]), {}),
+        (("BSSY B0, 0x40", *CALLING[:2], "@P0 BRA 0x50", "NOP", "BSYNC B0", *CALLING[2:]), {0x70: "__assertfail"}),
+        ((*CALLING[:2], "@P0 BRA 0x50", *CALLING[3:], "NOP", "@P1 BRA 0x50", "BRA 0x30"), {0x30: "__assertfail"}),
+        ((*CALLING[:2], "@P0 BRA 0x50", *CALLING[3:], "NOP", "@P1 MOV R3, R0", "BRA 0x30"), {}),
+        ((*CALLING[:4], "@P0 BRA 0x30", "EXIT"), {}),  # the call comes back with another register
+        ((*CALLING[:4], "@P0 BRA 0x0", "EXIT"), {0x30: "__assertfail"}),
+        ((*CALLING[:4], "@P0 BRA 0x10", "EXIT"), {}),
         ((*CALLING, "BRX R6 -0x50"), {}),  # or may
+        (("MOV R20, 0x40", *CALLING, "RET.ABS.NODEC R20 0x0"), {}),
+        (("MOV R20, 0x50", *CALLING, "RET.ABS.NODEC R20 0x0"), {0x40: "__assertfail"}),
         ((*CALLING, "BRA 0x40"), {0x30: "__assertfail"}),
     ],
 )

@@ -129,9 +129,11 @@ def test_the_page_is_that_of_the_results() -> None:
     spec = importlib.util.spec_from_file_location("coverage_page", ROOT / "bench" / "coverage.py")
     coverage = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(coverage)
-    results = [json.loads(path.read_text("utf-8")) for path in (coverage.CORPUS, coverage.ORACLE, coverage.MEMORY)]
+    files = (coverage.CORPUS, coverage.ORACLE, coverage.MEMORY, coverage.SPECIFIED)
+    results = [json.loads(path.read_text("utf-8")) for path in files]
     assert coverage.PAGE.read_text("utf-8") == coverage.page(*results)
-    corpus, oracle, memory = results
+    corpus, oracle, memory, specified = results
+    assert all(one[how]["share"] > 0 for one in specified["packages"].values() for how in coverage.ASKED)
     assert memory["all_over_shared"] <= 1.6 and memory["faults"] == []
     assert corpus["kernels"] == len(corpus["per_kernel"]) and oracle["modules"] >= 200
 

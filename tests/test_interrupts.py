@@ -48,6 +48,11 @@ def slow_assembler(here):
     return said
 
 
+def _interruptible() -> None:
+    """A shell starts what it puts into the background with interrupts ignored, and that is inherited."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def started(here, *options, **more):
     """The command, once it runs a tool that does not end."""
     said = slow_assembler(here)
@@ -83,6 +88,7 @@ def started(here, *options, **more):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_interruptible,
         **more,
     )
     wanted = 2 if "--jobs" in options else 1

@@ -51,7 +51,7 @@ PTX = """
 def test_what_else_is_in_local_memory_stays_known(stores, status, around):
     if "st.u32" in stores:
         stores = stores.replace("%rd3", "%rd5")
-    loaded = "ld.global.u64 %rd5, [%rd1];"
+    loaded = "cvta.local.u64 %rd5, %rd4; ld.global.u64 %rd5, [%rd1];"
     report = ptxaudit.audit(
         PTX.format(body=f"{loaded} {around.format(stores)}"),
         launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])],
@@ -59,6 +59,12 @@ def test_what_else_is_in_local_memory_stays_known(stores, status, around):
     site = report.sites[-1]
     assert (str(site.status), site.requests) == (status, 6)
     assert site.wavefronts == (12 if status == "exact" else None)
+
+
+def test_without_a_generic_address_of_local_memory_no_pointer_leads_there():
+    body = "ld.global.u64 %rd5, [%rd1]; @%p1 st.u32 [%rd5], %r1;"
+    report = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])])
+    assert str(report.sites[-1].status) == "exact"
 
 
 def test_a_store_whose_place_changes_on_the_way_loses_all_of_it():

@@ -12,9 +12,11 @@ from click.testing import CliRunner
 from reports import validate
 
 import ptxaudit
+import samples
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer import residues
+from ptxaudit.engine.exec.repeat import Repeats
 from ptxaudit.hardware import banks, machines
 from ptxaudit.hardware.memory import opcodes, sectors
 from ptxaudit.report.reader import parse_report
@@ -206,6 +208,21 @@ extern "C" __global__ void __launch_bounds__(64) k(volatile float* in, float* ou
 
 
 # --- reports ----------------------------------------------------------------------------------
+
+
+def test_rounds_of_a_loop_whose_warps_stand_for_blocks_of_several_alignments_are_those_of_a_run(monkeypatch):
+    """Where blocks begin at different places of a line a row of requests becomes several, those of a round too."""
+    folder = samples.SAMPLES / "shuffle_reduction"
+    launches = [one for one in ptxaudit.read_launches(folder / "launch.toml") if one.kernel == "block_argmax"]
+
+    def figures():
+        report = ptxaudit.audit(folder / "shuffle_reduction.cu", isa="both", space="global", launches=launches)
+        assert not report.problems
+        return [(s.id, s.requests, s.sectors, s.tag_requests) for k in report.kernels for s in k.memory]
+
+    closed = figures()
+    monkeypatch.setattr(Repeats, "_attempt", lambda *_: False)
+    assert closed == figures() and any(requests for _, requests, *_ in closed)
 
 
 def test_a_pointer_that_is_not_told_is_a_condition_the_aligned_one_first():

@@ -95,6 +95,7 @@ def test_data_that_comes_through_shared_memory():
 def test_only_data_that_would_be_taken_is_asked_for():
     found = site(WRITTEN, launches=[ptxaudit.Launch("k", block=64, grid=1, params=[None, 3])])
     assert found.status == "data-dependent" and "can be given" not in found.reason
+    assert found.reason.endswith("; the data of parameter 0 decides it")
 
 
 def test_a_parameter_is_called_as_in_the_source():
@@ -108,3 +109,68 @@ def test_a_parameter_is_called_as_in_the_source():
     """
     store, _ = ptxaudit.audit(source, launches=[ptxaudit.Launch("k", block=64)]).sites
     assert store.status == "bounded" and "depends on columns, which is not specified (--param columns)" in store.reason
+
+
+IN_A_STRUCT = PTX.replace(".param .u64 k_param_0", ".param .align 8 .b8 k_param_0[24]").replace(
+    "[k_param_0]", "[k_param_0+16]"
+)
+TWO = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.global .align 4 .b8 table[64];
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 counter)
+{{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<5>;
+    .reg .pred %p<2>;
+    .shared .align 4 .b8 s[16384];
+    ld.param.u64 %rd1, [a];
+    ld.param.u64 %rd2, [b];
+    ld.param.u64 %rd3, [counter];
+    mov.u64 %rd4, table;
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, s;
+    {body}
+    ret;
+}}
+"""
+RUNS_BY_B = (
+    "ld.global.u32 %r4, [%rd2]; setp.eq.u32 %p1, %r4, 0; @%p1 bra done; shl.b32 %r5, %r2, 2; add.s32 %r6, %r3, %r5;"
+    " st.shared.u32 [%r6], %r2; st.global.u32 [%rd1], %r2; st.global.u32 [%rd2], %r2; done:"
+)
+THROUGH_B = (
+    "ld.global.u32 %r4, [%rd1]; st.shared.u32 [%r3], %r4; bar.sync 0; ld.global.u32 %r5, [%rd2]; add.u32 %r5, %r5, %r2;"
+    " rem.u32 %r5, %r5, 100; shl.b32 %r5, %r5, 2; add.s32 %r6, %r3, %r5; st.shared.u32 [%r6], %r4;"
+    " st.global.u32 [%rd1], %r4; st.global.u32 [%rd2], %r4;"
+)
+TICKET = (
+    "atom.global.add.u32 %r4, [%rd3], 1; shl.b32 %r5, %r4, 2; add.s32 %r6, %r3, %r5; st.shared.u32 [%r6], %r2;"
+    " st.global.u32 [%rd2], %r4;"
+)
+TABLED = (
+    "ld.global.u32 %r4, [%rd4+4]; mul.lo.u32 %r4, %r4, %r2; rem.u32 %r5, %r4, 1000; shl.b32 %r5, %r5, 2;"
+    " add.s32 %r6, %r3, %r5; st.shared.u32 [%r6], %r2;"
+)
+
+
+def reason_of(text):
+    *_, last = ptxaudit.audit(text, launches=[ptxaudit.Launch("k", block=64, grid=2)]).sites
+    return last.reason
+
+
+def test_a_pointer_in_a_struct_is_named_by_its_place():
+    assert reason_of(IN_A_STRUCT.format(body=LOADED)).endswith("; the data of parameter 0, byte 16 decides it")
+
+
+@pytest.mark.parametrize(
+    "body,names",
+    [
+        (RUNS_BY_B, "b"),
+        (THROUGH_B, "b"),  # and not of a, which is in shared memory, too
+        (TICKET, "counter"),
+        (TABLED, "variable table"),
+    ],
+)
+def test_what_decides_is_named_though_it_cannot_be_specified(body, names):
+    assert reason_of(TWO.format(body=body)).endswith(f"; the data of {names} decides it")

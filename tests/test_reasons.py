@@ -141,6 +141,7 @@ def example(kind: Kind) -> Reason:
         Kind.LANES: inner,
         Kind.LANES_COST_ALIKE: inner,
         Kind.DATA_CAN_BE_SPECIFIED: (("a", "b"),),
+        Kind.DATA_DECIDES: (("a", "b", "parameter 2", "parameter 3, byte 8"),),
         Kind.DATA_AT_ADDRESSES: (("a", "parameter 3, byte 16"), ("0x7f0000000000", "0x7f0000001000")),
         Kind.ASKED: (("n", "the grid"), ("--param n", "--grid")),
     }.get(kind, tuple(range(4000, 4000 + len(row.names))))
@@ -306,9 +307,18 @@ def test_what_was_loaded_is_named_by_its_line():
     here = msgspec.structs.replace(function.instructions[0], source=Source("/src/k.cu", 12))
     lined = msgspec.structs.replace(function, instructions=(here, *function.instructions[1:]))
     assert sentence(Reason(Kind.LOADED, 0), lined) == "loaded from memory at k.cu:12"
-    assert sentence(Reason(Kind.LOADED, 0), function) == sentence(Reason(Kind.LOADED, 0)) == "loaded from memory"
+    assert sentence(Reason(Kind.LOADED, 0), function) == "loaded from memory at PTX line 10"
+    assert sentence(Reason(Kind.LOADED, 0)) == "loaded from memory"
     value = Uniform("3*(value loaded at k.cu:9) + n", key=(1,), data=True)
     unplaced = Uniform("value loaded at +0x0120", key=(2,), data=True)
-    words = "min.s on values that are not known"
-    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (value, N))) == f"{words}: value loaded at k.cu:9"
-    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (unplaced,))) == words
+    found = Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (value, N, unplaced))
+    assert sentence(found, lined) == "min.s at k.cu:12 of value loaded at k.cu:9 and value loaded at +0x0120"
+    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (N,)), lined) == "min.s at k.cu:12 of n"
+    assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "min.s of values that are not known"
+
+
+def test_a_pointer_whose_data_cannot_be_specified_is_named():
+    names = ("parameter 2", "parameter 3, byte 8", "variable table", "d")
+    assert sentence(Reason(Kind.DATA_DECIDES, given=(names[:1],))) == "the data of parameter 2 decides it"
+    listed = "parameter 2, parameter 3, byte 8 and variable table and others"
+    assert sentence(Reason(Kind.DATA_DECIDES, given=(names,))) == f"the data of {listed} decides it"

@@ -38,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--builds", type=int, default=3, help="of a seed, by turns")
     command.add_argument("--build", action="append", choices=builds.NAMES, help="these builds instead")
     command.add_argument("--launches", type=int, default=LAUNCHES, help="of a build, at most")
+    command.add_argument("--feature", action="append", choices=NAMES, help="each kernel of one of these, by turns")
     command.add_argument("-j", "--jobs", type=int, default=2)
     command = commands.add_parser("compare", help="hold all claims against what was counted")
     command.add_argument("folder", type=Path)
@@ -76,9 +77,8 @@ def main() -> int:
         case "source":
             print(program(chosen.seed, tuple(chosen.feature) if chosen.feature else None).source(), end="")
         case "plan":
-            plan.make(
-                chosen.folder, chosen.seeds, chosen.builds, chosen.launches, chosen.jobs, tuple(chosen.build or ())
-            )
+            only = tuple(chosen.build or ()), tuple(chosen.feature or ())
+            plan.make(chosen.folder, chosen.seeds, chosen.builds, chosen.launches, chosen.jobs, *only)
         case "compare":
             return _compare(chosen)
         case "agree":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from bench.adversary import (  # noqa: F401 (they register their features)
+    features_agreed,
     features_block,
     features_layout,
     features_memory,
@@ -39,6 +40,9 @@ TOGETHER = frozenset(
         "matrices",
         "clusters",
         "rewritten",
+        "agreed",
+        "tickets",
+        "few",
     )
 )
 LEAVING = frozenset(("early_return",))

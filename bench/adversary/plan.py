@@ -30,7 +30,8 @@ PLAN, CUBINS, PTX, SOURCES = "plan.json.gz", "cubins.tar.xz", "ptx.tar.xz", "sou
 
 def builds_of(seed: int, count: int) -> list[str]:
     """Builds by turns: as the seeds of a feature go on, it meets all of them."""
-    first = seed // len(NAMES) + 3 * seed
+    again, feature = divmod(seed, len(NAMES))
+    first = again + 3 * feature
     return list(dict.fromkeys(builds.NAMES[(first + 5 * at) % len(builds.NAMES)] for at in range(count)))
 
 
@@ -59,21 +60,34 @@ def _parameter(p: Any, shape: Shape) -> dict[str, Any]:
 
 
 def make(
-    folder: Path, seeds: Iterable[int], count: int, most: int, jobs: int = 2, only_builds: tuple[str, ...] = ()
+    folder: Path,
+    seeds: Iterable[int],
+    count: int,
+    most: int,
+    jobs: int = 2,
+    only_builds: tuple[str, ...] = (),
+    features: tuple[str, ...] = (),
 ) -> None:
-    """Compiles `count` builds of every seed and writes the plan, `most` launches a build."""
-    work = [(seed, build) for seed in seeds for build in (only_builds or builds_of(seed, count))]
+    """Compiles `count` builds of every seed and writes the plan, `most` launches a build.
+
+    features: each seed's kernel is made of one of these by turns, instead of what the seed chooses.
+    """
+    work = [
+        (seed, build, features[seed % len(features)] if features else "")
+        for seed in seeds
+        for build in (only_builds or builds_of(seed, count))
+    ]
     write(folder, _compiled(work, jobs), most)
 
 
-def _compiled(work: list[tuple[int, str]], jobs: int) -> Iterator[tuple[Program, builds.Built | str]]:
+def _compiled(work: list[tuple[int, str, str]], jobs: int) -> Iterator[tuple[Program, builds.Built | str]]:
     with ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(partial(_one), work, chunksize=4)
 
 
-def _one(work: tuple[int, str]) -> tuple[Program, builds.Built | str]:
-    seed, build = work
-    made = program(seed)
+def _one(work: tuple[int, str, str]) -> tuple[Program, builds.Built | str]:
+    seed, build, feature = work
+    made = program(seed, (feature,) if feature else None)
     try:
         return made, builds.compile_build(made, build)
     except builds.NotBuilt as error:

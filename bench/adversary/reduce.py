@@ -46,6 +46,8 @@ def reduce(
     if whole is None:
         raise SystemExit(f"no launch {number} of seed {seed}, {build}, in these results")
     now = program(seed)
+    if list(now.features) != list(whole.entry["features"]):  # planned with --feature
+        now = program(seed, tuple(whole.entry["features"]))
     claims = _claims(now, build, whole.entry, how)
     site = next((key for at, key in claims if at == place), None)
     if site is None:

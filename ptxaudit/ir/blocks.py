@@ -18,16 +18,12 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.ir.dataflow.digraph import Digraph
 from ptxaudit.ir.dataflow.solve import reached
-from ptxaudit.ir.nodes import RUNTIME, Control, Function, Instruction
+from ptxaudit.ir.nodes import Function, Instruction
+from ptxaudit.ir.transfers import ENDS, ON, RETURNS, is_unresolved, taken
 
 END = -1  # the virtual block after every exit
 STEPS = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # what control goes on behind
 CONTROL_FLOW = "looking at the control flow"
-
-
-def is_unresolved(control: Control | None) -> bool:
-    """A call of the program's own code that is not modelled: lanes may end in it, or return diverged."""
-    return control is not None and control.kind == "call" and not control.targets and control.callee not in RUNTIME
 
 
 def parts_if(instruction: Instruction) -> bool:
@@ -247,25 +243,11 @@ def _successors(last: Instruction, count: int, call_returns: list[int], problems
     c = last.control
     if c is None:
         return [following]
-    match c.kind:
-        case "branch":
-            out = list(c.targets)
-            return out + [following] if c.guard else out
-        case "switch":
-            if not c.targets:
-                problems.append(f"the targets of {last.text.strip()} are not known")
-            return list(c.targets) or [END]
-        case "exit":
-            return [END, following] if c.guard else [END]
-        case "ret":
-            out = list(call_returns) or [END]
-            return out + [following] if c.guard else out
-        case "call":
-            if is_unresolved(c):
-                return [END, following]  # lanes may end in it
-            out = list(c.targets) or [following]
-            return out + [following] if c.guard and c.targets else out
-    return [following]
+    leads = {ENDS: [END], RETURNS: call_returns or [END], ON: [following]}
+    out = [t for place in taken(c) for t in leads.get(place, [place])]
+    if not out:
+        problems.append(f"the targets of {last.text.strip()} are not known")
+    return (out or [END]) + ([following] if c.guard is not None and following not in out else [])
 
 
 def _join_to_end(cfg: Digraph[int]) -> None:

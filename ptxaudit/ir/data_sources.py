@@ -5,7 +5,7 @@
 Backwards from an address every definition that reaches it, whichever way the program went: a load from memory among
 them brings in the pointers that its own address comes from. What is read back from shared memory comes from all that is
 stored or copied there. What a definition comes from is the same for all accesses: one closure of the graph of
-definitions has the pointers that each comes from, with a bit a pointer, a second one those to the data among it.
+definitions has the pointers that each comes from, with bits for each pointer, a second one those to the data among it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ptxaudit.ir.dataflow.closure import Closure
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Op, Reg
-from ptxaudit.ir.operands import sources_of
+from ptxaudit.ir.operands import control_reads, sources_of
 
 OF_DATA = ("global", "generic")  # spaces of loads whose data can be specified
 LOOKING = "looking for the data that an address comes from"
@@ -34,10 +34,14 @@ class Shared(NamedTuple):
 Node = Definition | Shared
 
 
+HELPS, OTHER = 0, 1  # of the two bits of a pointer: its data would be taken as specified where it is loaded, or not
+
+
 class DataSources:
     """names: of all pointers, in the order of the parameters; pointers: of those that an operation reads as an address
-    and whose data is not specified; helps: whether what a load reads through a pointer would be taken as specified.
-    Raises Exhausted where the account does not pay for it."""
+    and whose data is not specified; helps: whether what a load reads through a pointer would be taken as specified;
+    begins: the names of what an address points into, None where that is not followed. Raises Exhausted where the
+    account does not pay for it."""
 
     def __init__(
         self,
@@ -47,41 +51,69 @@ class DataSources:
         pointers: Callable[[Op], Iterable[str]],
         account: Account,
         helps: Callable[[str, int], bool] = lambda name, index: True,
+        begins: Callable[[Op, int], Iterable[str] | None] = lambda op, index: None,
     ) -> None:
         self._function, self._flow, self._named, self._account = function, flow, pointers, account
-        self._helps = helps
-        self._bits = {name: 1 << at for at, name in enumerate(names)}
+        self._helps, self._begins = helps, begins
+        self._place: dict[str, int] = {}
+        for name in names:
+            self._bit(name)
         self._pointers: Closure[Node] = Closure(self._before, self._own_pointers)
         self._data: Closure[Node] = Closure(self._before, self._own_data)
+        self._direct: Closure[Node] = Closure(self._before_directly, self._own_data)
+
+    def _bit(self, name: str, way: int = HELPS) -> int:
+        return 1 << 2 * self._place.setdefault(name, len(self._place)) + way
 
     def of(self, register: str, index: int) -> tuple[str, ...]:
         """The pointers to the data that a register's value at an instruction comes from, in the order of the
         parameters.
         """
-        self._account.spend(INSTRUCTION, LOOKING)
-        return self.names(self._data.of_all(self._reads((register,), index)))
+        return self.names(self.bits_of(register, index))
 
-    def names(self, mask: int) -> tuple[str, ...]:
-        """The pointers of some bits, in the order of the parameters."""
-        return tuple(name for name, bit in self._bits.items() if mask & bit)
+    def bits_of(self, register: str, index: int) -> int:
+        """The same, with the pointers whose data would not be taken as specified."""
+        self._account.spend(INSTRUCTION, LOOKING)
+        return self._data.of_all(self._reads((register,), index))
+
+    def read_at(self, index: int) -> int:
+        """The bits of the pointers to the data that an instruction loads or reads, without what lies in shared memory
+        where there is other data."""
+        self._account.spend(INSTRUCTION, LOOKING)
+        names = [register.name for register in control_reads(self._function.instructions[index])]
+        nodes = [index, *self._reads(names, index)]
+        return self._direct.of_all(nodes) or self._data.of_all(nodes)
+
+    def names(self, mask: int, way: int = HELPS) -> tuple[str, ...]:
+        """The pointers of some bits, in the order of the parameters: those whose data would be taken as specified, or
+        the others."""
+        return tuple(name for name in self._place if mask & self._bit(name, way))
 
     def read_by(self, op: Op, index: int) -> int:
         """The bits of the pointers to the data that a load yields; 0 of another operation."""
         if op.name not in ("load", "atom"):
             return 0
-        if op.space in OF_SHARED:
-            return self._data.of(Shared())
-        return self._through([op], index) if op.name == "load" else 0
+        return self._data.of(Shared()) if op.space in OF_SHARED else self._through([op], index)
 
     def _through(self, ops: Iterable[Op], index: int) -> int:
-        """The bits of the pointers that the addresses of loads of data come from, whose data would help."""
-        names = [
-            op.src[0].name for op in ops if op.name == "load" and op.space in OF_DATA and isinstance(op.src[0], Reg)
-        ]
-        return self._helping(self._pointers.of_all(self._reads(names, index)), index) if names else 0
+        """The bits of the pointers that the addresses of loads of data, and of atomics, come from."""
+        bits = 0
+        for op in ops:
+            if op.name in ("load", "atom") and op.space in OF_DATA and op.src and isinstance(op.src[0], Reg):
+                begins = self._begins(op, index)
+                bits |= (
+                    self._marked(self._pointers.of_all(self._reads([op.src[0].name], index)), op, index)
+                    if begins is None
+                    else sum(self._bit(name, self._way(name, op, index)) for name in dict.fromkeys(begins))
+                )
+        return bits
 
-    def _helping(self, mask: int, index: int) -> int:
-        return sum(bit for name, bit in self._bits.items() if mask & bit and self._helps(name, index))
+    def _marked(self, mask: int, op: Op | None, index: int) -> int:
+        """The bits of pointers, each by whether its data would be taken as specified."""
+        return sum(self._bit(name, self._way(name, op, index)) for name in self.names(mask))
+
+    def _way(self, name: str, op: Op | None, index: int) -> int:
+        return HELPS if (op is None or op.name == "load") and self._helps(name, index) else OTHER
 
     def _reads(self, registers: Iterable[str], index: int) -> list[Node]:
         return [node for name in registers if (node := self._flow.read.read(name, index)) is not None]
@@ -98,6 +130,10 @@ class DataSources:
         back = any(op.name in ("load", "atom") and op.space in OF_SHARED for op in ops)
         return [*before, Shared()] if back else before
 
+    def _before_directly(self, node: Node) -> list[Node]:
+        """The same, but for what is read back from shared memory."""
+        return [before for before in self._before(node) if not isinstance(before, Shared)]
+
     def _stored(self) -> list[Node]:
         """Where the values come from that are stored to shared memory."""
         out: list[Node] = []
@@ -113,7 +149,7 @@ class DataSources:
         bits = 0
         for op in () if isinstance(node, (Joined, Shared)) else self._function.instructions[node].ops:
             for name in self._named(op):
-                bits |= self._bits[name]
+                bits |= self._bit(name)
         return bits
 
     def _own_data(self, node: Node) -> int:
@@ -131,5 +167,5 @@ class DataSources:
             site = instruction.site
             if site is not None and site.of == "shared" and isinstance(site.source, Reg):
                 mask = self._pointers.of_all(self._reads([site.source.name], instruction.index))
-                bits |= self._helping(mask, instruction.index)
+                bits |= self._marked(mask, None, instruction.index)
         return bits

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ptxaudit.ir.blocks import END, is_unresolved, parts_if
+from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.nodes import Instruction, Op, Reg, Special
 from ptxaudit.ir.operands import control_reads, reads
 from ptxaudit.ir.reaching import ReachingDefinitions
+from ptxaudit.ir.transfers import is_unresolved
 from ptxaudit.ir.warp_operations import DIFFERS
 
 LOOKING = "looking for branches that part lanes"

@@ -21,11 +21,12 @@ from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.ir import frames
 from ptxaudit.ir.aborts import without_aborts
-from ptxaudit.ir.blocks import inside, is_unresolved
+from ptxaudit.ir.blocks import inside
 from ptxaudit.ir.dataflow.digraph import Digraph, components
 from ptxaudit.ir.dispatch import of_machine_code, with_choices
 from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Module, Op, Operand, Reg, Site
 from ptxaudit.ir.targets import entered
+from ptxaudit.ir.transfers import is_unresolved
 
 Name = TypeVar("Name", int, str)  # of a function in a call graph
 

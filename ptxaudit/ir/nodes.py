@@ -150,6 +150,21 @@ class Op(Record):
     offset: int = 0
     read_only: bool = False
 
+    @property
+    def element(self) -> tuple[int, bool]:
+        """Of a load or a store: (bits of each of its elements in memory, whether their sign fills the registers)."""
+        if not self.attrs:
+            return self.bits, False
+        return self.attrs[0], len(self.attrs) > 1 and bool(self.attrs[1])
+
+    @property
+    def fixed(self) -> int | None:
+        """The byte offset of an access of a place that the code names, such as a parameter; None of others."""
+        place = self.src[0]
+        if not isinstance(place, Const | Address):
+            return None
+        return self.offset + (place.value if isinstance(place, Const) else place.offset)
+
     def __str__(self) -> str:
         text = f"{self.guard} " if self.guard else ""
         if self.dst:

@@ -7,10 +7,11 @@ st.local [r3], r1             reads r3, r1; writes local memory
 from __future__ import annotations
 
 from ptxaudit.base.records import Record
-from ptxaudit.ir.nodes import Guard, Instruction, Op, Reg, Site
+from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Guard, Instruction, Op, Reg, Site
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
 SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may touch shared memory
+WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write where an operand says
 
 
 def sources_of(op: Op) -> list[Reg]:

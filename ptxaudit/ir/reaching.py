@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ptxaudit.base.work import INSTRUCTION
-from ptxaudit.ir.blocks import CONTROL_FLOW, END, is_unresolved
+from ptxaudit.ir.blocks import CONTROL_FLOW, END
 from ptxaudit.ir.control_flow import ControlFlow
 from ptxaudit.ir.dataflow.definitions import Definition, Definitions, Joined
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Reg
+from ptxaudit.ir.transfers import is_unresolved
 
 DEFINITIONS = "looking for what defines a register"
 

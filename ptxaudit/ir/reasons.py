@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import force_setattr
 
-from ptxaudit.base.places import line_of
 from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
+from ptxaudit.ir.placed import place_of
 
 if TYPE_CHECKING:
     from ptxaudit.base.work import Exhausted
@@ -70,11 +70,11 @@ def _multiplies(reason: Reason, words: Words) -> str:
 
 
 def _depends(reason: Reason, words: Words) -> str:
-    told = (
+    unknowns = (
         f"{called(u.name)}, which is not specified ({option})" if (option := _option(u)) else called(u.name)
         for u in reason.unknowns
     )
-    return "depends on " + ", and ".join(dict.fromkeys(told))
+    return "depends on " + ", and ".join(dict.fromkeys(unknowns))
 
 
 _PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
@@ -102,6 +102,12 @@ def _asked(reason: Reason, words: Words) -> str:
 def _hint(reason: Reason, words: Words) -> str:
     (pointers,) = reason.given
     return f"the data can be given ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
+
+
+def _data_decides(reason: Reason, words: Words) -> str:
+    (pointers,) = reason.given
+    more = " and others" if len(pointers) > MOST_NAMED else ""
+    return f"the data of {listing(list(pointers[:MOST_NAMED]))}{more} decides it"
 
 
 def _addressed_hint(reason: Reason, words: Words) -> str:
@@ -134,12 +140,12 @@ def _loaded(reason: Reason, words: Words) -> str:
 
 
 def _of_unknown_sources(reason: Reason, words: Words) -> str:
-    """With the lines that the data among its sources come from."""
+    """Where it is, and what it is of: the lines that the data among its sources come from, or what is not specified."""
     (operation,) = reason.given
-    found = dict.fromkeys(
-        one for u in reason.unknowns if u.data for one in _SOURCE.findall(u.name) if "at +" not in one
-    )
-    return f"{operation} on values that are not known" + (f": {', '.join(list(found)[:MOST_NAMED])}" if found else "")
+    found = dict.fromkeys(one for u in reason.unknowns if u.data for one in _SOURCE.findall(u.name))
+    found = found or dict.fromkeys(called(u.name) for u in reason.unknowns if u.name)
+    names = list(found)[:MOST_NAMED] + (["others"] if len(found) > MOST_NAMED else [])
+    return f"{operation}{words.where(reason.index)} of {listing(names) if names else 'values that are not known'}"
 
 
 def _read(text: str) -> Row:
@@ -300,6 +306,7 @@ class Kind(Enum):
     ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, whatever its addresses are")
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))
+    DATA_DECIDES = Row(_data_decides, names=("pointers",))  # and cannot be specified
     DATA_AT_ADDRESSES = Row(_addressed_hint, names=("pointers", "addresses"))
     SEVERAL = Row(_parts)  # all of its parts
 
@@ -420,9 +427,8 @@ class Words(Record):
         return self.function.instructions[index].text.strip()
 
     def where(self, index: int) -> str:
-        """ " at k.cu:12": the user's line of an instruction; "" where it is not known."""
-        source = self.function.instructions[index].source if self.function is not None and index >= 0 else None
-        return "" if source is None else f" at {line_of(source)}"
+        """ " at k.cu:12": the user's line of an instruction, else its place in the file; "" where there is none."""
+        return "" if self.function is None or index < 0 else f" at {place_of(self.function, index)}"
 
 
 _NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with
@@ -442,7 +448,7 @@ def named(unknowns: Iterable[Unknown]) -> str:
     )
 
 
-_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|vote\.\w+) at [^\s()]+")
+_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|(?:vote|shfl)\.\w+) at [^\s()]+")
 
 
 def _sources(formula: str) -> str:

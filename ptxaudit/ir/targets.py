@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 
-from ptxaudit.ir.blocks import is_unresolved
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import CODE, Address, Function, Instruction, Module, Op
+from ptxaudit.ir.transfers import is_unresolved
 
 
 def addressed(module: Module) -> frozenset[str]:

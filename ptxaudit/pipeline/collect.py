@@ -160,22 +160,22 @@ def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputErro
     """
     errors = []
     for kind in ("kernels", "launches", "assume"):
-        told: dict[Any, list[Part]] = {}
+        stated: dict[Any, list[Part]] = {}
         for options, parts in asked:
             for one in () if kind in options.of_project else getattr(options, kind):
-                told.setdefault(one if kind != "launches" else id(one), []).extend(parts)
+                stated.setdefault(one if kind != "launches" else id(one), []).extend(parts)
         if kind == "assume":
             errors += [
                 InputError(
                     f"--assume {name}: no kernel here has such a parameter",
                     "name it as the source does, or by position",
                 )
-                for name, parts in told.items()
+                for name, parts in stated.items()
                 if name != "*" and not any(name in names for part in parts for names in part.parameters_of.values())
             ]
             continue
         launches = {id(one): one for options, _ in asked for one in options.launches}
-        for key, parts in told.items():
+        for key, parts in stated.items():
             one = launches[key] if kind == "launches" else Launch(kernel=key)
             files = [(path, names) for part in parts for path, names in part.names_of.items() if one.may_be_of(path)]
             if files or one.code is None:  # else it is of a file that is none of the inputs

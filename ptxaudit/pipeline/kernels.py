@@ -203,9 +203,9 @@ def launches_of(content: Content, kernel: str, options: Options) -> list[Launch]
     """The launches of a kernel that the user tells, else those that lie beside its file. What the compiler has set for
     every launch of it holds for the user's too, where these leave it open."""
     beside = match(content.launches, kernel)
-    told = match(options.launches, kernel, content.path)
+    specified = match(options.launches, kernel, content.path)
     compiled = next((launch for launch in beside if launch.grid is None), None)
-    return [completed(launch, compiled) for launch in told] if told and compiled else told or beside
+    return [completed(launch, compiled) for launch in specified] if specified and compiled else specified or beside
 
 
 def by_position(launch: Launch, positions: dict[str, int]) -> Launch:

@@ -243,12 +243,12 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
                 chosen[function.name] = function
                 size += len(function.code)
         if size > PORTION_BYTES + sum(len(function.code) for function in anywhere):
-            told, faults = with_first if first else ((), ())
-            yield Portion(*of, told, None, faults, image, tuple(chosen.values()))
+            listed, faults = with_first if first else ((), ())
+            yield Portion(*of, listed, None, faults, image, tuple(chosen.values()))
             chosen, size, first = {}, 0, False
     if chosen:
-        told, faults = with_first if first else ((), ())
-        yield Portion(*of, told, None, faults, image, tuple(chosen.values()))
+        listed, faults = with_first if first else ((), ())
+        yield Portion(*of, listed, None, faults, image, tuple(chosen.values()))
     elif first:
         yield Portion(*of, names, None, image.cubin.faults)
 

@@ -57,12 +57,12 @@ def _global_cause(worst: Pattern, width: int) -> str:
         int(step)
         for step in (addresses[1:] - addresses[:-1]) // (worst.active.nonzero()[0][1:] - worst.active.nonzero()[0][:-1])
     }
-    told = f"{worst.low} sectors for the bytes of {worst.ideal}"
+    cost = f"{worst.low} sectors for the bytes of {worst.ideal}"
     if len(steps) == 1 and (step := abs(steps.pop())) > width:
-        return f"lanes are {step} bytes apart: {told}"
+        return f"lanes are {step} bytes apart: {cost}"
     if (
         _fewer_when_aligned(worst)
         and len({int(a) // LINE for a in addresses}) <= -(-len(addresses) * width // LINE) + 1
     ):
-        return f"the first address is {int(addresses.min()) % SECTOR} bytes into a sector: {told}"
-    return f"lanes are scattered: {told}"
+        return f"the first address is {int(addresses.min()) % SECTOR} bytes into a sector: {cost}"
+    return f"lanes are scattered: {cost}"

@@ -182,9 +182,9 @@ class Report(Record):
 
 
 def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
-    told = to_builtins(kernel)
-    of_memory = told.pop("memory")
-    return {**told, "sites": (*told["sites"], *of_memory), "totals": to_builtins(kernel.totals)}
+    fields = to_builtins(kernel)
+    of_memory = fields.pop("memory")
+    return {**fields, "sites": (*fields["sites"], *of_memory), "totals": to_builtins(kernel.totals)}
 
 
 def _written(value: Any, indent: int | None) -> str:
@@ -218,7 +218,7 @@ def report_from_dict(data: Any, file: str | None = None, what: str = "report") -
     if schema != SCHEMA:
         raise InputError(f'the {what} has schema "{schema}"; this version reads "{SCHEMA}"', AGAIN, file)
     try:
-        report = convert(_told_apart(data), Report)
+        report = convert(_fields_apart(data), Report)
     except ValidationError as error:
         missing = _MISSING.fullmatch(str(error))
         what_is_wrong = f"there is no '{missing[1]}'{missing[2]}" if missing else str(error)
@@ -229,7 +229,7 @@ def report_from_dict(data: Any, file: str | None = None, what: str = "report") -
     return replace(report, kernels=kernels)
 
 
-def _told_apart(data: dict[str, Any]) -> dict[str, Any]:
+def _fields_apart(data: dict[str, Any]) -> dict[str, Any]:
     """The document with the accesses to global and local memory beside the sites, as records have them. What is of no
     such form is left to the types."""
     kernels = data.get("kernels")

@@ -273,24 +273,24 @@ def _merged(origin: Access, became: Sequence[Access], free: Sequence[Access]) ->
 def _pairing(ptx: Sequence[Access], sass: Sequence[Access], by: str) -> Pairing:
     """How some accesses of the PTX became some of the machine code."""
     known = all(a.width for a in (*ptx, *sass))
-    told, became = sum(a.width or 0 for a in ptx), sum(a.width or 0 for a in sass)
+    asked, became = sum(a.width or 0 for a in ptx), sum(a.width or 0 for a in sass)
     ids = tuple(a.id for a in ptx), tuple(a.id for a in sass)
     kinds = {a.access for a in sass} != {a.access for a in ptx}
     if (kinds or ptx[0].text.startswith("wmma.")) and len(sass) > 1:
         return Pairing("expanded", len(sass), *ids, by=by)
-    if len(ptx) == len(sass) == 1 and (kinds or not known or told == became):
+    if len(ptx) == len(sass) == 1 and (kinds or not known or asked == became):
         return Pairing("kept", 1, *ids, by=by)
     if (
-        known and became > told and len(sass) == 1 and sass[0].depth >= ptx[0].depth
+        known and became > asked and len(sass) == 1 and sass[0].depth >= ptx[0].depth
     ):  # with elements that nobody asked for
         return Pairing("merged" if len(ptx) > 1 else "kept", len(ptx), *ids, by=by)
-    if not known or became > told:
-        return Pairing("unrolled", round(became / told) if known else len(sass), *ids, by=by)
-    if told == became and len(sass) < len(ptx):
+    if not known or became > asked:
+        return Pairing("unrolled", round(became / asked) if known else len(sass), *ids, by=by)
+    if asked == became and len(sass) < len(ptx):
         return Pairing("merged", len(ptx), *ids, by=by)
-    if told == became and len(sass) > len(ptx):
+    if asked == became and len(sass) > len(ptx):
         return Pairing("split", len(sass), *ids, by=by)
-    if told == became:
+    if asked == became:
         return Pairing("kept", 1, *ids, by=by)
     return Pairing("narrowed", len(sass), *ids, by=by)
 

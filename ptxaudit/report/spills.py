@@ -45,13 +45,14 @@ def without_remarks(log: str) -> str:
 
 def compiled_usage(cubin: bytes, version: str, log: str) -> dict[str, Usage]:
     """What the functions take of machine code that was made just now, by this release, which said `log`."""
-    told = _told(log)
+    spilled = _logged(log)
     return {
-        name: replace(one, spill_bytes=told.get(name)) for name, one in usage(cubin, complete=named_by(version)).items()
+        name: replace(one, spill_bytes=spilled.get(name))
+        for name, one in usage(cubin, complete=named_by(version)).items()
     }
 
 
-def _told(log: str) -> dict[str, tuple[int, int]]:
+def _logged(log: str) -> dict[str, tuple[int, int]]:
     """The bytes of each kernel; of none where a device function spills, as the log does not say which kernels have it
     in them.
     """

@@ -179,10 +179,10 @@ def _source(source: Any) -> dict[str, Any] | None:
     """A position with base names: folders differ between machines."""
     if source is None:
         return None
-    told: dict[str, Any] = plain(source)
-    for place in (told, *told["inlined"]):
+    fields: dict[str, Any] = plain(source)
+    for place in (fields, *fields["inlined"]):
         place["file"] = PurePath(place["file"]).name
-    return told
+    return fields
 
 
 class Baseline(Record):

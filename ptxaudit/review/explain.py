@@ -97,7 +97,7 @@ def sites_of(examined: Examined) -> Iterator[tuple[Site | MemorySite, SiteResult
 def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]:
     """Each with its address as a formula in the lane and the unknowns.
 
-    A launch that was run leaves numbers behind; with the block's shape alone told, the parameters
+    A launch that was run leaves numbers behind; with the block's shape alone specified, the parameters
     and the place of the block stay in the formula.
     """
     formulas = {one.result.index: one.site.formula for one in sites}

@@ -18,8 +18,8 @@ Whatever the limit, each site that it is about is
 
 An interval (a bound, cases, a range over data) is denied when its lower end meets the limit, passes when its upper end
 does not, and is not judged in between; what rests on an assumption, as on the block shapes that are tried where none is
-told, proves nothing. For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for these:
-k - 1 of a request for the excess, k for the ways.
+specified, proves nothing. For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for
+these: k - 1 of a request for the excess, k for the ways.
 
 What a comment in the source allows is not denied, and not part of a kernel's total. With a
 baseline only what is new or worse is denied; without any limit everything that is. What the baseline could not judge

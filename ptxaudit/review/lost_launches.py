@@ -35,12 +35,12 @@ def lost_launches(options: Options, kernels: Iterable[Kernel]) -> list[str]:
 def _sentence(name: str, idle: list[Launch]) -> str:
     plain = split_name(name)[0]
     close = difflib.get_close_matches(plain, [launch.kernel for launch in idle], MOST, 0.6)
-    told = sorted(idle, key=lambda launch: close.index(launch.kernel) if launch.kernel in close else len(close))[:MOST]
+    shown = sorted(idle, key=lambda launch: close.index(launch.kernel) if launch.kernel in close else len(close))[:MOST]
     places = ", ".join(
         f"{launch.kernel!r}" + (f" ({launch.file}:{launch.line})" if launch.file and launch.line else "")
-        for launch in told
+        for launch in shown
     )
-    more = f" and {len(idle) - len(told)} more" if len(idle) > len(told) else ""
+    more = f" and {len(idle) - len(shown)} more" if len(idle) > len(shown) else ""
     return (
         f"{plain} has no launch, so that nothing is exact for it; launches of the settings that no kernel here has:"
         f" {places}{more}. Was it renamed?"

@@ -58,6 +58,15 @@ class Footprint:
         """Numbers of all lanes, in rows with an active one."""
         return self._addresses.size
 
+    def everywhere(self) -> np.ndarray:
+        """The addresses of all rows, 0 in those without an active lane."""
+        some = self.issue.some
+        if some is None:
+            return self._addresses
+        addresses = np.zeros(self.issue.active.shape, np.int64)
+        addresses[some] = self._addresses
+        return addresses
+
     def relative(self, offset: int, shift: int | None, line: int) -> tuple[np.ndarray, bytes]:
         """The addresses further by an offset, from the last multiple of `shift` before the lowest of each row on, or
         from the lowest itself (None); modulo `line`, if that is not 0; and the same as bytes."""

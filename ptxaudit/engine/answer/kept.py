@@ -191,8 +191,8 @@ class Keeper:
 
 
 def _same_terms(a: Terms, b: Terms) -> bool:
-    """The same unknowns by the same arrays."""
-    return len(a) == len(b) and all(u is v and c is d for (u, c), (v, d) in zip(a, b))
+    """The same unknowns by the same numbers, one each for all lanes and warps."""
+    return len(a) == len(b) and all(u is v and (c is d or c.item() == d.item()) for (u, c), (v, d) in zip(a, b))
 
 
 def distinct(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

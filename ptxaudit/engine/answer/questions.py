@@ -21,13 +21,13 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.domain.value import POINTER_LIMIT
-from ptxaudit.engine.memory.origins import LOWEST_POINTER, Origins
+from ptxaudit.engine.memory.origins import LOWEST_POINTER, Base, Origins
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.launch.symbols import symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Counted, Machine
-from ptxaudit.ir.data_sources import OF_DATA, DataSources
+from ptxaudit.ir.data_sources import OF_DATA, OTHER, DataSources
 from ptxaudit.ir.deciding import Deciding
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Special, Unknown
@@ -41,7 +41,7 @@ _OWN_SPACES = ("param", "local")  # and constants: what is in them is in the sli
 POINTER_BYTES = 8
 ASKING = "looking for what to tell"
 NOT_SPECIFIED = 1  # the bit of what nothing specified would decide: data, an instruction without a meaning
-HINTS_SHARE = 1 / 30  # of the account, for hints at data: thousands of sites of one kernel would take minutes
+HINTS_SHARE = 1 / 12  # of the account, for what data decides: of the largest kernels it names that of some sites alone
 _SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
 
 
@@ -63,8 +63,10 @@ def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
 
 
 def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
-    if (site.status is Status.DATA_DEPENDENT or _of_data(site)) and (pointers := asking.data_of(site.index)):
-        return replace(site, reason=several(site.reason, *asking.hints(pointers)))
+    if site.status is Status.DATA_DEPENDENT or _of_data(site):
+        pointers = asking.data_of(site.index)
+        named = asking.hints(pointers) if pointers else asking.decided_by(site)
+        return replace(site, reason=several(site.reason, *named))
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
@@ -131,6 +133,23 @@ class _Asking:
         result: tuple[str, ...] = found
         return result
 
+    def decided_by(self, site: SiteResult) -> Iterator[Reason]:
+        """The pointers to data that decides an access, though it cannot be specified: what the reason says was not
+        known, else what the address or the execution comes from."""
+        if site.reason is None or self._hints > self.account.share(HINTS_SHARE):
+            return
+        before = self.account.spent
+        bits = 0
+        for index in _where_lost(site.reason):
+            bits |= self._data.read_at(index)
+        address = self._address(site.index)
+        if not bits and isinstance(address, Reg):
+            bits = self._data.bits_of(address.name, site.index)
+        bits = bits or self._execution.of(site.index)
+        self._hints += self.account.spent - before
+        if names := tuple(dict.fromkeys(self._data.names(bits, OTHER) + self._data.names(bits))):
+            yield Reason(Kind.DATA_DECIDES, given=(tuple(map(self._called, names)),))
+
     def hints(self, pointers: tuple[str, ...]) -> Iterator[Reason]:
         """How to specify what pointers lead to: by their parameters, or at the addresses that they have."""
         addressed = self._addressed
@@ -153,7 +172,34 @@ class _Asking:
     def _data(self) -> DataSources:
         names = [self._name(position) for position in range(len(self.function.parameters))]
         every = (*names, *self._addressed)
-        return DataSources(self.function, self.flow, every, self._pointers, self.account, self._helps)
+        return DataSources(self.function, self.flow, every, self._pointers, self.account, self._helps, self._begins)
+
+    def _begins(self, op: Op, index: int) -> list[str] | None:
+        """What a load's address points into: parameters, parts of structs among them, variables; None: not followed."""
+        bases = self._origins.bases(index, op)
+        if bases is None:
+            return None
+        return [self._base(base) for base in sorted(bases, key=str) if base.kind in ("parameter", "variable")]
+
+    def _base(self, base: Base) -> str:
+        if base.kind == "variable":
+            return f"variable {demangle(base.key)}"
+        if base.key in self._addresses:
+            return self._addresses[base.key]
+        at, parameter = next(
+            (at, p) for at, p in enumerate(self.function.parameters) if p.offset <= base.key < p.offset + p.size
+        )
+        name = self._name(at)
+        return name if parameter.size == POINTER_BYTES else f"{self._called(name)}, byte {base.key - parameter.offset}"
+
+    @staticmethod
+    def _called(name: str) -> str:
+        """A parameter without a name by its number, in a sentence."""
+        return f"parameter {name}" if name.isdecimal() else name
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self.flow, self.values, self.known, self.account)
 
     def _name(self, position: int) -> str:
         """What a parameter is specified by: its own name, its number where the file does not have it."""
@@ -204,14 +250,21 @@ class _Asking:
         """Whether a load would take what is specified of the memory that a pointer leads to: none that the kernel may
         write, unless the load is promised to be of read-only memory.
         """
+        if name not in self._tellable:
+            return False
         if promised(self.function.instructions[index]):
             return True
         return self._written is not None and name not in self._written
 
     @cached_property
+    def _tellable(self) -> set[str]:
+        """The pointers whose data a launch can have: parameters by themselves, and addresses that it says."""
+        alone = {self._name(at) for at, p in enumerate(self.function.parameters) if p.size == POINTER_BYTES}
+        return alone | set(self._addressed)
+
+    @cached_property
     def _written(self) -> set[str] | None:
         """The pointers that the kernel may write through; None: any."""
-        origins = Origins(self.flow, self.values, self.known, self.account)
         names = dict(self._addresses)
         for position, parameter in enumerate(self.function.parameters):
             names.setdefault(parameter.offset, self._name(position))
@@ -220,7 +273,7 @@ class _Asking:
             for op in instruction.ops:
                 if op.name not in ("store", "atom") or op.space not in OF_DATA:
                     continue
-                bases = origins.bases(instruction.index, op)
+                bases = self._origins.bases(instruction.index, op)
                 if bases is None:
                     return None
                 out.update(names[base.key] for base in bases if base.kind == "parameter" and base.key in names)
@@ -296,6 +349,19 @@ class _Asking:
             if inside and not all(self.known[parameter.offset : parameter.offset + parameter.size] or b"\0"):
                 name = self._name(position)
                 yield f"parameter {position}" if name == str(position) else name, f"--param {name}"
+
+
+def _where_lost(reason: Reason) -> list[int]:
+    """The instructions at which data was met that nothing specified, innermost in the reason."""
+    return list(
+        dict.fromkeys(
+            one.index
+            for one in reason.all_of_it()
+            if one.data
+            and one.index >= 0
+            and not any(inner.data for inner in (*one.given, one.cause) if isinstance(inner, Reason))
+        )
+    )
 
 
 def _of_memory(op: Op) -> bool:

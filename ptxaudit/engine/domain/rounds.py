@@ -34,6 +34,10 @@ class Round:
         default_factory=list
     )  # what adds each to a record
 
+    def ends(self, block: int, pc: int, cohort: Any) -> bool:
+        """A cohort that comes to a basic block, which begins at pc, goes no further."""
+        return False
+
     def mentions(self, value: Value | None) -> bool:
         return value is not None and any(u is self.symbol or u == self.symbol for u, _ in value.terms)
 

@@ -45,7 +45,7 @@ class Accesses:
     """visits: instruction -> (rows,) how often each has made the access; one number where all have as often."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings):
-        self.run, self.warps, self.meetings = run, warps, meetings
+        self.run, self.warps, self.meeting_assumed = run, warps, meetings.meeting_assumed
         self.visits: Visits = dict.fromkeys(run.records, 0)
         self.places = Places(run)
 
@@ -80,7 +80,7 @@ class Accesses:
         if cohort.undecided or diverged:
             record.undecided = first_of(record.undecided, first_of(cohort.undecided, diverged))
             return
-        record.meeting_assumed = record.meeting_assumed or self.meetings.meeting_assumed(cohort)
+        record.meeting_assumed = record.meeting_assumed or self.meeting_assumed(cohort)
         visited = self._visit(instruction.index, cohort, issue, view.rows is None)
         if self._note_place(record, site, view, issue, visited):
             return
@@ -141,6 +141,7 @@ class Accesses:
             return self._note_moving(
                 record,
                 address,
+                active,
                 residues.by_blocks(moved, address, low, high, record.machine.invariant_shift(record.access)),
                 zeros,
             )
@@ -154,12 +155,14 @@ class Accesses:
         if record.kept is not None:
             self._note(record.kept.add, (place, active, weights, from_where, filled))
 
-    def _note_moving(self, record: SiteRecord, address: Value, request: residues.Request, zeros: int) -> None:
-        """Requests of global memory; in a round, those of all rounds."""
+    def _note_moving(
+        self, record: SiteRecord, address: Value, active: np.ndarray, request: residues.Request, zeros: int
+    ) -> None:
+        """Requests of global memory, of which a row may be several (`residues`); in a round, those of all rounds."""
         lap = self.run.round
         if lap is None:
             return residues.put(record, request, zeros)
-        if not lap.moves_as_a_whole(address, request.active, 1):
+        if not lap.moves_as_a_whole(address, active, 1):
             raise NotAffine
         steps = next((c for u, c in address.terms if u == lap.symbol), np.zeros((1, 1), address.base.dtype))
         of_rows = (

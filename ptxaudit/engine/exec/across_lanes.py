@@ -14,6 +14,7 @@ from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
+    because,
     known,
     opaque,
     squeeze,
@@ -42,8 +43,14 @@ def _spread(value: Value, n: int) -> Value:
 def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     """shfl: PTX ISA "shfl.sync". A lane outside its segment keeps its own value."""
     a, b, c = (view.read(s) for s in op.src[:3])
+    named = view.read(op.src[3]) if len(op.src) > 3 else None
+    broadcast = kind == "idx" and _of_one_lane(b, c, named, view, guard)
     if not (b.known and c.known):
-        return opaque(op.bits, Reason(Kind.SHUFFLE_LANE, index)), opaque(1, Reason(Kind.SHUFFLE_LANE, index))
+        if broadcast:
+            return *_one_for_all(op, view.env, op.bits, index), known(np.ones((1, 1), bool))
+        lost = because(b, c)
+        lost = lost if lost is not None and lost.data else Reason(Kind.SHUFFLE_LANE, index)
+        return opaque(op.bits, lost), opaque(1, lost)
     lane = np.arange(LANES, dtype=np.int64)[None, :]
     step = b.base.astype(np.int64) & 31
     clamp, segment = c.base.astype(np.int64) & 31, (c.base.astype(np.int64) >> 8) & 31
@@ -67,7 +74,6 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
     wide = _spread(a, n)
     pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(active_lanes(view, guard))
-    named = view.read(op.src[3]) if len(op.src) > 3 else None
     if named is not None and named.known and not named.uniform:  # a lane of another group takes no part
         idle = idle | (pick(np.broadcast_to(named.base, (n, LANES))) != named.base)
     unknown = idle if wide.poison is None else idle | pick(wide.poison)
@@ -77,8 +83,21 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
         poison = None
     elif why is None:
         why = Reason(Kind.SHUFFLE_INACTIVE, index)
+    if broadcast and (poison is not None and poison.all() or wide.valid is not None):
+        return *_one_for_all(op, view.env, op.bits, index), known(np.broadcast_to(inside, (n, LANES)))
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
+
+
+def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, guard: Guarded) -> bool:
+    """All lanes that exist are together, and read what the same one of them has, whichever it is."""
+    whole = clamp.known and bool(((clamp.base & 0x1F1F) == 0x1F).all())
+    if not (whole and view.exact and (named is None or named.known and bool((named.base == FULL_MASK).all()))):
+        return False
+    lane = squeeze(lane)
+    exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
+    alike = lane.uniform and lane.poison is None and lane.valid is None
+    return alike and bool((active_lanes(view, guard) == exists).all())
 
 
 def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:

@@ -1,7 +1,7 @@
 """The effect of one operation on the registers of many warps, under a mask of active lanes.
 
-`execute` runs an `Op`: arithmetic through `operations.apply`, loads and stores (`lane_memory`), and the operations that
-look across the lanes of a warp (`across_lanes`), on a view of the registers (`registers`).
+`execute` runs an `Op`: arithmetic through `operations.apply`, loads and stores (`state_spaces`), and the operations
+that look across the lanes of a warp (`across_lanes`), on a view of the registers (`registers`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ from ptxaudit.engine.domain.value import (
     squeeze,
 )
 from ptxaudit.engine.exec.across_lanes import ACROSS
-from ptxaudit.engine.exec.lane_memory import generic_results, memory_results, perhaps_written
-from ptxaudit.engine.memory.registers import Guarded, View, fill, forget_local, guard_mask, place_at, symbol_of
+from ptxaudit.engine.memory import local, state_spaces
+from ptxaudit.engine.memory.generic import generic_results
+from ptxaudit.engine.memory.origins import for_itself, guard_of
+from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at, symbol_of
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.engine.ops.row import Row
-from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.operands import writes_local
+from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Op
+from ptxaudit.ir.operands import WRITES
 from ptxaudit.ir.reasons import Kind, Reason
+
+_WITHOUT_RESULTS = ("store", COPY_ASYNC, STORE_MATRIX, "call", "clobber")
 
 
 def execute(op: Op, view: View, index: int) -> None:
@@ -33,16 +37,16 @@ def execute(op: Op, view: View, index: int) -> None:
     guard, undecided = guard_mask(view, op.guard) if op.guard is not None else (None, None)
     if guard is not None and not guard.any():
         return
-    if undecided is not None and op.name in ("store", "call", "clobber"):
-        if writes_local(op):
-            perhaps_written(op, view, index)
-        return
-    seen = (
-        view.where(op.guard)
-        if op.guard is not None and undecided is not None and view.supposed and not _looks_across(op)
-        else view
-    )
-    results = results_of(op, seen, index, guard)
+    if undecided is not None and op.name in _WITHOUT_RESULTS:
+        return state_spaces.perhaps(op, view, index)
+    seen = view
+    if view.supposed and not _looks_across(op):
+        if op.guard is None:  # a temporary: read under the guard of its instruction alone
+            of_all = guard_of(view.env.function.instructions[index])
+            seen = view if of_all is None or not for_itself(op) else view.where(of_all)
+        elif undecided is not None:
+            seen = view.where(op.guard)
+    results = results_of(op, seen, index, guard, undecided is None)
     if results is None:
         return
     for reg, value in zip(op.dst, results):
@@ -82,7 +86,9 @@ def _looks_across(op: Op) -> bool:
     return op.name.partition(".")[0] in ACROSS or op.name == "bar.red"
 
 
-def results_of(op: Op, view: View, index: int, guard: Guarded) -> tuple[Value, ...] | None:
+def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = True) -> tuple[Value, ...] | None:
+    """What the registers that an operation writes hold behind it; None where it writes none. guard, certain: the lanes
+    in which it acts, and whether these are known."""
     name = op.name
     row = view.env.facts.meanings.get(name) or operations.meaning_of(name)
     if row is not None:
@@ -93,8 +99,8 @@ def results_of(op: Op, view: View, index: int, guard: Guarded) -> tuple[Value, .
         if not view.full and _loses(out, view.mask):
             out = _among_the_active(op, sources, view.mask, out, index, row)
         return (out,)
-    if name in ("load", "store", "atom"):
-        return memory_results(op, view, index, guard)
+    if name == "load" or name in WRITES:
+        return state_spaces.access(op, view, index, guard, certain)
     stem, _, kind = name.partition(".")
     if stem in ACROSS:
         return ACROSS[stem](op, kind, view, index, guard)
@@ -127,7 +133,7 @@ def results_of(op: Op, view: View, index: int, guard: Guarded) -> tuple[Value, .
             for k, d in enumerate(op.dst)
         )
     if name == "call" or name == "clobber" and op.space in ("local", "generic"):
-        forget_local(view.registers)
+        local.forget(view.registers)
         return tuple(opaque(d.bits if d else 32, Reason(Kind.CALL_NOT_RESOLVED, index)) for d in op.dst)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         out = operations.apply(op, tuple(view.read(s) for s in op.src), index)

@@ -17,7 +17,6 @@ from ptxaudit.engine.exec.running import Met, Run
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import FULL_MASK, pack, unpack
 from ptxaudit.ir.blocks import END
-from ptxaudit.ir.nodes import Instruction
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -32,6 +31,7 @@ class Meetings:
         self.barriers: dict[Met, np.ndarray] = {}
         self.same_way = np.full((run.env.rows, LANES), FULL_MASK, np.uint32)
         self.went_diverged = False
+        self.met = 0  # times that lanes met for certain since
         # what was found last of which lanes, by which ways; None since the ways were changed in place
         self._assumed: tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None = None
 
@@ -62,6 +62,7 @@ class Meetings:
         if not self.went_diverged:
             return
         self._assumed = None
+        self.met += 1
         ways = self.same_way[cohort.rows]
         self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), ways)
 
@@ -71,13 +72,10 @@ class Meetings:
         cohort.diverged = None
         self.surely_met(cohort)
 
-    def expect(self, instruction: Instruction, cohort: Cohort, torn: np.ndarray) -> None:
-        """Lanes that part meet at the post-dominator of the branch, unless they already wait for one there."""
-        meeting = self.run.graph.meeting.get(self.run.graph.block_of[instruction.index], END)
-        if meeting != END:
-            self.expect_at(meeting, cohort, torn)
-
-    def expect_at(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
+    def expect(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
+        """Lanes that part meet where a block begins, unless they wait for others there already. END: nowhere."""
+        if meeting == END:
+            return
         name = ("at", meeting, len(cohort.calls))
         words = self.barriers.setdefault(name, np.zeros((self.run.registers.rows, LANES), np.uint32))
         rows = cohort.rows[torn]

@@ -3,7 +3,7 @@
 When all warps stand at the head of a loop together, and what changed since the last trips (or
 since as many trips as a ring has stages) is the same twice, one more round is run with a number k
 of rounds as an unknown: each register is `now + step·k`. If that round ends in `now + step·(k+1)`, if its
-comparisons stay as they are for k below some K, and if k moves each address only as a whole, then
+comparisons stay as they are for k below some K (`domain.rounds`), and if k moves each address only as a whole, then
 K rounds are known: K times the requests of one, and the registers at k = K − 1.
 
     for (i = tid; i < 1000000; i += 32) sum += s[i & 31];      5 trips, then 31,240 at once, then the rest
@@ -14,17 +14,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
-    constant,
-    least,
     opaque,
     same,
     sure_bits,
@@ -33,10 +31,12 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.induction import after_trips, as_number, at_trip, moves_by, stays, step_between
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.exec.side_by_side import SideBySide
 from ptxaudit.engine.memory.cells import Unsafe
-from ptxaudit.engine.ops.halves import UpperHalf, as_plain, whole_of
+from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ptxaudit.engine.memory.registers import Name
 
     Kept = dict[Name, Value]  # what registers hold
-    Steps = dict[Name, Value | "_Still"]
+    Steps = dict[Name, Value | None]  # what a round adds; None: nothing
 
 PERIODS = (1, 2, 3, 4, 6, 8)  # trips a round: one, or the stages of a ring
 HISTORY = 2 * max(PERIODS) + 1
@@ -70,6 +70,7 @@ class Repeats:
         self.heads = _heads(run.graph)
         self.arrivals: dict[int, tuple[bytes, int, deque[Kept]]] = {}
         self.turns: dict[int, tuple[bytes, int, Kept | None]] = {}
+        self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
 
     def arrive(self, block: int, cohort: Cohort) -> Cohort:
         """At a loop head, alone: the cohort, some rounds later where that is possible."""
@@ -88,9 +89,13 @@ class Repeats:
         history.append(dict(self.run.registers.values))
         count += 1
         self.arrivals[block] = (who, count, history)
-        if count > 4 and (count - 1) & (count - 2) == 0:  # 5, 9, 17, 33, …
-            if self._attempt(block, cohort, history):
-                self.arrivals.pop(block, None)
+        done = count > 1 and self.side_by_side.expected(block, history[-1], history[-2])
+        done = done and self.side_by_side.several(block, cohort, history[-1], history[-2])
+        if not done and count > 4 and (count - 1) & (count - 2) == 0:  # 5, 9, 17, 33, …
+            done = self._attempt(block, cohort, history)
+            done = done or self.side_by_side.several(block, cohort, *reversed(list(history)[-3:]))
+        if done:
+            self.arrivals.pop(block, None)
         return cohort
 
     def turn(self, block: int, cohort: Cohort) -> None:
@@ -164,15 +169,11 @@ class Repeats:
         groups = self.warps.saved()
         start: Kept = {}
         for name, value in now.items():
-            step = steps.get(name)
-            if step is None:
+            if name not in steps:
                 start[name] = opaque(value.bits, Reason(Kind.ROUNDS_DIFFER))
-            elif step is _STILL:
-                start[name] = value
-            elif isinstance(step, UpperHalf):
-                start[name] = UpperHalf(affine.add(whole_of(value), affine.multiply(step.whole, unknown(symbol, 64))))
             else:
-                start[name] = affine.add(value, affine.multiply(step, unknown(symbol, value.bits)))
+                step = steps[name]
+                start[name] = value if step is None else after_trips(value, step, partial(unknown, symbol))
         run.registers.values = dict(start)
         run.alive = run.alive.copy()
         self.meetings.barriers = {k: v.copy() for k, v in self.meetings.barriers.items()}
@@ -192,7 +193,7 @@ class Repeats:
                 and returned.state == cohort.state
             )
             ok = ok and (run.alive == saved[1]).all() and self.warps.as_before(groups)
-            ok = ok and self._inductive(start, steps, run.registers.values)
+            ok = ok and _inductive(start, steps, run.registers.values)
             found = _Found.NO_FORM if not ok else _Found.SOON_OVER if lap.limit < WORTH else _Found.DONE
         except (NotAffine, Unsafe):
             found = _Found.TOO_MANY
@@ -200,7 +201,7 @@ class Repeats:
             self.run.round = None
             run.heap, run.waiting, run.held = [], [], []
         done = found is _Found.DONE and not trial
-        if done and shadow is not None and lap.limit >= AT_ONCE[0] and all(step is _STILL for step in steps.values()):
+        if done and shadow is not None and lap.limit >= AT_ONCE[0] and all(step is None for step in steps.values()):
             raise Unsafe(SPINS, frozenset(shadow.trusted))
         if not done:
             if shadow is not None and order is not None:
@@ -211,7 +212,7 @@ class Repeats:
             self.warps.restore(groups)
             return found
         rounds = min(lap.limit, most)
-        run.registers.values = {n: _at(v, symbol, rounds - 1) for n, v in run.registers.values.items()}
+        run.registers.values = {n: at_trip(v, symbol.key, rounds - 1) for n, v in run.registers.values.items()}
         for add, arguments in lap.requests:
             add(*arguments, times=rounds)
         for i, visits in self.accesses.visits.items():
@@ -230,28 +231,6 @@ class Repeats:
             return end.cohort if not (run.heap or run.held or self.warps.others()) else None
         return None
 
-    def _inductive(self, start: Kept, steps: Steps, after: Kept) -> bool:
-        """Every register that was taken to move by its step has moved by it."""
-        for name, value in start.items():
-            step = steps.get(name)
-            if step is None:
-                continue
-            now = after.get(name)
-            if now is None:
-                return False
-            if isinstance(step, UpperHalf):
-                if not same(whole_of(now), affine.add(whole_of(value), step.whole)):
-                    return False
-                continue
-            if step is _STILL and isinstance(value, UpperHalf) and same(whole_of(now), whole_of(value)):
-                continue
-            if step is _STILL:
-                if now is not value and not same(now, value):
-                    return False
-            elif not same(now, affine.add(value, step)):
-                return False
-        return True
-
 
 class _Found(Enum):
     """What became of rounds that were tried."""
@@ -262,51 +241,40 @@ class _Found(Enum):
     SOON_OVER = "a comparison changes before that pays"
 
 
-class _Still(Enum):
-    """A register that does not change."""
-
-    STILL = 0
-
-
-_STILL: Final = _Still.STILL
-
-
-def _half_step(value: UpperHalf, a: Value, b: Value) -> Value | _Still | None:
-    """The step of a number that a register has the upper half of, as the upper half of that."""
-    wholes = whole_of(value), whole_of(a), whole_of(b)
-    if any(w.poison is not None or w.valid is not None for w in wholes):
-        return None
-    step = affine.subtract(wholes[0], wholes[1])
-    if step.terms or not same(step, affine.subtract(wholes[1], wholes[2])):
-        return None
-    return _STILL if not step.base.any() else UpperHalf(step)
-
-
 def _steps(now: Kept, before: Kept, earlier: Kept) -> Steps:
-    """name -> the step of a round, _STILL, or missing where the last two rounds differ."""
+    """What each of the last two rounds has added to registers, None to one that stayed; without those where they
+    differ."""
     out: Steps = {}
     for name, value in now.items():
         a, b = before.get(name), earlier.get(name)
         if a is value and b is value:
-            out[name] = _STILL
+            out[name] = None
+        elif a is None or b is None or a.bits != value.bits or b.bits != value.bits:
             continue
-        if a is None or b is None or a.bits != value.bits or b.bits != value.bits:
-            continue
-        if isinstance(value, UpperHalf):
-            step = _half_step(value, a, b)
-            if step is not None:
-                out[name] = step
-            continue
-        if same(value, a) and same(a, b):
-            out[name] = _STILL
-        elif value.base.dtype != bool and value.poison is None and a.poison is None and b.poison is None:
-            step = affine.subtract(value, a)
-            if step.valid is None and not step.terms and same(step, affine.subtract(a, b)):
-                out[name] = step
-        elif value.poison is not None and value.poison.all():
-            if a.poison is not None and a.poison.all():
-                out[name] = _STILL
+        elif same(value, a) and same(a, b):
+            out[name] = None
+        elif (step := _constant_step(b, a, value)) is not None:
+            out[name] = step if as_number(step).base.any() else None
+        elif not isinstance(value, UpperHalf) and all(v.poison is not None and v.poison.all() for v in (value, a)):
+            out[name] = None
     return out
+
+
+def _constant_step(earlier: Value, before: Value, now: Value) -> Value | None:
+    """What both of two rounds have added: one number a lane."""
+    first, second = step_between(earlier, before), step_between(before, now)
+    if first is None or second is None or as_number(second).terms or not same(as_number(first), as_number(second)):
+        return None
+    return second
+
+
+def _inductive(start: Kept, steps: Steps, after: Kept) -> bool:
+    """Every register that was taken to move by its step has moved by it."""
+    for name, step in steps.items():
+        value, now = start[name], after.get(name)
+        if now is None or not (stays(value, now) if step is None else moves_by(value, now, step)):
+            return False
+    return True
 
 
 def _alike(a: Value, b: Value) -> bool:
@@ -324,33 +292,7 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     return np.array_equal(one, other)
 
 
-def _at(value: Value, symbol: Uniform, number: int) -> Value:
-    """The value with k replaced by a number."""
-    if isinstance(value, UpperHalf):
-        return UpperHalf(_at(value.whole, symbol, number), as_plain(value))
-    for u, c in value.terms:
-        if u == symbol:
-            rest = Value(
-                value.base, tuple(t for t in value.terms if t[0] != symbol), value.valid, value.poison, value.why
-            )
-            moved = affine.scale(Value(c), constant(number, value.bits).base)
-            return Value(rest.base + moved.base, rest.terms, least(rest.valid, None), rest.poison, rest.why)
-    return value
-
-
 def _heads(graph: Graph) -> frozenset[int]:
     """Blocks that some block they dominate leads back to."""
-    idom = graph.dominators
-
-    def dominates(a: int, b: int) -> bool:
-        while True:
-            if a == b:
-                return True
-            up = idom.get(b)
-            if up is None or up == b:
-                return False
-            b = up
-
-    return frozenset(
-        h for p, h in graph.cfg.edges if h >= 0 and p >= 0 and h <= p and h in idom and p in idom and dominates(h, p)
-    )
+    reached = graph.dominators.keys()
+    return frozenset(h for p, h in graph.cfg.edges if 0 <= h <= p and {h, p} <= reached and graph.dominates(h, p))

@@ -51,7 +51,7 @@ from ptxaudit.engine.memory.tables import Plan
 from ptxaudit.ir import frames
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Instruction, Op, Reg, Site
-from ptxaudit.ir.operands import BARRIER_MOVES, SHARED_SPACES
+from ptxaudit.ir.operands import BARRIER_MOVES
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.slices import Slice
 
@@ -88,6 +88,7 @@ class Simulation(Run):
         self.repeats = Repeats(self, self.warps, self.meetings, self.accesses, self.drain)
         self.tracked = None if plan is None else TrackedMemory(self, self.warps, plan)
         self.shadow = None if self.tracked is None else self.tracked.shadow
+        env.shared = None if self.tracked is None else self.tracked.memory
         self.unresolved = UndecidedControl(self, self.warps, self.meetings, self.tracked)
         self.transfers = Transfers(self, self.warps, self.meetings, self.unresolved, self.tracked)
 
@@ -137,6 +138,8 @@ class Simulation(Run):
                 if met is None:
                     return
                 cohort = met
+            if self.round is not None and pc == self.graph.starts[block] and self.round.ends(block, pc, cohort):
+                return
             if (
                 block in self.repeats.heads
                 and pc == self.graph.starts[block]
@@ -188,8 +191,6 @@ class Simulation(Run):
         if op.attrs in (frames.SAVE, frames.RESTORE):
             self.no_round()
             op = frames.saved_at(op, len(cohort.calls))
-        if self.tracked is not None and op.space in SHARED_SPACES and self.tracked.touch(op, instruction, cohort, view):
-            return cohort, view
         if lap is not None and self.moves(op, lap):
             execute_in_round(op, lap, view, instruction.index)
         elif self.symbolic_blocks and self.blocks.depends(op):

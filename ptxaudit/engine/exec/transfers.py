@@ -7,14 +7,13 @@ call f        at f, with the place behind the call on the stack of the cohort
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from ptxaudit.base.arrays import distinct
-from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import opaque
+from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.control import Ways, torn, ways
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
@@ -23,9 +22,10 @@ from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.undecided_control import UndecidedControl
 from ptxaudit.engine.exec.warp_step import gathers
 from ptxaudit.engine.memory.registers import pack
-from ptxaudit.ir.blocks import END, is_unresolved
+from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.nodes import Const, Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, first_of
+from ptxaudit.ir.transfers import RETURNS, is_unresolved
 
 MAX_CALLS = 256
 
@@ -37,7 +37,7 @@ def _named(control: Control) -> str:
 
 
 class Transfers:
-    """What transfers of control do, one method each."""
+    """What transfers of control do to a cohort: where its lanes go, and who waits for whom."""
 
     def __init__(
         self,
@@ -59,21 +59,10 @@ class Transfers:
         """Where the cohort goes after its block's last instruction; None when it is in the heap or done."""
         following = instruction.index + 1
         match c.kind:
-            case "branch":
-                return self._branch(instruction, c, cohort, relevant)
-            case "switch":
-                return self._switch(instruction, c, cohort, relevant)
-            case "exit":
-                return self._leave_kernel(instruction, c, cohort, relevant)
-            case "call":
-                return self._call(instruction, c, cohort)
-            case "ret":
-                return self._return(instruction, c, cohort, relevant)
             case "open":
                 self._open(c, cohort)
             case "sync":
-                cohort.pc = following
-                return self.run.go_on(self.warps.sync(_named(c), cohort))
+                return self.run.go_on(self.warps.sync(_named(c), cohort.at(following)))
             case "leave":
                 return self._leave_barrier(c, cohort, following)
             case "warpsync" | "part":
@@ -85,77 +74,79 @@ class Transfers:
                     self.meetings.all_meet(cohort)  # ptxas puts a WARPSYNC before it where lanes may have diverged
                 if self.tracked is not None and instruction.index in self.tracked.plan.barriers:
                     return self.tracked.hold(cohort, following, self.tracked.plan.barriers[instruction.index])
-        cohort.pc = following
-        return cohort
+            case _:
+                return self._part(instruction, c, cohort, relevant)
+        return cohort.at(following)
 
-    def _branch(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
-        target, following = c.targets[0], instruction.index + 1
-        if c.guard is None:
-            cohort.pc = target
-            return cohort
-        if not relevant:
-            return self.unresolved.step_over(instruction, cohort, None)
-        taken, undecided = self.warps.lanes_of(c.guard, cohort)
-        if taken is None:
-            return self.unresolved.step_over(instruction, cohort, undecided)
-        rest = cohort.mask & ~taken
-        for pc, mask, others in ((target, taken, rest), (following, rest, taken)):
-            if not np.logical_or.reduce(others, axis=None) and np.logical_or.reduce(mask, axis=1).all():
-                cohort.pc = pc  # all of them
-                return cohort
-        return self._part(instruction, cohort, [(target, taken), (following, rest)])
-
-    def _switch(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
-        if not relevant:
-            return self.unresolved.step_over(instruction, cohort, None)
-        value = (
-            self.warps.view(cohort).read(c.selector)
-            if c.selector is not None
-            else opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
-        )
-        unknown_here = (
-            value.poison is not None and (np.broadcast_to(value.poison, cohort.mask.shape) & cohort.mask).any()
-        )
-        if value.terms or value.valid is not None or unknown_here or not c.targets:
-            return self.unresolved.step_over(instruction, cohort, value)
-        chosen = np.broadcast_to(value.base.astype(np.int64), cohort.mask.shape)
-        if (chosen[cohort.mask] >= len(c.targets)).any():
-            return self.unresolved.step_over(
-                instruction, cohort, opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
-            )
-        parts = []
-        for k in distinct(chosen[cohort.mask]):
-            parts.append((c.targets[int(k)], cohort.mask & (chosen == k)))
+    def _part(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
+        """Lanes go where the table says (`control`): branches, calls, returns and exits."""
+        following = instruction.index + 1
+        ends = c.kind == "exit" or c.kind == "ret" and not cohort.calls
+        if is_unresolved(c):
+            return self.unresolved.call_unresolved(instruction, c, cohort)
+        if c.kind == "call" and not c.targets:  # of the runtime
+            return cohort.at(following)
+        if c.kind == "call" and len(cohort.calls) >= MAX_CALLS:
+            return self.unresolved.give_up(cohort, instruction.index, Reason(Kind.CALL_DEPTH, instruction.index))
+        if not relevant and (ends or c.kind in ("branch", "switch")) and parts_if(instruction):
+            return cohort.at(following) if ends else self.unresolved.step_over(instruction, cohort, None)
+        found = ways(instruction, c, cohort.mask, partial(self.warps.view, cohort))
+        if ends:
+            return self._end(instruction, cohort, found)
+        if isinstance(found, Value):
+            return self.unresolved.step_over(instruction, cohort, found)
         if c.choices and not self.run.explicit:
-            meeting = self.run.graph.meeting.get(self.run.graph.block_of[instruction.index], END)
-            self.meetings.calls_diverge["at", meeting, len(cohort.calls)] = Reason(
-                Kind.CALLS_DIVERGE, instruction.index
-            )
-        return self._part(instruction, cohort, parts)
+            where = self._meeting(instruction, c), len(cohort.calls)
+            self.meetings.calls_diverge["at", *where] = Reason(Kind.CALLS_DIVERGE, instruction.index)
+        return self._go(instruction, c, cohort, found)
 
-    def _part(self, instruction: Instruction, cohort: Cohort, parts: Sequence[tuple[int, np.ndarray]]) -> Cohort | None:
-        """Send each part of the lanes its way; lanes of one warp that part open a convergence barrier."""
-        somewhere = [(pc, mask, mask.any(axis=1)) for pc, mask in parts]
-        somewhere = [(pc, mask, some) for pc, mask, some in somewhere if some.any()]
-        if len(somewhere) == 1 and somewhere[0][2].all() and (somewhere[0][1] == cohort.mask).all():
-            cohort.pc = somewhere[0][0]
-            return cohort
-        if not self.run.explicit:
-            torn: np.ndarray = np.sum([some for _, _, some in somewhere], axis=0) > 1
-            if torn.any():
-                self.meetings.expect(instruction, cohort, torn)
-        return self._apart(
-            [Cohort(pc, cohort.rows[some], mask[some], cohort.calls, *cohort.state) for pc, mask, some in somewhere]
-        )
+    def _meeting(self, instruction: Instruction, c: Control) -> int:
+        """PTX: the block at which lanes that part here are expected to meet; END: none."""
+        graph, following = self.run.graph, instruction.index + 1
+        if c.kind == "call":  # who does not call waits
+            return graph.block_of[following] if following < len(self.run.instructions) else END
+        return END if c.kind == "ret" else graph.meeting.get(graph.block_of[instruction.index], END)
 
-    def _apart(self, parts: list[Cohort]) -> Cohort | None:
-        """Parts of one cohort go on."""
+    def _go(self, instruction: Instruction, c: Control, cohort: Cohort, found: Ways) -> Cohort | None:
+        """Send lanes their ways."""
+        calls, following = cohort.calls, instruction.index + 1
+        parts = [(at, lanes, calls) for at, lanes in found]
+        taken, lanes = found[0]
+        if c.kind == "call":
+            parts[0] = taken, lanes, calls + (following,)
+        elif taken == RETURNS:
+            parts[0] = calls[-1], lanes, calls[:-1]
+        for pc, lanes, within in parts:
+            if np.array_equal(lanes, cohort.mask) and np.logical_or.reduce(lanes, axis=1).all():
+                cohort.calls = within
+                return cohort.at(pc)  # all of them
+        if not self.run.explicit and (apart := torn(found)).any():
+            self.meetings.expect(self._meeting(instruction, c), cohort, apart)
+        some = [(pc, lanes, within, lanes.any(axis=1)) for pc, lanes, within in parts]
+        groups = [
+            Cohort(pc, cohort.rows[rows], lanes[rows], within, *cohort.state)
+            for pc, lanes, within, rows in some
+            if rows.any()
+        ]
         if self.run.explicit:
-            return self.run.go_on(self.warps.choose(parts))
-        for part in parts:
-            self.meetings.diverge_from_now(part, pack(part.mask))
-            self.run.push(part)
+            return self.run.go_on(self.warps.choose(groups))
+        for group in groups:
+            self.meetings.diverge_from_now(group, pack(group.mask))
+            self.run.push(group)
         return None
+
+    def _end(self, instruction: Instruction, cohort: Cohort, found: Ways | Value) -> Cohort | None:
+        """Lanes end, or may."""
+        if not isinstance(found, Value):
+            return self.unresolved.exit(cohort, found[0][1], instruction.index + 1)
+        self.run.no_round()
+        if instruction.index in self.unresolved.undecided_exits and cohort.undecided:
+            return self.unresolved.give_up(cohort, instruction.index, cohort.undecided)
+        self.unresolved.undecided_exits.add(instruction.index)
+        self.unresolved.lose(cohort)
+        why = Reason(Kind.ENDS, instruction.index, cause=why_undecided(found, instruction.index))
+        cohort.undecided = first_of(cohort.undecided, why)
+        return cohort.at(instruction.index + 1)
 
     def _open(self, c: Control, cohort: Cohort) -> None:
         lanes, undecided = self.warps.lanes_of(c.guard, cohort)
@@ -203,67 +194,3 @@ class Transfers:
         if undecided is not None:
             alone = (self.run.alive[cohort.rows] & ~cohort.mask).any(axis=1) | (not is_uniform(undecided))
         self.warps.loosen(cohort.rows[alone], Reason(Kind.YIELD))
-
-    def _leave_kernel(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
-        lanes, undecided = self.warps.lanes_of(c.guard, cohort) if c.guard is not None and relevant else (None, None)
-        if c.guard is not None and not relevant:
-            cohort.pc = instruction.index + 1
-            return cohort
-        if undecided is not None and self.run.round is not None:
-            raise NotAffine
-        if undecided is not None:
-            if instruction.index in self.unresolved.undecided_exits and cohort.undecided:
-                return self.unresolved.give_up(cohort, instruction.index, cohort.undecided)
-            self.unresolved.undecided_exits.add(instruction.index)
-            self.unresolved.lose(cohort)
-            cohort.undecided = first_of(
-                cohort.undecided,
-                Reason(Kind.ENDS, instruction.index, cause=why_undecided(undecided, instruction.index)),
-            )
-            cohort.pc = instruction.index + 1
-            return cohort
-        gone = cohort.mask if lanes is None else lanes
-        return self.unresolved.exit(cohort, gone, instruction.index + 1)
-
-    def _call(self, instruction: Instruction, c: Control, cohort: Cohort) -> Cohort | None:
-        following = instruction.index + 1
-        if not c.targets:
-            return self.unresolved.call_unresolved(instruction, c, cohort) if is_unresolved(c) else cohort.at(following)
-        if len(cohort.calls) >= MAX_CALLS:
-            return self.unresolved.give_up(cohort, instruction.index, Reason(Kind.CALL_DEPTH, instruction.index))
-        lanes, undecided = self.warps.lanes_of(c.guard, cohort)
-        if undecided is not None:
-            return self.unresolved.step_over(instruction, cohort, undecided)
-        inside = cohort.mask if lanes is None else lanes
-        some = inside.any(axis=1)
-        rest = cohort.mask & ~inside
-        left = rest.any(axis=1)
-        if left.any():
-            if not self.run.explicit and (some & left).any() and following < len(self.run.instructions):
-                self.meetings.expect_at(
-                    self.run.graph.block_of[following], cohort, some & left
-                )  # who does not call waits
-        return self._parts(cohort, (c.targets[0], inside, cohort.calls + (following,)), (following, rest, cohort.calls))
-
-    def _parts(self, cohort: Cohort, *parts: tuple[int, np.ndarray, tuple[int, ...]]) -> Cohort | None:
-        """The lanes of a cohort go on at (pc, lanes, calls)."""
-        some = [(pc, mask, calls, mask.any(axis=1)) for pc, mask, calls in parts]
-        out = [
-            Cohort(pc, cohort.rows[rows], mask[rows], calls, *cohort.state)
-            for pc, mask, calls, rows in some
-            if rows.any()
-        ]
-        return out[0] if len(out) == 1 else self._apart(out)
-
-    def _return(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
-        if not cohort.calls:
-            return self._leave_kernel(instruction, c, cohort, relevant)
-        lanes, undecided = self.warps.lanes_of(c.guard, cohort)
-        if undecided is not None:
-            return self.unresolved.step_over(instruction, cohort, undecided)
-        going = cohort.mask if lanes is None else lanes
-        return self._parts(
-            cohort,
-            (cohort.calls[-1], going, cohort.calls[:-1]),
-            (instruction.index + 1, cohort.mask & ~going, cohort.calls),
-        )

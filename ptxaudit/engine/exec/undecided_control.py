@@ -15,13 +15,13 @@ from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
-from ptxaudit.engine.exec.lane_memory import perhaps_written
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
+from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.environment import LANES
-from ptxaudit.engine.memory.registers import View, forget_local
+from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Control, Instruction, Op, Reg
@@ -98,9 +98,9 @@ class UndecidedControl:
             parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one way, and part on it
             for op, k in region.stores.items():
                 if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
-                    forget_local(self.run.registers)
+                    local.forget(self.run.registers)
                 else:
-                    perhaps_written(op, view, k)
+                    state_spaces.perhaps_local(op, view, k)
             for reg in region.written.values():
                 view.write(reg, opaque(reg.bits, why), None)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside

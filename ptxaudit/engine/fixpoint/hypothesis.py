@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -31,9 +32,11 @@ from ptxaudit.engine.domain.value import (
     unknown,
     wholly_opaque,
 )
+from ptxaudit.engine.exec.induction import after_trips, at_trip, moves_by, step_between
 from ptxaudit.engine.exec.states import State, common_zeros
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
-from ptxaudit.engine.memory.registers import Name, forget_local
+from ptxaudit.engine.memory import local
+from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -69,11 +72,9 @@ class Hypothesis:
         """A register seems to move by a step: it is `after` what a trip does to it. Nothing is supposed of what has no
         steps.
         """
-        if entry is None or after is None or entry.base.dtype != after.base.dtype or entry.base.dtype == bool:
-            return
-        step = affine.subtract(after, entry)
-        if step.poison is None and step.valid is None:
-            self.kinds[name], self.steps[name] = "step", squeeze(step)
+        step = None if entry is None or after is None or entry.poison is not None else step_between(entry, after)
+        if step is not None:
+            self.kinds[name], self.steps[name] = "step", step
 
     def state(self, entry: State, trip: Uniform, changed: Callable[[Name], str]) -> State:
         """What a trip begins with if all of this holds. trip: how many there were before; changed: what to call the
@@ -82,15 +83,14 @@ class Hypothesis:
         values = state.registers.values
         for name, kind in self.kinds.items():
             if name == LOCAL:
-                forget_local(state.registers)
+                local.forget(state.registers)
                 continue
             old = values.get(name)
             if old is None or kind == "same":
                 continue
             key = ("shift", self.head, name, trip.key[-1])
             if kind == "step":
-                k = unknown(Uniform(trip.name, old.bits, 0, 0, None, "loop", trip.key), old.bits)
-                values[name] = affine.add(old, affine.multiply(self.steps[name], k))
+                values[name] = after_trips(old, self.steps[name], partial(_count, trip))
             elif kind == "modulo":
                 values[name] = modulo(old, self.zeros[name], Reason(Kind.LOOP_STEP_BY_LANE, self.place, (name,)))
             elif kind == "shift" and old.base.dtype == bool:
@@ -124,7 +124,7 @@ class Hypothesis:
         values, new = entry.registers.values, False
         for name in loop.carried:
             if name != LOCAL and name not in values and (came := arrived.registers.values.get(name)) is not None:
-                values[name], new = _in_the_first(came, trip), True
+                values[name], new = at_trip(came, trip.key, 0), True
         return new
 
     def weakened(self, loop: Loop, entry: State, start: State, arrived: State, trip: Uniform, first: bool) -> bool:
@@ -169,11 +169,11 @@ class Hypothesis:
             ):
                 return "same"
             if steps and before.base.dtype != bool and before.poison is None and came.poison is None:
-                step = affine.subtract(_in_the_first(came, trip), before)
-                if step.poison is None and step.valid is None:
-                    self.steps[name] = squeeze(step)
+                step = step_between(before, at_trip(came, trip.key, 0))
+                if step is not None:
+                    self.steps[name] = step
                     return "step"
-        if kind == "step" and now.poison is None and same(came, affine.add(now, self.steps[name])):
+        if kind == "step" and now.poison is None and moves_by(now, came, self.steps[name]):
             return "step"
         if before.poison is not None or came.poison is not None:
             return "opaque"
@@ -195,17 +195,10 @@ class Hypothesis:
 
     def _has_other_step(self, name: Name, now: Value, came: Value, trip: Uniform) -> bool:
         """A register that was supposed to move by a step moves by another one, which is supposed from now on."""
-        if now.base.dtype != came.base.dtype or now.poison is not None or came.poison is not None:
+        step = None if now.poison is not None or came.poison is not None else step_between(now, came)
+        if step is None or same(step, self.steps[name]) or any(u.key == trip.key for u, _ in step.terms):
             return False
-        step = affine.subtract(came, now)
-        if (
-            step.poison is not None
-            or step.valid is not None
-            or same(step, self.steps[name])
-            or any(u.key == trip.key for u, _ in step.terms)
-        ):
-            return False
-        self.steps[name] = squeeze(step)
+        self.steps[name] = step
         return True
 
 
@@ -218,15 +211,6 @@ def _local_changed(start: State, arrived: State) -> bool:
     )
 
 
-def _in_the_first(value: Value, trip: Uniform) -> Value:
-    """A value as it is in the first trip."""
-    if not any(u.key == trip.key for u, _ in value.terms):
-        return value
-    return Value(
-        value.base,
-        tuple(t for t in value.terms if t[0].key != trip.key),
-        value.valid,
-        value.poison,
-        value.why,
-        value.sure,
-    )
+def _count(trip: Uniform, bits: int) -> Value:
+    """How many trips there were before, as a number of so many bits."""
+    return unknown(Uniform(trip.name, bits, 0, 0, None, "loop", trip.key), bits)

@@ -8,10 +8,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 
-from ptxaudit.base.arrays import distinct
 from ptxaudit.base.work import Account
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
@@ -19,6 +19,7 @@ from ptxaudit.engine.domain.value import (
     constant,
     opaque,
 )
+from ptxaudit.engine.exec.control import torn, ways
 from ptxaudit.engine.exec.states import (
     State,
     either_undecided,
@@ -27,11 +28,13 @@ from ptxaudit.engine.exec.states import (
 )
 from ptxaudit.engine.fixpoint.loops import Paths
 from ptxaudit.engine.fixpoint.meets import Meets
-from ptxaudit.engine.memory.registers import Name, Registers, View, forget_local, guard_mask
+from ptxaudit.engine.memory import local
+from ptxaudit.engine.memory.registers import Name, Registers, View, guard_mask
 from ptxaudit.engine.memory.rows import Rows
-from ptxaudit.ir.blocks import END, is_unresolved
-from ptxaudit.ir.nodes import Control
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.nodes import Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
+from ptxaudit.ir.transfers import ENDS, RETURNS, is_unresolved, taken
 
 MOST_DEAD = 2  # a state is rid of registers that are read no more when they are so many times the others
 
@@ -81,28 +84,16 @@ class Transfers(Meets):
             self._call_unresolved(block, control, state)
         elif control is None or len(successors) == 1 and not (control.guard and control.kind in ("exit", "ret")):
             self._go(block, successors[0], state)
-        elif control.kind == "switch":
-            self._switch(block, control, state, successors)
         elif control.kind in ("ret", "call") and control.guard is None:
             for s in successors:
                 self._go(block, s, state)
             if control.kind == "ret":
                 self.branches.put(block, "uniform")
+        elif not self.paths.relevant(block):
+            ends = control.kind == "exit" or successors == [END]
+            self._go(block, self._block_at(last.index + 1) if ends else successors[0], state)
         else:
-            ends = control.kind == "exit" or control.kind == "ret" and successors == [END]
-            fall = self._block_at(last.index + 1)
-            if not self.paths.relevant(block):
-                self._go(block, fall if ends else successors[0], state)
-            elif control.kind == "ret":  # behind the calls of its routine, or nowhere
-                self._branch(block, control, state, [s for s in successors if s != fall], fall)
-            else:
-                self._branch(
-                    block,
-                    control,
-                    state,
-                    [END if ends or not control.targets else self._block_at(control.targets[0])],
-                    fall,
-                )
+            self._send(block, last, control, state)
 
     def _block_at(self, index: int) -> int:
         """The block of an instruction; END behind the last."""
@@ -141,7 +132,7 @@ class Transfers(Meets):
                     self._give_way(block, part)
         values, overwritten = state.registers.values, self.graph.overwritten[start]
         why = Reason(Kind.ROUTINE, self.graph.ends[block] - 1, (control.callee or "a routine",))
-        forget_local(state.registers)
+        local.forget(state.registers)
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
         if start in self.graph.ending:
@@ -153,77 +144,63 @@ class Transfers(Meets):
             if s != start:
                 self._go(block, s, state)
 
-    def _branch(self, block: int, control: Control, state: State, targets: list[int], fall: int) -> None:
-        """Lanes in which the guard holds go to the target (one of the targets), others to what follows; where it is not
-        known, all of them both ways."""
-        assert control.guard is not None  # it would not be a branch
-        mask = state.mask
-        taken, guard = guard_mask(self._view(state), control.guard)
-        if taken is not None:
-            rest = mask & ~taken
-            torn = (taken.any(axis=1) & rest.any(axis=1)).any()
-            if torn:
-                self.branches.put(block, "divergent")
-            if len(targets) > 1:
-                self.branches.put(block, "uniform")
-            for s, lanes in (*((t, taken) for t in targets), (fall, rest)):
-                if s != END and lanes.any():
-                    self._go(block, s, state.of(lanes))
-            return
-        assert guard is not None  # not known, where its lanes are not
-        uniform = is_uniform(guard) or not self.graph.may_diverge(self.graph.ends[block] - 1)
-        if self.unrolling:
-            raise Undecided
-        why = why_undecided(guard, self.graph.ends[block] - 1)
-        self.branches.put(block, "uniform" if uniform else "varying")
-        self.causes[block] = why
-        undecided_by = state.undecided_by if uniform else either_undecided(state.undecided_by, (why,))
-        for s, value in (*((t, True) for t in targets), (fall, False)):
-            if s == END:
-                continue
-            part = state.of(mask)
-            if not uniform:
-                part.exact, part.undecided_by = False, undecided_by
-                if guard.poison is not None and guard.poison is not EVERYWHERE and not guard.terms:
-                    part.mask = mask & (guard.poison | (guard.base == value))
-                    if not part.mask.any():
-                        continue
-            self._go(block, s, part, control.guard.reg.name, constant(value ^ control.guard.negated, 1))
-
-    def _switch(self, block: int, control: Control, state: State, successors: list[int]) -> None:
-        value = (
-            self._view(state).read(control.selector)
-            if control.selector is not None
-            else opaque(32, Reason(Kind.BRANCH_TARGET, self.graph.ends[block] - 1))
-        )
-        chosen = np.broadcast_to(value.base.astype(np.int64), state.mask.shape)
-        if value.known and control.targets and (chosen[state.mask] < len(control.targets)).all():
+    def _send(self, block: int, last: Instruction, control: Control, state: State) -> None:
+        """Lanes go where the table says (`control`); where that is not known, all of them every way."""
+        found = ways(last, control, state.mask, partial(self._view, state))
+        if isinstance(found, Value):
+            return self._send_anyhow(block, last, control, state, found)
+        diverge = bool(torn(found).any())
+        if diverge or control.kind == "switch":
             self.branches.put(block, "divergent")
-            if control.choices and any(len(distinct(row[lanes])) > 1 for row, lanes in zip(chosen, state.mask)):
-                self.calls_diverge.add(block)
-            for k in distinct(chosen[state.mask]):
-                part = state.of(state.mask & (chosen == k))
+        if control.kind == "ret" and len(self._blocks(block, RETURNS)) > 1:
+            self.branches.put(block, "uniform")
+        if control.choices and diverge:
+            self.calls_diverge.add(block)
+        for place, lanes in found:
+            for s in self._blocks(block, place) if lanes.any() else ():
+                part = state.of(lanes)
                 if block in self.calls_diverge and not self.function.explicit_reconvergence:
                     part.exact, part.undecided_by = (
                         False,
-                        either_undecided(
-                            state.undecided_by, (one_of_each(Kind.CALLS_DIVERGE, self.graph.ends[block] - 1),)
-                        ),
+                        either_undecided(state.undecided_by, (one_of_each(Kind.CALLS_DIVERGE, last.index),)),
                     )
-                self._go(block, self.graph.block_of[control.targets[int(k)]], part)
-            return
+                self._go(block, s, part)
+
+    def _send_anyhow(self, block: int, last: Instruction, control: Control, state: State, decides: Value) -> None:
+        """What decides is not known. Where it is the same in all lanes they stay together; else each goes somewhere."""
         if self.unrolling:
             raise Undecided
-        uniform = is_uniform(value) or not self.graph.may_diverge(self.graph.ends[block] - 1)
+        uniform = is_uniform(decides) or not self.graph.may_diverge(last.index)
+        why = why_undecided(decides, last.index)
         self.branches.put(block, "uniform" if uniform else "varying")
+        self.causes[block] = why
         if control.choices and not uniform:
             self.calls_diverge.add(block)
-        for s in successors:
+        undecided_by = state.undecided_by if uniform else either_undecided(state.undecided_by, (why,))
+        guard = control.guard
+        others = () if guard is None else ((self._block_at(last.index + 1), False),)
+        targets = sorted({t for place in taken(control) for t in self._blocks(block, place)})
+        for s, value in (*((t, True) for t in targets), *others):
+            if s == END:
+                continue
             part = state.of(state.mask)
             if not uniform:
-                part.exact = False
-                part.undecided_by = state.undecided_by + (why_undecided(value, self.graph.ends[block] - 1),)
-            self._go(block, s, part)
+                part.exact, part.undecided_by = False, undecided_by
+                if guard is not None and (lanes := _perhaps(decides, value)) is not EVERYWHERE:
+                    part.mask = state.mask & lanes
+                    if not part.mask.any():
+                        continue
+            if guard is None:
+                self._go(block, s, part)
+            else:
+                self._go(block, s, part, guard.reg.name, constant(value ^ guard.negated, 1))
+
+    def _blocks(self, block: int, place: int) -> list[int]:
+        """The blocks that a place of `transfers.taken` stands for, at the end of a block."""
+        if place == RETURNS:
+            following = self._block_at(self.graph.ends[block])
+            return [s for s in self.paths.successors(block) if s not in (END, following)]
+        return [] if place == ENDS else [self._block_at(place)]
 
     def _go(self, source: int, target: int, state: State, predicate: str = "", known: Value | None = None) -> None:
         """The state at the end of a block is one of those that begin another, without most registers that are read no
@@ -244,3 +221,11 @@ class Transfers(Meets):
             self.incoming[target].append(
                 (source, State(Registers(state.registers.rows, kept), state.mask, state.exact, state.undecided_by))
             )
+
+
+def _perhaps(predicate: Value, holds: bool) -> np.ndarray:
+    """(rows, lanes) where a predicate may be true, or may be false."""
+    if predicate.poison is None or predicate.poison is EVERYWHERE or predicate.terms:
+        return EVERYWHERE
+    result: np.ndarray = predicate.poison | (predicate.base == holds)
+    return result

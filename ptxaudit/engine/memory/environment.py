@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -93,7 +94,8 @@ class Environment:
     param_known: bytes = b""
     facts: Facts = field(default_factory=Facts)
     concrete_block: dict[int, np.ndarray] = field(default_factory=dict)
-    executions: int | None = None  # counts executions, where two of one instruction must differ
+    executions: int = 0  # of loads and the like: two of one instruction need not give the same
+    shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
     _elements: int = field(default=0, init=False)  # of results, since someone paid for them
 
     def note_work(self, result: Value) -> None:
@@ -105,11 +107,21 @@ class Environment:
         size, self._elements = self._elements, 0
         return size
 
-    def serial(self) -> int | None:
-        """A number for this execution of a load; None where an instruction stands for all its runs."""
-        if self.executions is not None:
-            self.executions += 1
+    def serial(self) -> int:
+        """A number for this execution of a load: what it gives may change from one to the next."""
+        self.executions += 1
         return self.executions
+
+    @cached_property
+    def makes_local_addresses(self) -> bool:
+        """The function makes generic addresses of local memory: else no pointer that it reads anywhere is one."""
+        return any(
+            op.name == "cvta"
+            and op.attrs[:1] == ("local",)
+            or any(isinstance(s, Special) and WINDOWS.get(s.name, "")[:1] == ("local",) for s in op.src)
+            for i in self.function.instructions
+            for op in i.ops
+        )
 
     def __post_init__(self) -> None:
         self._variables = {(v.space, v.name): v for v in self.function.variables}
@@ -268,30 +280,6 @@ class Environment:
             index,
             next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops)),
         )
-
-    # --- memory that is specified ---
-
-    def parameter(self, offset: int, bits: int) -> Value:
-        """Bits of the parameter buffer at a byte offset."""
-        size = bits // 8
-        if offset >= 0 and offset + size <= len(self.param_known) and all(self.param_known[offset : offset + size]):
-            return constant(int.from_bytes(self.param_bytes[offset : offset + size], "little"), bits)
-        parameter = next((p for p in self.function.parameters if p.offset <= offset < p.offset + p.size), None)
-        if parameter is None:
-            return unknown(Uniform(f"param[{offset}]", bits, key=("param", offset, bits), address=bits == 64))
-        name = parameter.name
-        within = offset - parameter.offset
-        if within or size != parameter.size:
-            name += f"[{within}:{within + size}]"
-        pointer = parameter.pointer if parameter.pointer is not None else (bits == 64)
-        stated = self.facts.aligned.get(parameter.name, 1)
-        if parameter.pointer or parameter.pointer is None and parameter.size == POINTER_BYTES:
-            stated = max(stated, self.facts.aligned.get("*", 1))
-        if pointer and bits == 64 and within == 0 and size == parameter.size:
-            zeros = low_zeros(max(stated, parameter.align))
-            return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits), address=True))
-        zeros = low_zeros(stated) if within == 0 else 0
-        return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits), address=bits == 64))
 
 
 def _lane_mask(which: str) -> np.ndarray:

@@ -180,11 +180,11 @@ class Origins:
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
     def _loaded(self, op: Op, at: int, bits: int) -> Atoms:
-        each = op.attrs[0] if op.attrs else op.bits
-        address = op.src[0]
-        if op.space != "param" or not isinstance(address, (Const, Address)):
+        each, _ = op.element
+        start = op.fixed
+        if op.space != "param" or start is None:
             return _unknown(each)
-        offset = (address.value if isinstance(address, Const) else address.offset) + op.offset + at * each // 8
+        offset = start + at * each // 8
         parameter = next((p for p in self.graph.function.parameters if p.offset <= offset < p.offset + p.size), None)
         if parameter is None:
             return _unknown(each)
@@ -249,7 +249,7 @@ def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[in
     the two, the first of them would come again as well.
     """
     instructions = graph.function.instructions
-    guard = _guard_of(instructions[index])
+    guard = guard_of(instructions[index])
     if guard is None or len(reaching) < 2:
         return None
     made = _made_by(graph, guard.reg.name, index)
@@ -292,15 +292,15 @@ def _writes_under(instruction: Instruction, name: str, guard: Guard) -> bool:
     return all(op.guard == guard for op in instruction.ops if any(d is not None and d.name == name for d in op.dst))
 
 
-def _guard_of(instruction: Instruction) -> Guard | None:
+def guard_of(instruction: Instruction) -> Guard | None:
     """The guard of all that an instruction does; None where it has none, or not one alone."""
-    guards = {op.guard for op in instruction.ops if not _for_itself(op)}
+    guards = {op.guard for op in instruction.ops if not for_itself(op)}
     if instruction.site is not None:
         guards.add(instruction.site.guard)
     return next(iter(guards)) if len(guards) == 1 and instruction.control is None else None
 
 
-def _for_itself(op: Op) -> bool:
+def for_itself(op: Op) -> bool:
     """It writes temporaries of its instruction alone."""
     return bool(op.dst) and op.name in OPS and all(d is None or _TEMPORARY.fullmatch(d.name) for d in op.dst)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.parameters import parameter
 from ptxaudit.engine.ops import ranges
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.engine.ops.table import OPS
@@ -91,10 +92,9 @@ class Reach:
         return found
 
     def _loaded(self, op: Op, reg: Reg) -> Range | None:
-        bits, is_signed = (*op.attrs, False)[:2] if op.attrs else (op.bits, False)
-        if op.space == "param" and isinstance(op.src[0], Const | Address):
-            start = op.src[0].value if isinstance(op.src[0], Const) else op.src[0].offset
-            value = self.env.parameter(start + op.offset + op.dst.index(reg) * bits // 8, bits)
+        bits, is_signed = op.element
+        if op.space == "param" and (start := op.fixed) is not None:
+            value = parameter(self.env, start + op.dst.index(reg) * bits // 8, bits)
             if value.known:
                 return Range(int(value.base.flat[0]), int(value.base.flat[0]))
         return Range(0, (1 << bits) - 1) if bits < 32 and bits < reg.bits and not is_signed else None

@@ -159,6 +159,8 @@ class View:
         """A write where a guard holds, which is not known: the register then holds the old or the new."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
+        if reg.name not in self.registers.values:  # where it is not written, whoever reads it reads nothing
+            return self.write(reg, value, None)
         left = self.where(guard, holds=False).read(reg)
         chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)
         assert isinstance(chosen, Value)
@@ -313,12 +315,6 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
     if value.poison is not None and (value.poison & view.mask).any():
         return None, value
     return view.mask & value.base, None
-
-
-def forget_local(registers: Registers) -> None:
-    """Nothing is known of local memory any more."""
-    for key in [k for k in registers.values if type(k) is tuple]:
-        del registers.values[key]
 
 
 def pack(mask: np.ndarray) -> np.ndarray:

@@ -67,7 +67,6 @@ def environment(
         param_known=param_known,
         facts=facts,
         concrete_block=concrete or {},
-        executions=0,
     )
 
 

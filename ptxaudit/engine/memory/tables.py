@@ -19,17 +19,12 @@ from collections.abc import Collection, Sequence
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
-from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import DTYPES, Value
 from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.reach import Reach
-from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.ops import operations
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import (
-    COPY_ASYNC,
-    STORE_MATRIX,
     Address,
     Const,
     Instruction,
@@ -39,17 +34,13 @@ from ptxaudit.ir.nodes import (
     Special,
     Unknown,
 )
-from ptxaudit.ir.operands import SHARED_SPACES, SharedWrites
+from ptxaudit.ir.operands import SHARED_SPACES, WRITES, SharedWrites
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.warp_operations import ACROSS
 
 LOOKING = "looking at what is read back from shared memory"
 MOST_OPERATIONS = 20_000  # looked at for what can be known
-ROW_BYTES = 16  # of a matrix
-WIDEST = 16  # bytes that a lane accesses at once
-
-WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write where an operand says
 # What looks across lanes and has a result for known sources.
 _TRACKED = (*ACROSS, "cvta", "isspacep")  # beside what has a row
 
@@ -231,35 +222,12 @@ class _Knowable:
 
     def _load(self, op: Op) -> bool:
         if op.space == "param":
-            address = op.src[0]
-            if not isinstance(address, (Const, Address)):
+            start = op.fixed
+            if start is None:
                 return True
-            start = (address.value if isinstance(address, Const) else address.offset) + op.offset
-            specified = self.env.param_known[
-                start : start + max(1, (op.attrs[0] if op.attrs else op.bits) // 8) * len(op.dst)
-            ]
-            return any(specified)
+            return any(self.env.param_known[start : start + max(1, op.element[0] // 8) * len(op.dst)])
         if op.space in ("local", "const") or op.space.startswith("const:"):
             return True
         if op.space in ("shared", "generic"):
             return self.shared or self.specified and op.space == "generic"
         return self.specified and op.space == "global"
-
-
-# --- what is written ------------------------------------------------------------------------
-
-
-def written(op: Op, instruction: Instruction, view: View) -> tuple[list[Value] | None, int, int]:
-    """(values of the elements side by side, or None where they are not known; bytes a lane; lanes from 0 that
-    write).
-    """
-    if op.name == "store":
-        bits = op.attrs[0] if op.attrs else op.bits
-        if bits not in DTYPES or bits == 1:
-            return None, bits * (len(op.src) - 1) // 8, LANES
-        return [affine.fit(view.read(s), bits) for s in op.src[1:]], bits * (len(op.src) - 1) // 8, LANES
-    if op.name == STORE_MATRIX:
-        return None, ROW_BYTES, op.attrs[0] if op.attrs else LANES
-    access = None if instruction.site is None else instruction.site.access
-    width = None if access is None else access.width
-    return None, width or WIDEST, LANES

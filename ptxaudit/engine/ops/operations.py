@@ -236,6 +236,8 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
+    if isinstance(out, Value) and out.poison is EVERYWHERE:  # too much for a form: still one number for all lanes
+        out = derived(op.name, values, out.bits, op.attrs) or out
     if out is None:
         out = _lane_by_lane(row, op, values, index)
     if out is None:

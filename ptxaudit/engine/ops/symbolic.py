@@ -13,6 +13,7 @@ import numpy as np
 from ptxaudit.engine.domain.affine import (
     add,
     addresses,
+    derived,
     fit,
     give_up,
     invert,
@@ -219,17 +220,27 @@ def selected(a: Value, b: Value, p: Value) -> Value | None:
 
 def _choice(a: Value, b: Value, p: Value) -> Value | None:
     """p ? a : b for a uniform unknown p: b + (a − b)·p with p in {0, 1}."""
-    p = squeeze(p)
-    if a.base.dtype == bool or not p.uniform or p.poison is not None or a.poison is not None or b.poison is not None:
-        return None
-    if len(p.terms) != 1 or p.base.any():
+    u = _truth(p)
+    if a.base.dtype == bool or u is None or a.poison is not None or b.poison is not None:
         return None
     difference = subtract(a, b)
     if difference.terms or difference.valid is not None:
         return None
-    u = p.terms[0][0]
-    as_number = Uniform(u.name, a.bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
-    return add(b, scale(unknown(as_number), difference.base))
+    return add(b, scale(unknown(_chosen(u, a.bits)), difference.base))
+
+
+def _truth(p: Value) -> Uniform | None:
+    """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
+    p = squeeze(p)
+    if not p.uniform or p.poison is not None or len(p.terms) != 1 or p.base.any():
+        return None
+    u, coefficient = p.terms[0]
+    return u if coefficient.all() else None
+
+
+def _chosen(u: Uniform, bits: int) -> Uniform:
+    """A truth value as a number, 0 or 1."""
+    return Uniform(u.name, bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
 
 
 def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Value | None:
@@ -290,7 +301,9 @@ def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
 
 def sum_with_carry(op: Op, *values: Value) -> tuple[Value, Value, Value]:
     """add3.carry."""
-    return _add3_carry(values, op.bits, KEEP in op.attrs)
+    if KEEP in op.attrs and op.bits == 32:
+        return _carry_kept(values)
+    return _add3_carry(values, op.bits)
 
 
 def concatenated(op: Op, *parts: Value) -> Value | None:
@@ -304,26 +317,38 @@ def extracted(op: Op, a: Value) -> Value | None:
 
 
 def _add3_carry(values: tuple[Value, ...], bits: int, keep: bool = False) -> tuple[Value, Value, Value]:
-    """The sum is affine; the carries are not, unless everything is known. keep: halves of 64-bit sums are."""
-    if keep and bits == 32:
-        return _carry_kept(values)
+    """The sum is affine; the carries are not: known where all sums are below 2**bits, or none is, else unknowns of
+    their own where no source varies over the lanes. keep: halves of 64-bit sums are."""
     a, b, c, in0, in1 = values
     total = add(add(a, b), c)
     for carry in (in0, in1):
-        total = add(total, fit(carry, bits) if not carry.terms else give_up((carry,), bits, Kind.UNKNOWN_CARRY))
-    unknown = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
+        total = add(total, _as_number(carry, bits))
     spans = [ends for v in (a, b, c) if (ends := lane_spans(v)) is not None]
     if bits < 64 and len(spans) == 3 and in0.known and in1.known:
         more = in0.base.astype(np.int64) + in1.base
         low, high = (sum(ends) + more >> bits for ends in zip(*spans))
         if (low == high).all():
             return total, Value(low >= 1), Value(low >= 2)
-    return total, unknown, unknown
+    once, twice = (derived("carry", values, 1, (bits, at_least)) for at_least in (1, 2))
+    if keep or once is None or twice is None:
+        unknown = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
+        return total, unknown, unknown
+    return total, once, twice
+
+
+def _as_number(carry: Value, bits: int) -> Value:
+    """A carry, 0 or 1."""
+    if not carry.terms:
+        return fit(carry, bits)
+    u = _truth(carry)
+    if u is None:
+        return give_up((carry,), bits, Kind.UNKNOWN_CARRY)
+    return unknown(_chosen(u, bits))
 
 
 def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     """The same where what carries, and the upper half of a sum of pairs, are remembered (`halves`)."""
-    total, once, twice = _add3_carry(values, 32)
+    total, once, twice = _add3_carry(values, 32, keep=True)
     *addends, in0, in1 = values
     for carry, other in ((in0, in1), (in1, in0)):
         if isinstance(carry, Carry) and other.known and not other.base.any():

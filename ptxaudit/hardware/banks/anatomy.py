@@ -266,8 +266,8 @@ def _why_range(
     if rule.uncertainty is Uncertainty.SOURCES and zero_filled is not None and np.any(zero_filled):
         said.append("lanes that write zeros are served apart from those that copy")
     elif rule.uncertainty is Uncertainty.SOURCES and sources is not None:
-        told = score(machine, access, row(addresses, np.int64), row(active, bool))
-        if scores.low[0] > told.low[0]:
+        without_sources = score(machine, access, row(addresses, np.int64), row(active, bool))
+        if scores.low[0] > without_sources.low[0]:
             said.append(
                 f"the sources cost more than the banks: lanes on one {rule.count.unit}-byte slot of their source lines,"
                 " and lanes that wait for such a lane, go one after the other"

@@ -113,11 +113,11 @@ def _sized(text: Text, declaration: Declaration, names: dict[str, str], size: in
     if dims.count(None) == 1 and element:
         others = element * prod(dim for dim in dims if dim)
         dims[dims.index(None)] = size // others if others and size % others == 0 else None
-    told = tuple(dim for dim in dims if dim is not None)
-    if len(told) < len(dims) or declaration.external or prod(told) <= 0 or size % prod(told):
+    stated = tuple(dim for dim in dims if dim is not None)
+    if len(stated) < len(dims) or declaration.external or prod(stated) <= 0 or size % prod(stated):
         return None
-    each = size // prod(told)
-    return Declared(text, declaration, told, each, names) if element in (None, each) else None
+    each = size // prod(stated)
+    return Declared(text, declaration, stated, each, names) if element in (None, each) else None
 
 
 def plain_variables(found: dict[str, Declared]) -> Iterator[str]:

@@ -51,10 +51,10 @@ def cost(site: Site, certainty: Certainty) -> str:
     why = f": {site.cause}" if site.cause and certainty is not Certainty.UNKNOWN else ""
     each, ideal = site.per_request, site.ideal_per_request
     if certainty is Certainty.UNKNOWN:
-        told = f"{site.opcode}: its cost is not known"
+        text = f"{site.opcode}: its cost is not known"
         if each is not None and ideal is not None:
-            told += f", perhaps {interval(each.low, each.high)} a request, ideal {interval(ideal.low, ideal.high)}"
-        return told + (f": {site.reason}" if site.reason else "")
+            text += f", perhaps {interval(each.low, each.high)} a request, ideal {interval(ideal.low, ideal.high)}"
+        return text + (f": {site.reason}" if site.reason else "")
     if site.excess:
         factor = f"{site.wavefronts:,} wavefronts instead of {site.ideal:,}"
         ways = f", {site.ways}-way" if site.ways and site.ways > 1 else ""

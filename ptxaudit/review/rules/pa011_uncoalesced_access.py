@@ -40,14 +40,14 @@ def _cost(site: MemorySite, certainty: Certainty) -> str:
             f"{site.opcode}: {site.sectors:,} sectors over the launch where {site.sectors_ideal:,} hold its bytes{why}"
         )
     each, ideal = site.per_request, site.ideal_per_request
-    told = (
+    bounds = (
         ""
         if each is None or ideal is None
         else f": {interval(each.low, each.high)} sectors, its bytes need {interval(ideal.low, ideal.high)}"
     )
     return (
         f"{site.opcode}: a request {'moves' if certainty is Certainty.CERTAIN else 'may move'} more than its"
-        f" bytes{told}"
+        f" bytes{bounds}"
     )
 
 

@@ -25,7 +25,7 @@ def command(reports: tuple[str, ...], form: str | None, output: str | None, widt
 
     Kernels are followed through all of them, also where they were renamed.
 
-    Exit status: 0 told, 2 something could not be read.
+    Exit status: 0 printed, 2 something could not be read.
     """
     from pathlib import Path
 

@@ -66,11 +66,11 @@ def change_results(diff: Diff, crossings: Iterable[Crossing], root: str | None) 
     ]
     found += sorted(of_rows, key=lambda result: list(RULES).index(result.rule))
     count: Counter[str] = Counter()
-    told = []
+    printed = []
     for result in found:
         count[result.fingerprint] += 1
-        told.append(_printed(result, count[result.fingerprint]))
-    return told
+        printed.append(_printed(result, count[result.fingerprint]))
+    return printed
 
 
 def _of_row(entry: KernelDiff, row: Row, root: str | None) -> ChangeResult:

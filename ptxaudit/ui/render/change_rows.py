@@ -29,7 +29,7 @@ LONGEST_NAMES = 240  # of all of them together,
 LONGEST_HEAD = 160  # and of one that stands alone
 MOST_CLASSES = 6  # of instructions, in one line
 SECTORS = ("sectors", "sectors-excess")
-RESOURCES = ("stack", "spills", "barriers", "occupancy")  # told where they changed
+RESOURCES = ("stack", "spills", "barriers", "occupancy")  # shown where they changed
 
 Row = tuple[Change, ...]  # copies of one line that became the same
 
@@ -280,10 +280,10 @@ def _mix(entry: KernelDiff) -> str:
         if len(changed) > MOST_CLASSES
         else ""
     )
-    told = ", ".join(
+    changes = ", ".join(
         f"{name} {figure_text(old)}{ARROW}{figure_text(new)}" for name, (old, new) in changed[:MOST_CLASSES]
     )
-    return f"instructions by class: {told}{more}" if told else ""
+    return f"instructions by class: {changes}{more}" if changes else ""
 
 
 def _widths(entry: KernelDiff) -> Iterator[str]:
@@ -295,10 +295,10 @@ def _widths(entry: KernelDiff) -> Iterator[str]:
         olds, news = before.get(space, {}), after.get(space, {})
         changed = [width for width in sorted({*olds, *news}) if olds.get(width) != news.get(width)]
         if len(changed) > 1:  # more or fewer of one width are specified by their class
-            told = ", ".join(
+            changes = ", ".join(
                 f"of {plural(width, 'byte')} {olds.get(width, 0):,}{ARROW}{news.get(width, 0):,}" for width in changed
             )
-            yield f"{space} accesses by width: {told}"
+            yield f"{space} accesses by width: {changes}"
 
 
 def _changed(entry: KernelDiff, names: Iterable[str]) -> list[tuple[str, tuple[Figure | None, Figure | None]]]:

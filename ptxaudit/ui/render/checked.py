@@ -99,8 +99,8 @@ class Checked:
     @cached_property
     def results(self) -> list[Result]:
         """The findings that have something to say, gravest and costliest first; what is unknown has not."""
-        told = (finding for finding in self.findings if finding.certainty is not Certainty.UNKNOWN)
-        folded = fold(told, self._state)
+        known = (finding for finding in self.findings if finding.certainty is not Certainty.UNKNOWN)
+        folded = fold(known, self._state)
         prints = fingerprints(folded)
         results = [self._result(one, printed) for one, printed in zip(folded, prints, strict=True)]
         return sorted(results, key=lambda result: (_GRAVE_FIRST.index(result.level), -result.folded.weight))

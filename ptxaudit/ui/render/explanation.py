@@ -104,10 +104,10 @@ def _steps(one: Explained) -> Iterator[str]:
     """What a step of cp.async.cg is, and what takes fewer."""
     if isinstance(one.site, Site) and one.site.line_class_max:
         machine, access = one.examined.machine, scored_access(one)
-        told = explained(machine, one.site.line_class_max)
+        notes = explained(machine, one.site.line_class_max)
         if access is not None and one.site.line_class_max > 1:
-            told.append(copy_as_ca(machine, access, one.result.patterns))
-        yield from (note_text(Note("note", f"cp.async.cg: {line}")) for line in told if line)
+            notes.append(copy_as_ca(machine, access, one.result.patterns))
+        yield from (note_text(Note("note", f"cp.async.cg: {line}")) for line in notes if line)
 
 
 def _address(one: Explained) -> Iterator[str]:

@@ -45,8 +45,8 @@ def problem_command(problem: Problem, root: str | None) -> str:
 
 def command(name: str, message: str, **properties: str | int | None) -> str:
     """One workflow command; properties that are None are left out."""
-    told = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value is not None)
-    return f"::{name} {told}::{_data(message)}"
+    stated = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value is not None)
+    return f"::{name} {stated}::{_data(message)}"
 
 
 def _data(text: str) -> str:

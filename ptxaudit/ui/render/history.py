@@ -19,8 +19,8 @@ from ptxaudit.ui.render.short_names import short_name
 
 BARS = "▁▂▃▄▅▆▇█"
 GAP = "·"
-MOST_TOLD = 4  # reports named at which a figure got worse
-MOST_LINES = 40  # figures told of each kind; JSON has all
+MOST_NAMED = 4  # reports named at which a figure got worse
+MOST_LINES = 40  # figures shown of each kind; JSON has all
 MOST_CHARTS = 60
 LONGEST_NAME = 50
 
@@ -94,8 +94,8 @@ def _ends(trend: Trend) -> str:
 def _where(trend: Trend, history: History) -> str:
     """At which reports it got worse; of one that only got better, at which that."""
     places, word = (trend.worse, "worse") if trend.worse else (trend.better, "better")
-    told = ", ".join(history.labels[at] for at in places[:MOST_TOLD])
-    return f"{word} at {told}" + (f" and {len(places) - MOST_TOLD} more" if len(places) > MOST_TOLD else "")
+    labels = ", ".join(history.labels[at] for at in places[:MOST_NAMED])
+    return f"{word} at {labels}" + (f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
 
 
 def sparkline(figures: Sequence[int | float | None]) -> str:

@@ -134,8 +134,8 @@ def memory_lines(report: Report) -> list[str]:
         sites = [site for kernel in report.kernels for site in kernel.memory if site.space == space]
         if sites:
             count = Counter(str(site.status) for site in sites)
-            told = ", ".join(f"{n:,} {status}" for status, n in count.most_common())
-            lines.append(f"{plural(len(sites), 'site')} of {space} memory: {told}{_share(sites)}")
+            counts = ", ".join(f"{n:,} {status}" for status, n in count.most_common())
+            lines.append(f"{plural(len(sites), 'site')} of {space} memory: {counts}{_share(sites)}")
     return lines
 
 

@@ -146,10 +146,10 @@ def _shares(report: Report, view: View, most: int, names: dict[str, str]) -> Ite
             yield line("")
             kernels = [name for _, name in worst] if several else []
             yield from titled(share_table(word, [share for share, _ in worst], kernels), view.width)
-    told = [kernel for kernel in report.kernels if kernel.shares_say]
-    told.sort(key=lambda kernel: -max((share.wavefronts + share.sectors for share in kernel.line_shares), default=0))
-    for kernel in told[:most]:
-        before = f"{names[kernel.demangled]}: " if len(told) > 1 else ""
+    costly = [kernel for kernel in report.kernels if kernel.shares_say]
+    costly.sort(key=lambda kernel: -max((share.wavefronts + share.sectors for share in kernel.line_shares), default=0))
+    for kernel in costly[:most]:
+        before = f"{names[kernel.demangled]}: " if len(costly) > 1 else ""
         yield from said([before + sentence for sentence in kernel.shares_say], view.width)
 
 

@@ -54,8 +54,11 @@ def _shortened(lines: list[str]) -> list[str]:
     if len(lines) <= MOST_DETAIL:
         return lines
     errors = sum(bool(_ERROR.search(line)) for line in lines)
-    told = f", {plural(errors, 'error')} in all" if errors else ""
-    return [*lines[:SHOWN_DETAIL], f"… {len(lines) - SHOWN_DETAIL:,} more lines{told}; a JSON report has the whole log"]
+    total = f", {plural(errors, 'error')} in all" if errors else ""
+    return [
+        *lines[:SHOWN_DETAIL],
+        f"… {len(lines) - SHOWN_DETAIL:,} more lines{total}; a JSON report has the whole log",
+    ]
 
 
 def log_text(entry: Input) -> str:
@@ -184,11 +187,13 @@ def _of_strict(verdict: Verdict, strict: bool) -> str:
 
 def _counts(verdict: Verdict, alone: Standing | None = None) -> str:
     """How many places stand otherwise; nothing where all stand so."""
-    told = [
+    counts = [
         f"{verdict.standing[standing]:,} {standing}"
         for standing in reversed(Standing)
         if standing is not Standing.OPEN and verdict.standing.get(standing)
     ]
     return (
-        f" ({', '.join(told)})" if told and (alone is None or verdict.standing.get(alone) != verdict.concerned) else ""
+        f" ({', '.join(counts)})"
+        if counts and (alone is None or verdict.standing.get(alone) != verdict.concerned)
+        else ""
     )

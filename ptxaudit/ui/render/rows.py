@@ -28,7 +28,7 @@ TOTALS = ("total", "exact total")
 MAX_CONDITIONS = 6  # cases shown a cost; `explain` shows all of them
 MOST_REASONS = 12  # in the closing lines
 MOST_EMPTY = 8  # kernels named of those without a site
-MANY_ROWS = 3  # rows with one reason, from which on it is told once
+MANY_ROWS = 3  # rows with one reason, from which on it is said once
 MAX_FUNCTION = 50  # characters: the place after it is never cut
 MAX_SOURCE = 100  # columns of a source line shown; the JSON report has all of it
 ABSENT = "–"
@@ -68,17 +68,17 @@ NO_REASONS: Mapping[str, int] = {}
 def kernel_rows(kernel: Kernel, marks: Marks = NO_MARKS) -> list[Row]:
     """The rows of a kernel, most excess first; equal ones in program order. marks: which rules found something."""
     folds = sorted(fold(kernel.sites), key=lambda group: -weight(group))
-    told_above = dict(shared_reasons(kernel))
-    return [row_of(group, kernel, marks, told_above) for group in folds]
+    said_above = dict(shared_reasons(kernel))
+    return [row_of(group, kernel, marks, said_above) for group in folds]
 
 
 def shared_reasons(kernel: Kernel) -> list[tuple[str, int]]:
-    """Reasons that many rows of a kernel have, to be told once above the table: (reason, sites)."""
+    """Reasons that many rows of a kernel have, to be said once above the table: (reason, sites), most sites first."""
     if not any(_shows_reason(site) for site in kernel.sites):
         return []
     rows = Counter(group[0].reason for group in fold(kernel.sites) if _shows_reason(group[0]))
     sites = Counter(site.reason for site in kernel.sites if _shows_reason(site))
-    return [(reason, sites[reason]) for reason, count in rows.most_common() if count >= MANY_ROWS]
+    return [(reason, count) for reason, count in sites.most_common() if rows[reason] >= MANY_ROWS]
 
 
 def by_rule(kernel: Kernel) -> list[str]:
@@ -124,8 +124,8 @@ def weight(group: tuple[Site, ...]) -> float:
     return 0.5 if first.status is Status.UNKNOWN else 0
 
 
-def row_of(group: tuple[Site, ...], kernel: Kernel, marks: Marks, told_above: Mapping[str, int] = NO_REASONS) -> Row:
-    """One row of a table, with its notes. told_above: reasons that need not be told again."""
+def row_of(group: tuple[Site, ...], kernel: Kernel, marks: Marks, said_above: Mapping[str, int] = NO_REASONS) -> Row:
+    """One row of a table, with its notes. said_above: reasons that need not be said again."""
     first = group[0]
     count = f" ×{len(group)}" if len(group) > 1 else ""
     cells = (
@@ -138,7 +138,7 @@ def row_of(group: tuple[Site, ...], kernel: Kernel, marks: Marks, told_above: Ma
         _cost(group, "excess", first.excess_per_request),
         number(max((site.ways for site in group if site.ways is not None), default=None)),
     )
-    return Row(cells, tuple(_notes(group, marks, told_above)), tone(group[0].status, weight(group)))
+    return Row(cells, tuple(_notes(group, marks, said_above)), tone(group[0].status, weight(group)))
 
 
 def _requests(group: tuple[Site, ...]) -> str:
@@ -179,7 +179,7 @@ def tone(status: Status, weight: float) -> Tone:
 # --- the lines under a row ------------------------------------------------------------------
 
 
-def _notes(group: tuple[Site, ...], marks: Marks, told_above: Mapping[str, int]) -> Iterator[Note]:
+def _notes(group: tuple[Site, ...], marks: Marks, said_above: Mapping[str, int]) -> Iterator[Note]:
     first = group[0]
     yield from place_notes(first)
     if first.kind == "spill":
@@ -187,7 +187,7 @@ def _notes(group: tuple[Site, ...], marks: Marks, told_above: Mapping[str, int])
     causes = list(dict.fromkeys(filter(None, map(_why, sorted(group, key=_excess, reverse=True)))))
     cause = "" if not causes else causes[0] if len(causes) == 1 else f"at worst {causes[0]}"
     yield from cause_notes(cause, group, marks)
-    if _shows_reason(first) and not told_above.get(first.reason):
+    if _shows_reason(first) and not said_above.get(first.reason):
         yield Note("note", first.reason)
     yield from (
         Note("note", text) for text in dict.fromkeys(fix_line(site.fix) for site in group if site.fix is not None)
@@ -233,7 +233,7 @@ def cause_notes(cause: str, group: Sequence[Site | MemorySite], marks: Marks) ->
 
 
 def _why(site: Site) -> str:
-    """What it costs, and why; of cp.async.cg the steps alone: what these are is told once, below (`copy_lines`)."""
+    """What it costs, and why; of cp.async.cg the steps alone: what these are is said once, below (`copy_lines`)."""
     return site.cause if site.line_class_max is None else steps(site)
 
 

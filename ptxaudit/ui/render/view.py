@@ -37,5 +37,5 @@ def marked(findings: tuple[Finding, ...]) -> tuple[Marks, str, str]:
         for site in (finding.site,) if finding.site is not None else finding.sites:
             marks.setdefault(id(site), {})[finding.rule] = None
     count = Counter(finding.rule for finding in findings)
-    told = [f"{rule} {RULES[rule].name}" + (f" ×{n}" if n > 1 else "") for rule, n in sorted(count.items())]
-    return {site: tuple(rules) for site, rules in marks.items()}, ", ".join(told), min(count, default="")
+    found = [f"{rule} {RULES[rule].name}" + (f" ×{n}" if n > 1 else "") for rule, n in sorted(count.items())]
+    return {site: tuple(rules) for site, rules in marks.items()}, ", ".join(found), min(count, default="")

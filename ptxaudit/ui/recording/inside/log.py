@@ -100,7 +100,7 @@ class Log:
         self._of_kernel: dict[Any, int] = {}
         self._not_kept = {OVERFLOW}  # slots of launches that differ
         self._written: set[str] = set()
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._next = 0
         self._name = (
             f"{os.getpid()}-{time.time_ns():x}"  # a process may take another's number, or begin another program
@@ -112,8 +112,8 @@ class Log:
         """A sentence for the user, once."""
         text = text if len(text) <= LONGEST_NOTE else text[:LONGEST_NOTE] + "…"
         with self._lock:
-            if text not in self._told:
-                self._told.add(text)
+            if text not in self._warned:
+                self._warned.add(text)
                 self._write({"event": "note", "text": text})
 
     def compiled(self, code: Code) -> None:

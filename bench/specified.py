@@ -1,0 +1,158 @@
+"""Audits machine code out of packages with nothing specified and with a launch: what does specifying one bring?
+
+    python -m bench.specified NAME=FILE|FOLDER… [-o bench/specified.json] [--images 26] [--kernels 40]
+
+NAME is what the results call it; a name may be given several times. Of each file up to `--images` images of `--arch`,
+spread over all of them, and of each image up to `--kernels` kernels that access shared memory are taken. The launch is
+64 blocks of what the kernel was compiled for (`.maxntid`, `__launch_bounds__`) or of 256 threads; numbers of 4 bytes are
+100,000, smaller ones 1; pointers and structures are not specified, and no data. So what depends on data stays open:
+a shuffle by rank, a table, a search. The results file has names and counts only: nothing of anybody's code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median_low
+from typing import Any
+
+from ptxaudit.base.version import __version__
+from ptxaudit.base.work import Account
+from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.frontend.artifacts.container import images, read_images
+from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.sass.disassemble import disassemble
+from ptxaudit.frontend.sass.lift import lift_module
+from ptxaudit.hardware import machines
+from ptxaudit.ir import graph, nodes
+from ptxaudit.ir.link import link
+from ptxaudit.ir.reasons import Kind
+
+GRID, BLOCK, NUMBER = 64, 256, 100_000
+BUDGET = 8.0  # the engine's account, which is one of steps
+SUFFIXES = (".so", ".cubin", ".fatbin", ".a", ".o")
+ANSWERED = ("exact", "invariant")
+RANGES = ("bounded", "data-dependent", "conditional")
+ASKED = ("nothing", "launch")
+
+
+@dataclass
+class Row:
+    """What became of one package's sites, asked in one way."""
+
+    status: Counter[str] = field(default_factory=Counter)
+    ratios: list[float] = field(default_factory=list)  # high / low of a request's wavefronts, of what is a range
+    reasons: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    def add(self, results: list[SiteResult], seconds: float) -> None:
+        self.seconds += seconds
+        for site in results:
+            status = str(site.status)
+            self.status[status] += 1
+            if status in RANGES and site.per_request:
+                low, high = site.per_request
+                self.ratios.append(high / max(low, 1))
+            if status not in (*ANSWERED, "unreached") and site.reason:
+                self.reasons[_deepest(site).text] += 1
+
+    def record(self) -> dict[str, Any]:
+        reached = sum(self.status.values()) - self.status["unreached"]
+        answered = sum(self.status[one] for one in ANSWERED)
+        return {
+            "sites": sum(self.status.values()),
+            "share": round(answered / max(reached, 1), 4),
+            "median_of_ranges": median_low(self.ratios) if self.ratios else None,
+            "status": dict(self.status.most_common()),
+            "reasons": dict(self.reasons.most_common(8)),
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def _deepest(site: SiteResult) -> Kind:
+    return list(site.reason.all_of_it())[-1].kind
+
+
+def spread(found: list[Any], most: int) -> list[Any]:
+    """At most so many of them, evenly spread."""
+    return found[:: max(1, -(-len(found) // most))]
+
+
+def files(path: Path) -> list[Path]:
+    """The file, or what a folder has that may hold machine code."""
+    return [path] if path.is_file() else [one for one in sorted(path.rglob("*")) if one.name.endswith(SUFFIXES)]
+
+
+def kernels(path: Path, arch: str, most_images: int, most: int) -> Iterator[tuple[nodes.Module, nodes.Function]]:
+    """Kernels of a file with accesses to shared memory."""
+    chosen = spread([one for one in images(str(path)) if one.kind == "cubin" and one.arch == arch], most_images)
+    for image, data in read_images(chosen):
+        cubin = read_cubin(data, image.name)
+        (code,) = disassemble([cubin])
+        module = lift_module(cubin, code)
+        found = [f for f in module.functions.values() if f.entry and any(one.site for one in f.instructions)]
+        for function in spread(sorted(found, key=lambda one: one.name), most):
+            yield module, function
+
+
+def launch_of(function: nodes.Function) -> Launch:
+    """The launch that is described above."""
+    values = {4: NUMBER, 2: 1, 1: 1}
+    parameters = [values.get(one.size) for one in function.parameters]
+    block = function.block or (function.max_threads or BLOCK,)
+    return Launch(function.name, grid=(GRID,), block=block, params=parameters or None, dynamic_shared=0)
+
+
+def examine(module: nodes.Module, function: nodes.Function, rows: dict[str, Row]) -> None:
+    """One kernel, asked in both ways."""
+    linked = link(module, function)
+    made = graph.build(linked)
+    for how, launch in zip(ASKED, (None, launch_of(function)), strict=True):
+        begun = time.process_time()
+        account = Account.for_budget(BUDGET)
+        found = engine.evaluate(linked, made, launch=launch, machine=machines.get(linked.arch), account=account)
+        rows[how].add(list(found.sites), time.process_time() - begun)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.specified", description=__doc__.splitlines()[0])
+    parser.add_argument("packages", nargs="+", metavar="NAME=PATH")
+    parser.add_argument("-o", "--out", type=Path)
+    parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--images", type=int, default=26)
+    parser.add_argument("--kernels", type=int, default=40)
+    chosen = parser.parse_args()
+    rows: dict[str, dict[str, Row]] = defaultdict(lambda: {how: Row() for how in ASKED})
+    counts: Counter[str] = Counter()
+    for name, _, path in (one.partition("=") for one in chosen.packages):
+        for file in files(Path(path)):
+            for module, function in kernels(file, chosen.arch, chosen.images, chosen.kernels):
+                examine(module, function, rows[name])
+                counts[name] += 1
+                print(f"{name}: {counts[name]} kernels", end="\r", file=sys.stderr, flush=True)
+    found = {
+        "tool": f"ptxaudit {__version__}",
+        "arch": chosen.arch,
+        "packages": {
+            name: {"kernels": counts[name], **{how: one[how].record() for how in ASKED}}
+            for name, one in sorted(rows.items())
+        },
+    }
+    text = json.dumps(found, indent=1) + "\n"
+    if chosen.out:
+        chosen.out.write_text(text, "utf-8")
+    else:
+        print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

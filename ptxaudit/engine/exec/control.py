@@ -1,0 +1,58 @@
+"""Which lanes a transfer of control sends where, as far as what decides it is known.
+
+    @p bra L      ((L, lanes in which p holds), (the next instruction, the others))
+    brx r, {…}    for each target the lanes whose r names it
+    @q exit       q, where it is not known in an active lane
+
+Who goes on first of lanes that part, and where they meet, is the affair of who runs them: cohort by cohort
+(`transfers`), or block by block with all that may come there (`fixpoint.transfers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ptxaudit.base.arrays import distinct
+from ptxaudit.engine.domain.value import Value, opaque
+from ptxaudit.engine.memory.registers import View, guard_mask
+from ptxaudit.ir.nodes import Control, Instruction
+from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.transfers import ENDS, taken
+
+Ways = list[tuple[int, np.ndarray]]  # (an instruction, or ENDS or RETURNS; (rows, LANES) the lanes that go there)
+
+
+def ways(instruction: Instruction, control: Control, mask: np.ndarray, see: Callable[[], View]) -> Ways | Value:
+    """What becomes of the lanes `mask`; the predicate or selector, where it is not known of them. see: what they see,
+    asked for where something decides."""
+    if control.kind == "switch":
+        return _chosen(instruction, control, mask, see())
+    place = next(iter(taken(control)), ENDS)
+    if control.guard is None:
+        return [(place, mask)]
+    lanes, undecided = guard_mask(see(), control.guard)
+    if lanes is None:
+        assert undecided is not None  # the guard
+        return undecided
+    return [(place, lanes), (instruction.index + 1, mask & ~lanes)]
+
+
+def torn(found: Ways) -> np.ndarray:
+    """(rows,) lanes of a warp go different ways."""
+    result: np.ndarray = np.sum([lanes.any(axis=1) for _, lanes in found], axis=0) > 1
+    return result
+
+
+def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: View) -> Ways | Value:
+    """Lanes by the target that their selector names."""
+    nowhere = opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
+    value = nowhere if control.selector is None else view.read(control.selector)
+    unknown = value.poison is not None and (np.broadcast_to(value.poison, mask.shape) & mask).any()
+    if value.terms or value.valid is not None or unknown or not control.targets:
+        return value
+    number = np.broadcast_to(value.base.astype(np.int64), mask.shape)
+    if (number[mask] >= len(control.targets)).any():
+        return nowhere
+    return [(control.targets[int(k)], mask & (number == k)) for k in distinct(number[mask])]

@@ -1,0 +1,71 @@
+"""Induction variables: what each trip of a loop adds to a register, and what it holds after k trips of which k is an
+unknown.
+
+    i = i + 32           step 32        i + 32·k at the head
+    i = 3·i              no step
+    R2:R3 = R2:R3 + p    a step of the pair, of which R3 remembers the whole (`halves`)
+
+Both engines suppose such a form and run one trip with it: if that ends in the form for k + 1, it holds in every trip
+(Aho, Lam, Sethi, Ullman: Compilers, 2nd ed., 9.1.8). Where the supposition comes from is theirs: what the last trips
+did (`repeat`), or what the code of a trip does (`fixpoint.hypothesis`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import Value, constant, same, squeeze
+from ptxaudit.engine.ops.halves import UpperHalf, as_plain, whole_of
+
+Count = Callable[[int], Value]  # bits -> k, as a number of so many
+
+
+def step_between(before: Value, after: Value) -> Value | None:
+    """What a trip adds in each lane, whatever is known of it; None where the two are not a number apart."""
+    if isinstance(before, UpperHalf) and isinstance(after, UpperHalf):
+        whole = step_between(before.whole, after.whole)
+        return None if whole is None else UpperHalf(whole)
+    if before.base.dtype != after.base.dtype or before.base.dtype == bool:
+        return None
+    step = affine.subtract(after, before)
+    return squeeze(step) if step.poison is None and step.valid is None else None
+
+
+def after_trips(value: Value, step: Value, count: Count) -> Value:
+    """What a register holds after k trips that each add a step."""
+    if isinstance(step, UpperHalf):
+        return UpperHalf(after_trips(whole_of(value), step.whole, count))
+    return affine.add(value, affine.multiply(step, count(value.bits)))
+
+
+def moves_by(before: Value, after: Value, step: Value) -> bool:
+    """A trip has added the step, in every lane and for every k."""
+    if isinstance(step, UpperHalf):
+        return moves_by(whole_of(before), whole_of(after), step.whole)
+    return same(after, affine.add(before, step))
+
+
+def as_number(step: Value) -> Value:
+    """A step as the number that it is, of a pair where it is one."""
+    return step.whole if isinstance(step, UpperHalf) else step
+
+
+def stays(before: Value, after: Value) -> bool:
+    """A trip has left the register alone."""
+    return same(after, before) or isinstance(before, UpperHalf) and same(whole_of(after), before.whole)
+
+
+def at_trip(value: Value, key: Any, k: int) -> Value:
+    """The value with a number for the unknown k. key: of that unknown."""
+    if isinstance(value, UpperHalf):
+        return UpperHalf(at_trip(value.whole, key, k), as_plain(value))
+    moved = [c for u, c in value.terms if u.key == key]
+    if not moved:
+        return value
+    base = value.base
+    for c in moved:
+        base = base + affine.scale(Value(c), constant(k, value.bits).base).base
+    rest = tuple(term for term in value.terms if term[0].key != key)
+    return Value(base, rest, value.valid, value.poison, value.why, None if k else value.sure)

@@ -1,0 +1,74 @@
+"""The parameters of a kernel: bytes that the launch tells, and a named unknown for each number that it does not.
+
+ld.param.u32 r, [8]     param_bytes = … 00 04 00 00 …     ->   1024
+                        not specified                     ->   the unknown `n`, the parameter that lies at 8
+"""
+
+from __future__ import annotations
+
+from ptxaudit.engine.domain.value import (
+    POINTER_LIMIT,
+    Uniform,
+    Value,
+    constant,
+    fingerprint,
+    low_zeros,
+    opaque,
+    squeeze,
+    unknown,
+)
+from ptxaudit.engine.memory.environment import POINTER_BYTES, Environment
+from ptxaudit.engine.memory.references import Otherwise, Reference
+from ptxaudit.engine.memory.registers import Results, blend
+from ptxaudit.ir.reasons import Kind, Reason
+
+MOST_OFFSETS = 64  # that one access may have in different lanes
+
+
+class Parameters:
+    """The memory of the state space "param"."""
+
+    def load(self, at: Reference, otherwise: Otherwise) -> Results:
+        return at.elements(lambda address: _anywhere(at.view.env, address, at.bits, at.index), otherwise)
+
+    def store(self, at: Reference) -> None:
+        """A kernel does not write its parameters."""
+
+
+def parameter(env: Environment, offset: int, bits: int) -> Value:
+    """Bits of the parameter buffer at a byte offset."""
+    size = bits // 8
+    if offset >= 0 and offset + size <= len(env.param_known) and all(env.param_known[offset : offset + size]):
+        return constant(int.from_bytes(env.param_bytes[offset : offset + size], "little"), bits)
+    of = next((p for p in env.function.parameters if p.offset <= offset < p.offset + p.size), None)
+    if of is None:
+        return unknown(Uniform(f"param[{offset}]", bits, key=("param", offset, bits), address=bits == 64))
+    name = of.name
+    within = offset - of.offset
+    if within or size != of.size:
+        name += f"[{within}:{within + size}]"
+    pointer = of.pointer if of.pointer is not None else (bits == 64)
+    stated = env.facts.aligned.get(of.name, 1)
+    if of.pointer or of.pointer is None and of.size == POINTER_BYTES:
+        stated = max(stated, env.facts.aligned.get("*", 1))
+    if pointer and bits == 64 and within == 0 and size == of.size:
+        zeros = low_zeros(max(stated, of.align))
+        return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits), address=True))
+    zeros = low_zeros(stated) if within == 0 else 0
+    return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits), address=bits == 64))
+
+
+def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:
+    """The same at an offset that may differ from warp to warp and from lane to lane."""
+    offsets = sorted(set(address.base.flat)) if address.known else ()  # (np.unique loads numpy.ma)
+    if 0 < len(offsets) <= MOST_OFFSETS:
+        first, *others = map(int, offsets)
+        value = parameter(env, first, bits)
+        for offset in others:
+            value = blend(value, parameter(env, offset, bits), address.base == offset)
+        return value
+    flat = squeeze(address)
+    if flat.uniform and flat.poison is None and flat.valid is None:
+        name, key = "a parameter at an index that is not known", ("parameter at", fingerprint(flat), bits)
+        return unknown(Uniform(name, bits, key=key, address=bits == 64))
+    return opaque(bits, Reason(Kind.PARAMETER_INDEX, index))

@@ -1,0 +1,84 @@
+"""One protocol for every state space: what a load yields, and what a store leaves behind.
+
+    ld.const.v2.u32 {a, b}, [r + 8]     two elements of 32 bits, at r + 8 and r + 12 in each lane
+
+A `Memory` has some places: what it does not have, `otherwise` yields (`state_spaces` says which memories an access may
+be of, and in what order they are asked). One that only the host writes leaves stores alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import DTYPES, Value, constant
+from ptxaudit.engine.memory.registers import Guarded, Results, View, active_lanes
+from ptxaudit.ir.nodes import Op
+
+Otherwise = Callable[[], Results]
+
+
+class Reference:
+    """An access of one instruction to memory, as its lanes see it.
+
+    address: of the first element; bits: of an element in memory, signed: it is extended so into a register. guard: the
+    lanes in which the operation acts, None: all active ones. certain: these are known; else any of them may.
+    """
+
+    __slots__ = ("op", "view", "index", "guard", "certain", "bits", "signed", "_address")
+
+    def __init__(self, op: Op, view: View, index: int, guard: Guarded, certain: bool = True):
+        self.op, self.view, self.index, self.guard, self.certain = op, view, index, guard, certain
+        self.bits, self.signed = op.element
+        self._address: Value | None = None
+
+    @property
+    def address(self) -> Value:
+        if self._address is None:
+            base = self.view.read(self.op.src[0]) if self.op.src else constant(0, 64)
+            self._address = affine.add(base, constant(self.op.offset, base.bits)) if self.op.offset else base
+        return self._address
+
+    @property
+    def active(self) -> np.ndarray:
+        """(rows, LANES) the lanes that make it, or may."""
+        return active_lanes(self.view, self.guard)
+
+    def place(self, k: int) -> Value:
+        """The address of an element."""
+        return affine.add(self.address, constant(k * self.bits // 8, self.address.bits)) if k else self.address
+
+    def extended(self, value: Value, k: int) -> Value:
+        """What a register holds that an element was loaded into."""
+        register = self.op.dst[k]
+        bits = self.bits if register is None else register.bits
+        if value.bits == bits or bits not in DTYPES:  # registers of 128 bits hold nothing that is followed
+            return value
+        return affine.sign_extend(value, bits) if self.signed and value.bits < bits else affine.fit(value, bits)
+
+    def elements(self, element: Callable[[Value], Value | None], otherwise: Otherwise) -> Results:
+        """What registers hold behind a load. element: what is at an address; None: it is not had."""
+        if self.bits not in DTYPES:
+            return otherwise()
+        found = [element(self.place(k)) for k in range(len(self.op.dst))]
+        rest = otherwise() if any(value is None for value in found) else ()
+        return tuple([rest[k] if value is None else self.extended(value, k) for k, value in enumerate(found)])
+
+    def stored(self) -> list[Value] | None:
+        """The elements that a store writes; None where they are wider than what is followed."""
+        if self.bits not in DTYPES:
+            return None
+        return [affine.fit(self.view.read(source), self.bits) for source in self.op.src[1:]]
+
+
+class Memory(Protocol):
+    """What keeps the content of a state space, or of some of its places."""
+
+    def load(self, at: Reference, otherwise: Otherwise) -> Results:
+        """What registers hold behind a load. otherwise: the same without this memory."""
+
+    def store(self, at: Reference) -> None:
+        """A store is made, or may be."""

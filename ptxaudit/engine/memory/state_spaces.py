@@ -1,0 +1,125 @@
+"""Which memory keeps what an access is of, by its state space; of a generic address, by its value.
+
+    ld.param r, [8]        the parameters
+    ld.generic r, [p]      shared memory, a buffer that the launch gives, or local memory, as far as p tells
+
+Both engines load and store here: the one that runs and the one that infers.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ptxaudit.engine.domain.value import Uniform, Value, fingerprint, opaque, squeeze, unknown
+from ptxaudit.engine.memory.local import Local, forget
+from ptxaudit.engine.memory.parameters import Parameters
+from ptxaudit.engine.memory.references import Memory, Otherwise, Reference
+from ptxaudit.engine.memory.registers import Guarded, Results, View, place_at
+from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.operands import WRITES, promised, writes_local
+from ptxaudit.ir.reasons import Kind, Reason
+
+
+class _Constants:
+    """Constant memory, as the file and the launch fill it."""
+
+    def load(self, at: Reference, otherwise: Otherwise) -> Results:
+        constants = at.view.env.constants
+        return at.elements(lambda address: constants.load(at.op.space, address, at.bits), otherwise)
+
+    def store(self, at: Reference) -> None:
+        """A kernel does not write it."""
+
+
+class _Given:
+    """Global memory whose content the launch tells."""
+
+    def load(self, at: Reference, otherwise: Otherwise) -> Results:
+        memory = at.view.env.facts.memory
+        if memory is None:
+            return otherwise()
+        return at.elements(lambda address: memory.load(address, at.bits, at.index), otherwise)
+
+    def store(self, at: Reference) -> None:
+        """Which buffers a kernel may write is known before (`written`)."""
+
+
+class _Shared:
+    """Shared memory, where its content is followed."""
+
+    def load(self, at: Reference, otherwise: Otherwise) -> Results:
+        shared: Memory | None = at.view.env.shared
+        return otherwise() if shared is None else shared.load(at, otherwise)
+
+    def store(self, at: Reference) -> None:
+        if at.view.env.shared is not None:
+            at.view.env.shared.store(at)
+
+
+LOCAL, SHARED = Local(), _Shared()
+CONSTANTS = (_Constants(),)
+MEMORIES: dict[str, tuple[Memory, ...]] = {
+    "param": (Parameters(),),
+    "local": (LOCAL,),
+    "global": (_Given(),),
+    "shared": (SHARED,),
+    "shared::cluster": (SHARED,),
+    "generic": (SHARED, _Given(), LOCAL),
+}
+"""State space -> the memories that an access may be of, in the order in which they are asked."""
+
+
+def memories(space: str) -> tuple[Memory, ...]:
+    return MEMORIES.get(space) or (CONSTANTS if space.startswith("const") else ())
+
+
+def access(op: Op, view: View, index: int, guard: Guarded, certain: bool = True) -> Results | None:
+    """An operation of `WRITES`, or a load: what registers hold behind it, None where it has no results. certain: the
+    lanes that make it are known; else any active one may."""
+    at = Reference(op, view, index, guard, certain)
+    if op.name == "load":
+        return _loaded(at, memories(op.space))
+    for memory in memories(op.space):
+        memory.store(at)
+    if op.name == "atom":
+        return tuple([opaque(d.bits if d else 32, Reason(Kind.LOADED_BY_ATOMIC, index)) for d in op.dst])
+    return None
+
+
+def perhaps(op: Op, view: View, index: int) -> None:
+    """An operation that may write memory, where it is not known which lanes execute it."""
+    if op.name in WRITES:
+        access(op, view, index, None, certain=False)
+    elif writes_local(op):
+        forget(view.registers)
+
+
+def perhaps_local(op: Op, view: View, index: int) -> None:
+    """The same, as far as it may write local memory."""
+    if op.name == "store":
+        LOCAL.store(Reference(op, view, index, None, certain=False))
+    elif writes_local(op):
+        forget(view.registers)
+
+
+def _loaded(at: Reference, of: tuple[Memory, ...]) -> Results:
+    return (
+        of[0].load(at, partial(_loaded, at, of[1:])) if of else at.elements(partial(_outside, at), partial(_wide, at))
+    )
+
+
+def _outside(at: Reference, address: Value) -> Value:
+    """Out of memory of which nothing is known: the same for all that read the same place at once."""
+    flat, env = squeeze(address), at.view.env
+    together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read it at several times
+    if together and flat.uniform and flat.poison is None and flat.valid is None:
+        key = "load", at.index, fingerprint(flat), at.bits, env.serial()
+        name = f"value loaded at {place_at(env, at.index)}"
+        return unknown(Uniform(name, at.bits, kind="loaded", key=key, data=True, address=at.bits == 64))
+    return opaque(at.bits, Reason(Kind.LOADED, at.index))
+
+
+def _wide(at: Reference) -> Results:
+    """Elements wider than what is followed."""
+    value = opaque(64, Reason(Kind.LOADED_WIDE, at.index, (at.bits,)))
+    return tuple([at.extended(value, k) for k in range(len(at.op.dst))])

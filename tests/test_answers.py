@@ -10,7 +10,7 @@ from msgspec.structs import replace
 import ptxaudit
 from ptxaudit.base.work import Exhausted
 from ptxaudit.frontend.options import Options
-from ptxaudit.pipeline import kernels
+from ptxaudit.pipeline import answers, kernels
 from ptxaudit.review.diff.sides import Side, audit_sides
 
 PTX = """.version 8.0
@@ -131,7 +131,23 @@ def test_an_answer_that_was_not_paid_for_is_not_shared(tmp_path, examined):
 
 def test_repairs_are_looked_for_in_each(tmp_path, examined):
     found = audited(tmp_path, text(), text(), fixes=True)
-    assert len(examined) >= 2 and found[0].sites[0].wavefronts == found[1].sites[0].wavefronts
+    assert len(examined) == 1 and found[0].sites[0].excess
+    assert found[0].sites[0].fix == found[1].sites[0].fix == audited(tmp_path, text(), fixes=True)[0].sites[0].fix
+
+
+def test_requests_that_take_much_memory_are_not_kept(tmp_path, examined, monkeypatch):
+    monkeypatch.setattr(answers, "MOST_BYTES", 0)
+    audited(tmp_path, text(), text(), fixes=True)
+    assert len(examined) == 2
+    audited(tmp_path, text(), text())
+    assert len(examined) == 3
+
+
+def test_the_oldest_is_forgotten_first(tmp_path, examined, monkeypatch):
+    monkeypatch.setattr(answers, "MOST_KEPT", 25)  # instructions: two such functions
+    one, two, three = text(), text(**{"s[8192]": "s[4096]"}), text(**{"s[8192]": "s[8448]"})
+    audited(tmp_path, one, two, one, three, one, two)
+    assert len(examined) == 4  # the last time that the second is asked for, it is gone
 
 
 def test_both_sides_of_a_comparison_share_them(tmp_path, examined):

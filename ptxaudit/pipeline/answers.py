@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ptxaudit.engine.answer.result import KernelResult
 
 MOST_KEPT = 20_000  # instructions of the functions whose answers are kept: each takes about a kilobyte
+MOST_BYTES = 1 << 20  # of the requests that come with an answer that is kept
 _OF_MACHINE = ("name", "title", "archs", "sources", "notes")  # what a machine says of itself, which decides no figure
 
 
@@ -49,13 +50,14 @@ class _Key:
 
 
 class Question(Record):
-    """What an answer is made of. seen: the requests of its sites are asked for, too."""
+    """What an answer is made of. seen, keep: of the requests of its sites, what `Facts` says."""
 
     function: Function
     machine: Machine
     launch: Launch | None
     aligned: Mapping[str, int]
     seen: bool = False
+    keep: bool = False
 
     @property
     def key(self) -> _Key:
@@ -65,7 +67,7 @@ class Question(Record):
         sources = tuple(None if i.source is None else lines[i.source] for i in instructions)
         plain = tuple(i if i.source is None else replace(i, source=None) for i in instructions)
         function = replace(self.function, arch="", instructions=plain, variables=self._variables)
-        return _Key((function, sources, _plain(self.launch), _plain(self.aligned), self.seen))
+        return _Key((function, sources, _plain(self.launch), _plain(self.aligned), self.seen, self.keep))
 
     @property
     def _variables(self) -> tuple[Variable, ...]:
@@ -120,7 +122,7 @@ class Answers:
 
     def _keep(self, key: _Key, kept: _Kept) -> None:
         size = len(kept.question.function.instructions)
-        if size > MOST_KEPT:
+        if size > MOST_KEPT or _bytes(kept.result) > MOST_BYTES:
             return
         self._kept.setdefault(key, []).append(kept)
         self._instructions += size
@@ -153,6 +155,12 @@ def _operands(instruction: Instruction) -> Iterator[Operand | None]:
         yield from op.src
     if (site := instruction.site) is not None:
         yield from (site.address, site.source, site.source_size)
+
+
+def _bytes(result: KernelResult) -> int:
+    """Of the arrays of all requests of an answer."""
+    requests = (one for site in result.sites if site.kept is not None for one in site.kept.requests)
+    return sum(getattr(getattr(one, name), "nbytes", 0) for one in requests for name in one.__struct_fields__)
 
 
 def _pays(account: Account, other: Account) -> bool:

@@ -186,9 +186,8 @@ def _evaluate(
         result = engine.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
         return with_questions(result, function, flow, machine, launch, account)
 
-    if options.keep or options.fixes:  # all requests of a kernel, to be held as long as it is looked at
-        return examine()
-    return answers.answer(Question(function, machine, launch, aligned, options.patterns), prepared.account, examine)
+    question = Question(function, machine, launch, aligned, options.patterns, options.keep or options.fixes)
+    return answers.answer(question, prepared.account, examine)
 
 
 def _notes(launch: Launch | None, function: ir.Function) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.fixpoint.infer import Inference, infer
-from ptxaudit.engine.memory import copied
+from ptxaudit.engine.memory import copied, tickets
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import LANES, Facts
@@ -122,6 +122,9 @@ def _evaluated(
     if launch is not None and (launch.buffers or symbols.variables):
         reach = _reach(function, graph, launch, facts)
         facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables, reach))
+        variables = {name: address for name, (address, _) in symbols.variables.items()}
+        pointed = (*launch.buffers, *symbols.variables.values())
+        facts = replace(facts, counters=tickets.counters(graph, origins, pointed, variables))
     facts = replace(facts, memory=code.beside(facts.memory))
     if launch is not None and (launch.grid is None or launch.block is None):
         facts = replace(
@@ -174,6 +177,8 @@ def _evaluated(
         else:
             results[i] = inferred.sites[i]
     of_memory = facts.memory.sentences() if facts.memory is not None else ()
+    of_memory += () if facts.counters is None else facts.counters.sentences()
+    of_memory = tuple(dict.fromkeys(of_memory))
     sites = tuple(results[i] for i in sorted(results))
     of_lanes = _of_branches(sites) + _of_masks(graph, sites)
     return KernelResult(sites, inferred.assumed + constants.sentences() + of_memory + code.sentences() + of_lanes)

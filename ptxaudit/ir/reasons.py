@@ -307,6 +307,10 @@ class Kind(Enum):
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))
     DATA_DECIDES = Row(_data_decides, names=("pointers",))  # and cannot be specified
+    DRAWN = Row(
+        "it depends on the number that a block draws from an atomic counter: where that starts can be given"
+        " (--param {pointer}=@zeros:1:{type})"
+    )
     DATA_AT_ADDRESSES = Row(_addressed_hint, names=("pointers", "addresses"))
     SEVERAL = Row(_parts)  # all of its parts
 

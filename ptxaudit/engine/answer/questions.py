@@ -21,6 +21,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.domain.value import POINTER_LIMIT
+from ptxaudit.engine.memory import tickets
 from ptxaudit.engine.memory.origins import LOWEST_POINTER, Base, Origins
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
@@ -66,7 +67,7 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
     if site.status is Status.DATA_DEPENDENT or _of_data(site):
         pointers = asking.data_of(site.index)
         named = asking.hints(pointers) if pointers else asking.decided_by(site)
-        return replace(site, reason=several(site.reason, *named))
+        return replace(site, reason=several(site.reason, *asking.counters_of(site.index), *named))
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
@@ -150,6 +151,20 @@ class _Asking:
         if names := tuple(dict.fromkeys(self._data.names(bits, OTHER) + self._data.names(bits))):
             yield Reason(Kind.DATA_DECIDES, given=(tuple(map(self._called, names)),))
 
+    def counters_of(self, index: int) -> Iterator[Reason]:
+        """The counters from which blocks draw numbers that decide an access, if nothing else tells blocks apart for it
+        and they can be specified."""
+        if not self._counters or self._hints > self.account.share(HINTS_SHARE):
+            return
+        before = self.account.spent
+        address = self._address(index)
+        bits = self._data.bits_of(address.name, index) if isinstance(address, Reg) else 0
+        bits |= self._execution.of(index)
+        names = [name for name in self._data.names(bits, OTHER) if name in self._counters]
+        if names and not self._apart.of(index):
+            yield from (Reason(Kind.DRAWN, given=(name, self._counters[name])) for name in names)
+        self._hints += self.account.spent - before
+
     def hints(self, pointers: tuple[str, ...]) -> Iterator[Reason]:
         """How to specify what pointers lead to: by their parameters, or at the addresses that they have."""
         addressed = self._addressed
@@ -162,6 +177,18 @@ class _Asking:
         """Of an access."""
         site = self.function.instructions[index].site
         return None if site is None else site.address
+
+    @cached_property
+    def _counters(self) -> dict[str, str]:
+        """Pointer -> what it leads to: a counter from which blocks draw, which is not specified."""
+        alone = {p.offset: self._name(at) for at, p in enumerate(self.function.parameters) if p.size == POINTER_BYTES}
+        found = tickets.open_counters(self.flow, self._origins)
+        return {alone[key]: f"u{bits}" for key, bits in found.items() if key in alone}
+
+    @cached_property
+    def _apart(self) -> Deciding:
+        """What differs from block to block that an access and its execution come from."""
+        return Deciding(self.flow, lambda op, _: _of_blocks(op), True, self.account, ASKING)
 
     @cached_property
     def _execution(self) -> Deciding:
@@ -362,6 +389,11 @@ def _where_lost(reason: Reason) -> list[int]:
             and not any(inner.data for inner in (*one.given, one.cause) if isinstance(inner, Reason))
         )
     )
+
+
+def _of_blocks(op: Op) -> bool:
+    """It reads the index of its block."""
+    return any(isinstance(source, Special) and source.name.startswith(("ctaid", "clusterid")) for source in op.src)
 
 
 def _of_memory(op: Op) -> bool:

@@ -22,7 +22,17 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.exec.members import members, several, words_of
 from ptxaudit.engine.memory.environment import LANES, Environment
-from ptxaudit.engine.memory.registers import FULL_MASK, Guarded, Results, View, active_lanes, pack, place_at, unpack
+from ptxaudit.engine.memory.registers import (
+    FULL_MASK,
+    Guarded,
+    Results,
+    View,
+    active_lanes,
+    fill,
+    pack,
+    place_at,
+    unpack,
+)
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -43,6 +53,7 @@ def _spread(value: Value, n: int) -> Value:
 def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     """shfl: PTX ISA "shfl.sync". A lane outside its segment keeps its own value."""
     a, b, c = (view.read(s) for s in op.src[:3])
+    b, c = (v if v.known else fill(v, active_lanes(view, guard)) for v in (b, c))  # of lanes that ask
     named = view.read(op.src[3]) if len(op.src) > 3 else None
     broadcast = kind == "idx" and _of_one_lane(b, c, named, view, guard)
     if not (b.known and c.known):

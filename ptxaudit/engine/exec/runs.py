@@ -8,6 +8,7 @@ reads back (`tables`).
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.observe import never_there
 from ptxaudit.engine.answer.record import SiteRecord, rule_range
 from ptxaudit.engine.answer.result import SiteResult, unfinished
+from ptxaudit.engine.exec.draws import LOOKING, NotOnce, tells_blocks_apart
 from ptxaudit.engine.exec.running import NeedBlocks
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
@@ -31,6 +33,7 @@ from ptxaudit.engine.memory.shadow import MOST_CELLS
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.ir.deciding import Deciding
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
@@ -84,7 +87,28 @@ def simulate(
     task = _Task(function, graph, launch, machine, facts, accesses, twins)
     results, finished = _run(task, part, account)
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
-    return results | _with_tables(replace(task, accesses=open_sites), results, account) if open_sites else results
+    if open_sites:
+        results |= _with_tables(replace(task, accesses=open_sites), results, account)
+    if facts.counters is not None and finished:
+        some = _alike_in_all_blocks(task, {i: a for i, a in open_sites.items() if _open(results[i], a)}, account)
+        if some and len(some) < len(accesses):  # else that is what was run
+            results |= simulate(function, graph, launch, machine, facts, some, {i: twins[i] for i in some}, account)
+    return results
+
+
+def _alike_in_all_blocks(task: _Task, accesses: Mapping[int, Access], account: Account) -> dict[int, Access]:
+    """Those that no block index decides, as far as registers tell: of all copies of one instruction, or none."""
+    assert task.launch.block is not None
+    env = environment(task.function, task.launch, task.facts, three(task.launch.block))
+    try:
+        deciding = Deciding(task.graph, lambda op, _: tells_blocks_apart((op,), env), True, account, LOOKING)
+        apart = {task.twins[i] for i in accesses if deciding.of(i)}
+    except Exhausted:
+        return {}
+    whole = Counter(task.twins.values())
+    some = {i: a for i, a in accesses.items() if task.twins[i] not in apart}
+    found = Counter(task.twins[i] for i in some)
+    return {i: a for i, a in some.items() if found[task.twins[i]] == whole[task.twins[i]]}
 
 
 def _open(result: SiteResult, access: Access) -> bool:
@@ -173,14 +197,23 @@ def _recorded(
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
         batches = _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once))
         simulation = None
+        drawn: set[int] = set()
         try:
             for env, low, high in batches:
                 simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
                 simulation.run()
+                drawn |= simulation.drawn()
+            if facts.counters is not None:
+                facts.counters.taken.update(drawn)
             return records, True
         except NeedBlocks as need:
             dims |= need.dimensions
+        except NotOnce:
+            facts = replace(facts, counters=None)
         except (Exhausted, TooManyRows) as stop:
+            if simulation is not None and simulation.draws is not None:  # not seen to the end
+                facts = replace(facts, counters=None)
+                continue
             why = exhausted(stop) if isinstance(stop, Exhausted) else Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
             if plan is not None:
                 raise Unsafe(why) from None

@@ -35,6 +35,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 if TYPE_CHECKING:
     from ptxaudit.engine.memory.given import Given
     from ptxaudit.engine.memory.origins import Origins
+    from ptxaudit.engine.memory.tickets import Counters
     from ptxaudit.engine.ops.row import Row
 
 POINTER_BYTES = 8
@@ -55,9 +56,10 @@ class Facts(Record):
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
     block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
     constants: of the kernel's constant memory; None: what the file has. origins: what its addresses are made of; None:
-    not looked at. meanings: of operations of which the machine knows more than any other (`operations.on_machine`).
-    keep: the requests of every site are asked for, too, with their places (`kept`). seen: the warps and trips of each
-    distinct one, too. code: made-up addresses of functions (`code_addresses`).
+    not looked at. counters: from which blocks may draw numbers; None: none. meanings: of operations of which the
+    machine knows more than any other (`operations.on_machine`). keep: the requests of every site are asked for, too,
+    with their places (`kept`). seen: the warps and trips of each distinct one, too. code: made-up addresses of
+    functions (`code_addresses`).
     """
 
     aligned: Mapping[str, int] = msgspec.field(default_factory=dict)
@@ -67,6 +69,7 @@ class Facts(Record):
     memory: Given | None = None
     constants: Constants | None = None
     origins: Origins | None = None
+    counters: Counters | None = None
     keep: bool = False
     seen: bool = False
     meanings: Mapping[str, Row] = msgspec.field(default_factory=dict)

@@ -174,6 +174,9 @@ class _Knowable:
         """Note what the operation needs; returns the definitions to look at."""
         index, position = place
         op = self.graph.function.instructions[index].ops[position]
+        counters = self.env.facts.counters
+        if op.name == "atom" and counters is not None and index in counters.by:
+            return []
         if op.name == "load":
             if not self._load(op):
                 self.never.add(place)

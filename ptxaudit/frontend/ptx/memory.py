@@ -141,7 +141,8 @@ def atomic(o: Opcode) -> Lower | None:
             rest = rest[:-1]
         address, offset = e.address(where, "" if space == "generic" else space)
         values = tuple(v for operand in rest for v in e.values(operand, element.bits))
-        e.emit("atom", targets, (address, *values), element.bits, (operation,), space, offset)
+        kind = f"{operation}.f" if element.kind in "fx" else operation  # no sum of integers
+        e.emit("atom", targets, (address, *values), element.bits, (kind,), space, offset)
         if _site_space(space):
             mark(e, where, space)
 

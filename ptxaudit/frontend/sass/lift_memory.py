@@ -174,6 +174,9 @@ _ATOMIC = {
 }
 
 
+_OF_FLOATS = ("F16", "F32", "F64", "BF16")
+
+
 def _atomic(space: Space, wide: bool, returns: bool) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         operands = list(b.operands)
@@ -203,6 +206,8 @@ def _atomic(space: Space, wide: bool, returns: bool) -> Callable[[Builder], None
             base = _kept(b, base, results)
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
         kind = next((_ATOMIC[mark] for mark in b.marks if mark in _ATOMIC), b.opcode)
+        if any(mark.startswith(_OF_FLOATS) for mark in b.marks):
+            kind += ".f"
         b.emit("atom", tuple(results) or (None,), (base, *values), WORD_BITS, (kind,), space=space, offset=offset)
 
     return lower

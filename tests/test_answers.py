@@ -156,3 +156,17 @@ def test_both_sides_of_a_comparison_share_them(tmp_path, examined):
     options = Options(launches=(LAUNCH,), cache=False)
     old, new = audit_sides([Side(str(tmp_path / name), options) for name in ("old.ptx", "new.ptx")])
     assert len(examined) == 1 and old.report.kernels[0].sites[0].wavefronts == new.report.kernels[0].sites[0].wavefronts
+
+
+def test_each_shows_its_own_source(tmp_path, examined):
+    """The headers of each release lie in a folder of their own."""
+    texts = [
+        text(**{".global .align 4 .u32 unused;": f'.file 1 "{folder}/k.cu"', "st.shared": ".loc 1 7 0\nst.shared"})
+        for folder in ("/old", "/new")
+    ]
+    found = audited(tmp_path, *texts)
+    assert len(examined) == 1
+    assert [kernel.sites[0].source.file for kernel in found] == ["/old/k.cu", "/new/k.cu"]
+    other = texts[1].replace("k.cu", "l.cu")  # the user's line may be in the name of an unknown
+    audited(tmp_path, texts[0], other)
+    assert len(examined) == 3

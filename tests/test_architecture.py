@@ -179,3 +179,11 @@ def test_the_engine_asks_for_no_instruction_set(module):
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in called}
     assert "classify" not in names, "the lifters classify"
+
+
+@pytest.mark.parametrize("module", ["pipeline/memory_sites.py", "report/local_kinds.py", "ir/operands.py"])
+def test_which_memory_an_access_is_of_is_said_by_its_operations(module):
+    """Also where it has no meaning: the lifter says so (`frontend/sass/clobber.py`); nobody takes an opcode apart."""
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    apart = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Subscript)]
+    assert not [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import ptxaudit
@@ -35,6 +37,16 @@ DATA_BRANCH = "setp.eq.u32 %p1, %r5, 7;\n@%p1 bra L;\nst.shared.u32 [%r4], %r2;\
 BARRIER_BRANCH = (
     "setp.eq.u32 %p2, %r5, 7;\nbarrier.red.or.pred %p1, 0, %p2;\n@%p1 bra L;\nst.shared.u32 [%r4], %r2;\nL:"
 )
+# By %p1, which all warps of the block share: what stands behind, on both ways and within them
+WAYS = {
+    "@%p1 bra L;\n{}\nL:": "it runs unless X is true",
+    "@!%p1 bra L;\n{}\nL:": "it runs if X is true",
+    "@%p1 bra L;\nbra M;\nL: {}\nM:": "it runs if X is true",
+    "@%p1 bra L;\n@%p3 bra M;\n{}\nL: M:": "it does not run if X is true",
+    "@!%p1 bra L;\n@%p3 bra M;\n{}\nL: M:": "it runs only if X is true",
+    "@%p3 bra M;\n@%p1 bra L;\nM: {}\nL:": "whether it runs is not known",
+    "@%p1 bra L;\nM: {}\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p4, %r9, %r5;\n@%p4 bra M;\nL:": "it runs unless X is true",
+}
 UNIFORM_PREDICATE = "setp.eq.u32 %p1, %r1, 7;\n@%p1 st.shared.u32 [%r4], %r2;"
 ONE_LANE = (
     "mad.lo.u32 %r6, %r2, %r2, %r5;\nld.global.u32 %r7, [%rd1+4];\nmul.lo.u32 %r8, %r2, %r7;\nand.b32 %r8, %r8, 252;\n"
@@ -48,15 +60,28 @@ def site(body: str, stride: int = 4, told: bool = False):
     return only
 
 
+@pytest.mark.parametrize("around", WAYS)
+def test_the_way_of_a_branch_that_leads_there_is_named(around):
+    begin = "mov.u32 %r9, 0;\nsetp.gt.u32 %p3, %r5, 9;\nsetp.eq.u32 %p2, %r5, 7;\nbarrier.red.or.pred %p1, 0, %p2;\n"
+    said = site(begin + around.format("st.shared.u32 [%r4], %r2;")).reason
+    said = re.sub(r"the answer of the barrier at PTX line \d+", "X", said)
+    assert said.startswith(WAYS[around]), said
+
+
 @pytest.mark.parametrize("stride,cost", [(4, 1), (8, 2), (128, 32)])
-@pytest.mark.parametrize("body", [DATA_BRANCH, BARRIER_BRANCH])
-def test_what_data_decides_the_number_of_is_invariant(body, stride, cost):
+@pytest.mark.parametrize(
+    "body,when,left",
+    [
+        (DATA_BRANCH, "whether it runs is not known: ", ", only how many there are is open"),
+        (BARRIER_BRANCH, "it runs unless the answer of the barrier at PTX line ", ""),
+    ],
+)
+def test_what_data_decides_the_number_of_is_invariant(body, when, left, stride, cost):
     found = site(body, stride)
     assert found.status == "invariant" and (found.per_request.low, found.per_request.high) == (cost, cost)
-    assert found.requests is None and found.wavefronts is None and "whether it runs is not known" in found.reason
+    assert found.requests is None and found.wavefronts is None and found.reason.startswith(when)
     assert found.reason.endswith(
-        f"each request with an active lane costs {cost}, only how many there are is open; the data can be given (--param"
-        " 0=@FILE)"
+        f"each request with an active lane costs {cost}{left}; the data can be given (--param 0=@FILE)"
     )
 
 

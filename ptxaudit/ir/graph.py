@@ -13,7 +13,7 @@ the instruction set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,12 +25,17 @@ from ptxaudit.ir.divergence import Divergence
 from ptxaudit.ir.nodes import Function, Reg
 from ptxaudit.ir.operands import SharedWrites
 from ptxaudit.ir.reaching import ReachingDefinitions
-from ptxaudit.ir.slices import Slice, Slicer
+from ptxaudit.ir.slices import SLICING, Slice, Slicer
+
+MOST_SLICES = 16  # of a function that are kept
 
 
 @dataclass
 class Graph(ReachingDefinitions):
-    """What is asked of one function, whichever module answers it."""
+    """What is asked of one function, whichever module answers it. too_tangled: steps after which `reducible` gave it
+    up."""
+
+    too_tangled: int | None = None
 
     def slice(
         self,
@@ -50,8 +55,23 @@ class Graph(ReachingDefinitions):
         account: pays for it. Raises Exhausted where it cannot.
         """
         account = account or self.account
-        slicer = Slicer(self, account, self.ordering, follow_loads, shared, barriers)
-        return slicer.slice(roots, tuple(whether), held)
+        roots, whether = tuple(roots), tuple(whether)
+        asked = roots, follow_loads, whether, shared, tuple(held), barriers
+        if asked in self._slices:
+            found, steps = self._slices[asked]
+            account.spend(steps, SLICING)
+            return found
+        before = account.spent
+        found = Slicer(self, account, self.ordering, follow_loads, shared, barriers).slice(roots, whether, held)
+        if len(self._slices) >= MOST_SLICES:
+            self._slices.clear()
+        self._slices[asked] = found, account.spent - before
+        return found
+
+    @cached_property
+    def _slices(self) -> dict[Hashable, tuple[Slice, int]]:
+        """Those that were asked for, which other launches ask for again; and the steps that each took."""
+        return {}
 
     @cached_property
     def ordering(self) -> frozenset[int]:

@@ -37,6 +37,11 @@ def writes_local(op: Op) -> bool:
     return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
 
 
+def accesses_local(instruction: Instruction) -> bool:
+    """It loads from local memory, or stores there, by an address of its own, whether it has a meaning or not."""
+    return any(op.space == "local" and op.name in ("load", "store", "opaque") for op in instruction.ops)
+
+
 def promised(instruction: Instruction) -> bool:
     """The code promises that nothing writes what the instruction loads."""
     return any(op.read_only for op in instruction.ops)

@@ -119,6 +119,36 @@ def _addressed_hint(reason: Reason, words: Words) -> str:
     )
 
 
+def _runs_if(reason: Reason, words: Words) -> str:
+    taken, always = reason.given
+    name = reason.unknowns[0].name if reason.unknowns else "?"
+    while name.startswith("!"):
+        name, taken = name[1:], not taken
+    if name.startswith("(") and name.endswith(")") and _closes_last(name):
+        name = name[1:-1]
+    condition = name if any(sign in name for sign in ("==", "!=", "<", ">")) else f"{called(name)} is true"
+    if always:
+        return f"it runs {'if' if taken else 'unless'} {condition}"
+    return f"it runs only if {condition}" if taken else f"it does not run if {condition}"
+
+
+def _closes_last(name: str) -> bool:
+    """The bracket that a name begins with is closed by its last one."""
+    depth = 0
+    for at, letter in enumerate(name):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return at == len(name) - 1
+    return False
+
+
+def _how_often(reason: Reason, words: Words) -> str:
+    (cost,) = reason.given
+    cause = words.cause(reason)
+    each = f"{cause}; each request with an active lane costs {f'{cost:,}' if isinstance(cost, int) else cost}"
+    return each if cause.startswith("it ") else f"{each}, only how many there are is open"
+
+
 def _cost_alike(reason: Reason, words: Words) -> str:
     return _lanes(reason, words) + ", which changes nothing for a request with an active lane"
 
@@ -245,6 +275,7 @@ class Kind(Enum):
     ENDS = Row("whether lanes end at {at} is not known: {cause}")
     MAY_END = Row("lanes may end at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
+    RUNS_IF = Row(_runs_if, names=("taken", "always"))  # of a branch that all lanes of a warp take, or none
     DIVERGED = Row("lanes may have diverged at {at}, which depends on {cause}")
     BARRIER_SHARED = Row("lanes of several groups wait at one convergence barrier: {at}")
     BARRIER_OPEN = Row("the lanes that {at} waits for are not known")
@@ -302,7 +333,7 @@ class Kind(Enum):
     DEPENDS = Row(_depends)
     LANES = Row(_lanes)
     LANES_COST_ALIKE = Row(_cost_alike)
-    HOW_OFTEN = Row("{cause}; each request with an active lane costs {cost}, only how many there are is open")
+    HOW_OFTEN = Row(_how_often, names=("cost",))
     ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, whatever its addresses are")
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_INSTRUCTIONS = 60_000  # of a function with its copies
 MOST_SPLITS = 64
+COPYING = "copying blocks of loops with several entries"
 
 
 class Reducible(Record):
@@ -42,9 +43,20 @@ def reducible(function: Function, graph: Graph, account: Account | None = None) 
     account: pays for it (None: the graph's own). Raises Exhausted where it cannot.
     """
     account = account or graph.account
+    if graph.too_tangled is not None:
+        account.spend(graph.too_tangled, COPYING)
+        return None
+    before = account.spent
+    found = _copied(function, graph, account)
+    if found is None:
+        graph.too_tangled = account.spent - before
+    return found
+
+
+def _copied(function: Function, graph: Graph, account: Account) -> Reducible | None:
     origin = [i.index for i in function.instructions]
     for _ in range(MOST_SPLITS):
-        account.spend(INSTRUCTION * len(function.instructions), "copying blocks of loops with several entries")
+        account.spend(INSTRUCTION * len(function.instructions), COPYING)
         cfg = graph.cfg.part(graph.reachable - {END}).as_networkx()
         found = _tangle(cfg, frozenset(cfg.nodes), 0)
         if found is None:

@@ -25,16 +25,6 @@ EVERY: tuple[Memory, ...] = ("shared", "global", "local")
 _ACCESSES = ("load", "store", "atom")
 _OF_PAIRS = ("cat", "extract", "add3.carry", "shf.l")
 KEEP = "halves"  # as `lanes.halves` reads it
-# Machine instructions that access global or local memory, also where the lifter does not understand one of them.
-_HEADS: dict[str, Memory] = {
-    "LDG": "global",
-    "STG": "global",
-    "ATOMG": "global",
-    "RED": "global",
-    "REDG": "global",
-    "LDL": "local",
-    "STL": "local",
-}
 
 
 def memories(space: str) -> tuple[Memory, ...]:
@@ -53,7 +43,7 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
     for i in function.instructions:
         starts.append(len(out))
         sites = [site for of in wanted if (site := site_of(i, of)) is not None]
-        if i.opcode.startswith("wmma."):  # what a fragment's access becomes has one site
+        if _without_meaning(i) is not None:  # what a fragment's access becomes has one site
             sites = sites[:1]
         for site in sites[1:]:
             out.append(_beside(i, site, len(out)))
@@ -92,17 +82,24 @@ def _site_beside(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
         if op.name in _ACCESSES and op.src and (op.space == of or op.space == "generic" and not _never(site)):
             space = of if op.space == of else "generic"
             return ir.Site(instruction.opcode, op.src[0], op.offset, space, instruction.guard, of=of)
-    if (
-        instruction.opcode.startswith("wmma.")
-        and of == "global"
-        and any(op.name == "opaque" and op.space in ("global", "generic") for op in instruction.ops)
-    ):
-        return _fragment(instruction)
-    if _HEADS.get(instruction.opcode.partition(".")[0]) == of:
-        return ir.Site(
-            instruction.opcode, ir.Unknown(f"no meaning for {instruction.opcode}", 64), 0, of, instruction.guard, of=of
-        )
-    return None
+    found = _without_meaning(instruction)
+    if found is None or found.space != of and not (found.space == "generic" and of == "global"):
+        return None
+    return ir.Site(
+        instruction.opcode,
+        found.src[0] if found.src else ir.Unknown(f"no meaning for {instruction.opcode}", 64),
+        found.offset,
+        "generic" if found.space == "generic" else of,
+        instruction.guard,
+        unscored=site.unscored if site is not None else "",
+        of=of,
+    )
+
+
+def _without_meaning(instruction: ir.Instruction) -> ir.Op | None:
+    """The access of an instruction that is one without a meaning, as lifters state it: of which the lanes' addresses
+    are not known, or, of a fragment, not one by one."""
+    return next((op for op in instruction.ops if op.name == "opaque" and op.space), None)
 
 
 def _never(site: ir.Site | None) -> bool:
@@ -118,20 +115,6 @@ def _source(site: ir.Site) -> ir.Site:
         space="global",
         source=site.address,
         source_offset=site.offset,
-        of="global",
-    )
-
-
-def _fragment(instruction: ir.Instruction) -> ir.Site:
-    op = next(op for op in instruction.ops if op.name == "opaque" and op.space in ("global", "generic"))
-    site = instruction.site
-    return ir.Site(
-        instruction.opcode,
-        op.src[0],
-        op.offset,
-        "global" if op.space == "global" else "generic",
-        instruction.guard,
-        unscored=site.unscored if site is not None else "",
         of="global",
     )
 

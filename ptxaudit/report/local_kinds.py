@@ -19,25 +19,25 @@ from ptxaudit.base.status import Status
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.call_frames import STACK_POINTER, stack_use
+from ptxaudit.ir.operands import accesses_local
 
 if TYPE_CHECKING:
     from ptxaudit.engine.answer.result import SiteResult
 
 LocalKind = Literal["spill", "frame", "array"]
-LOCAL = ("LDL", "STL")
 
 
 def local_kinds(function: ir.Function, usage: Mapping[str, Usage]) -> dict[int, LocalKind]:
     """Of machine code as the file has it: by its index, each instruction that accesses local memory, or spills
     elsewhere; those of which it is not known are left out."""
     kinds: dict[int, LocalKind] = dict.fromkeys(named_spills(function, usage), "spill")
-    if not any(i.opcode.startswith(LOCAL) for i in function.instructions):
+    if not any(map(accesses_local, function.instructions)):
         return kinds
     stack = stack_use(function)
     for routine in function.routines:
         complete = usage.get(routine.section, NOTHING_KNOWN).spilled is not None
         for i in function.instructions[routine.first : routine.end]:
-            if i.index in kinds or not i.opcode.startswith(LOCAL):
+            if i.index in kinds or not accesses_local(i):
                 continue
             if i.index in stack.frames:
                 kinds[i.index] = "frame"

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage, usage
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.operands import accesses_local
 from ptxaudit.report.local_kinds import named_spills
 from ptxaudit.report.mix import NEVER, class_of, width_of
 from ptxaudit.report.model import Spills
@@ -105,7 +106,7 @@ def _of_section(instructions: list[ir.Instruction], named: frozenset[int], taken
         if taken.spill_bytes is not None:
             stores, loads = taken.spill_bytes
             return Spills(stores, loads, stores + loads)
-        local = any(class_of(i.opcode).startswith("local-") and not i.text.startswith(NEVER) for i in instructions)
+        local = any(accesses_local(i) and not i.text.startswith(NEVER) for i in instructions)
         return None if local else Spills(0, 0, 0)
     opcodes = [i.opcode for i in instructions if i.index in named]
     stores, loads, shared = (

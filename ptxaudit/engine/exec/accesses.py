@@ -8,6 +8,7 @@ What is not known of it is a reason in the record, never a guess.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.places import Places, signed_offset
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.states import why_undecided
-from ptxaudit.engine.exec.warp_step import address_of
+from ptxaudit.engine.exec.warp_step import Participants, address_of
 from ptxaudit.engine.memory import clusters, copied
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.hardware import banks
@@ -39,6 +40,17 @@ from ptxaudit.ir.nodes import Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, first_of
 
 Visits = dict[int, np.ndarray | int]
+
+
+@dataclass(slots=True)
+class _Access:
+    """One that a cohort makes, as it sees it, and the record that it is for."""
+
+    instruction: Instruction
+    site: Site
+    cohort: Cohort
+    view: View
+    record: SiteRecord
 
 
 class Accesses:
@@ -58,98 +70,96 @@ class Accesses:
         record = self.run.records[instruction.index]
         self.run.work += REQUEST
         taking = self.places.participants(instruction, site, cohort, view)
-        active, undecided = taking.lanes, taking.undecided
-        issue = self.places.issue(cohort, active)
-        weights = issue.weights
+        issue = self.places.issue(cohort, taking.lanes)
         diverged = cohort.diverged or (self.warps.why if self.warps.is_loose(cohort) else None)
-        if self.run.round is not None and (undecided is not None or cohort.undecided or diverged):
+        uncertain = first_of(cohort.undecided, diverged)
+        if self.run.round is not None and (taking.undecided is not None or uncertain):
             raise NotAffine
-        if undecided is not None:
-            why = Reason(Kind.TAKES_PART, instruction.index, cause=why_undecided(undecided, instruction.index))
-            if not cohort.undecided and not diverged and site.space != "generic":
-                together = undecided.poison is None and squeeze(undecided).uniform and not record.access.unscored
-                most = (
-                    self._whole_cost(instruction, site, view.where(taking.decides), cohort.mask, record)
-                    if together and taking.decides is not None
-                    else None
-                )
-                record.add_maybe(active, weights, why, most)
-                return
-            record.undecided = first_of(record.undecided, why)
-            return
-        if cohort.undecided or diverged:
-            record.undecided = first_of(record.undecided, first_of(cohort.undecided, diverged))
+        if taking.undecided is not None:
+            return self._perhaps(_Access(instruction, site, cohort, view, record), taking, bool(uncertain))
+        if uncertain:
+            record.undecided = first_of(record.undecided, uncertain)
             return
         record.meeting_assumed = record.meeting_assumed or self.meeting_assumed(cohort)
         visited = self._visit(instruction.index, cohort, issue, view.rows is None)
         if self._note_place(record, site, view, issue, visited):
             return
-        trip = np.full(len(weights), visited) if isinstance(visited, int) else visited
+        trip = np.full(len(issue.weights), visited) if isinstance(visited, int) else visited
         if record.access.unscored:
-            return self._note(record.add, (active, active, weights, trip))
-        address = address_of(site, view)
-        if site.space == "generic":
-            found = clusters.located(address, active, self.run.env.spaces(instruction.index), site.of)
-            unknown = found.why or (clusters.remote(found.place, found.lanes, view) if site.of == "shared" else None)
-            if unknown is not None:
-                record.undecided = first_of(record.undecided, unknown)
-                return
-            some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
-            away = ~some & ~found.idle
-            if away.any():  # another memory: no shared access
-                self._note(Elsewhere(record).add, (weights[away], weights[away & active.any(axis=1)]))
-                if away.all():
-                    return
-                weights = np.where(away, 0, weights)
-            others = active & ~found.lanes & some[:, None]
-            if others.any():
-                self._note(Mixed(record).add, (weights, banks.passes(record.machine, record.access, others)))
-            address, active = found.place, found.lanes
+            return self._note(record.add, (issue.active, issue.active, issue.weights, trip))
+        one, address = _Access(instruction, site, cohort, view, record), address_of(site, view)
+        found = self._located(one, address, issue) if site.space == "generic" else (address, issue)
+        if found is not None:
+            address, issue = found
+            self._request(one, issue, address, trip)
+
+    def _perhaps(self, one: _Access, taking: Participants, uncertain: bool) -> None:
+        """An access of which it is not known which lanes make it. uncertain: nor which of them are together."""
+        instruction, site, record, undecided = one.instruction, one.site, one.record, taking.undecided
+        assert undecided is not None
+        why = Reason(Kind.TAKES_PART, instruction.index, cause=why_undecided(undecided, instruction.index))
+        if uncertain or site.space == "generic":
+            record.undecided = first_of(record.undecided, why)
+            return
+        together = undecided.poison is None and squeeze(undecided).uniform and not record.access.unscored
+        most = None
+        if together and taking.decides is not None:
+            most = self._whole_cost(instruction, site, one.view.where(taking.decides), one.cohort.mask, record)
+        record.add_maybe(taking.lanes, self.run.weights[one.cohort.rows], why, most)
+
+    def _located(self, one: _Access, address: Value, issue: Issue) -> tuple[Value, Issue] | None:
+        """Of a generic access: where it goes in the memory that is looked at, by the lanes that go there; None where
+        none does, or that is not known."""
+        active, weights, record, of = issue.active, issue.weights, one.record, one.site.of
+        found = clusters.located(address, active, self.run.env.spaces(one.instruction.index), of)
+        unknown = found.why or (clusters.remote(found.place, found.lanes, one.view) if of == "shared" else None)
+        if unknown is not None:
+            record.undecided = first_of(record.undecided, unknown)
+            return None
+        some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
+        away = ~some & ~found.idle
+        if away.any():  # another memory: no shared access
+            self._note(Elsewhere(record).add, (weights[away], weights[away & active.any(axis=1)]))
+            if away.all():
+                return None
+            weights = np.where(away, 0, weights)
+        others = active & ~found.lanes & some[:, None]
+        if others.any():
+            self._note(Mixed(record).add, (weights, banks.passes(record.machine, record.access, others)))
+        return found.place, Issue(found.lanes, weights, issue.warps)
+
+    def _request(self, one: _Access, issue: Issue, address: Value, trip: np.ndarray) -> None:
+        """A request at an address, for its record. trip: how often each row has made the access before."""
+        active, weights, lap = issue.active, issue.weights, self.run.round
+        instruction, site, view, record, rows = one.instruction, one.site, one.view, one.record, one.cohort.rows
         if copied.may_fill(site):
             reading = copied.reading(site, view, active)
             if reading is None:
-                if self.run.round is not None:
-                    raise NotAffine
-                return record.add_maybe(
-                    active, weights, Reason(Kind.TAKES_PART, instruction.index, cause=Reason(Kind.PREDICATE))
-                )
+                self.run.no_round()
+                why = Reason(Kind.TAKES_PART, instruction.index, cause=Reason(Kind.PREDICATE))
+                return record.add_maybe(active, weights, why)
             active = reading
         place = address  # the one that it has; below, one that costs the same
-        if address.alternatives is not None and site.source is None and site.of == "shared" and self.run.round is None:
+        if address.alternatives is not None and site.source is None and site.of == "shared" and lap is None:
             address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Reason):
-            if self.run.round is not None and not known.data:
+            if lap is not None and not known.data:
                 raise NotAffine
             self.run.account.spend(BLOCK, RUNNING)
-            return self._note(
-                Nowhere(record).add,
-                (
-                    active,
-                    weights,
-                    known,
-                    most_wavefronts(record.machine, record.access, as_unknown(address), 0, active),
-                ),
-            )
+            most = most_wavefronts(record.machine, record.access, as_unknown(address), 0, active)
+            return self._note(Nowhere(record).add, (active, weights, known, most))
         numbers, zeros, line = known
         from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             from_where = copied.sources(site, view, active)
+        shift = record.machine.invariant_shift(record.access)
         if site.of == "global":
-            moved = residues.Request(numbers, active, weights, trip, from_where, np.arange(len(cohort.rows)))
-            low, high = self.run.low[cohort.rows], self.run.high[cohort.rows]
-            return self._note_moving(
-                record,
-                address,
-                active,
-                residues.by_blocks(moved, address, low, high, record.machine.invariant_shift(record.access)),
-                zeros,
-            )
+            moved = residues.Request(numbers, active, weights, trip, from_where, np.arange(len(rows)))
+            by_blocks = residues.by_blocks(moved, address, self.run.low[rows], self.run.high[rows], shift)
+            return self._note_moving(record, address, active, by_blocks, zeros)
         filled = copied.filled(site, view, active, record.access.width) if site.of == "shared" else None
-        lap = self.run.round
-        if lap is not None and (
-            line or not lap.moves_as_a_whole(address, active, record.machine.invariant_shift(record.access))
-        ):
+        if lap is not None and (line or not lap.moves_as_a_whole(address, active, shift)):
             raise NotAffine
         self._note(record.add, (numbers, active, weights, trip, from_where, zeros, line, filled, issue.warps))
         if record.kept is not None:

@@ -181,9 +181,10 @@ class Groups:
         """It is not known which lanes of some of its warps are together."""
         return b"\1" in self.loose.tobytes() and bool(self.loose[cohort.rows].any())
 
-    def lanes_of(self, guard: Guard | None, cohort: Cohort) -> tuple[np.ndarray | None, Value | None]:
-        """(lanes in which a control guard holds or None for all, the guard if not known there)."""
-        return guard_mask(self.view(cohort), guard) if guard is not None else (None, None)
+    def lanes_of(self, guard: Guard | None, cohort: Cohort) -> tuple[np.ndarray, Value | None]:
+        """(lanes in which a control guard holds, or may; the guard if not known there)."""
+        lanes, undecided = guard_mask(self.view(cohort), guard) if guard is not None else (None, None)
+        return cohort.mask if lanes is None else lanes, undecided
 
     def others(self) -> bool:
         """There are cohorts that wait for lanes of their warps, or are suspended."""

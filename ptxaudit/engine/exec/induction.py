@@ -7,7 +7,8 @@ unknown.
 
 Both engines suppose such a form and run one trip with it: if that ends in the form for k + 1, it holds in every trip
 (Aho, Lam, Sethi, Ullman: Compilers, 2nd ed., 9.1.8). Where the supposition comes from is theirs: what the last trips
-did (`repeat`), or what the code of a trip does (`fixpoint.hypothesis`).
+did (`repeat`), or what the code of a trip does (`fixpoint.hypothesis`). With k a number, many trips are run at once
+(`side_by_side`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,9 +17,9 @@ from msgspec.structs import replace
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.engine.answer.counted import site_result
 from ptxaudit.engine.answer.kept import Keeper, Kept
-from ptxaudit.engine.answer.observe import never_there
-from ptxaudit.engine.answer.record import SiteRecord, rule_range
+from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.exec.draws import LOOKING, NotOnce, tells_blocks_apart
 from ptxaudit.engine.exec.running import NeedBlocks
@@ -278,170 +277,3 @@ def _batches(
             concrete[d] = column.astype(np.uint32)[:, None]
             low[:, d] = high[:, d] = column
         yield environment(function, launch, facts, block, concrete, len(chunk)), low, high
-
-
-def _alike(
-    answer: SiteResult, record: SiteRecord, per: tuple[int, int] | None, ideal: tuple[int, int] | None
-) -> SiteResult:
-    """The answer of a site some of whose requests are not known: all with an active lane may cost the same
-    nevertheless.
-
-    per, ideal: the ranges of the others, None where there are none.
-    """
-    unknown = record.some_each
-    if unknown is None or unknown[0] != unknown[1] or per not in (None, unknown):
-        return answer
-    known = ideal in (None, record.ideal_each)
-    return replace(
-        answer, status=Status.INVARIANT, per_request=unknown, ideal_per_request=record.ideal_each if known else None
-    ).counted()
-
-
-def site_result(index: int, record: SiteRecord) -> SiteResult:
-    """What a run says of one site."""
-    if record.access.unscored:
-        if record.undecided or record.maybe:
-            return SiteResult(index, Status.UNKNOWN, record.undecided or record.unknown)
-        if not record.requests:
-            return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence="by rule")
-        return SiteResult(
-            index,
-            Status.UNKNOWN,
-            requests=record.requests,
-            active_requests=record.active_requests,
-            meeting_assumed=record.meeting_assumed,
-        )
-    record.flush()
-    if record.undecided:
-        status = Status.DATA_DEPENDENT if record.undecided.data else Status.UNKNOWN
-        return SiteResult(index, status, record.undecided, evidence=record.evidence)
-    t = record.totals()
-    none: dict[str, Any] = {} if record.access.space == "shared" else {"lanes": 0, "lines": 0, "lines_ideal": 0}
-    if record.requests == 0 and record.elsewhere:
-        return SiteResult(
-            index,
-            Status.EXACT,
-            never_there(record.access),
-            record.elsewhere,
-            record.elsewhere_active,
-            0,
-            0,
-            0,
-            0,
-            bounds=(0, 0),
-            per_request=(0, 0),
-            ideal_per_request=(0, 0),
-            evidence=record.evidence,
-            meeting_assumed=record.meeting_assumed,
-            **none,
-        )
-    if record.requests == 0:
-        return SiteResult(
-            index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), 0, 0, 0, 0, 0, 0, evidence=record.evidence, **none
-        )
-    common: dict[str, Any] = {
-        "requests": record.requests + record.elsewhere,
-        "evidence": record.evidence,
-        "meeting_assumed": record.meeting_assumed,
-        "active_requests": None if record.maybe else record.active_requests + record.elsewhere_active,
-        "patterns": record.patterns(),
-        "distinct": len(record.scored),
-        "trips": record.trip_table(),
-    }
-    if record.access.space != "shared":
-        common |= {
-            "lanes": None if record.maybe else record.lanes,
-            "lines": t.lines if t.lines == t.lines_low and not record.unknown and not record.maybe else None,
-            "lines_ideal": t.lines_ideal,
-        }
-    least = 0 if record.elsewhere_active else None  # of requests to other memory
-    per = (
-        None
-        if t.per_low is None or t.per_high is None or t.uncounted
-        else (t.per_low if least is None else least, t.per_high)
-    )
-    ideal_per = (
-        None if t.ideal_low is None or t.ideal_high is None else (t.ideal_low if least is None else least, t.ideal_high)
-    )
-    if record.unknown:
-        low, high = t.low + record.unknown_low, t.high + record.unknown_high
-        status = Status.DATA_DEPENDENT if record.unknown.data else Status.BOUNDED
-        high += record.mixed
-        each = [p for p in (per, (record.unknown_low, record.unknown_high)) if p]
-        wide = None
-        if record.unknown_each is not None and not t.uncounted:
-            few, many = record.unknown_each if least is None else (least, record.unknown_each[1])
-            wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
-        answer = SiteResult(
-            index,
-            status,
-            record.unknown,
-            bounds=(low, high) if each and not t.uncounted else None,
-            per_request=wide,
-            **common,
-        )
-        return answer if record.mixed or t.uncounted or least is not None else _alike(answer, record, per, ideal_per)
-    common["unaligned"] = ()
-    ideal = t.ideal if t.ideal == t.ideal_most else None
-    if t.uncounted:
-        reason = several(Reason(Kind.COPY_LINES), record.loose)
-        return SiteResult(
-            index,
-            Status.BOUNDED,
-            reason,
-            line_class_max=t.line_class_max,
-            line_class_proved=t.line_class_low,
-            lines=t.lines,
-            lines_proved=t.lines_low,
-            lines_ideal=t.lines_ideal,
-            **common,
-        )
-    if record.mixed:
-        reason = several(Reason(Kind.MIXED_SPACES), record.loose)
-        wide = None if per is None else (per[0], per[1] + record.mixed_most)
-        return SiteResult(
-            index,
-            Status.BOUNDED,
-            reason,
-            bounds=(t.low, t.high + record.mixed),
-            ideal=ideal,
-            per_request=wide,
-            **common,
-        )
-    if record.residues:
-        return SiteResult(
-            index,
-            Status.CONDITIONAL,
-            record.loose,
-            bounds=(t.low, t.high),
-            ideal=ideal,
-            per_request=per,
-            ideal_per_request=ideal_per,
-            conditions=record.base_cases(),
-            **common,
-        )
-    if t.low != t.high or record.loose:
-        reason = record.loose or rule_range(record.machine, record.access) or Reason(Kind.REQUEST_RANGE)
-        return SiteResult(
-            index,
-            Status.BOUNDED,
-            reason,
-            bounds=(t.low, t.high),
-            ideal=ideal,
-            ways=None,
-            per_request=per,
-            ideal_per_request=ideal_per,
-            **common,
-        )
-    return SiteResult(
-        index,
-        Status.EXACT,
-        wavefronts=t.low,
-        ideal=t.ideal,
-        excess=t.low - t.ideal,
-        ways=t.ways,
-        bounds=(t.low, t.high),
-        per_request=per,
-        ideal_per_request=ideal_per,
-        **common,
-    )

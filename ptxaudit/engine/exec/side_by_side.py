@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import Value, same
+from ptxaudit.engine.domain.value import DTYPES, Value, known, same
 from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.induction import after_trips, moves_by, step_between
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import NeedBlocks, Run
 from ptxaudit.engine.exec.trips_as_rows import Fewer, Mark, Requests, Trips, Visits, Ways, no_request
@@ -122,10 +122,7 @@ class SideBySide:
                 return None
             elif same(value, last):
                 steps[name] = None
-            elif _number(value) and _number(last) and value.bits == last.bits and value.bits > 1:
-                step = affine.subtract(value, last)
-                if step.terms or not _number(step):
-                    return None
+            elif _number(value) and _number(last) and (step := step_between(last, value)) and not step.terms:
                 steps[name] = step
             else:
                 return None
@@ -207,8 +204,7 @@ class _Attempt:
         at = take(value, self.index)
         if step is None:
             return at
-        moved = take(step, self.index).base * self.number.astype(step.base.dtype)
-        return Value(at.base + moved, at.terms)
+        return after_trips(at, take(step, self.index), lambda bits: known(self.number.astype(DTYPES[bits])))
 
     def _mark(self, cohort: Cohort) -> bool:
         """Where `Meetings.meeting_assumed` is asked: that is known when all trips are."""
@@ -310,7 +306,7 @@ def _all_step(now: Kept, before: Kept, steps: Steps) -> bool:
 
 
 def _steps_by(now: Value, before: Value, step: Value) -> bool:
-    return _number(now) and _number(before) and now.bits == before.bits and same(affine.subtract(now, before), step)
+    return _number(now) and _number(before) and now.bits == before.bits and moves_by(before, now, step)
 
 
 def _narrow(value: Value) -> Value:

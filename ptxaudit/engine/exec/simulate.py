@@ -89,7 +89,7 @@ class Simulation(Run):
         self.repeats = Repeats(self, self.warps, self.meetings, self.accesses, self.drain)
         self.tracked = None if plan is None else TrackedMemory(self, self.warps, plan)
         self.shadow = None if self.tracked is None else self.tracked.shadow
-        env.shared = None if self.tracked is None else self.tracked.memory
+        env.shared = self.shadow if plan is not None and plan.writes.valued else None
         counters = env.facts.counters
         apart = counters is None or tells_blocks_apart((op for ops in part.ops.values() for op in ops), env)
         self.draws = None if counters is None or apart else Draws(self, self.warps, counters)

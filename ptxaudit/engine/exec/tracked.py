@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.arrays import distinct
+from ptxaudit.engine.domain.value import DTYPES
+from ptxaudit.engine.domain.value import known as known_value
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.running import Run
@@ -18,7 +20,8 @@ from ptxaudit.engine.memory.cells import Unsafe
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import FULL_MASK, pack
 from ptxaudit.engine.memory.shared import Shared
-from ptxaudit.engine.memory.tables import Plan
+from ptxaudit.engine.memory.tables import REDUCTION, Plan
+from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -27,8 +30,7 @@ class TrackedMemory:
 
     def __init__(self, run: Run, warps: Warps, plan: Plan):
         self.run, self.warps, self.plan = run, warps, plan
-        self.memory = Shared(run.env, run.low, run.high, plan, run.allow_blocks, run.account, lambda: run.round)
-        self.shadow = self.memory.shadow
+        self.shadow = Shared(run.env, run.low, run.high, plan, run.allow_blocks, run.account, lambda: run.round)
 
     def matters(self, block: int) -> bool:
         """Between the branch that ends a block and its post-dominator, something matters to what is known of shared
@@ -43,7 +45,7 @@ class TrackedMemory:
 
     def lose(self, cohort: Cohort) -> None:
         """What these warps do is not modelled: they may write anything."""
-        self.memory.lose(self.warps.view(cohort))
+        self.shadow.lose(self.warps.view(cohort))
 
     def ordered(self, cohort: Cohort, named: int) -> None:
         """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
@@ -86,6 +88,7 @@ class TrackedMemory:
                 going.append(cohort.some(go))
             if not go.all():
                 run.held.append((cohort.some(~go), at))
+        self._answer(going)
         for cohort in self.warps.choose(going) if run.explicit else going:
             self.warps.free[cohort.rows] = False
             run.push(cohort)
@@ -93,3 +96,37 @@ class TrackedMemory:
         if not run.heap and not self.warps.others():
             raise Unsafe(Reason(Kind.BARRIER_MISSED))
         return bool(run.heap)
+
+    def _answer(self, going: list[Cohort]) -> None:
+        """What a barrier that reduces predicates answers, in the blocks all of whose threads have come to it.
+
+        PTX ISA, "barrier.red": the predicates of all threads of the block are combined, and all get the result. What it
+        is of threads that have ended is not documented, nor of warps that come in parts: nothing is known of them here.
+        """
+        kind, exists = self.shadow.kind, self.run.env.exists
+        true = np.zeros(len(self.shadow.unknown), np.int64)
+        known = np.zeros_like(true)  # threads whose predicates are
+        asked: dict[str, list[tuple[Cohort, Op]]] = {}
+        for cohort in going:
+            for op in self.run.part.ops.get(cohort.pc - 1, ()):
+                if op.name == REDUCTION:
+                    asked.setdefault(op.attrs[0], []).append((cohort, op))
+                    predicate = self.warps.view(cohort).read(op.src[-1])
+                    together = not (cohort.undecided or cohort.diverged or self.warps.is_loose(cohort))
+                    if predicate.known and together:
+                        whole = (cohort.mask == exists[cohort.rows]).all(axis=1)[:, None] & cohort.mask
+                        np.add.at(known, kind[cohort.rows], whole.sum(axis=1))
+                        np.add.at(true, kind[cohort.rows], (whole & predicate.base).sum(axis=1))
+        threads = np.bincount(kind, exists.sum(axis=1), len(true)).astype(np.int64)
+        answers = {"popc": true, "or": true > 0, "and": true == threads}
+        if len(asked) > 1:
+            return  # one kind by each instruction; more are not told apart by class of blocks
+        for how, cohorts in asked.items():
+            for cohort, op in cohorts:
+                mine = kind[cohort.rows]
+                sure = (known == threads)[mine]
+                for reg in op.dst if sure.any() else ():
+                    if reg is not None and (reg.bits == 1) == (how != "popc"):
+                        value = answers[how][mine[sure], None]
+                        number = known_value(value if reg.bits == 1 else value.astype(DTYPES[reg.bits]))
+                        self.warps.view(cohort.some(sure)).write(reg, number, None)

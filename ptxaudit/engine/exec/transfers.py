@@ -150,7 +150,7 @@ class Transfers:
 
     def _open(self, c: Control, cohort: Cohort) -> None:
         lanes, undecided = self.warps.lanes_of(c.guard, cohort)
-        self.warps.open(_named(c), cohort, cohort.mask if lanes is None else lanes)
+        self.warps.open(_named(c), cohort, lanes)
         if undecided is not None:
             self.warps.undecided(_named(c), cohort)
 
@@ -160,7 +160,7 @@ class Transfers:
         if undecided is not None:
             self.warps.undecided(_named(c), cohort)
             return cohort
-        return self.run.go_on(self.warps.leave(_named(c), cohort, cohort.mask if lanes is None else lanes))
+        return self.run.go_on(self.warps.leave(_named(c), cohort, lanes))
 
     def _warpsync(self, c: Control, cohort: Cohort, pc: int) -> Cohort | None:
         """Lanes wait for those that they name. Lanes that come together go on together even if they name
@@ -188,8 +188,7 @@ class Transfers:
         they come, so that the one that is waited for can make way. (Measured: the STS after the probing loop of
         samples/hash_table is issued once for each group of lanes that leaves the loop together; and so is what follows
         a NANOSLEEP of some lanes, in kernels 9008 and 9041 of bench/adversary.)"""
-        lanes, undecided = self.warps.lanes_of(c.guard, cohort)
-        here = cohort.mask if lanes is None else lanes
+        here, undecided = self.warps.lanes_of(c.guard, cohort)
         alone = here.any(axis=1) & (self.run.alive[cohort.rows] & ~here).any(axis=1)
         if undecided is not None:
             alone = (self.run.alive[cohort.rows] & ~cohort.mask).any(axis=1) | (not is_uniform(undecided))

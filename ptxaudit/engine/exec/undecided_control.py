@@ -19,6 +19,7 @@ from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
+from ptxaudit.engine.exec.ways import Way, decided_by, runs_if, ways
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import View
@@ -49,6 +50,7 @@ class UndecidedControl:
         self.run, self.warps, self.meetings, self.tracked = run, warps, meetings, tracked
         self.undecided_exits: set[int] = set()
         self._regions: dict[int, _Region] = {}
+        self._ways: dict[int, dict[int, Way]] = {}
 
     def _region(self, block: int) -> _Region:
         """What lies between the branch that ends a block and where its ways meet."""
@@ -72,6 +74,11 @@ class UndecidedControl:
             self._regions[block] = _Region(meeting, sites, written, stores, calls)
         return self._regions[block]
 
+    def _ways_of(self, instruction: Instruction) -> dict[int, Way]:
+        if instruction.index not in self._ways:
+            self._ways[instruction.index] = ways(self.run.graph, instruction)
+        return self._ways[instruction.index]
+
     def step_over(self, instruction: Instruction, cohort: Cohort, undecided: Value | None) -> Cohort | None:
         """Go to the post-dominator. undecided None: nothing inside matters."""
         block = self.run.graph.block_of[instruction.index]
@@ -87,9 +94,13 @@ class UndecidedControl:
             why = why_undecided(undecided, instruction.index)
             if self.tracked is not None and self.tracked.matters(block):
                 self.tracked.lose(cohort)
+            unknown = decided_by(undecided) if region.sites else None
+            to = self._ways_of(instruction) if unknown is not None else {}
+            runs = Reason(Kind.RUNS, instruction.index, cause=why)
             for k in region.sites:
-                record = self.run.records[k]
-                record.undecided = first_of(record.undecided, Reason(Kind.RUNS, instruction.index, cause=why))
+                record, way = self.run.records[k], to.get(self.run.graph.block_of[k])
+                of_way = runs if way is None or unknown is None else runs_if(unknown, way, instruction.index)
+                record.undecided = first_of(record.undecided, of_way)
             self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
             yields = (
@@ -149,7 +160,7 @@ class UndecidedControl:
         if instruction.index in self.undecided_exits and cohort.undecided:
             return self.give_up(cohort, instruction.index, cohort.undecided)
         lanes, undecided = self.warps.lanes_of(c.guard, cohort)
-        some: np.ndarray = np.logical_or.reduce(cohort.mask if lanes is None else lanes, axis=1)
+        some: np.ndarray = np.logical_or.reduce(lanes, axis=1)
         if not some.all():
             self.run.push(cohort.some(~some).at(instruction.index + 1))
         if not some.any():

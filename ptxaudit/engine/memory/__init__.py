@@ -1,1 +1,1 @@
-"""Where loaded values come from: parameters, constants, given buffers, shared and local memory."""
+"""Where values are kept: registers; by one protocol parameters, constants, given buffers, shared and local memory."""

@@ -1,4 +1,4 @@
-"""Where values come from: special registers, parameters, addresses of variables.
+"""What an operand is that is no register: special registers, addresses of variables; and what a launch tells.
 
 An `Environment` describes the rows (warps) that are run together: their thread indices, which
 lanes exist, and what the launch tells. What is not specified is a `Uniform`.

@@ -1,26 +1,31 @@
 """The memory of the state space "shared", and of generic addresses that lie there, where a run follows its content.
 
-    store shared [s + 4 tid], tid ^ 1       bytes of `shadow`, by whom and when
-    x = load shared [s + 4 lane]            numbers, where they are certain
+    store shared [s + 4 tid], tid ^ 1       bytes, by whom and when
+    x = load shared [s + 4 lane]            numbers, where they are certain (`shadow` says when)
 
-One for each run that has a plan (`tables`).
+One for each run that has a plan (`tables`). Stores of unknown values, atomic operations and matrices make their bytes
+unknown; what an asynchronous copy writes stays unknown for good; a store whose place is not known makes what it can
+reach (`reach`) unknown, or all that its block has for good. A loop is closed (`repeat`) only where each round leaves
+the bytes as they were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ptxaudit.base.work import Account
-from ptxaudit.engine.domain.rounds import Round
-from ptxaudit.engine.domain.value import DTYPES, Value
+from ptxaudit.base.arrays import distinct
+from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.engine.domain.rounds import NotAffine, Round
+from ptxaudit.engine.domain.value import DTYPES, Value, known, squeeze
 from ptxaudit.engine.memory import clusters
-from ptxaudit.engine.memory.cells import Unsafe
+from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.references import Otherwise, Reference
-from ptxaudit.engine.memory.registers import Results, View, pack
-from ptxaudit.engine.memory.shadow import Shadow, Touch
+from ptxaudit.engine.memory.registers import Results, View, blend, fill, pack
+from ptxaudit.engine.memory.shadow import BYTE, FOLLOWING, PASSES, BlocksNeeded, Shadow, Touch
 from ptxaudit.engine.memory.tables import Plan
 from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX
 from ptxaudit.ir.reasons import Kind, Reason
@@ -29,7 +34,7 @@ ROW_BYTES = 16  # of a matrix
 WIDEST = 16  # bytes that a lane accesses at once
 
 
-class Shared:
+class Shared(Shadow):
     """Content that is followed, in all blocks of one run."""
 
     def __init__(
@@ -44,9 +49,8 @@ class Shared:
     ):
         """low, high, ask_for_blocks, account: as of `Shadow`. lap: the round of a loop in closed form that is tried, if
         one is."""
-        self.env, self.plan = env, plan
-        self.shadow = Shadow(env, low, high, plan.writes.valued, plan.distrusted, ask_for_blocks, account)
-        self._lap = lap
+        super().__init__(env, low, high, ask_for_blocks, account)
+        self.plan, self._lap = plan, lap
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         if not at.certain:
@@ -54,37 +58,145 @@ class Shared:
         active, all_of_them, place = self._place(at)
         if not all_of_them:
             return otherwise()
-        return self.shadow.load(
-            place, self._touch(at.view, active), at.bits, otherwise(), at.index, at.view, self._lap(), at.extended
-        )
+        defaults, lap = otherwise(), self._lap()
+        if isinstance(place, Reason) or at.bits not in DTYPES or at.bits == 1:
+            return defaults
+        if lap is not None and lap.mentions(place):
+            if any(c.known.any() for c in self.cells.values()):
+                raise NotAffine
+            return defaults
+        each = at.bits // BYTE
+        value, sure, why = self._read(at, place, self._touch(at.view, active), each * len(defaults))
+        out = []
+        for k, default in enumerate(defaults):
+            part = slice(k * each, (k + 1) * each)
+            mine: np.ndarray = np.logical_and.reduce(sure[:, :, part], axis=2)
+            word = np.ascontiguousarray(value[:, :, part]).view(DTYPES[at.bits])[:, :, 0]
+            reason = self.reasons[int(why[:, :, part][active].max(initial=NEVER))].at(at.index)
+            out.append(_joined(default, at.extended(known(word), k), mine, active, reason))
+        return tuple(out)
+
+    def _read(self, at: Reference, place: Value, touch: Touch, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the bytes that each lane loads, (n, LANES, size) arrays: what, whether that is known, and why not."""
+        places, astray = self._places(place, touch.active, size, at.view)
+        shape = (*touch.active.shape, size)
+        value, sure, why = np.zeros(shape, np.uint8), np.zeros(shape, bool), np.full(shape, NEVER, np.uint8)
+        if astray.any():
+            why[astray] = self._number(Kind.READ_UNPLACED, place.why)
+        why[self.unknown[touch.kind]] = PLACE
+        self.clock += 1
+        if at.index in self.plan.distrusted:
+            why[:] = LATER
+            return value, sure, why
+        for cells, offsets, lanes in places:
+            bytes_ = self._bytes(cells, offsets, lanes & ~self.unknown[touch.kind][:, None], touch, size)
+            read_value, read_sure, read_why, asked = cells.read(bytes_, self.clock, at.index)
+            if asked and self.ask_for_blocks:
+                raise BlocksNeeded(asked)
+            where = bytes_.lane // LANES, bytes_.lane % LANES, bytes_.byte
+            value[where], sure[where], why[where] = read_value, read_sure, read_why
+            if read_sure.any():
+                self.trusted.add(at.index)
+        return value, sure, why
 
     def store(self, at: Reference) -> None:
         active, _, place = self._place(at)
         if at.op.space == "generic" and not active.any():
             return
-        alone = self.env.cluster == clusters.ALONE
-        if isinstance(place, Reason) and not alone:
+        if isinstance(place, Reason) and self.env.cluster != clusters.ALONE:
             raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, at.index))
         values, size, lanes = self._written(at)
+        if not at.certain or at.index not in self.plan.writes.valued:
+            values = None  # what decides them is not in the slice
         if lanes < LANES:
             active = active & (np.arange(LANES) < lanes)
-        # what decides values that no plan names is not in the slice
-        certain = at.certain and at.index in self.plan.writes.valued
-        self.shadow.store(
-            place,
-            self._touch(at.view, active),
-            values if certain else None,
-            size,
-            at.index,
-            at.view,
-            self._lap(),
-            at.op.name == COPY_ASYNC,
-            lambda: self.plan.reach.of(at.index, at.op) if at.op.space == "shared" and alone else None,
-        )
+        touch, lap, lasting = self._touch(at.view, active), self._lap(), at.op.name == COPY_ASYNC
+        if not self._tracked(touch):
+            return
+        if lap is not None and (isinstance(place, Reason) or any(lap.mentions(v) for v in (place, *(values or ())))):
+            raise NotAffine
+        places, astray = self._places(place, active, size, at.view)
+        if astray.any():
+            self._astray(at, touch, astray, size, lasting)
+            if not self._tracked(touch):
+                return
+        value, is_known, blocks = _content(values, size, active.shape)
+        self.clock += 1
+        for cells, offsets, going in places:
+            bytes_ = self._bytes(cells, offsets, going & ~self.unknown[touch.kind][:, None], touch, size)
+            where = bytes_.lane // LANES, bytes_.lane % LANES, bytes_.byte
+            new, sure = value[where], is_known[where]
+            if lap is not None:
+                there, before = cells.known.reshape(-1)[bytes_.cell], cells.value.reshape(-1)[bytes_.cell]
+                follows = at.index in self.plan.writes.valued
+                if (there & ~(sure & (new == before))).any() or follows and not (sure & there).all():
+                    raise NotAffine  # the rounds do not leave the bytes as they were
+            cells.write(bytes_, self.clock, new, sure, blocks[where], lasting, self._reason(values))
+
+    def _astray(self, at: Reference, touch: Touch, lanes: np.ndarray, size: int, lasting: bool) -> None:
+        """These lanes write where it is not known, but for how far their address reaches."""
+        if self.env.cluster != clusters.ALONE:
+            raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, at.index))
+        reach = self.plan.reach.of(at.index, at.op) if at.op.space == "shared" else None
+        if reach is not None and reach.low >= 0 and (reach.name or self.env.function.absolute_shared):
+            cells = self._cells(reach.name)
+            if reach.high + size <= cells.limit:
+                return self._somewhere(cells, reach.low, reach.high + size, touch, lanes, lasting)
+        self._lose(touch, lanes)
+
+    def _somewhere(self, cells: Cells, low: int, end: int, touch: Touch, lanes: np.ndarray, lasting: bool) -> None:
+        """These lanes write somewhere between two offsets."""
+        if end > cells.size:
+            cells.grow(end)
+            self._check_size()
+        self.clock += 1
+        rows = np.flatnonzero(lanes.any(axis=1) & ~self.unknown[touch.kind])
+        for kind in distinct(touch.kind[rows]):
+            mine = rows[touch.kind[rows] == kind]
+            alone = len(mine) == 1
+            self.account.spend(PASSES * elements(end - low), FOLLOWING)
+            cell = kind * cells.size + np.arange(low, end)
+            if self._lap() is not None and cells.known.reshape(-1)[cell].any():
+                raise NotAffine
+            full: Callable[[Any, type[Any]], np.ndarray] = lambda number, dtype: np.full(len(cell), number, dtype)
+            group = np.bitwise_and.reduce(touch.group[mine[0]][lanes[mine[0]]]) if alone else 0
+            at = Bytes(
+                cell,
+                full(self.epoch[kind], np.int32),
+                full(touch.warp[mine[0]] if alone else UNORDERED, np.int16),
+                full(touch.synced[mine[0]] if alone else -1, np.int64),
+                full(group, np.uint32),
+                cell,
+                cell,
+            )
+            cells.write_diverged(
+                at, self.clock, full(0, np.uint8), full(False, bool), full(0, np.uint8), lasting, why=PLACE
+            )
 
     def lose(self, view: View) -> None:
         """What these lanes do is not modelled: they may write anything."""
-        self.shadow.lose(self._touch(view, view.mask), view.mask, self._lap())
+        self._lose(self._touch(view, view.mask), view.mask)
+
+    def _lose(self, touch: Touch, lanes: np.ndarray) -> None:
+        """These lanes write somewhere, now or later: nothing in their blocks is known any more."""
+        if self._lap() is not None:
+            raise NotAffine
+        rows = np.flatnonzero(lanes.any(axis=1) & ~self.unknown[touch.kind])
+        for kind in distinct(touch.kind[rows]):
+            mine = rows[touch.kind[rows] == kind]
+            for cells in self.cells.values():
+                self.account.spend(REQUEST + elements(cells.size), FOLLOWING)
+                seen = cells.seen[kind] >= self.epoch[kind]
+                if not seen.any():
+                    continue
+                group = np.bitwise_and.reduce(touch.group[mine][lanes[mine]])
+                behind = (cells.reader[kind] == touch.warp[mine[0]]) & (
+                    (cells.reading[kind] & group) | (cells.loaded[kind] < touch.synced[mine[0]])
+                ).astype(bool)
+                touched = seen if len(mine) > 1 else seen & ~behind
+                if touched.any():
+                    raise Unsafe(Reason(Kind.STORE_UNPLACED), frozenset(distinct(cells.by[kind][touched]).tolist()))
+            self.unknown[kind] = True
 
     def _place(self, at: Reference) -> tuple[np.ndarray, bool, Value | Reason]:
         """(lanes that go to shared memory, or may; whether all active ones do; where to, or why that is not known)."""
@@ -97,15 +209,16 @@ class Shared:
         return going, all_of_them, found.why or clusters.remote(found.place, going, at.view) or found.place
 
     def _touch(self, view: View, active: np.ndarray) -> Touch:
-        rows = np.arange(len(view.mask)) if view.rows is None else view.rows
-        return self.shadow.touch(rows, self._together(view), active)
-
-    def _together(self, view: View) -> np.ndarray:
-        """(n, LANES) the lanes, as bits, that are certainly issued together with each. In PTX only itself: the
+        """Who accesses. Lanes are certainly issued together where those of the cohort are; in PTX each is alone, as the
         compiler may move accesses of one thread past those of another."""
-        if self.env.function.explicit_reconvergence and view.exact:
-            return np.broadcast_to(pack(view.mask), view.mask.shape)
-        return np.broadcast_to(np.uint32(1) << np.arange(LANES, dtype=np.uint32), view.mask.shape)
+        rows = np.arange(len(view.mask)) if view.rows is None else view.rows
+        together = (
+            pack(view.mask)
+            if self.env.function.explicit_reconvergence and view.exact
+            else np.uint32(1) << np.arange(LANES, dtype=np.uint32)
+        )
+        group = np.broadcast_to(together, view.mask.shape)
+        return Touch(self.kind[rows], self.warp[rows], self.synced[rows], group, active)
 
     def _written(self, at: Reference) -> tuple[list[Value] | None, int, int]:
         """(values of the elements side by side, or None where they are not known; bytes a lane; lanes from 0 that
@@ -114,10 +227,48 @@ class Shared:
         op = at.op
         if op.name == "store":
             known = at.bits in DTYPES and at.bits != 1
-            return at.stored() if known else None, at.bits * (len(op.src) - 1) // 8, LANES
+            return at.stored() if known else None, at.bits * (len(op.src) - 1) // BYTE, LANES
         if op.name == STORE_MATRIX:
             return None, ROW_BYTES, op.attrs[0] if op.attrs else LANES
         site = self.env.function.instructions[at.index].site
         access = None if site is None else site.access
         width = None if access is None else access.width
         return None, width or WIDEST, LANES
+
+
+def _content(
+    values: list[Value] | None, size: int, shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the bytes that are stored, (n, LANES, size) arrays: what, whether that is known, and the dimensions of block
+    indices in it.
+    """
+    all_of_it = (*shape, size)
+    value, sure, blocks = np.zeros(all_of_it, np.uint8), np.zeros(all_of_it, bool), np.zeros(all_of_it, np.uint8)
+    at = 0
+    for v in values or ():
+        each = v.bits // BYTE
+        part = slice(at, at + each)
+        fine = np.ones(shape, bool) if v.valid is None else np.zeros(shape, bool)
+        if v.poison is not None:
+            fine &= ~v.poison
+        dims, free = np.zeros(shape, np.uint8), fine
+        for u, c in v.terms:
+            there = np.broadcast_to(c != 0, shape)
+            if u.kind == "block" and u.key[0] == "ctaid":
+                dims |= np.where(there, np.uint8(1 << u.key[1]), np.uint8(0))
+            else:
+                free = free & ~there
+            fine = fine & ~there
+        value[:, :, part] = np.ascontiguousarray(np.broadcast_to(v.base, shape)).view(np.uint8).reshape(*shape, each)
+        sure[:, :, part], blocks[:, :, part] = fine[:, :, None], np.where(free, dims, 0)[:, :, None]
+        at += each
+    return value, sure, blocks
+
+
+def _joined(default: Value, read: Value, mine: np.ndarray, active: np.ndarray, why: Reason) -> Value:
+    """`read` in the lanes `mine`, `default` in the others; what is in lanes that are not active does not matter."""
+    if not (active & ~mine).any():
+        return squeeze(fill(read, active))
+    if default.poison is not None:
+        default = Value(default.base, default.terms, default.valid, default.poison, why, default.sure)
+    return blend(default, read, mine) if (mine & active).any() else default

@@ -15,7 +15,7 @@ bulk engine, barrier objects, stores to other blocks of a cluster, calls that ar
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
@@ -42,7 +42,8 @@ from ptxaudit.ir.warp_operations import ACROSS
 LOOKING = "looking at what is read back from shared memory"
 MOST_OPERATIONS = 20_000  # looked at for what can be known
 # What looks across lanes and has a result for known sources.
-_TRACKED = (*ACROSS, "cvta", "isspacep")  # beside what has a row
+_TRACKED = (*ACROSS, "cvta", "isspacep", "bar")  # beside what has a row
+REDUCTION = "bar.red"  # what a barrier answers: how many threads of the block, whether any, whether all
 
 
 class Plan(Record):
@@ -67,22 +68,25 @@ def plan(
     """
     specified = env.facts.memory is not None
     first = graph.slice(roots, specified, whether, account, SharedWrites())
-    if not any(op.name == "load" and op.space in SHARED_SPACES for k in first.instructions for op in first.ops[k]):
+    reads = any(op.name == "load" and op.space in SHARED_SPACES for k in first.instructions for op in first.ops[k])
+    reductions = [k for k in sorted(first.instructions) if any(op.name == REDUCTION for op in first.ops[k])]
+    if not reads and not reductions:
         return None
     running = [i for i in graph.function.instructions if graph.block_of[i.index] in graph.reachable]
     writers = frozenset(i.index for i in running if _writes(i))
     account.spend(INSTRUCTION * len(running), LOOKING)
-    valued = _valued(graph, env, specified, writers, account)
-    if not valued:
+    valued = _valued(graph, env, specified, writers, account) if reads else frozenset()
+    answered = _Knowable(graph, env, specified, bool(valued), account).answers(reductions)
+    if not valued and not answered:
         return None
     if graph.loose_call is not None:
         return Reason(Kind.CALL_NOT_RESOLVED, graph.loose_call.index)
     astray = next((i for i in running if _astray(i)), None)
-    if astray is not None:
+    if astray is not None and valued:
         return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
-    writes = SharedWrites(writers, valued)
+    writes = SharedWrites(writers, valued) if valued else SharedWrites()
     barriers = _barriers(running, env)
-    part = graph.slice([*roots, *writers], specified, {*whether, *barriers}, account, writes, barriers=True)
+    part = graph.slice([*roots, *writes.writers], specified, {*whether, *barriers}, account, writes, barriers=True)
     return Plan(part, writes, barriers, Reach(graph, env))
 
 
@@ -150,12 +154,20 @@ class _Knowable:
 
     def stores(self, writers: frozenset[int]) -> frozenset[int]:
         """Those of the writers that store something known; none where there is too much to look at."""
+        stored: Callable[[Op], Sequence[Operand]] = lambda op: op.src[1:] if op.name == "store" else ()
+        return self._any_known(writers, lambda op: stored(op) if op.space in SHARED_SPACES else ())
+
+    def answers(self, reductions: Iterable[int]) -> frozenset[int]:
+        """Barriers that reduce predicates which can be known; none where there is too much to look at."""
+        return self._any_known(reductions, lambda op: op.src[-1:] if op.name == REDUCTION else ())
+
+    def _any_known(self, at: Iterable[int], values_of: Callable[[Op], Sequence[Operand]]) -> frozenset[int]:
+        """Those of the instructions with an operation one of whose values can be known."""
         instructions = self.graph.function.instructions
         values: dict[int, list[list[Place] | None]] = {}
-        for k in writers:
+        for k in at:
             for position, op in enumerate(instructions[k].ops):
-                if op.name == "store" and op.space in SHARED_SPACES:
-                    values.setdefault(k, []).extend(self._definitions(s, k, position) for s in op.src[1:])
+                values.setdefault(k, []).extend(self._definitions(s, k, position) for s in values_of(op))
         work = [d for sources in values.values() for s in sources if s is not None for d in s]
         while work:
             place = work.pop()

@@ -112,7 +112,9 @@ def barrier(o: Opcode) -> Lower | None:
         )
         e.control = ir.Control("barrier", (), e.guard, meeting=meeting)
         if "red" in o.plain:
-            e.emit("bar.red", e.targets(operands[0]), tuple(v for x in operands[1:] for v in e.everything(x)))
+            kind = next(word for word in ("popc", "and", "or") if word in o.plain)
+            sources = tuple(v for x in operands[1:] for v in e.everything(x))
+            e.emit("bar.red", e.targets(operands[0]), sources, attrs=(kind,))
 
     return lower
 

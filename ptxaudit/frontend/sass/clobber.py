@@ -85,6 +85,11 @@ WRITES = {
     "UTCBAR": "shared",
     "UGETNEXTWORKID": "shared",
 }
+# Accesses to global or local memory by an address of their own, also where one of them is not understood.
+ACCESSES = {
+    **dict.fromkeys(("LDG", "STG", "ATOMG", "RED", "REDG"), "global"),
+    **dict.fromkeys(("LDL", "STL"), "local"),
+}
 _MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
 _WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 _MEMORY_WORDS = {
@@ -122,8 +127,8 @@ def clobber(b: Builder) -> None:
     written = tuple(dict.fromkeys(r for r in written_registers(b) if r is not None))
     if written and b.root in _TEXTURE | _OTHER_MEMORY and not any(r.bits == 1 for r in written):
         loaded(b, written)
-    elif written:
-        b.emit("opaque", written, (), attrs=(b.opcode, b.refused))
+    elif written or b.root in ACCESSES:
+        b.emit("opaque", written, (), attrs=(b.opcode, b.refused), space=ACCESSES.get(b.root, ""))
     if b.root in WRITES:
         b.emit("clobber", (), (), space=WRITES[b.root])
 

@@ -219,6 +219,10 @@ def warp_sync(b: Builder) -> None:
     b.control = ir.Control(kind, until, b.guard, selector=selector)
 
 
+# What a BAR.RED leaves to B2R.RESULT: how many threads, or whether any or all of them. Each writes both.
+_COUNT, _TRUTH = ir.Reg("BAR.COUNT", 32), ir.Reg("BAR.TRUTH", 1)
+
+
 def block_barrier(b: Builder) -> None:
     """BAR.SYNC number{, threads}, .ARV, .RED; the barriers of a cluster."""
     number, threads = (
@@ -232,6 +236,9 @@ def block_barrier(b: Builder) -> None:
         else None
     )
     b.control = ir.Control("barrier", guard=b.guard, meeting=meeting)
+    if b.has("RED"):
+        kind = "popc" if b.has("POPC") else "and" if b.has("AND") else "or"
+        b.emit("bar.red", (_COUNT, _TRUTH), (b.predicate(b.operands[-1]),), attrs=(kind,))
 
 
 def _integer(operand: Operand) -> int | None:
@@ -243,7 +250,7 @@ def barrier_result(b: Builder) -> None:
     for operand in b.operands:
         destination = b.destination(operand)
         if destination is not None:
-            b.emit("bar.red", (destination,), (), destination.bits)
+            b.emit("mov", (destination,), (_TRUTH if destination.bits == 1 else _COUNT,), destination.bits)
 
 
 def set_registers(b: Builder) -> None:

@@ -106,7 +106,7 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
             unplaced.append((result.index, sentence(kept.missing if kept is not None else result.reason, function)))
             continue
         for variable, requests in _by_variable(kept.requests, function):
-            if variable == WHOLE and function.isa == "ptx":
+            if variable == WHOLE and not function.absolute_shared:
                 where = replace(where, everything=True)
                 unplaced.append((result.index, "its address is made of no variable's"))
                 continue

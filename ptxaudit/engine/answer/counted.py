@@ -1,0 +1,175 @@
+"""From the requests that a run has counted (`record`) to what it says of their site.
+
+    1024 requests, 2048 wavefronts, all known              exact
+    some of them at addresses that are not known           data-dependent or bounded, between the sums of both ends
+    whether they are made at all is not known              unknown, with the reason
+
+The strongest that holds of all requests is said; `conclusion` does the same of requests that nobody counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.observe import never_there
+from ptxaudit.engine.answer.record import SiteRecord, rule_range
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.engine.answer.totals import Totals
+from ptxaudit.ir.reasons import Kind, Reason, several
+
+NOTHING = (0, 0, 0, 0, 0, 0)  # requests, active requests, wavefronts, ideal, excess, ways
+Range = tuple[int, int] | None
+
+
+def site_result(index: int, record: SiteRecord) -> SiteResult:
+    """What a run says of one site. Raises Exhausted."""
+    if record.access.unscored:
+        return _without_rule(index, record)
+    record.flush()
+    if record.undecided:
+        status = Status.DATA_DEPENDENT if record.undecided.data else Status.UNKNOWN
+        return SiteResult(index, status, record.undecided, evidence=record.evidence)
+    if not record.requests:
+        return _never_made(index, record)
+    t = record.totals()
+    least = 0 if record.elsewhere_active else None  # of requests to other memory
+    per = None if t.uncounted else _from(t.per_low, t.per_high, least)
+    ideal_per = _from(t.ideal_low, t.ideal_high, least)
+    common = _common(record, t)
+    if record.unknown:
+        return _partly_unknown(index, record, t, per, ideal_per, common)
+    common["unaligned"] = ()
+    ideal = t.ideal if t.ideal == t.ideal_most else None
+    if t.uncounted:
+        return SiteResult(
+            index,
+            Status.BOUNDED,
+            several(Reason(Kind.COPY_LINES), record.loose),
+            line_class_max=t.line_class_max,
+            line_class_proved=t.line_class_low,
+            lines=t.lines,
+            lines_proved=t.lines_low,
+            lines_ideal=t.lines_ideal,
+            **common,
+        )
+    if record.mixed:
+        return SiteResult(
+            index,
+            Status.BOUNDED,
+            several(Reason(Kind.MIXED_SPACES), record.loose),
+            bounds=(t.low, t.high + record.mixed),
+            ideal=ideal,
+            per_request=None if per is None else (per[0], per[1] + record.mixed_most),
+            **common,
+        )
+    common |= {"bounds": (t.low, t.high), "per_request": per, "ideal_per_request": ideal_per}
+    if record.residues:
+        cases = record.base_cases()
+        return SiteResult(index, Status.CONDITIONAL, record.loose, ideal=ideal, conditions=cases, **common)
+    if t.low != t.high or record.loose:
+        reason = record.loose or rule_range(record.machine, record.access) or Reason(Kind.REQUEST_RANGE)
+        return SiteResult(index, Status.BOUNDED, reason, ideal=ideal, ways=None, **common)
+    excess = t.low - t.ideal
+    return SiteResult(index, Status.EXACT, wavefronts=t.low, ideal=t.ideal, excess=excess, ways=t.ways, **common)
+
+
+def _without_rule(index: int, record: SiteRecord) -> SiteResult:
+    """An access without a rule for its lanes: how often it was issued."""
+    if record.undecided or record.maybe:
+        return SiteResult(index, Status.UNKNOWN, record.undecided or record.unknown)
+    if not record.requests:
+        return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), *NOTHING, evidence="by rule")
+    return SiteResult(
+        index,
+        Status.UNKNOWN,
+        requests=record.requests,
+        active_requests=record.active_requests,
+        meeting_assumed=record.meeting_assumed,
+    )
+
+
+def _never_made(index: int, record: SiteRecord) -> SiteResult:
+    """No request to this memory: none at all, or all to another one."""
+    none: dict[str, Any] = {} if record.access.space == "shared" else {"lanes": 0, "lines": 0, "lines_ideal": 0}
+    none["evidence"] = record.evidence
+    if not record.elsewhere:
+        return SiteResult(index, Status.UNREACHED, Reason(Kind.NEVER_ISSUED), *NOTHING, **none)
+    return SiteResult(
+        index,
+        Status.EXACT,
+        never_there(record.access),
+        record.elsewhere,
+        record.elsewhere_active,
+        *NOTHING[2:],
+        bounds=(0, 0),
+        per_request=(0, 0),
+        ideal_per_request=(0, 0),
+        meeting_assumed=record.meeting_assumed,
+        **none,
+    )
+
+
+def _common(record: SiteRecord, t: Totals) -> dict[str, Any]:
+    """What is said of every site with requests."""
+    common: dict[str, Any] = {
+        "requests": record.requests + record.elsewhere,
+        "evidence": record.evidence,
+        "meeting_assumed": record.meeting_assumed,
+        "active_requests": None if record.maybe else record.active_requests + record.elsewhere_active,
+        "patterns": record.patterns(),
+        "distinct": len(record.scored),
+        "trips": record.trip_table(),
+    }
+    if record.access.space != "shared":
+        common |= {
+            "lanes": None if record.maybe else record.lanes,
+            "lines": t.lines if t.lines == t.lines_low and not record.unknown and not record.maybe else None,
+            "lines_ideal": t.lines_ideal,
+        }
+    return common
+
+
+def _from(low: int | None, high: int | None, least: int | None) -> Range:
+    """least: where that is less than the lower end, it is that."""
+    return None if low is None or high is None else (low if least is None else least, high)
+
+
+def _partly_unknown(
+    index: int, record: SiteRecord, t: Totals, per: Range, ideal_per: Range, common: dict[str, Any]
+) -> SiteResult:
+    """Some requests have no figure of their own."""
+    assert record.unknown is not None
+    least = 0 if record.elsewhere_active else None
+    wide = None
+    if record.unknown_each is not None and not t.uncounted:
+        few, many = record.unknown_each if least is None else (least, record.unknown_each[1])
+        wide = (min(few, per[0]), max(many, per[1])) if per else (few, many)
+    answer = SiteResult(
+        index,
+        Status.DATA_DEPENDENT if record.unknown.data else Status.BOUNDED,
+        record.unknown,
+        bounds=None if t.uncounted else (t.low + record.unknown_low, t.high + record.unknown_high + record.mixed),
+        per_request=wide,
+        **common,
+    )
+    return answer if record.mixed or t.uncounted or least is not None else _alike(answer, record, per, ideal_per)
+
+
+def _alike(
+    answer: SiteResult, record: SiteRecord, per: tuple[int, int] | None, ideal: tuple[int, int] | None
+) -> SiteResult:
+    """The answer of a site some of whose requests are not known: all with an active lane may cost the same
+    nevertheless.
+
+    per, ideal: the ranges of the others, None where there are none.
+    """
+    unknown = record.some_each
+    if unknown is None or unknown[0] != unknown[1] or per not in (None, unknown):
+        return answer
+    known = ideal in (None, record.ideal_each)
+    return replace(
+        answer, status=Status.INVARIANT, per_request=unknown, ideal_per_request=record.ideal_each if known else None
+    ).counted()

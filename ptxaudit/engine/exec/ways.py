@@ -1,0 +1,66 @@
+"""Which way of a branch that a warp takes as a whole leads to a block, and whether it always does.
+
+@p bra L; x; bra M; L: y; M: …          x runs unless p, y if p
+@p bra L; @q bra M; x; L: …             x does not run if p; whether it does otherwise, q decides
+"""
+
+from __future__ import annotations
+
+from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.value import Uniform, Value, squeeze
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Instruction
+from ptxaudit.ir.reasons import LONG_NAME, Kind, Reason
+
+
+class Way(Record):
+    """taken: the branch has to be taken, or must not; always: that is enough."""
+
+    taken: bool
+    always: bool
+
+
+def ways(graph: Graph, instruction: Instruction) -> dict[int, Way]:
+    """Block -> the way of a conditional branch that leads there, for those between it and where its ways meet to which
+    one way alone leads, and nothing else does."""
+    control = instruction.control
+    if control is None or control.kind != "branch" or len(control.targets) != 1 or control.guard is None:
+        return {}
+    block = graph.block_of[instruction.index]
+    meeting = graph.postdominators.get(block, END)
+    starts = {taken: graph.block_of[at] for taken, at in ((True, control.targets[0]), (False, instruction.index + 1))}
+    inside = {
+        taken: reached((start,), lambda b: [s for s in graph.within.successors(b) if s not in (meeting, END, block)])
+        if start != meeting
+        else set()
+        for taken, start in starts.items()
+    }
+    found: dict[int, Way] = {}
+    for taken, blocks in inside.items():
+        if any(b not in blocks and b != block for here in blocks for b in graph.before[here]):
+            continue  # ways come in from elsewhere, such as a routine that other calls share
+        own = blocks - inside[not taken]
+        always = set()
+        at = starts[taken]
+        while at in own and at not in always:
+            always.add(at)
+            at = graph.postdominators.get(at, END)
+        found |= {b: Way(taken, b in always) for b in own}
+    return found
+
+
+def decided_by(undecided: Value) -> Uniform | None:
+    """The unknown that says whether a branch is taken, if it is one and can be named; None otherwise."""
+    value = squeeze(as_unknown(undecided))
+    if not value.uniform or value.poison is not None or len(value.terms) != 1 or value.base.any():
+        return None
+    unknown, holds = value.terms[0]
+    return unknown if holds.all() and len(unknown.name) <= LONG_NAME else None
+
+
+def runs_if(unknown: Uniform, way: Way, index: int) -> Reason:
+    """Why it is not known whether something runs to which one way of the branch at `index` leads."""
+    return Reason(Kind.RUNS_IF, index, (way.taken, way.always), (unknown,))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptxaudit.engine.domain.value import Uniform, Value, known, opaque, unknown
-from ptxaudit.engine.exec.control import torn, ways
+from ptxaudit.engine.exec.control import destinations, torn
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.registers import Registers, View
 from ptxaudit.ir import graph
@@ -62,7 +62,7 @@ def test_each_active_lane_goes_one_way(kind):
         mask = RNG.random((3, LANES)) < 0.7
         p, s = RNG.random((3, LANES)) < 0.5, RNG.integers(0, 3, (3, LANES)).astype(np.uint32)
         view = seen(transfer, mask, p=known(p), s=known(s))
-        found = ways(view.env.function.instructions[1], transfer, mask, lambda: view)
+        found = destinations(view.env.function.instructions[1], transfer, mask, lambda: view)
         assert isinstance(found, list)
         assert (np.sum([lanes for _, lanes in found], axis=0) == mask).all()
         if kind == "switch":
@@ -81,11 +81,11 @@ def test_what_is_not_known_of_an_active_lane_is_handed_back(kind):
     bits = opaque(1, Reason(Kind.LOADED, 0))
     for p, s in ((bits, choice), (bits, some)):
         view = seen(transfer, mask, p=p, s=s)
-        assert isinstance(ways(view.env.function.instructions[1], transfer, mask, lambda: view), Value)
+        assert isinstance(destinations(view.env.function.instructions[1], transfer, mask, lambda: view), Value)
 
 
 def test_a_selector_that_names_no_target_is_not_known():
     transfer, mask = control("switch"), np.ones((1, LANES), bool)
     view = seen(transfer, mask, s=known(np.full((1, LANES), 7, np.uint32)))
-    found = ways(view.env.function.instructions[1], transfer, mask, lambda: view)
+    found = destinations(view.env.function.instructions[1], transfer, mask, lambda: view)
     assert isinstance(found, Value) and found.why is not None and found.why.kind is Kind.BRANCH_TARGET

@@ -64,7 +64,7 @@ def site(body: str, stride: int = 4, told: bool = False):
 def test_the_way_of_a_branch_that_leads_there_is_named(around):
     begin = "mov.u32 %r9, 0;\nsetp.gt.u32 %p3, %r5, 9;\nsetp.eq.u32 %p2, %r5, 7;\nbarrier.red.or.pred %p1, 0, %p2;\n"
     said = site(begin + around.format("st.shared.u32 [%r4], %r2;")).reason
-    said = re.sub(r"the answer of the barrier at PTX line \d+", "X", said)
+    said = re.sub(r"__syncthreads_or at PTX line \d+", "X", said)
     assert said.startswith(WAYS[around]), said
 
 
@@ -73,7 +73,7 @@ def test_the_way_of_a_branch_that_leads_there_is_named(around):
     "body,when,left",
     [
         (DATA_BRANCH, "whether it runs is not known: ", ", only how many there are is open"),
-        (BARRIER_BRANCH, "it runs unless the answer of the barrier at PTX line ", ""),
+        (BARRIER_BRANCH, "it runs unless __syncthreads_or at PTX line ", ""),
     ],
 )
 def test_what_data_decides_the_number_of_is_invariant(body, when, left, stride, cost):

@@ -359,8 +359,7 @@ def test_a_compiler_without_memory_is_a_message(monkeypatch, limit):
     monkeypatch.setattr(nvrtc_remote, "_workers", {})
     with pytest.raises(InputError) as caught:
         nvrtc.compile_source(many)
-    assert (
-        "ran out of memory" in caught.value.what and "the limit `memory of a tool`" in caught.value.hint or limit == 200
-    )
+    ended = "ran out of memory" in caught.value.what and "the limit `memory of a tool`" in caught.value.hint
+    assert ended or "libnvrtc" in caught.value.what  # how much Python itself takes differs from release to release
     for one in list(nvrtc_remote._workers.values()):
         one.close()

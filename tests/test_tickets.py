@@ -92,6 +92,16 @@ def test_each_block_draws_once(tmp_path):
         assert [status for status, *_ in figures] == ["exact", "exact"], (name, isa)
 
 
+def test_accesses_by_the_index_of_the_block_beside(tmp_path):
+    other = "out[x] = s[x * (blockIdx.x % 3 + 1)]; if (blockIdx.x > 4) out[x + 1] = s[4096 + x * 2];"
+    sums = [
+        [(str(s.status), s.requests, s.wavefronts) for s in sites]
+        for draw in (ONCE["one thread"][0], "tile = blockIdx.x;")
+        for _, sites in sorted(audited(tmp_path, {"k": other + draw}, np.zeros(1, "u4")).items())
+    ]
+    assert sums[:2] == sums[2:] and {status for sites in sums for status, *_ in sites} == {"exact"}
+
+
 def test_nothing_is_claimed_of_other_counters(tmp_path):
     kernels = {f"k{at}": draw for at, draw in enumerate(NOT_ONCE.values())}
     for key, sites in audited(tmp_path, kernels, np.zeros(2, "u4")).items():

@@ -483,7 +483,7 @@ def named(unknowns: Iterable[Unknown]) -> str:
     )
 
 
-_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|(?:vote|shfl)\.\w+) at [^\s()]+")
+_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|__syncthreads_\w+|(?:vote|shfl)\.\w+) at [^\s()]+")
 
 
 def _sources(formula: str) -> str:

@@ -94,7 +94,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
         poison = None
     elif why is None:
         why = Reason(Kind.SHUFFLE_INACTIVE, index)
-    if broadcast and (poison is not None and poison.all() or wide.valid is not None):
+    if broadcast and poison is not None and poison.all():
         return *_one_for_all(op, view.env, op.bits, index), known(np.broadcast_to(inside, (n, LANES)))
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))

@@ -21,10 +21,13 @@ from ptxaudit.ir.nodes import Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.transfers import ENDS, taken
 
-Ways = list[tuple[int, np.ndarray]]  # (an instruction, or ENDS or RETURNS; (rows, LANES) the lanes that go there)
+Destinations = list[tuple[int, np.ndarray]]
+"""An instruction, or ENDS or RETURNS, and the lanes that go there: (rows, LANES) bool."""
 
 
-def ways(instruction: Instruction, control: Control, mask: np.ndarray, see: Callable[[], View]) -> Ways | Value:
+def destinations(
+    instruction: Instruction, control: Control, mask: np.ndarray, see: Callable[[], View]
+) -> Destinations | Value:
     """What becomes of the lanes `mask`; the predicate or selector, where it is not known of them. see: what they see,
     asked for where something decides."""
     if control.kind == "switch":
@@ -39,13 +42,13 @@ def ways(instruction: Instruction, control: Control, mask: np.ndarray, see: Call
     return [(place, lanes), (instruction.index + 1, mask & ~lanes)]
 
 
-def torn(found: Ways) -> np.ndarray:
+def torn(found: Destinations) -> np.ndarray:
     """(rows,) lanes of a warp go different ways."""
     result: np.ndarray = np.sum([lanes.any(axis=1) for _, lanes in found], axis=0) > 1
     return result
 
 
-def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: View) -> Ways | Value:
+def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: View) -> Destinations | Value:
     """Lanes by the target that their selector names."""
     nowhere = opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
     value = nowhere if control.selector is None else view.read(control.selector)

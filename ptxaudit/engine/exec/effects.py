@@ -31,6 +31,8 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 _WITHOUT_RESULTS = ("store", COPY_ASYNC, STORE_MATRIX, "call", "clobber")
 
+_ASKED = {("popc",): "__syncthreads_count", ("and",): "__syncthreads_and", ("or",): "__syncthreads_or"}
+
 
 def execute(op: Op, view: View, index: int) -> None:
     """Run one operation. index: its instruction, for reasons."""
@@ -124,7 +126,7 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
             if d is None
             else symbol_of(
                 Uniform(
-                    f"answer of the barrier at {place_at(view.env, index)}",
+                    f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}",
                     d.bits,
                     key=("bar.red", index, k, view.env.serial()),
                     data=True,

@@ -67,9 +67,11 @@ def simulate(
     accesses: Mapping[int, Access],
     twins: Mapping[int, int],
     account: Account,
+    whole: bool = True,
 ) -> dict[int, SiteResult]:
     """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and
-    reads back. What the account does not pay for is unknown."""
+    reads back. What the account does not pay for is unknown. whole: what no block index decides is asked for by itself,
+    too, where blocks may draw numbers."""
     if not accesses:
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
@@ -88,10 +90,12 @@ def simulate(
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
     if open_sites:
         results |= _with_tables(replace(task, accesses=open_sites), results, account)
-    if facts.counters is not None and finished:
+    if whole and facts.counters is not None and finished:
         some = _alike_in_all_blocks(task, {i: a for i, a in open_sites.items() if _open(results[i], a)}, account)
         if some and len(some) < len(accesses):  # else that is what was run
-            results |= simulate(function, graph, launch, machine, facts, some, {i: twins[i] for i in some}, account)
+            own = {i: twins[i] for i in some}
+            found = simulate(function, graph, launch, machine, facts, some, own, account, whole=False)
+            results |= {i: r for i, r in found.items() if r.status in (Status.EXACT, Status.UNREACHED)}
     return results
 
 

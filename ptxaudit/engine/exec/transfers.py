@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.exec.control import Ways, torn, ways
+from ptxaudit.engine.exec.control import Destinations, destinations, torn
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
@@ -90,7 +90,7 @@ class Transfers:
             return self.unresolved.give_up(cohort, instruction.index, Reason(Kind.CALL_DEPTH, instruction.index))
         if not relevant and (ends or c.kind in ("branch", "switch")) and parts_if(instruction):
             return cohort.at(following) if ends else self.unresolved.step_over(instruction, cohort, None)
-        found = ways(instruction, c, cohort.mask, partial(self.warps.view, cohort))
+        found = destinations(instruction, c, cohort.mask, partial(self.warps.view, cohort))
         if ends:
             return self._end(instruction, cohort, found)
         if isinstance(found, Value):
@@ -107,7 +107,7 @@ class Transfers:
             return graph.block_of[following] if following < len(self.run.instructions) else END
         return END if c.kind == "ret" else graph.meeting.get(graph.block_of[instruction.index], END)
 
-    def _go(self, instruction: Instruction, c: Control, cohort: Cohort, found: Ways) -> Cohort | None:
+    def _go(self, instruction: Instruction, c: Control, cohort: Cohort, found: Destinations) -> Cohort | None:
         """Send lanes their ways."""
         calls, following = cohort.calls, instruction.index + 1
         parts = [(at, lanes, calls) for at, lanes in found]
@@ -135,7 +135,7 @@ class Transfers:
             self.run.push(group)
         return None
 
-    def _end(self, instruction: Instruction, cohort: Cohort, found: Ways | Value) -> Cohort | None:
+    def _end(self, instruction: Instruction, cohort: Cohort, found: Destinations | Value) -> Cohort | None:
         """Lanes end, or may."""
         if not isinstance(found, Value):
             return self.unresolved.exit(cohort, found[0][1], instruction.index + 1)

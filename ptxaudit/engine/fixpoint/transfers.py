@@ -19,7 +19,7 @@ from ptxaudit.engine.domain.value import (
     constant,
     opaque,
 )
-from ptxaudit.engine.exec.control import torn, ways
+from ptxaudit.engine.exec.control import destinations, torn
 from ptxaudit.engine.exec.states import (
     State,
     either_undecided,
@@ -146,7 +146,7 @@ class Transfers(Meets):
 
     def _send(self, block: int, last: Instruction, control: Control, state: State) -> None:
         """Lanes go where the table says (`control`); where that is not known, all of them every way."""
-        found = ways(last, control, state.mask, partial(self._view, state))
+        found = destinations(last, control, state.mask, partial(self._view, state))
         if isinstance(found, Value):
             return self._send_anyhow(block, last, control, state, found)
         diverge = bool(torn(found).any())

@@ -1,7 +1,7 @@
 """`python -m bench [NAME…]`: measures the figures that docs/speed.md quotes and holds them against their goals.
 
 Process times, so that a busy machine changes little; the best of several runs. Exit status 1 where a
-goal is missed. `--list` names the figures, `--json` is for machines, `--write` writes them all into it.
+goal is missed. `--list` names the figures, `--json` is for machines, `--write` writes their rows into the page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from bench.figures import FIGURES, Figure, as_json
 from bench.measure import CHECKOUT
 
 PAGE = CHECKOUT / "docs" / "speed.md"
-_MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
+_MARKS = re.compile(r"(<!-- bench -->\n)(.*?)(<!-- /bench -->)", re.DOTALL)
+_MEASURED_BY = re.compile(r"`python -m bench (\w+)` \|$")
 
 
 def line(figure: Figure) -> str:
@@ -28,14 +29,19 @@ def line(figure: Figure) -> str:
     )
 
 
-def table(found: dict[str, list[Figure]]) -> str:
-    """The page's table of the figures."""
-    rows = ["| figure | ratio to its goal | goal | measured by |", "|---|---|---|---|"]
+def table(found: dict[str, list[Figure]], before: str = "") -> str:
+    """The page's table of the figures. before: as it was; the rows of what was not measured now stay."""
+    kept: dict[str, list[str]] = {}
+    for row in before.splitlines():
+        if measured := _MEASURED_BY.search(row):
+            kept.setdefault(measured[1], []).append(row)
     for name, figures in found.items():
+        kept[name] = []
         for one in figures:
             goal = f"{one.goal:g} {one.unit}".strip()
-            rows.append(f"| {one.name.strip()} | {one.ratio:.2f} | {goal} | `python -m bench {name}` |")
-    return "\n".join(rows) + "\n"
+            kept[name].append(f"| {one.name.strip()} | {one.ratio:.2f} | {goal} | `python -m bench {name}` |")
+    rows = [row for name in FIGURES for row in kept.get(name, ())]
+    return "\n".join(["| figure | ratio to its goal | goal | measured by |", "|---|---|---|---|", *rows]) + "\n"
 
 
 def main() -> int:
@@ -43,10 +49,8 @@ def main() -> int:
     parser.add_argument("name", nargs="*", help=f"which: {', '.join(FIGURES)} [all]")
     parser.add_argument("--list", action="store_true", help="only name them")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write the table of docs/speed.md (of all figures)")
+    parser.add_argument("--write", action="store_true", help="write them into the table of docs/speed.md")
     options = parser.parse_args()
-    if options.write and options.name:
-        parser.error("--write is of all figures")
     if unknown := set(options.name) - set(FIGURES):
         parser.error(f"there is no figure {', '.join(sorted(unknown))}; there are {', '.join(FIGURES)}")
     if options.list:
@@ -64,7 +68,7 @@ def main() -> int:
         print(as_json(every))
     if options.write:
         PAGE.write_text(
-            _MARKS.sub(lambda marks: marks[1] + table(found) + marks[2], PAGE.read_text(encoding="utf-8")),
+            _MARKS.sub(lambda marks: marks[1] + table(found, marks[2]) + marks[3], PAGE.read_text(encoding="utf-8")),
             encoding="utf-8",
         )
     return 1 if any(figure.ratio > 1 for figure in every) else 0

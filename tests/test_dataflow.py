@@ -18,6 +18,7 @@ from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.closure import Closure
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
+from ptxaudit.ir.dataflow.digraph import Digraph, components, postorder, sorted_by_edges
 from ptxaudit.ir.dataflow.dominance import immediate_dominators
 from ptxaudit.ir.dataflow.solve import reached, solve
 from ptxaudit.ir.graph import Graph, build
@@ -53,6 +54,36 @@ def test_a_deep_graph_has_dominators_too():
         nx.DiGraph([*nx.path_graph(20_000, nx.DiGraph).edges, *((n, 20_000) for n in range(19_999))]), 0
     )
     assert found[19_999] == 19_998 and found[20_000] == 0
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_graph_is_that_of_networkx(seed):
+    rng = random.Random(seed)
+    expected = random_graph(rng)
+    graph = Digraph(expected.edges)
+    graph.add_nodes(expected)
+    for source, target in rng.sample(list(expected.edges), expected.number_of_edges() // 4):
+        expected.remove_edge(source, target)
+        graph.remove_edge(source, target)
+    assert set(graph) == set(expected) and len(graph) == len(expected)
+    assert set(graph.edges) == set(expected.edges) and graph.edge_count == expected.number_of_edges()
+    for node in expected:
+        assert set(graph.successors(node)) == set(expected.successors(node))
+        assert set(graph.predecessors(node)) == set(expected.predecessors(node))
+    ways = graph.as_networkx()
+    assert sorted(map(sorted, components(graph))) == sorted(map(sorted, nx.strongly_connected_components(ways)))
+    assert postorder(graph, 0) == list(nx.dfs_postorder_nodes(ways, 0))
+    some = set(rng.sample(list(graph), len(graph) // 2))
+    assert set(graph.part(some).edges) == set(ways.subgraph(some).edges) and set(graph.part(some)) == some
+    assert set(graph.reversed().edges) == {(target, source) for source, target in ways.edges}
+    forward = Digraph((a, b) for a, b in graph.edges if a < b)
+    assert sorted_by_edges(forward) == list(nx.lexicographical_topological_sort(forward.as_networkx()))
+
+
+def test_a_copy_of_a_graph_is_another():
+    graph = Digraph([(0, 1), (1, 2)])
+    graph.copy().remove_edge(0, 1)
+    assert graph.has_edge(0, 1) and not graph.has_edge(1, 0) and not graph.has_edge(3, 0)
 
 
 @pytest.mark.parametrize("seed", range(100))

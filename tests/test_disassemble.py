@@ -227,3 +227,15 @@ def test_the_disassembler_that_stays_says_what_one_of_its_own_does(tmp_path):
             name == "good"
         )
         assert re.sub(r"\S*/", "", served.err.replace("served.bin", name)) == re.sub(r"\S*/", "", alone.stderr)
+
+
+def test_what_the_user_says_of_the_c_librarys_memory_stays(monkeypatch):
+    given, run = [], vendor.run
+    monkeypatch.setattr(module.vendor, "run", lambda *a, more, **b: given.append(dict(more)) or run(*a, more=more, **b))
+    cubin = read_cubin(from_ptx(SMALL % (1, 5, 4)), "k")
+    monkeypatch.delenv(module.TUNABLES, raising=False)
+    first = disassemble([cubin])
+    module.kept.clear()
+    monkeypatch.setenv(module.TUNABLES, "glibc.malloc.top_pad=65536")
+    assert disassemble([cubin]) == first
+    assert [list(more) for more in given] == [[module.TUNABLES], []]

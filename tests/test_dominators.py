@@ -29,9 +29,10 @@ def random_function(rng: random.Random) -> Function:
 @pytest.mark.parametrize("seed", range(80))
 def test_dominators(seed):
     graph = build(random_function(random.Random(seed)))
-    reached = nx.descendants(graph.within, 0) | {0}
+    ways = graph.within.as_networkx()
+    reached = nx.descendants(ways, 0) | {0}
     for block in reached - {END}:
-        without = graph.within.copy()
+        without = ways.copy()
         without.remove_node(block)
         left = nx.descendants(without, 0) | {0} if block else set()
         for other in reached:

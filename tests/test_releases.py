@@ -13,8 +13,10 @@ import pytest
 from command_line import folder_with, run
 
 import ptxaudit
+from ptxaudit.base import vendor
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile import nvrtc, nvrtc_remote, toolchain_fetch, toolchains
+from ptxaudit.frontend.sass import disassemble
 from ptxaudit.report.model import SCHEMA_FILE
 
 KERNEL = """
@@ -50,6 +52,24 @@ here = folder_with({"k.cu": KERNEL})
 
 
 OLDER = ["12.9", "11.8"]
+
+
+@pytest.mark.parametrize("archs", (["sm_90"], ["sm_80", "sm_90"]))
+def test_the_disassembler_starts_once_an_architecture_whatever_releases_there_are(here, release, monkeypatch, archs):
+    releases = ["13", "12.9"]
+    for version in releases:
+        release(version)
+    disassemble.kept.clear()
+    started, run_program = [], vendor.run
+    monkeypatch.setattr(
+        vendor, "run", lambda command, *a, **more: started.append(command) or run_program(command, *a, **more)
+    )
+    named = [
+        word for kind, those in (("--toolchain", releases), ("--arch", archs)) for one in those for word in (kind, one)
+    ]
+    assert run("diff", "k.cu", *LAUNCH, *named, "--no-cache").exit_code in (0, 1)
+    programs = [command for command in started if "nvdisasm" in command[0]]
+    assert sorted(command[2] for command in programs) == [arch.upper().replace("_", "") for arch in archs]
 
 
 # --- compilers in workers -------------------------------------------------------------------

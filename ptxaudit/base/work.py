@@ -39,9 +39,13 @@ REQUEST = 50  # noted or scored, beside its lanes
 
 
 class Exhausted(Exception):
-    """An account is used up. what: the work that found it empty; limit: the account's size; unit: "steps" | "bytes"."""
+    """An account is used up. what: the work that found it empty; limit: the account's size; unit: "steps" | "bytes".
+    count: how many there were so far in this process, also those that something made do without."""
+
+    count = 0
 
     def __init__(self, what: str, limit: int, unit: str):
+        Exhausted.count += 1
         self.what, self.limit, self.unit = what, limit, unit
         super().__init__(f"{what}: more than {limit:,} {unit}")
 

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
-import networkx as nx
-
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.ir.dataflow.digraph import Digraph
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Function, Instruction
 from ptxaudit.ir.transfers import ENDS, ON, RETURNS, is_unresolved, taken
@@ -44,8 +43,8 @@ class Blocks:
     starts: list[int]  # first instruction of each block
     ends: list[int]  # one past the last
     block_of: list[int]  # instruction -> block
-    cfg: nx.DiGraph[int]
-    within: nx.DiGraph[int]  # the same, but a routine that is called from several places comes back to none of them
+    cfg: Digraph[int]
+    within: Digraph[int]  # the same, but a routine that is called from several places comes back to none of them
     calls: dict[int, int]  # block that ends in a call of such a routine -> the routine's first block
     problems: list[str] = field(default_factory=list)
     account: Account = field(default_factory=Account, compare=False, repr=False)
@@ -100,17 +99,18 @@ class Blocks:
         return replace(self, cfg=self.within)
 
     @cached_property
-    def _coming_back(self) -> nx.DiGraph[int]:
+    def _coming_back(self) -> Digraph[int]:
         """`within` without the ways into such routines: every call is one step."""
         if not self.calls:
             return self.cfg
         out = self.within.copy()
-        out.remove_edges_from(self.calls.items())
+        for call, routine in self.calls.items():
+            out.remove_edge(call, routine)
         return out
 
     @cached_property
     def reachable(self) -> frozenset[int]:
-        return frozenset(nx.descendants(self.cfg, 0) | {0})
+        return frozenset(reached((0,), self.cfg.successors))
 
     @cached_property
     def loose_call(self) -> Instruction | None:
@@ -161,7 +161,7 @@ class Blocks:
             ends = last is not None and last.kind == "ret" and last.guard is None
             return [] if ends else [s for s in self.cfg.successors(b) if s != END]
 
-        out = {b for b in self.cfg.nodes if b != END and b not in self.reachable}
+        out = {b for b in self.cfg if b != END and b not in self.reachable}
         return frozenset(out | reached(called - out, following, set(out)))
 
     def only_exits(self, block: int) -> bool:
@@ -218,23 +218,22 @@ def _flow(
     routines: list[_Routine],
     problems: list[str],
     account: Account,
-) -> nx.DiGraph[int]:
+) -> Digraph[int]:
     """Blocks and what follows them; these routines come back behind all of their calls."""
     count = len(instructions)
     behind: dict[int, set[int]] = defaultdict(set)  # ret -> where it comes back to
     for r in routines:
         for k in r.returns:
             behind[k].update(call + 1 for call in r.calls if call + 1 < count)
-    cfg: nx.DiGraph[int] = nx.DiGraph()
-    cfg.add_nodes_from(range(len(starts)))
-    cfg.add_node(END)
+    cfg: Digraph[int] = Digraph()
+    cfg.add_nodes((*range(len(starts)), END))
     for b, e in enumerate(ends):
         last = instructions[e - 1]
         for t in _successors(last, count, sorted(behind.get(last.index, ())), problems):
             cfg.add_edge(b, END if t == END else block_of[t])
     if not count:
         cfg.add_edge(0, END)
-    account.spend(INSTRUCTION * cfg.number_of_edges(), CONTROL_FLOW)
+    account.spend(INSTRUCTION * cfg.edge_count, CONTROL_FLOW)
     _join_to_end(cfg)
     return cfg
 
@@ -251,10 +250,10 @@ def _successors(last: Instruction, count: int, call_returns: list[int], problems
     return (out or [END]) + ([following] if c.guard is not None and following not in out else [])
 
 
-def _join_to_end(cfg: nx.DiGraph[int]) -> None:
+def _join_to_end(cfg: Digraph[int]) -> None:
     """Give endless loops an edge to END, so that post-dominators exist everywhere."""
-    reaches = nx.ancestors(cfg, END) | {END}
-    for b in sorted((n for n in cfg.nodes if n not in reaches), reverse=True):
+    reaches = reached((END,), cfg.predecessors)
+    for b in sorted((n for n in cfg if n not in reaches), reverse=True):
         stack = [b] if b not in reaches else []
         if stack:
             cfg.add_edge(b, END)

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-import networkx as nx
-
 from ptxaudit.base.work import INSTRUCTION
 from ptxaudit.ir.blocks import CONTROL_FLOW, END, Blocks
 from ptxaudit.ir.dataflow.dominance import immediate_dominators, tree_spans
@@ -28,7 +26,7 @@ class ControlFlow(Blocks):
 
     def _look_at_all(self) -> None:
         """Pays for something that visits every edge of the control flow."""
-        self.account.spend(INSTRUCTION * (self.cfg.number_of_nodes() + self.cfg.number_of_edges()), CONTROL_FLOW)
+        self.account.spend(INSTRUCTION * (len(self.cfg) + self.cfg.edge_count), CONTROL_FLOW)
 
     @cached_property
     def dominators(self) -> dict[int, int]:
@@ -51,7 +49,7 @@ class ControlFlow(Blocks):
     def postdominators(self) -> dict[int, int]:
         """block -> its immediate post-dominator (END at the end)."""
         self._look_at_all()
-        ipdom = immediate_dominators(_reversed(self._coming_back), END)
+        ipdom = immediate_dominators(self._coming_back.reversed(), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     @cached_property
@@ -64,24 +62,22 @@ class ControlFlow(Blocks):
         """
         self._look_at_all()
         kept = self._coming_back.copy()
-        exits = {b for b in self.cfg.nodes if b != END and self.only_exits(b)}
+        exits = {b for b in self.cfg if b != END and self.only_exits(b)}
         idom, tails = self.dominators, self._tails(exits)
         ways = []
-        for u in self.cfg.nodes:
+        for u in self.cfg:
             successors = list(self._coming_back.successors(u))
             if u == END or len(successors) < 2 or u not in idom:
                 continue
-            ending = [
-                (size, u, v) for v in dict.fromkeys(successors) if (size := self._tail(v, u, exits, tails)) is not None
-            ]
+            ending = [(size, u, v) for v in successors if (size := self._tail(v, u, exits, tails)) is not None]
             if len(ending) < len(successors):
                 ways += ending
         for _, u, v in sorted(ways):
             kept.remove_edge(u, v)
             self.account.spend(len(kept), CONTROL_FLOW)
-            if not nx.has_path(kept, u, END):
+            if END not in reached((u,), kept.successors):
                 kept.add_edge(u, v)
-        ipdom = immediate_dominators(_reversed(kept), END)
+        ipdom = immediate_dominators(kept.reversed(), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     def _tail(self, block: int, source: int, exits: set[int], tails: dict[int, int]) -> int | None:
@@ -128,7 +124,7 @@ class ControlFlow(Blocks):
         """block -> the blocks whose last instruction decides whether it runs."""
         out: dict[int, set[int]] = defaultdict(set)
         ipdom, climbed = self.postdominators, 0
-        for a in self.within.nodes:
+        for a in self.within:
             successors = list(self.within.successors(a))
             if a == END or len(successors) < 2:
                 continue
@@ -169,11 +165,3 @@ class ControlFlow(Blocks):
         """The natural loops, and how they are nested."""
         edges = [(source, head) for source, head in self.cfg.edges if head != END]
         return loops_of(edges, self.dominates, self.loop)
-
-
-def _reversed(cfg: nx.DiGraph[int]) -> nx.DiGraph[int]:
-    """All edges the other way round. (DiGraph.reverse copies what is attached to each of them deeply.)"""
-    out: nx.DiGraph[int] = nx.DiGraph()
-    out.add_nodes_from(cfg.nodes)
-    out.add_edges_from((v, u) for u, v in cfg.edges)
-    return out

@@ -17,11 +17,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import networkx as nx
-
 from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import Account
 from ptxaudit.ir.blocks import END, parts_if
+from ptxaudit.ir.dataflow.digraph import Digraph
 from ptxaudit.ir.divergence import Divergence
 from ptxaudit.ir.nodes import Function, Reg
 from ptxaudit.ir.operands import SharedWrites
@@ -139,5 +138,5 @@ def build(function: Function, account: Account | None = None) -> Graph:
 def flat(function: Function) -> Graph:
     """All instructions in one block, for who does not look at the control flow."""
     count = len(function.instructions)
-    cfg = nx.DiGraph([(0, END)])
+    cfg = Digraph([(0, END)])
     return Graph(function, [0], [count], [0] * count, cfg, cfg, {})

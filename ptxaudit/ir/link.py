@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-import networkx as nx
 from msgspec.structs import replace
 
 from ptxaudit.base.quiet import no_collection
@@ -23,6 +22,7 @@ from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.ir import frames
 from ptxaudit.ir.aborts import without_aborts
 from ptxaudit.ir.blocks import inside
+from ptxaudit.ir.dataflow.digraph import Digraph, components
 from ptxaudit.ir.dispatch import of_machine_code, with_choices
 from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Module, Op, Operand, Reg, Site
 from ptxaudit.ir.targets import entered
@@ -194,11 +194,11 @@ def _cycles_within(instructions: list[Instruction], account: Account) -> set[int
         for i in instructions
         if i.control is not None and i.control.kind == "call" and i.control.targets
     }
-    calls: nx.DiGraph[int] = nx.DiGraph()
+    calls: Digraph[int] = Digraph()
     for start in starts:
         body = _body(instructions, start)
         account.spend(INSTRUCTION * len(body), COPYING)
-        calls.add_edges_from(
+        calls.add_edges(
             (start, c.targets[0])
             for k in body
             if (c := instructions[k].control) is not None and c.kind == "call" and c.targets
@@ -206,11 +206,9 @@ def _cycles_within(instructions: list[Instruction], account: Account) -> set[int
     return _again(calls)
 
 
-def _again(calls: nx.DiGraph[Name]) -> set[Name]:
+def _again(calls: Digraph[Name]) -> set[Name]:
     """The nodes of a call graph that a way leads back to."""
-    return {
-        f for part in nx.strongly_connected_components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)
-    }
+    return {f for part in components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)}
 
 
 def _body(instructions: list[Instruction], start: int) -> set[int]:
@@ -241,8 +239,8 @@ def _cycles(module: Module, kernel: Function) -> dict[str, int]:
     """The functions that a chain of calls from the kernel enters again -> a number, the same for those that do so
     together.
     """
-    calls: nx.DiGraph[str] = nx.DiGraph()
-    calls.add_node(kernel.name)
+    calls: Digraph[str] = Digraph()
+    calls.add_nodes((kernel.name,))
     waiting = [kernel]
     while waiting:
         function = waiting.pop()
@@ -253,12 +251,7 @@ def _cycles(module: Module, kernel: Function) -> dict[str, int]:
                     waiting.append(callee)
                 calls.add_edge(function.name, callee.name)
     again = _again(calls)
-    return {
-        name: number
-        for number, part in enumerate(nx.strongly_connected_components(calls))
-        for name in part
-        if name in again
-    }
+    return {name: number for number, part in enumerate(components(calls)) for name in part if name in again}
 
 
 def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-import networkx as nx
-
 from ptxaudit.base.work import INSTRUCTION
 from ptxaudit.ir.blocks import CONTROL_FLOW, END
 from ptxaudit.ir.control_flow import ControlFlow
@@ -129,7 +127,7 @@ class ReachingDefinitions(ControlFlow):
         """routine's first block -> the registers that are written in it, or in what it calls."""
         out = {}
         for start in set(self.calls.values()):
-            blocks = nx.descendants(self.within, start) | {start}
+            blocks = reached((start,), self.within.successors)
             out[start] = frozenset(
                 d.name
                 for b in blocks
@@ -148,7 +146,7 @@ class ReachingDefinitions(ControlFlow):
         for start in set(self.calls.values()):
             last = [
                 self.function.instructions[self.ends[b] - 1]
-                for b in nx.descendants(self.within, start) | {start}
+                for b in reached((start,), self.within.successors)
                 if b != END
             ]
             ends = [
@@ -163,5 +161,5 @@ class ReachingDefinitions(ControlFlow):
         return frozenset(
             start
             for start in set(self.calls.values())
-            if not self.yielding.isdisjoint(nx.descendants(self.within, start) | {start})
+            if any(block in self.yielding for block in reached((start,), self.within.successors))
         )

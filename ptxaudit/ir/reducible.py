@@ -10,8 +10,8 @@ ptxas makes such loops when it rotates one into the end of another; PTX and C ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-import networkx as nx
 from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
@@ -20,6 +20,9 @@ from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.graph import Graph, build
 from ptxaudit.ir.nodes import Control, Function, Instruction
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MOST_INSTRUCTIONS = 60_000  # of a function with its copies
 MOST_SPLITS = 64
@@ -54,7 +57,7 @@ def _copied(function: Function, graph: Graph, account: Account) -> Reducible | N
     origin = [i.index for i in function.instructions]
     for _ in range(MOST_SPLITS):
         account.spend(INSTRUCTION * len(function.instructions), COPYING)
-        cfg = graph.cfg.subgraph(graph.reachable - {END})
+        cfg = graph.cfg.part(graph.reachable - {END}).as_networkx()
         found = _tangle(cfg, frozenset(cfg.nodes), 0)
         if found is None:
             return Reducible(function, graph, origin)
@@ -72,6 +75,8 @@ def _tangle(
     cfg: nx.DiGraph[int], nodes: frozenset[int], entry: int | None
 ) -> tuple[frozenset[int], frozenset[int]] | None:
     """(blocks, entries) of an outermost loop with several entries."""
+    import networkx as nx
+
     sub = cfg.subgraph(nodes)
     for members in nx.strongly_connected_components(sub):
         if len(members) == 1:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-import networkx as nx
-
 from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.digraph import Digraph, components, sorted_by_edges
 
 Element: TypeAlias = "int | tuple[int, Order]"  # of an order: a block, or a loop, of a head and the order of the rest
 Order = list[Element]
@@ -48,7 +47,7 @@ def blocks_of(elements: Iterable[Element]) -> set[int]:
     return out
 
 
-def weak_order(graph: nx.DiGraph[int], root: int) -> Order | None:
+def weak_order(graph: Digraph[int], root: int) -> Order | None:
     """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop; END left out.
 
     None when a loop has several entries.
@@ -56,19 +55,19 @@ def weak_order(graph: nx.DiGraph[int], root: int) -> Order | None:
     return _order(graph, graph, root)
 
 
-def _order(graph: nx.DiGraph[int], part: nx.DiGraph[int], entry: int | None) -> Order | None:
+def _order(graph: Digraph[int], part: Digraph[int], entry: int | None) -> Order | None:
     """The order of a part of the graph. (That END may be in it changes nothing: it leads nowhere.)"""
-    loops = {min(c): c for c in nx.strongly_connected_components(part) if len(c) > 1 or part.has_edge(*c, *c)}
+    loops = {min(c): c for c in components(part) if len(c) > 1 or part.has_edge(*c, *c)}
     if not loops:
-        return [b for b in nx.lexicographical_topological_sort(part) if b != END]
+        return [b for b in sorted_by_edges(part) if b != END]
     place = {
         b: first for first, loop in loops.items() for b in loop
     }  # a loop is one node, in the place of its first block
-    folded: nx.DiGraph[int] = nx.DiGraph()
-    folded.add_nodes_from(place.get(b, b) for b in part)
-    folded.add_edges_from((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
+    folded: Digraph[int] = Digraph()
+    folded.add_nodes(place.get(b, b) for b in part)
+    folded.add_edges((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
     out: Order = []
-    for b in nx.lexicographical_topological_sort(folded):
+    for b in sorted_by_edges(folded):
         if b in loops:
             element = _loop_order(graph, loops[b], entry)
             if element is None:
@@ -79,14 +78,14 @@ def _order(graph: nx.DiGraph[int], part: nx.DiGraph[int], entry: int | None) -> 
     return out
 
 
-def _loop_order(graph: nx.DiGraph[int], loop: set[int], entry: int | None) -> tuple[int, Order] | None:
+def _loop_order(graph: Digraph[int], loop: set[int], entry: int | None) -> tuple[int, Order] | None:
     """(head, the order of the rest) of a strongly connected part; None when it has several entries."""
     heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
     if len(heads) != 1:
         return None
     rest = loop.difference(heads)
-    body: nx.DiGraph[int] = nx.DiGraph()  # (a view of a part asks its filter at every step)
-    body.add_nodes_from(rest)
-    body.add_edges_from((b, s) for b in rest for s in graph.successors(b) if s in rest)
+    body: Digraph[int] = Digraph()
+    body.add_nodes(rest)
+    body.add_edges((b, s) for b in rest for s in graph.successors(b) if s in rest)
     order = _order(graph, body, None) if rest else []
     return None if order is None else (heads[0], order)

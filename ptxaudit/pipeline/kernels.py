@@ -33,6 +33,7 @@ from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.link import link
 from ptxaudit.ir.local_memory import LocalAccess, lane_indexed
 from ptxaudit.ir.neighbours import Run, neighbours
+from ptxaudit.pipeline.answers import Answers, Question, current
 from ptxaudit.pipeline.collect import Part, Progress, silent
 from ptxaudit.pipeline.loading import Loaded
 from ptxaudit.pipeline.memory_sites import memories, with_sites
@@ -85,6 +86,7 @@ def examine_kernels(
 
     What goes wrong is added to the problems of `part`, and the next thing is taken.
     """
+    answers = current()
     for content, loaded in files:
         for module, kernel in _chosen(loaded.modules, options, content):
             with part.collecting(content.path, kernel.name):
@@ -103,7 +105,7 @@ def examine_kernels(
                 for launch in launches or [None]:
                     progress(f"{content.path}: {function.name}")
                     with part.collecting(content.path, function.name):
-                        result = _evaluate(prepared, machine, launch, aligned, options)
+                        result = _evaluate(prepared, machine, launch, aligned, options, answers)
                         entry = kernel_entry(
                             function,
                             result,
@@ -164,7 +166,12 @@ def _prepared(module: ir.Module, kernel: ir.Function, machine: Machine, account:
 
 
 def _evaluate(
-    prepared: _Prepared, machine: Machine, launch: Launch | None, aligned: dict[str, int], options: Options
+    prepared: _Prepared,
+    machine: Machine,
+    launch: Launch | None,
+    aligned: dict[str, int],
+    options: Options,
+    answers: Answers,
 ) -> KernelResult:
     """The lane engine's answer, and what to tell where it has none."""
     function, flow = prepared.function, prepared.flow
@@ -172,10 +179,15 @@ def _evaluate(
         launch.buffer(function)  # wrong parameters are wrong also where no site reads them
     if prepared.spent is not None and not prepared.whole:
         return engine.not_begun(function, prepared.spent)
-    account = prepared.account.begun()
-    facts = Facts(aligned, keep=options.keep or options.fixes, seen=options.patterns)
-    result = engine.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
-    return with_questions(result, function, flow, machine, launch, account)
+
+    def examine() -> KernelResult:
+        account = prepared.account.begun()
+        facts = Facts(aligned, keep=options.keep or options.fixes, seen=options.patterns)
+        result = engine.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
+        return with_questions(result, function, flow, machine, launch, account)
+
+    question = Question(function, machine, launch, aligned, options.patterns, options.keep or options.fixes)
+    return answers.answer(question, prepared.account, examine)
 
 
 def _notes(launch: Launch | None, function: ir.Function) -> tuple[str, ...]:

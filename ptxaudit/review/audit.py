@@ -20,6 +20,7 @@ from ptxaudit.frontend.inputs import check_kind, why_unreadable
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.recorded.folder import command_of
 from ptxaudit.frontend.source_files import Roots
+from ptxaudit.pipeline.answers import sharing
 from ptxaudit.pipeline.collect import Part, Progress, name_of, silent, unmatched
 from ptxaudit.pipeline.examine import check_machine, ready
 from ptxaudit.report.model import Input, Problem, Report, Tool
@@ -76,10 +77,11 @@ def run(
     as it is there, and at the end with one of what is of no file."""
     parts = []
     roots = Roots.of(inputs, options.source_root)
-    for part in _each_part(inputs, options, roots, progress, keep, executor, some=done is not None):
-        parts.append(part)
-        if done is not None:
-            done(report_of([part], roots))
+    with sharing():
+        for part in _each_part(inputs, options, roots, progress, keep, executor, some=done is not None):
+            parts.append(part)
+            if done is not None:
+                done(report_of([part], roots))
     failed = any(part.failed for part in parts)
     problems = () if failed else [Problem.of(error) for error in unmatched([(options, parts)])]
     if done is not None and problems:

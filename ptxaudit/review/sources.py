@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.answers import sharing
 from ptxaudit.pipeline.collect import Part, Progress, silent
-from ptxaudit.review import fingerprint
-from ptxaudit.review.result_cache import NOTHING, ResultCache
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.compile.compiled import Compiled
     from ptxaudit.pipeline.kernels import Keep
     from ptxaudit.pipeline.machine_code import Code
+    from ptxaudit.review.result_cache import Found, ResultCache
 
 
 class Source(Record):
     """A source that was compiled. compiled: None where it does not compile, which is then a problem of the part;
-    began: the moment before.
+    began: the moment before, None where nothing is kept.
     """
 
     content: Content
     options: Options
     part: Part
     compiled: Compiled | None
-    began: int
+    began: int | None
 
 
 def compiled_source(content: Content, options: Options, progress: Progress = silent) -> Source:
@@ -43,7 +43,7 @@ def compiled_source(content: Content, options: Options, progress: Progress = sil
 
     check_machine(options)
     ready(options)
-    began, part, compiled = fingerprint.moment(), Part(), None
+    began, part, compiled = _moment() if options.cache else None, Part(), None
     progress(f"compiling {content.path}" + (f" with CUDA {options.toolchain}" if options.toolchain else ""))
     with part.collecting(content.path):
         compiled = compiled_of(content, options)
@@ -60,23 +60,43 @@ def audited(
     taken. results: what is kept under the options of all of them, where it is open already.
     """
     keeps = keeps or [None for _ in sources]
-    caches = [results or ResultCache(source.options) if source.options.cache else None for source in sources]
+    caches = [results or _cache(source) for source in sources]
     found = [
-        NOTHING if cache is None or source.compiled is None else cache.get_compiled(source.content, source.compiled)
+        None if cache is None or source.compiled is None else cache.get_compiled(source.content, source.compiled)
         for source, cache in zip(sources, caches, strict=True)
     ]
     parts = [
-        source.part if source.compiled is None else kept.part if keep is None else None
+        source.part if source.compiled is None else kept.part if kept is not None and keep is None else None
         for source, kept, keep in zip(sources, found, keeps, strict=True)
     ]
     code = _disassembled([source for source, part in zip(sources, parts, strict=True) if part is None])
-    for at, source in enumerate(sources):
-        if parts[at] is None:
-            part = _examined(source, next(code), progress, keeps[at])
-            if (cache := caches[at]) is not None and (key := found[at].key) is not None:
-                cache.put(key, source.content.path, part, source.began)
-            parts[at] = part
+    with sharing():
+        for at, source in enumerate(sources):
+            if parts[at] is None:
+                part = _examined(source, next(code), progress, keeps[at])
+                _keep(caches[at], found[at], source, part)
+                parts[at] = part
     return [part for part in parts if part is not None]
+
+
+def _moment() -> int:
+    from ptxaudit.review import fingerprint
+
+    return fingerprint.moment()
+
+
+def _cache(source: Source) -> ResultCache | None:
+    """What is kept under the options of a source; nothing is imported for --no-cache."""
+    if not source.options.cache:
+        return None
+    from ptxaudit.review.result_cache import ResultCache
+
+    return ResultCache(source.options)
+
+
+def _keep(cache: ResultCache | None, found: Found | None, source: Source, part: Part) -> None:
+    if cache is not None and found is not None and found.key is not None and source.began is not None:
+        cache.put(found.key, source.content.path, part, source.began)
 
 
 def _disassembled(sources: Sequence[Source]) -> Iterator[Code | None]:

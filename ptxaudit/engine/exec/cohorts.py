@@ -52,7 +52,7 @@ class Cohort:
 
 def merged(a: Cohort, b: Cohort) -> Cohort:
     """Two cohorts at one place, with warps that have lanes in both."""
-    rows = np.union1d(a.rows, b.rows)
+    rows = distinct(np.concatenate([a.rows, b.rows]))
     mask = np.zeros((len(rows), LANES), bool)
     mask[np.searchsorted(rows, a.rows)] |= a.mask
     mask[np.searchsorted(rows, b.rows)] |= b.mask

@@ -91,7 +91,7 @@ class Run:
         while self.heap and self.heap[0][0] == place:
             item = heapq.heappop(self.heap)
             other = item[2]
-            together = np.intersect1d(other.rows, cohort.rows).size > 0
+            together = np.isin(other.rows, cohort.rows).any()
             if not together and other.state != cohort.state:
                 kept.append(item)
             elif together:

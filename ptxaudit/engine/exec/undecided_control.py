@@ -7,7 +7,6 @@ Behind it counts are upper bounds, or not known; the answer for those is left to
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 
 from ptxaudit.base.records import Record
@@ -25,6 +24,7 @@ from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Control, Instruction, Op, Reg
 from ptxaudit.ir.operands import writes_local
 from ptxaudit.ir.reasons import Kind, Reason, first_of
@@ -145,7 +145,7 @@ class UndecidedControl:
         """These warps are not modelled further: no count of what lies ahead is certain."""
         self.lose(cohort)
         block = self.run.graph.block_of[index]
-        ahead = nx.descendants(self.run.graph.cfg, block) | {block}
+        ahead = reached((block,), self.run.graph.cfg.successors)
         self.enter_hidden(self._first_unresolved(set(self.run.graph.cfg) if cohort.calls else ahead))
         for k, record in self.run.records.items():
             if cohort.calls or self.run.graph.block_of[k] in ahead:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, reduce
 from operator import or_
 
-import networkx as nx
 import numpy as np
 
 from ptxaudit.base.records import Record
@@ -20,6 +19,7 @@ from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
 from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
 from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.digraph import Digraph, postorder
 from ptxaudit.ir.dataflow.dominance import immediate_dominators, tree_spans
 from ptxaudit.ir.dataflow.solve import reached, solve
 from ptxaudit.ir.graph import Graph
@@ -193,12 +193,12 @@ class Paths:
                     names[LOCAL] = None
         return tuple(names)
 
-    def _reduced_cfg(self) -> nx.DiGraph[int]:
+    def _reduced_cfg(self) -> Digraph[int]:
         """The control flow with branches that decide nothing taken out."""
-        g: nx.DiGraph[int] = nx.DiGraph()
+        g: Digraph[int] = Digraph()
         for b in sorted(reached((0,), lambda b: self.successors(b) if b != END else ()) - {END}):
-            g.add_node(b)
-            g.add_edges_from((b, s) for s in self.successors(b))
+            g.add_nodes((b,))
+            g.add_edges((b, s) for s in self.successors(b))
         return g
 
     def carried(self) -> Paths | None:
@@ -267,7 +267,7 @@ class Paths:
         kills: dict[int, set[str]] = {}
         found: dict[str, None] = {}
         self.account.spend(INSTRUCTION * len(self.part.instructions), ORDERING)
-        for b in self.reduced.nodes:
+        for b in self.reduced:
             reads[b], kills[b] = self._reads_and_kills(b, found)
         entering_somewhere: set[str] = set().union(*reads.values())
         names = [
@@ -278,7 +278,7 @@ class Paths:
         used = {b: bits(some) for b, some in reads.items()}
         kept = {b: ~bits(some & entering_somewhere) for b, some in kills.items()}
         live = dict(used)
-        order = list(nx.dfs_postorder_nodes(self.reduced, 0))  # what follows comes first
+        order = postorder(self.reduced, 0)  # what follows comes first
         before = {b: list(self.reduced.predecessors(b)) for b in order}
         after = {b: list(self.reduced.successors(b)) for b in order}
 

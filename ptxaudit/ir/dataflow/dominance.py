@@ -9,10 +9,10 @@ many places.)
 
 from __future__ import annotations
 
-import networkx as nx
+from ptxaudit.ir.dataflow.digraph import Digraph
 
 
-def immediate_dominators(graph: nx.DiGraph[int], root: int) -> dict[int, int | None]:
+def immediate_dominators(graph: Digraph[int], root: int) -> dict[int, int | None]:
     """node -> the last one that every way from the root to it leads through; None for the root. Nodes that are not
     reached are left out.
     """
@@ -39,7 +39,7 @@ def immediate_dominators(graph: nx.DiGraph[int], root: int) -> dict[int, int | N
     return {node: order[dominator[n]] if n else None for n, node in enumerate(order)}
 
 
-def _depth_first(graph: nx.DiGraph[int], root: int) -> tuple[list[int], list[int]]:
+def _depth_first(graph: Digraph[int], root: int) -> tuple[list[int], list[int]]:
     """The nodes in the order in which a search comes to them, and for each the number of the one it came from."""
     order, parent, seen = [root], [0], {root}
     stack = [(0, iter(graph.successors(root)))]

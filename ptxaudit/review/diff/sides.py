@@ -17,6 +17,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import Content, read
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
+from ptxaudit.pipeline.answers import sharing
 from ptxaudit.pipeline.code_lines import CodeBook
 from ptxaudit.pipeline.collect import Part, Progress, silent, unmatched
 from ptxaudit.report.model import Problem, Report
@@ -73,7 +74,8 @@ def audit_sides(sides: Sequence[Side], progress: Progress = silent, code: bool =
             content = read(sides[0].path)
             if content.kind == "cuda":
                 return _compiled_together(content, sides, progress, code)
-    return [_or_error(audit_side, side, progress, code) for side in sides]
+    with sharing():
+        return [_or_error(audit_side, side, progress, code) for side in sides]
 
 
 def _or_error(function: Callable[..., Result], *arguments: Any) -> Result | InputError:

@@ -1,0 +1,197 @@
+"""Answers that equal functions share: code that several files, architectures or releases have is examined once.
+
+    with sharing():
+        answer(question, examine)      examine() the first time, then what it gave
+
+A function is equal to another where all is that the analysis sees: operations, places, variables, the user's lines (of
+a source, `placed` and `reasons` tell no more), and of the architecture the machine's rules. An answer that some account
+did not pay for whole is of that account alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from ptxaudit.base.places import line_of
+from ptxaudit.base.records import Record
+from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.frontend.launch.buffers import Buffer
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.ir.nodes import Address, Function, Instruction, Operand, Variable
+
+if TYPE_CHECKING:
+    from ptxaudit.engine.answer.result import KernelResult
+
+MOST_KEPT = 20_000  # instructions of the functions whose answers are kept: each takes about a kilobyte
+MOST_BYTES = 1 << 20  # of the requests that come with an answer that is kept
+_OF_MACHINE = ("name", "title", "archs", "sources", "notes")  # what a machine says of itself, which decides no figure
+
+
+class _Key:
+    """A value that is hashed once: a function is thousands of them."""
+
+    __slots__ = ("_hash", "_value")
+
+    def __init__(self, value: Hashable) -> None:
+        self._value, self._hash = value, hash(value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self._value == other._value if isinstance(other, _Key) else NotImplemented
+
+
+class Question(Record):
+    """What an answer is made of. seen, keep: of the requests of its sites, what `Facts` says."""
+
+    function: Function
+    machine: Machine
+    launch: Launch | None
+    aligned: Mapping[str, int]
+    seen: bool = False
+    keep: bool = False
+
+    @property
+    def key(self) -> _Key:
+        """Equal for questions with one answer, where their machines are alike. Raises TypeError where there is none."""
+        instructions = self.function.instructions
+        lines = {i.source: line_of(i.source) for i in instructions if i.source is not None}
+        sources = tuple(None if i.source is None else lines[i.source] for i in instructions)
+        plain = tuple(i if i.source is None else replace(i, source=None) for i in instructions)
+        function = replace(self.function, arch="", instructions=plain, variables=self._variables)
+        return _Key((function, sources, _plain(self.launch), _plain(self.aligned), self.seen, self.keep))
+
+    @property
+    def _variables(self) -> tuple[Variable, ...]:
+        """Without those of global memory that neither the code nor the launch names, of which a library's headers bring
+        hundreds; by their names, as files list them in any order. But tables of functions are given addresses in
+        turn."""
+        variables = self.function.variables
+        if any(variable.around is not None for variable in variables):
+            return variables
+        if self.launch is None or not self.launch.symbols:
+            named = {o.name for i in self.function.instructions for o in _operands(i) if isinstance(o, Address)}
+            variables = tuple(v for v in variables if v.space != "global" or v.address is not None or v.name in named)
+        return tuple(sorted(variables, key=lambda variable: (variable.space, variable.name)))
+
+    @property
+    def refused(self) -> bool:
+        """The answer names the machine: it has no rule for an access."""
+        accesses = {i.site.access for i in self.function.instructions if i.site is not None}
+        return any(access is not None and self.machine.refusal(access) for access in accesses)
+
+
+class _Kept(Record):
+    """question: keeps alive what the key tells by where it is. began: the account, before."""
+
+    question: Question
+    result: KernelResult
+    began: Account
+
+
+class Answers:
+    """What was found of the functions that were examined last."""
+
+    def __init__(self) -> None:
+        self._kept: dict[_Key, list[_Kept]] = {}
+        self._instructions = 0
+
+    def answer(self, question: Question, account: Account, examine: Callable[[], KernelResult]) -> KernelResult:
+        """What `examine` gives, or gave of an equal question. account: with which it begins."""
+        try:
+            key = question.key
+        except TypeError:  # something in it cannot be compared
+            return examine()
+        for kept in self._kept.get(key, ()):
+            if _alike(kept.question, question) and _pays(account, kept.began):
+                self._kept[key] = self._kept.pop(key)  # the last to go
+                return kept.result
+        before = Exhausted.count
+        result = examine()
+        if Exhausted.count == before:
+            self._keep(key, _Kept(question, result, account))
+        return result
+
+    def _keep(self, key: _Key, kept: _Kept) -> None:
+        size = len(kept.question.function.instructions)
+        if size > MOST_KEPT or _bytes(kept.result) > MOST_BYTES:
+            return
+        self._kept.setdefault(key, []).append(kept)
+        self._instructions += size
+        while self._instructions > MOST_KEPT:
+            oldest = next(iter(self._kept))
+            self._instructions -= sum(len(one.question.function.instructions) for one in self._kept.pop(oldest))
+
+
+_current: ContextVar[Answers | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def sharing() -> Iterator[Answers]:
+    """All that is audited inside shares its answers."""
+    answers = _current.get() or Answers()
+    token = _current.set(answers)
+    try:
+        yield answers
+    finally:
+        _current.reset(token)
+
+
+def current() -> Answers:
+    """Those of the audit that goes on, or new ones."""
+    return _current.get() or Answers()
+
+
+def _operands(instruction: Instruction) -> Iterator[Operand | None]:
+    for op in instruction.ops:
+        yield from op.src
+    if (site := instruction.site) is not None:
+        yield from (site.address, site.source, site.source_size)
+
+
+def _bytes(result: KernelResult) -> int:
+    """Of the arrays of all requests of an answer."""
+    requests = (one for site in result.sites if site.kept is not None for one in site.kept.requests)
+    return sum(getattr(getattr(one, name), "nbytes", 0) for one in requests for name in one.__struct_fields__)
+
+
+def _pays(account: Account, other: Account) -> bool:
+    """An account has as much left as another had."""
+    return (
+        (account.limit, account.most) == (other.limit, other.most)
+        and account.spent <= other.spent
+        and account.held <= other.held
+    )
+
+
+def _alike(one: Question, other: Question) -> bool:
+    """Their machines serve every request of the function alike."""
+    if one.machine is other.machine:
+        return True
+    decide = (name for name in Machine.__struct_fields__ if name not in _OF_MACHINE)
+    return (
+        all(getattr(one.machine, name) == getattr(other.machine, name) for name in decide)
+        and not one.refused
+        and not other.refused
+    )
+
+
+def _plain(value: Any) -> Hashable:
+    """What is specified, equal where it is the same: contents of memory are, where they are one array."""
+    if isinstance(value, Launch):
+        return tuple((one.name, _plain(getattr(value, one.name))) for one in fields(value) if one.compare)
+    if isinstance(value, Buffer):
+        return id(value.data), value.type, value.shape, value.origin, value.address
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_plain, value))
+    if isinstance(value, Mapping):
+        return tuple((name, _plain(one)) for name, one in value.items())
+    return type(value), value

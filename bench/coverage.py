@@ -89,7 +89,8 @@ def of_launches(specified: dict) -> str:
             f"Kernels of libraries as machine code ({specified['arch']}), audited with nothing specified, and with a launch: 64"
             " blocks of what the kernel was compiled for, or of 256 threads; numbers 100,000, pointers and structures not"
             " specified, and no data. The share is of sites that run whose figures are exact or the same for every request; where it"
-            " is a range, the last figure is the median of its upper over its lower bound for one request. A row of its own have kernels that take structures as parameters. Most of what stays"
+            " is a range, the last figure is the median of its upper over its lower bound for one request. Kernels that take"
+            " structures, of which nothing is specified, have rows of their own. Most of what stays"
             " open is decided by data: ranks, tables, searches. Made by `python -m bench.specified NAME=FILE… -o"
             " bench/specified.json`.",
             "",

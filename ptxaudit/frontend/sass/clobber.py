@@ -113,6 +113,8 @@ _LISTED = frozenset().union(
     WRITES,
     ("F2F", "MOVM"),
 )
+# What a BAR.RED leaves to B2R.RESULT: how many threads, or whether any or all of them. Each writes both.
+BARRIER_ANSWER = ir.Reg("BAR.COUNT", 32), ir.Reg("BAR.TRUTH", 1)
 _TENSOR_LOADS = {"16dp256bit": 4, "16dp128bit": 2}  # registers for each repetition; other shapes take one
 
 
@@ -141,6 +143,8 @@ def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:
 def written_registers(b: Builder) -> list[ir.Reg]:
     """All registers that the instruction may write, by the form of its operands."""
     out: list[ir.Reg] = []
+    if b.root == "BAR":
+        return [*BARRIER_ANSWER]
     if b.root in _NO_RESULT:
         return out
     seen_register = b.root in _PREDICATES

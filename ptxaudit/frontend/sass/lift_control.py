@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
 from ptxaudit.frontend.sass.builder import NEVER, PAIR_BITS, WORD_BITS, Builder, NoMeaning, machine_register
-from ptxaudit.frontend.sass.clobber import LAST_REGISTER, clobber
+from ptxaudit.frontend.sass.clobber import BARRIER_ANSWER, LAST_REGISTER, clobber
 from ptxaudit.frontend.sass.rows import Row
 from ptxaudit.frontend.sass.syntax import Jump, Number, Operand, Register, Word
 from ptxaudit.ir import nodes as ir
@@ -219,10 +219,6 @@ def warp_sync(b: Builder) -> None:
     b.control = ir.Control(kind, until, b.guard, selector=selector)
 
 
-# What a BAR.RED leaves to B2R.RESULT: how many threads, or whether any or all of them. Each writes both.
-_COUNT, _TRUTH = ir.Reg("BAR.COUNT", 32), ir.Reg("BAR.TRUTH", 1)
-
-
 def block_barrier(b: Builder) -> None:
     """BAR.SYNC number{, threads}, .ARV, .RED; the barriers of a cluster."""
     number, threads = (
@@ -238,7 +234,7 @@ def block_barrier(b: Builder) -> None:
     b.control = ir.Control("barrier", guard=b.guard, meeting=meeting)
     if b.has("RED"):
         kind = "popc" if b.has("POPC") else "and" if b.has("AND") else "or"
-        b.emit("bar.red", (_COUNT, _TRUTH), (b.predicate(b.operands[-1]),), attrs=(kind,))
+        b.emit("bar.red", BARRIER_ANSWER, (b.predicate(b.operands[-1]),), attrs=(kind,))
 
 
 def _integer(operand: Operand) -> int | None:
@@ -247,10 +243,11 @@ def _integer(operand: Operand) -> int | None:
 
 def barrier_result(b: Builder) -> None:
     """B2R.RESULT: what the block's last BAR.RED has reduced, as a number or as a predicate."""
+    count, truth = BARRIER_ANSWER
     for operand in b.operands:
         destination = b.destination(operand)
         if destination is not None:
-            b.emit("mov", (destination,), (_TRUTH if destination.bits == 1 else _COUNT,), destination.bits)
+            b.emit("mov", (destination,), (truth if destination.bits == 1 else count,), destination.bits)
 
 
 def set_registers(b: Builder) -> None:

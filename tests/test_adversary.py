@@ -414,6 +414,18 @@ def test_no_claim_about_collectives_of_tiles_is_wrong() -> None:
     assert len(votes) == 2 and all(c.threads <= 8 * c.warps for c in votes)  # a tile at a time
 
 
+AGREED = ROOT / "tests" / "data" / "agreed_sm90"
+
+
+@pytest.mark.parametrize("how, equal", [("told", 793), ("shape", 407)])
+def test_no_claim_about_what_blocks_agree_on_is_wrong(how: str, equal: int) -> None:
+    """Answers of barriers, numbers that are drawn from a counter, digits, tables and searches."""
+    checked = [audit(one, how, "sass") for one in truth.load(AGREED, [AGREED / "launches.json.gz"])]
+    assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
+    found = sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings)
+    assert found >= equal, found
+
+
 BY_HAND = ROOT / "tests" / "data" / "adversary_by_hand_sm90"
 GOTO = (9001, 9002, 9003)
 EQUAL_BY_HAND = {"told": 1_369, "shape": 823, "nothing": 0}

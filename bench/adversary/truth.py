@@ -203,7 +203,7 @@ def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], accesses: 
     """How many instructions ran in a section that begins at places[at]; 0 where other opcodes stand there.
 
     The profiler has no text of functions that are only reached through tables. There control flow decides: what does
-    not branch is followed by what stands behind it; and what had wavefronts accesses memory.
+    not branch is followed by what stands behind it; and what had wavefronts of shared memory may access it.
     """
     base = places[at]
     end = bisect_left(places, base + len(code) * INSTRUCTION_BYTES)
@@ -222,7 +222,7 @@ def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], accesses: 
     return len(ran)
 
 
-_ACCESSES = re.compile(r"LD(?!C)|ST|ATOM|RED|SYNCS|UBLK|UTMA|WGMMA|HGMMA|IGMMA|QGMMA|BGMMA|ARRIVES|CCTL")
+_ACCESSES = re.compile(r"(LD|LDS|LDSM|LDGSTS|ST|STS|STSM|STAS|ATOM|ATOMS|SYNCS|ARRIVES)(\.|$)|UBLK|UTMA|[A-Z]+GMMA")
 _BRANCHES = re.compile(r"BRA|BRX|JMP|JMX|RET|EXIT|CALL|BREAK|BSYNC|WARPSYNC|YIELD|BPT|KILL|NANOSLEEP")
 
 

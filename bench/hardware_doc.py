@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PICTURES = "hardware"
 DATA = ROOT / "tests" / "data"
-FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "sparse_sm90.json.gz")
+FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "sparse_sm90.json.gz", "zeros_sm90.json.gz")
 LANES = range(32)
 REFERENCE = "sm_90"
 
@@ -204,7 +204,9 @@ The data come from the L1 cache: a lane's word leaves a *source slot* (its place
 
 The rounds of all groups of all passes are the wavefronts. Lanes that read one source word, or the same place in two
 lines, therefore conflict although they write to different banks. Lanes that write zeros (`src-size` 0, `ignore-src`) are
-served apart from those that copy: the most of them on one destination slot of each group. Several copies
+served apart from those that copy where the sources are not in L1: the most of them on one destination slot of each group. Where they
+are, zeros pass with the copies: a zero needs its destination slot alone, but a lane behind it that copies from its source slot waits
+for it. So where some lanes copy and others write zeros the figure is a range, unless both ways cost the same. Several copies
 in flight cost the sum of each. Prefetching into L2 (`.L2::128B`) changes nothing.
 
 Which lines are in L1 is not known before the kernel runs, so the figure is exact where each group reads one line (also when

@@ -60,6 +60,7 @@ def test_the_files_are_those_that_the_records_count():
         "requests_sm90.json.gz",
         "calibration_sm90.json.gz",
         "sparse_sm90.json.gz",
+        "zeros_sm90.json.gz",
         "timing_sm90.json.gz",
         "cp_async_cycles_sm90.jsonl",
     )

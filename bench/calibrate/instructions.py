@@ -274,6 +274,9 @@ def _table() -> Iterable[Instruction]:
         yield replace(_copy(f"ca{size}_mixed", "ca", size), body=_TOUCH_SOME + _copy("", "ca", size).body)
         yield _copy(f"ca{size}_srcsize", "ca", size, ", r1", said=" src-size")
         yield _copy(f"ca{size}_ignore", "ca", size, ", ignore", "setp.ne.u32 ignore, r1, 0; ", said=" ignore-src")
+        yield _copy(f"ca{size}_srcsize_touched", "ca", size, ", r1", _TOUCH, said=" src-size")
+        ignored = _TOUCH + "setp.ne.u32 ignore, r1, 0; "
+        yield _copy(f"ca{size}_ignore_touched", "ca", size, ", ignore", ignored, said=" ignore-src")
         for count in (2, 4, 8):
             yield _copy(f"ca{size}_flight{count}", "ca", size, count=count)
         yield _copy(f"ca{size}_l2_128", "ca", size, fetch=128)

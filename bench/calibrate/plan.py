@@ -144,6 +144,23 @@ def zeros(arch: str) -> Iterator[Request]:
                 )
 
 
+def zeros_of_lines(arch: str) -> Iterator[Request]:
+    """Zeros beside copies of every kind of source, which are in L1 or not; and of one word that all lanes read."""
+    random = Random(SEED + 8)
+    for size in SIZES:
+        for i, (pattern, units) in enumerate(destinations(random, size, 28)):
+            kind = SOURCE_KINDS[i % 7]
+            from_ = sources(random, size, kind) if i % 4 else [random.randrange(8) * size] * LANES
+            share = random.choice((0.1, 0.5, 0.9))
+            off = [int(random.random() < share) for _ in range(LANES)]
+            for how, values in (("srcsize", [0 if one else size for one in off]), ("ignore", off)):
+                for touched in ("", "_touched"):
+                    name = f"{pattern}/{kind if i % 4 else 'one word'}"
+                    yield request(
+                        f"ca{size}_{how}{touched}", name, [size * u for u in units], sources=from_, values=values
+                    )
+
+
 def partial(arch: str) -> Iterator[Request]:
     """Parts of 16 bytes by cp.async.cg: any mix of zeros, parts and whole copies, the same requests again, and one
     quarter-warp alone.
@@ -651,6 +668,7 @@ PARTS = {
     "matrices": matrices,
     "copies": copies,
     "zeros": zeros,
+    "zeros-of-lines": zeros_of_lines,
     "classes": classes,
     "probe": probe,
 }

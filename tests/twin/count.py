@@ -59,11 +59,42 @@ def exact(operation: str, width: int, lanes: list[int], row: list[int]) -> Score
 
 
 def copied(width: int, lanes: list[int], row: list[int], sources: dict[int, int], zeros: set[int]) -> Score:
-    """cp.async.ca: the lanes that copy, and those that write zeros as stores do that serialise equal slots."""
-    copying, stored = [l for l in lanes if l not in zeros], [l for l in lanes if l in zeros]
-    low, high = reference.copy_bounds(width, copying, row, [sources.get(lane, 0) for lane in range(LANES)])
-    both = [reference.modern("cp.async", width, part, row) for part in (copying, stored)]
-    return low + both[1][0], high + both[1][0], both[0][1] + both[1][1]
+    """cp.async.ca: the lanes that copy, and those that write zeros as stores do that serialise equal slots; or all of
+    them together, where the sources are in L1."""
+    low = high = ideal = 0
+    size = 128 // width
+    for start in range(0, LANES, size):
+        group = [lane for lane in lanes if start <= lane < start + size]
+        copying, stored = [l for l in group if l not in zeros], [l for l in group if l in zeros]
+        least, most = reference.copy_bounds(width, copying, row, [sources.get(lane, 0) for lane in range(LANES)])
+        zero = reference.modern("cp.async", width, stored, row)[0]
+        least, most = least + zero, most + zero
+        if copying and stored:
+            together = beside_zeros(width, group, row, sources, zeros)
+            if len({sources.get(lane, 0) // 128 for lane in copying}) == 1:
+                least, most = min(least, together), max(most, together)
+            else:
+                least = max(least - zero, reference.modern("cp.async", width, group, row)[0])
+                most = len(group)
+        low, high, ideal = low + least, high + most, ideal + bool(group)
+    return low, high, ideal
+
+
+def beside_zeros(width: int, lanes: list[int], row: list[int], sources: dict[int, int], zeros: set[int]) -> int:
+    """Wavefronts where all sources are in L1: in lane order, each lane one round behind the last on its
+    destination slot and, if it copies, on its source slot."""
+    slots = 128 // width
+    rounds: dict[int, int] = {}
+    last: dict[tuple[str, int, int], int] = {}
+    for lane in lanes:
+        group = lane // slots
+        to = "to", group, row[lane] // width % slots
+        source = "source", group, sources.get(lane, 0) // width % slots
+        now = 1 + max(last.get(to, 0), 0 if lane in zeros else last.get(source, 0))
+        last[to] = now
+        last[source] = max(last.get(source, 0), now)
+        rounds[group] = max(rounds.get(group, 0), now)
+    return sum(rounds.values())
 
 
 def atomic(operation: str, kind: str, lanes: list[int], row: list[int], added: int | None) -> Score:

@@ -264,7 +264,9 @@ def _why_range(
     )
     said = []
     if rule.uncertainty is Uncertainty.SOURCES and zero_filled is not None and np.any(zero_filled):
-        said.append("lanes that write zeros are served apart from those that copy")
+        said.append(
+            "lanes that write zeros are served apart from those that copy, or with them where their sources are in L1"
+        )
     elif rule.uncertainty is Uncertainty.SOURCES and sources is not None:
         without_sources = score(machine, access, row(addresses, np.int64), row(active, bool))
         if scores.low[0] > without_sources.low[0]:
@@ -284,7 +286,7 @@ def _why_range(
         )
     if access.zero_fill and zero_filled is None:
         said.append(
-            "a range: lanes that write zeros are served apart from those that copy; which these are is not specified"
+            "a range: lanes that write zeros may be served apart from those that copy; which these are is not specified"
         )
     return said
 

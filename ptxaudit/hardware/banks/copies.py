@@ -13,6 +13,9 @@ line is 128 bytes of the source. The copy is cut three times:
 The rounds of all groups of all passes are the wavefronts. A lane's round is one more than that of the lane
 before it on its destination slot, or on its source slot, whichever is later: no search is needed.
 
+    zeros       lanes that write zeros are served apart where the sources are not in L1, after or before the copies:
+                the most of them on one destination slot of each group; where they are, `beside_zeros`
+
     alone(…)    the exact figure, all sources absent from L1 or all present; absent lines 128 MB apart give bounds
     between(…)  bounds whatever is in L1 and wherever the source array lies: over all ways to cut a group's
                 lines into passes where it reads at most four, otherwise from its fullest slot upwards
@@ -162,6 +165,38 @@ def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
     of_line[at[first]] = turn[first]
     result: np.ndarray = of_line[at]
     return result
+
+
+# --- zeros beside copies ------------------------------------------------------------------------
+
+
+def beside_zeros(
+    count: Count, addresses: np.ndarray, copying: np.ndarray, zeros: np.ndarray, sources: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(wavefronts, groups with an active lane, ways) of requests all of whose sources are in L1, where lanes that write
+    zeros pass with those that copy.
+
+    A zero needs its destination slot alone; but where it waits, a lane behind it that copies from its source slot waits
+    for it. (168 of 168 requests of an H200: tests/data/zeros_sm90.json.gz.)
+    """
+    groups = addresses.shape[1] // count.lanes
+    on, zero, to, source = _by_group(count, copying | zeros, zeros, *slots(count, addresses, sources))
+    rows = np.arange(len(on))
+    last_to, last_source = np.zeros((2, len(on), count.slots), np.int64)
+    most = np.zeros(len(on), np.int64)
+    for lane in range(on.shape[1]):
+        at_to, at_source = to[:, lane], source[:, lane]
+        before_to, before_source = last_to[rows, at_to], last_source[rows, at_source]
+        now = 1 + np.where(zero[:, lane], before_to, np.maximum(before_to, before_source))
+        now *= on[:, lane]
+        last_to[rows, at_to] = np.maximum(before_to, now)
+        last_source[rows, at_source] = np.maximum(before_source, now)
+        np.maximum(most, now, out=most)
+    return (
+        _of_request(groups, np.add, most),
+        _of_request(groups, np.add, most > 0),
+        _of_request(groups, np.maximum, most),
+    )
 
 
 # --- what is in L1 is not known -----------------------------------------------------------------

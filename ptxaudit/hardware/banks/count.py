@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.hardware.banks import copies, few
-from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
+from ptxaudit.hardware.machine_model import SOURCE_LINE, Count, Counted, Machine, Rule, Uncertainty
 from ptxaudit.hardware.memory import sectors
 from ptxaudit.hardware.scores import Scores, first_with
 from ptxaudit.ir.access import Access
@@ -179,10 +179,14 @@ def _score(
         if rule.uncertainty is not Uncertainty.NONE:
             low, high, ways = _with_uncertainty(rule, part, addresses, copying)
         if zeros is not None:
+            least, mixed = low, _any(copying, 1) & _any(zeros, 1)
             low, high, ideal, ways = _and_zeros(rule.count, addresses, zeros, low, high, ideal, ways)
-    if (
-        zeros is None and access.zero_fill
-    ):  # copies and zeros are served apart, and which lanes are which is not specified: zeros have no source
+            # zeros may pass with the copies (`copies.beside_zeros`)
+            alike = _count(rule.count, addresses, active)
+            low = np.where(mixed, np.maximum(least, alike.low), low)
+            high = np.where(mixed, active.sum(1), high)
+            ideal = np.where(mixed, alike.groups, ideal)
+    if zeros is None and access.zero_fill:  # which lanes copy and which write zeros is not specified
         low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
     if access.address_lanes is not None and not whole.all():
         # undefined by PTX where lanes are off; each row may be read all the same, and an H200 counted nothing
@@ -331,12 +335,55 @@ def _copies(
     write zeros.
     """
     if addresses.size <= few.MOST_OF_COPIES:
-        return few.copies(count, addresses, active, sources, in_l1, zeros)
-    if in_l1 is None:
-        figures = copies.between(count, addresses, active, sources)
+        apart = few.copies(count, addresses, active, sources, in_l1, zeros)
     else:
-        figures = copies.alone(count, addresses, active, sources, in_l1)
-    return figures if zeros is None else _and_zeros(count, addresses, zeros, *figures)
+        figures = (
+            copies.between(count, addresses, active, sources)
+            if in_l1 is None
+            else copies.alone(count, addresses, active, sources, in_l1)
+        )
+        apart = figures if zeros is None else _and_zeros(count, addresses, zeros, *figures)
+    if zeros is None or in_l1 is False:
+        return apart
+    return _where_mixed(count, addresses, active, sources, in_l1, zeros, apart)
+
+
+def _where_mixed(
+    count: Count,
+    addresses: np.ndarray,
+    active: np.ndarray,
+    sources: np.ndarray,
+    in_l1: bool | None,
+    zeros: np.ndarray,
+    apart: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Zeros pass with the copies of their group whose sources are in L1, and apart from others. apart: the figures of
+    zeros that never do. One line is in L1 or not; of several, some may be.
+    """
+    groups = addresses.shape[1] // count.lanes
+    of_groups = [array.reshape(-1, count.lanes) for array in (addresses, active, sources, zeros)]
+    mixed = np.flatnonzero(_any(of_groups[1], 1) & _any(of_groups[3], 1))
+    if not len(mixed):
+        return apart
+    to, copying, source, zero = (array[mixed] for array in of_groups)
+    together, _, most = copies.beside_zeros(count, to, copying, zero, source)
+    alone = copies.alone(count, to, copying, source, True) if in_l1 else copies.between(count, to, copying, source)
+    stored = _count(count, to, zero).low
+    least = greatest = together
+    if in_l1 is None:
+        line, some = source // SOURCE_LINE, copying | zero
+        one = np.where(copying, line, line.max()).min(1) == np.where(copying, line, line.min()).max(1)
+        least = np.where(
+            one, np.minimum(alone[0] + stored, together), np.maximum(alone[0], _count(count, to, some).low)
+        )
+        greatest = np.where(one, np.maximum(alone[1] + stored, together), some.sum(1))
+    low, high, ideal, ways = (array.copy() for array in apart)
+    request = mixed // groups
+    np.add.at(low, request, least - alone[0] - stored)
+    np.add.at(high, request, greatest - alone[1] - stored)
+    np.add.at(ideal, request, -1)
+    np.maximum.at(ways, request, most)
+    return low, high, ideal, ways
 
 
 def _and_zeros(

@@ -22,6 +22,7 @@ from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
 from ptxaudit.engine.memory.origins import for_itself, guard_of
 from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at, symbol_of
+from ptxaudit.engine.memory.tables import REDUCTION
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.engine.ops.row import Row
@@ -86,7 +87,7 @@ def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
 
 def _looks_across(op: Op) -> bool:
     """It reads what other lanes hold, in which the guard may not hold."""
-    return op.name.partition(".")[0] in ACROSS or op.name == "bar.red"
+    return op.name.partition(".")[0] in ACROSS or op.name == REDUCTION
 
 
 def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = True) -> tuple[Value, ...] | None:
@@ -121,7 +122,7 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
             else opaque(d.bits, Reason(Kind.BARRIER_ANSWER, index))
             for d in op.dst
         )
-    if name == "bar.red":  # one result for all threads of the block
+    if name == REDUCTION:  # one result for all threads of the block
         return tuple(
             opaque(32, Reason(Kind.NO_RESULT, index))
             if d is None
@@ -129,7 +130,7 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
                 Uniform(
                     f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}",
                     d.bits,
-                    key=("bar.red", index, k, view.env.serial()),
+                    key=(REDUCTION, index, k, view.env.serial()),
                     data=True,
                 )
             )

@@ -84,11 +84,18 @@ def _sets_of_passes(passes: int) -> np.ndarray:
     return _table([[one == this for one in range(sets)] for this in range(passes)])
 
 
-def rounds(number: np.ndarray, table: np.ndarray, to: np.ndarray, source: np.ndarray, slots: int) -> np.ndarray:
+def rounds(
+    number: np.ndarray,
+    table: np.ndarray,
+    to: np.ndarray,
+    source: np.ndarray,
+    slots: int,
+    zeros: np.ndarray | None = None,
+) -> np.ndarray:
     """(n, sets) uint8: the rounds until all lanes of each set are served.
 
     number (n, lanes): of each lane the row of `table`, which says by 255 or 0 what sets it is in; to, source (n,
-    lanes): its slots.
+    lanes): its slots; zeros (n, lanes): it writes a zero, and waits for no source slot.
     """
     n, lanes = number.shape
     sets = table.shape[1]
@@ -102,7 +109,8 @@ def rounds(number: np.ndarray, table: np.ndarray, to: np.ndarray, source: np.nda
         last_to.take(at_to, out=before_to.view(together)[:, 0], mode="clip")
         last_source.take(at_source, out=before_source.view(together)[:, 0], mode="clip")
         table.take(number[:, lane], 0, out=member, mode="clip")
-        np.maximum(before_to, before_source, out=now)
+        waited = before_source if zeros is None else np.where(zeros[:, lane, None], np.uint8(0), before_source)
+        np.maximum(before_to, waited, out=now)
         now += 1
         now &= member
         np.maximum(most, now, out=most)
@@ -181,21 +189,11 @@ def beside_zeros(
     """
     groups = addresses.shape[1] // count.lanes
     on, zero, to, source = _by_group(count, copying | zeros, zeros, *slots(count, addresses, sources))
-    rows = np.arange(len(on))
-    last_to, last_source = np.zeros((2, len(on), count.slots), np.int64)
-    most = np.zeros(len(on), np.int64)
-    for lane in range(on.shape[1]):
-        at_to, at_source = to[:, lane], source[:, lane]
-        before_to, before_source = last_to[rows, at_to], last_source[rows, at_source]
-        now = 1 + np.where(zero[:, lane], before_to, np.maximum(before_to, before_source))
-        now *= on[:, lane]
-        last_to[rows, at_to] = np.maximum(before_to, now)
-        last_source[rows, at_source] = np.maximum(before_source, now)
-        np.maximum(most, now, out=most)
+    each = rounds(on.view(np.uint8), ONE_SET, to, source, count.slots, zero)[:, 0]
     return (
-        _of_request(groups, np.add, most),
-        _of_request(groups, np.add, most > 0),
-        _of_request(groups, np.maximum, most),
+        _of_request(groups, np.add, each),
+        _of_request(groups, np.add, each > 0),
+        _of_request(groups, np.maximum, each),
     )
 
 

@@ -23,6 +23,8 @@ PTX = """
 .address_size 64
 .extern .func __assertfail (.param .b64 m);
 .extern .func vprintf (.param .b64 m);
+.func fails () {{ trap; ret; }}
+.func perhaps () {{ .reg .b32 %q; .reg .pred %p; mov.u32 %q, %clock; setp.gt.u32 %p, %q, 9; @%p ret; trap; }}
 .visible .entry k(.param .u64 in)
 {{
     .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .pred %p<3>;
@@ -58,6 +60,11 @@ PRINTS = "{ .param .b64 m0; st.param.b64 [m0], 0; call vprintf, (m0); }"
         ("@%p1 bra bad;", f"{PRINTS} @%p2 trap; trap;", True),
         ("@%p1 bra bad;", "@%p2 bra worse; trap; worse: st.shared.u32 [s], 7; trap;", True),
         ("@%p1 bra bad;", "@%p2 bra fine; trap;", True),  # all that come there go back
+        ("@!%p1 bra fine; call fails;", "trap;", True),
+        ("@%p1 call fails;", "trap;", True),
+        ("@%p1 bra bad;", "call fails; bra fine;", True),
+        ("@%p1 bra bad;", "call perhaps; trap;", False),  # not followed: lanes may come back
+        ("@%p1 bra bad;", "call perhaps; exit;", False),
         ("@%p1 bra bad;", "exit;", False),
         ("@%p1 bra bad;", "@%p2 exit; trap;", False),
         ("@%p1 bra bad;", "@%p2 bra bad; exit;", False),

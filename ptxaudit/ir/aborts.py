@@ -68,7 +68,7 @@ def _following(instruction: Instruction, end: int) -> tuple[int, ...]:
         return passed
     if control.kind == "exit" and control.aborts and control.guard is not None:
         return passed
-    if control.kind == "branch" and len(control.targets) == 1:
+    if control.kind in ("branch", "call") and len(control.targets) == 1:  # a call comes to what it calls, or passes it
         ways = {control.targets[0], *(passed if control.guard is not None else ())}
         return tuple(ways) if all(0 <= way < end for way in ways) else ()
     return ()
@@ -81,9 +81,11 @@ def _decided(instruction: Instruction, doomed: Sequence[bool]) -> Control | None
         return control
     if control.aborts:
         return None
-    if control.kind != "branch" or len(control.targets) != 1 or control.targets[0] >= len(doomed):
+    if control.kind not in ("branch", "call") or len(control.targets) != 1 or control.targets[0] >= len(doomed):
         return control
     if doomed[control.targets[0]]:
         return None
+    if control.kind == "call":
+        return control
     after = instruction.index + 1
     return replace(control, guard=None) if after < len(doomed) and doomed[after] else control

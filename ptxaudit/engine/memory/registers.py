@@ -341,15 +341,20 @@ def symbol_of(symbol: Uniform) -> Value:
 
 
 def fill(value: Value, mask: np.ndarray) -> Value:
-    """The value with the first active lane's content in the lanes that are not active."""
+    """The value with the first active lane's content in the lanes that are not active, in warps of which none is that
+    of the first warp that has one.
+    """
     arrays = [value.base, *(c for _, c in value.terms), *(() if value.poison is None else (value.poison,))]
-    if all(a.shape[1] == 1 for a in arrays):
+    some = mask.any(axis=1)
+    whole = bool(some.all()) or not some.any()
+    if all(a.shape[1] == 1 and (whole or a.shape[0] == 1) for a in arrays):
         return value
     first = mask.argmax(axis=1)[:, None]
+    rows = np.arange(len(mask)) if whole else np.where(some, np.arange(len(mask)), some.argmax())
 
     def pick(array: np.ndarray) -> np.ndarray:
         wide = np.broadcast_to(array, mask.shape)
-        return np.where(mask, wide, np.take_along_axis(wide, first, 1))
+        return np.where(mask, wide, np.take_along_axis(wide, first, 1)[rows])
 
     poison = None if value.poison is None else pick(value.poison)
     terms = tuple((u, c) for u, c in ((u, pick(c)) for u, c in value.terms) if c.any())

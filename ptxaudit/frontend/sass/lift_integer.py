@@ -328,11 +328,18 @@ def difference(b: Builder) -> None:
 
 
 def differences(b: Builder) -> None:
-    """VABSDIFF4.U8.ACC: c and the distances of the bytes of a and b."""
+    """VABSDIFF4.U8: the distances of the bytes of a and b, each in its byte (vabsdiff4 of PTX: all four bytes are
+    written, and c is not read); .ACC: c and their sum.
+    """
     first, second, total = (b.integer(b.operand(k)) for k in (1, 2, 3))
+    packed: ir.Operand = ZERO32
     for k in range(4):
-        total = b.compute("sad.u", _field(b, first, 8 * k, 8, False), _field(b, second, 8 * k, 8, False), total)
-    b.write(b.operand(0), "mov", total)
+        pair = _field(b, first, 8 * k, 8, False), _field(b, second, 8 * k, 8, False)
+        if b.has("ACC"):
+            total = b.compute("sad.u", *pair, total)
+        else:
+            packed = b.compute("or", packed, b.compute("shl", b.compute("sad.u", *pair, ZERO32), ir.Const(8 * k)))
+    b.write(b.operand(0), "mov", total if b.has("ACC") else packed)
 
 
 def dot_product(b: Builder) -> None:
@@ -437,7 +444,7 @@ LOWERINGS = {
     **dict.fromkeys(("IABS", "UIABS"), Row(absolute, "", "RI", "-")),
     **dict.fromkeys(("ISETP", "UISETP"), _COMPARISON),
     "VABSDIFF": Row(difference, "U32?", "RI{3}"),
-    "VABSDIFF4": Row(differences, "U8 ACC", "RI{3}"),
+    "VABSDIFF4": Row(differences, "U8 ACC?", "RI{3}"),
     "IDP": Row(dot_product, "4A (U8|S8) (U8|S8) / 2A (LO|HI) (U16|S16) (U8|S8)", "RI{3}"),
     "I2I": Row(saturate, "(U8|U16) S32 SAT", "RI"),
 }

@@ -308,7 +308,7 @@ LOWERINGS = {
     "MOV": Row(move, "(64|SPILL)?", "RI"),
     "UMOV": Row(move, "64?", "RI"),
     "MOV32I": Row(move, "", "RI"),
-    "R2UR": Row(move, "BROADCAST?", "RI"),
+    "R2UR": Row(move, "(BROADCAST|FILL)?", "RI"),  # .FILL: what a MOV.SPILL has kept, back (so wherever it was seen)
     **dict.fromkeys(("SEL", "USEL"), Row(select, "64?", "RI{2}P", "-")),
     **dict.fromkeys(("S2R", "S2UR"), Row(read_special, "", "RW")),
     **dict.fromkeys(("CS2R", "CS2UR"), Row(read_special, "32?", "RW")),

@@ -306,6 +306,16 @@ def test_barrier(b: Builder) -> None:
     unscored_site(b)
 
 
+def allocate_columns(b: Builder) -> None:
+    """UTCATOMSWS.FIND_AND_SET UP, UR, UR (of tcgen05.alloc): were columns of tensor memory free, and which? The warp
+    asks once, so that its lanes have one answer, which nothing tells before the run.
+    """
+    answers = b.temporary(WORD_BITS), b.temporary(WORD_BITS)
+    b.emit("load", answers, (ir.Const(0, PAIR_BITS),), attrs=(WORD_BITS, False), space=b.root)
+    b.write_predicate(b.operand(0), b.compute("setp.ne", answers[0], ZERO32, result=1))
+    b.write(b.operand(1), "mov", answers[1])
+
+
 # --- address spaces -------------------------------------------------------------------------
 
 _SPACES = {"S": "shared", "D": "shared::cluster", "L": "local", "G": "global", "C": "const"}
@@ -374,4 +384,5 @@ LOWERINGS = {
     "LDGSTS": Row(copy_async, f"E BYPASS? {_CACHED} {_FETCHED} (64|128)? ZFILL?", "M{2}P?"),
     "QSPC": Row(query_space, f"E? ({'|'.join(_SPACES)})", "PRM"),
     "SYNCS": Row(test_barrier, "PHASECHK TRANS64 TRYWAIT?", "PMR"),
+    "UTCATOMSWS": Row(allocate_columns, "2CTA? FIND_AND_SET ALIGN?", "PR{2}"),
 }

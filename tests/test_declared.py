@@ -22,7 +22,7 @@ from ptxaudit.ir.nodes import Unknown
 DATA = Path(__file__).resolve().parent / "data"
 FORMS = (DATA / "sass_forms.txt").read_text().splitlines()
 OPCODES = (DATA / "ptx_opcodes.txt").read_text().splitlines()
-UNDERSTOOD, UNDERSTOOD_PTX = 3_097, 785  # of the forms, of the opcodes: at least so many
+UNDERSTOOD, UNDERSTOOD_PTX = 3_101, 785  # of the forms, of the opcodes: at least so many
 
 CODE = bytes(64 * INSTRUCTION_BYTES)
 CONTEXT = Context(CodeSection("k", CODE, True, (Symbol("k", ".text.k", 0, len(CODE), True),)), 90, 0x210)
@@ -50,7 +50,8 @@ NO_EFFECT = {
     **dict.fromkeys(("ISETP", "UISETP"), "U32"),
     **dict.fromkeys(("REDUX", "VIMNMX", "UVIMNMX"), "S32"),
     "MOV": "SPILL",
-    "R2UR": "BROADCAST",
+    "R2UR": "BROADCAST FILL",
+    "UTCATOMSWS": "2CTA ALIGN",  # which columns are free is not followed
     "WARPSYNC": "ALL COLLECTIVE",
 }
 # … except where it decides: a comparison for equality has no sign, others do.

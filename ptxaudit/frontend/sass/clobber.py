@@ -90,7 +90,7 @@ ACCESSES = {
     **dict.fromkeys(("LDG", "STG", "ATOMG", "RED", "REDG"), "global"),
     **dict.fromkeys(("LDL", "STL"), "local"),
 }
-_MATRIX = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "OMMA": 4, "BMMA": 4, "DMMA": 8}
+_MATRIX = frozenset("HMMA IMMA QMMA OMMA BMMA DMMA".split())
 _WARPGROUP = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})
 _MEMORY_WORDS = {
     **dict.fromkeys(("64", "U64", "S64", "F32x2", "F16x4", "BF16x4"), 2),
@@ -185,13 +185,27 @@ def _aligned(number: int) -> int:
     return next(size for size in (_LARGEST_VECTOR, 2, 1) if number % size == 0)
 
 
+def _of_halves(b: Builder) -> bool:
+    """A matrix product whose sums are 16-bit floats, two in a register."""
+    return b.has("F16") and not b.has("F32")
+
+
+def _product_registers(b: Builder) -> int:
+    """The registers of a lane's part of a product: its 2, 4 or 8 numbers (PTX ISA, "Matrix Fragments")."""
+    if b.root == "DMMA":
+        return 4 if b.has("884") else 8
+    if b.has("8816", "8832", "88128") or b.root != "IMMA" and _of_halves(b) and not b.has("884"):
+        return 2
+    return 4
+
+
 def _width(b: Builder, operand: Register) -> int:
     root = b.root
     if root in _WARPGROUP:
         match = re.search(r"x(\d+)x", b.opcode)
-        return int(match[1]) // 2 if match else 128
+        return int(match[1]) // (4 if _of_halves(b) else 2) if match else 128
     if root in _MATRIX:
-        return _MATRIX[root]
+        return _product_registers(b)
     if root == "MOVM" and b.has("MT88"):  # movmatrix: each lane holds two of the 64 elements
         return 1
     if root == "LDTM":

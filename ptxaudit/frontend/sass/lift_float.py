@@ -11,7 +11,7 @@ to `clobber`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -28,7 +28,7 @@ from ptxaudit.frontend.sass.builder import (
 from ptxaudit.frontend.sass.lift_integer import COMBINE, write_comparison
 from ptxaudit.frontend.sass.lift_logic import write_selection
 from ptxaudit.frontend.sass.rows import Row
-from ptxaudit.frontend.sass.syntax import Number, Operand, Register
+from ptxaudit.frontend.sass.syntax import Memory, Number, Operand, Register
 from ptxaudit.ir import nodes as ir
 
 _ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
@@ -156,8 +156,18 @@ def _half(b: Builder, operand: Operand) -> ir.Operand:
     """A 16-bit float out of a register, with |x| and sign applied."""
     if not isinstance(operand, Register) or operand.is_predicate or operand.suffixes not in _HALVES:
         raise NoMeaning
-    word = ir.Const(0) if operand.is_zero else register(operand)
-    value = b.compute("extract", word, bits=_HALF, attrs=(_HALVES[operand.suffixes],))
+    return _half_at(b, operand, _HALVES[operand.suffixes])
+
+
+def _half_at(b: Builder, operand: Operand, place: int) -> ir.Operand:
+    """The same from bit `place` of a register or constant on."""
+    if isinstance(operand, Register) and not operand.is_predicate:
+        word: ir.Operand = ir.Const(0) if operand.is_zero else register(operand)
+    elif isinstance(operand, Memory) and operand.is_constant:
+        word = b.constant(operand)
+    else:
+        raise NoMeaning
+    value = b.compute("extract", word, bits=_HALF, attrs=(place,))
     if operand.absolute:
         value = b.compute("fabs", value, bits=_HALF)
     return b.compute("fneg", value, bits=_HALF) if operand.negated else value
@@ -289,6 +299,43 @@ def _zero(operand: Operand) -> bool:
     return isinstance(operand, Register) and operand.is_zero
 
 
+def compare_halves(b: Builder) -> None:
+    """HSETP2 P, Q, a, b, R: P of the lower halves of a and b, Q of the upper ones, each with R (setp.f16x2 of PTX)."""
+    relation = next(mark.lower() for mark in b.marks if mark in _RELATIONS)
+    kind, other = next(COMBINE[mark] for mark in b.marks if mark in COMBINE), b.predicate(b.operands[-1])
+    sources = [_both_halves(b, operands) for operands in _sources(b.operands[2:-1])]
+    bits = WORD_BITS if b.has("BF16_V2") else _HALF
+    out = []
+    for target, *values in zip(b.operands[:2], *sources):
+        if b.destination(target) is not None:
+            yes = b.compute(f"fsetp.{relation}", *values, bits=bits, result=1)
+            out.append((target, b.compute(kind, yes, other, bits=1)))
+    for target, value in out:
+        b.write_predicate(target, value)
+
+
+_PLACES: dict[tuple[str, ...], tuple[int, int]] = {(): (0, _HALF), ("H0_H0",): (0, 0), ("H1_H1",): (_HALF, _HALF)}
+
+
+def _sources(operands: Sequence[Operand]) -> list[tuple[Operand, ...]]:
+    """The two sources of an operation on halves; literals are printed as one for the upper and one for the lower."""
+    first, *rest = operands
+    return [(first,), tuple(rest)]
+
+
+def _both_halves(b: Builder, operands: tuple[Operand, ...]) -> tuple[ir.Operand, ir.Operand]:
+    """The lower and the upper half of a source, or one for both; brain floats as the 32-bit ones that they begin."""
+    if all(isinstance(o, Number) for o in operands):
+        bits = WORD_BITS if b.has("BF16_V2") else _HALF
+        upper, lower = (ir.Const(float_bits(o, bits), bits) for o in operands if isinstance(o, Number))
+        return lower, upper
+    (operand,) = operands
+    halves = [_half_at(b, operand, place) for place in _PLACES[operand.suffixes]]
+    if b.has("BF16_V2"):
+        halves = [b.compute("shl", b.compute("zext", half), ir.Const(_HALF)) for half in halves]
+    return halves[0], halves[1]
+
+
 def half_to_float(b: Builder) -> None:
     """HADD2.F32 R, -RZ, R5.H0_H0 (or the other way round): one half as a 32-bit float."""
     first, second = b.operands[1:]
@@ -339,5 +386,6 @@ LOWERINGS = {
         special_function, "(RCP|RSQ|SQRT|EX2|LG2|SIN|COS|TANH) (F16|BF16)? / RCP64H / RSQ64H", "RV", f"- | {_OF_HALVES}"
     ),
     "HFMA2": Row(half_constant, "MMA?", "RRRVV", "-"),
+    "HSETP2": Row(compare_halves, f"BF16_V2? {_RELATION} {_COMBINE}", "PP[RC]([RC]|[NF]{2})P", "- | .H0_H0 .H1_H1"),
     "HADD2": Row(half_to_float, "F32", "RRR", f"- | {_OF_HALVES}"),
 }

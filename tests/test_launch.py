@@ -5,6 +5,7 @@ import struct
 import numpy as np
 import pytest
 
+import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.launch.launch import Launch, match, without_kernel
 from ptxaudit.ir import nodes as ir
@@ -201,3 +202,20 @@ def test_raw_bytes():
     for size in (39, 41):
         with pytest.raises(InputError, match=f"has {size} bytes; the parameters of k are 40"):
             Launch("k", param_bytes=bytes(size)).buffer(MIXED)
+
+
+def test_a_parameter_without_a_name_is_called_by_its_number():
+    """In formulas, without the mangled name of its kernel; and it can be specified by what they call it."""
+    name = "_ZN5outer5inner28aKernelWithAVeryLongNameIfLi4ELi256EEEvPKfPfii"
+    ptx = (
+        f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry {name}(.param .u64 {name}_param_0,"
+        f" .param .u32 {name}_param_1)\n{{ .reg .b32 %r<5>; .shared .b32 s[4096]; mov.u32 %r1, %tid.x;"
+        f" ld.param.u32 %r2, [{name}_param_1]; mov.u32 %r3, s;\nmul.lo.u32 %r4, %r1, %r2; and.b32 %r4, %r4, 16380;"
+        " add.u32 %r4, %r4, %r3; st.shared.u32 [%r4], %r1; ret; }\n"
+    )
+    (site,) = ptxaudit.audit(ptx, launches=[ptxaudit.Launch(name, grid=1, block=32)]).sites
+    assert "_ZN" not in site.reason + (site.formula or "") and "(--param 1)" in site.reason
+    for called in ("1", "param_1", f"{name}_param_1"):
+        launch = ptxaudit.Launch(name, grid=1, block=32, named={called: 8})
+        (site,) = ptxaudit.audit(ptx, launches=[launch]).sites
+        assert (str(site.status), site.wavefronts) == ("exact", 2)

@@ -78,14 +78,15 @@ def _depends(reason: Reason, words: Words) -> str:
 
 
 _PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
-_NUMBERED = re.compile(r".*_param_(\d+)")
+_NUMBERED = re.compile(r"param_(\d+)(?:\[(\d+):(\d+)\])?")  # as of one without a name
 
 
 def _option(unknown: Unknown) -> str:
     """What tells it: "--param n"; "" where nothing does."""
     if unknown.kind == "parameter":
-        numbered = _NUMBERED.fullmatch(unknown.name)
-        return f"--param {numbered[1] if numbered else unknown.name}"
+        whole = _PART.sub("", unknown.name)
+        numbered = _NUMBERED.fullmatch(whole)
+        return f"--param {numbered[1] if numbered else whole}"
     if unknown.kind == "symbol":
         return f"--symbol {_PART.sub('', unknown.name)}"
     return "--block" if unknown.kind == "block shape" else ""
@@ -470,7 +471,10 @@ _NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "acti
 
 
 def called(name: str) -> str:
-    """The name of an unknown within a sentence: "n", "the trip of k.cu:26"; of a long one the beginning."""
+    """The name of an unknown within a sentence: "n", "parameter 2", "the trip of k.cu:26"; of a long one the beginning."""
+    if numbered := _NUMBERED.fullmatch(name):
+        number, begin, end = numbered.groups()
+        return f"parameter {number}" + (f", bytes {begin} to {int(end) - 1}" if begin else "")
     short = name if len(name) <= LONG_NAME else name[:LONG_NAME] + "…"
     first, space, _ = short.partition(" ")
     return f"the {short}" if space and first in _NOUNS else short

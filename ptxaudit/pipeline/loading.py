@@ -26,7 +26,7 @@ from ptxaudit.frontend.compile.compiled import Compiled
 from ptxaudit.frontend.compile.compiler_log import HostCode
 from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.inputs import Content
-from ptxaudit.frontend.launch.signature import numbered_name, with_source_names
+from ptxaudit.frontend.launch.signature import numbered_name, short_name, with_source_names
 from ptxaudit.frontend.options import DEFAULT_ARCH, Options, chosen
 from ptxaudit.frontend.source_text import SourceLines, decode
 from ptxaudit.ir import nodes as ir
@@ -58,13 +58,14 @@ class Loaded(Record):
     account: Account = field(default_factory=Account)
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
-        """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name."""
-        numbered = enumerate(function.parameters)
-        return {
-            name: at
-            for at, parameter in numbered
-            for name in (str(at), numbered_name(function.name, at), parameter.name)
-        }
+        """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name; what
+        formulas call it, where no other has that name."""
+        called = [
+            (short_name(function.name, numbered_name(function.name, at), at), str(at), numbered_name(function.name, at))
+            for at, _ in enumerate(function.parameters)
+        ]
+        positions = {name: at for at, names in enumerate(called) for name in names}
+        return positions | {parameter.name: at for at, parameter in enumerate(function.parameters)}
 
 
 def load(content: Content, options: Options, code: Cubins | None = None) -> Iterator[Loaded]:

@@ -36,6 +36,21 @@ from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is specified
+_ASKED_OF = (Status.UNKNOWN, Status.DATA_DEPENDENT, Status.BOUNDED, Status.CONDITIONAL)
+_SAID = (Kind.DEPENDS, Kind.ASKED, Kind.BY_SHAPE, Kind.NO_SHAPE_REACHES, Kind.BY_LAST_WARP)  # with what to specify
+_BY_RULE = (  # a range, whatever is specified
+    Kind.COPY_LINES,
+    Kind.COPY_LINE_CLASS,
+    Kind.RULE_RANGE,
+    Kind.REQUEST_RANGE,
+    Kind.MIXED_SPACES,
+    Kind.BASE,
+    Kind.MAY_JOIN,
+    Kind.CALLS_JOIN,
+    Kind.CALLS_TOGETHER,
+    Kind.CALLS_DIVERGE,
+    Kind.YIELD,
+)
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
@@ -50,7 +65,7 @@ def with_questions(
     result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None, account: Account
 ) -> KernelResult:
     """The result, each such site as a range with its question; those that the account does not pay for as they are."""
-    if not any(site.status in (Status.UNKNOWN, Status.DATA_DEPENDENT) or _of_data(site) for site in result.sites):
+    if not any(site.status in _ASKED_OF or _of_data(site) for site in result.sites):
         return result
     asking = _Asking(function, flow, launch, account)
     return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
@@ -68,6 +83,8 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
         pointers = asking.data_of(site.index)
         named = asking.hints(pointers) if pointers else asking.decided_by(site)
         return replace(site, reason=several(site.reason, *asking.counters_of(site.index), *named))
+    if site.status in (Status.BOUNDED, Status.CONDITIONAL):
+        return _with_options(site, asking)
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
     access = _scored(asking.function, site.index, machine)
@@ -82,6 +99,16 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
     return replace(
         site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes)
     )
+
+
+def _with_options(site: SiteResult, asking: _Asking) -> SiteResult:
+    """A site that has a range, with what to specify for its figure, where nothing else leaves it open."""
+    if site.reason is None or site.reason.of_kind(*_NO_QUESTION, *_SAID, *_BY_RULE):
+        return site
+    asks = asking.of(site.index)
+    if not asks:
+        return site
+    return replace(site, reason=Reason(Kind.ASKED, given=tuple(zip(*asks, strict=True)), cause=site.reason))
 
 
 def _of_data(site: SiteResult) -> bool:

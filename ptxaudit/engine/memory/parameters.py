@@ -20,6 +20,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.memory.environment import POINTER_BYTES, Environment
 from ptxaudit.engine.memory.references import Otherwise, Reference
 from ptxaudit.engine.memory.registers import Results, blend
+from ptxaudit.frontend.launch.signature import short_name
 from ptxaudit.ir.reasons import Kind, Reason
 
 MOST_OFFSETS = 64  # that one access may have in different lanes
@@ -40,10 +41,12 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
     size = bits // 8
     if offset >= 0 and offset + size <= len(env.param_known) and all(env.param_known[offset : offset + size]):
         return constant(int.from_bytes(env.param_bytes[offset : offset + size], "little"), bits)
-    of = next((p for p in env.function.parameters if p.offset <= offset < p.offset + p.size), None)
-    if of is None:
+    parameters = env.function.parameters
+    at = next((k for k, p in enumerate(parameters) if p.offset <= offset < p.offset + p.size), None)
+    if at is None:
         return unknown(Uniform(f"param[{offset}]", bits, key=("param", offset, bits), address=bits == 64))
-    name = of.name
+    of = parameters[at]
+    name = short_name(env.function.name, of.name, at)
     within = offset - of.offset
     if within or size != of.size:
         name += f"[{within}:{within + size}]"

@@ -51,6 +51,18 @@ class Reference:
         """The address of an element."""
         return affine.add(self.address, constant(k * self.bits // 8, self.address.bits)) if k else self.address
 
+    @property
+    def register_bits(self) -> int:
+        """The width of the registers that elements are loaded into; an element's own where these are none, or wider
+        than what is followed."""
+        bits = max((d.bits for d in self.op.dst if d is not None), default=self.bits)
+        return bits if self.bits <= bits and bits in DTYPES else self.bits
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the greatest element, as a register holds it."""
+        return (-1 << self.bits - 1, (1 << self.bits - 1) - 1) if self.signed else (0, (1 << self.bits) - 1)
+
     def extended(self, value: Value, k: int) -> Value:
         """What a register holds that an element was loaded into."""
         register = self.op.dst[k]

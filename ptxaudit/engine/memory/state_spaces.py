@@ -114,8 +114,9 @@ def _outside(at: Reference, address: Value) -> Value:
     together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read it at several times
     if together and flat.uniform and flat.poison is None and flat.valid is None:
         key = "load", at.index, fingerprint(flat), at.bits, env.serial()
-        name = f"value loaded at {place_at(env, at.index)}"
-        return unknown(Uniform(name, at.bits, kind="loaded", key=key, data=True, address=at.bits == 64))
+        name, bits = f"value loaded at {place_at(env, at.index)}", at.register_bits
+        low, high = (None, None) if bits == at.bits else at.range
+        return unknown(Uniform(name, bits, 0, low, high, "loaded", key, data=True, address=at.bits == 64))
     return opaque(at.bits, Reason(Kind.LOADED, at.index))
 
 

@@ -26,6 +26,12 @@ def numbered_name(kernel: str, position: int) -> str:
     return f"{kernel}_param_{position}"
 
 
+def short_name(kernel: str, parameter: str, position: int) -> str:
+    """A parameter in a formula: its name; by its number where compilers have left no name, and that of the kernel would
+    stand before it: "param_2"."""
+    return f"param_{position}" if parameter == numbered_name(kernel, position) else parameter
+
+
 def with_source_names(module: ir.Module, source: str) -> ir.Module:
     """The module with the parameters of its kernels called as in its source, where that says it plainly."""
     return replace(module, functions={name: _renamed(function, source) for name, function in module.functions.items()})

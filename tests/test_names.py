@@ -15,6 +15,7 @@ from renamed import WORDS, names, renamed
 from twin import generate
 
 import ptxaudit
+from ptxaudit.engine.domain import naming
 from ptxaudit.engine.domain.value import Uniform
 from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.compile.ptxas import assemble
@@ -220,3 +221,16 @@ def test_instructions_of_one_line_and_text_are_two(lines):
     assert [(site[0], site[1], site[3]) for site in found] == [("exact", 1, 1), ("exact", 1, 32)]
     (found,) = figures(PROLOGUE.format(arch="sm_90") + body.replace(")", ") .reqntid 32, 1, 1", 1), "ptx")
     assert [site[8] for site in found] == [ptxaudit.report.model.Span(1, 1), ptxaudit.report.model.Span(32, 32)]
+
+
+@pytest.mark.parametrize(
+    "operation, sources, text",
+    [
+        ("fsetp.neu", ("beta", "0"), "(beta != 0)"),
+        ("fsetp.lt", ("beta", "n"), "(beta < n)"),
+        ("fsetp.gt", ("beta", "1065353216"), "fsetp.gt(beta, 1065353216)"),
+        ("fsetp.nan", ("beta", "beta"), "fsetp.nan(beta, beta)"),
+    ],
+)
+def test_a_comparison_of_floats(operation, sources, text):
+    assert naming.expression(operation, sources) == text

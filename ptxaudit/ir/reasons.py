@@ -471,7 +471,7 @@ _NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "acti
 
 
 def called(name: str) -> str:
-    """The name of an unknown within a sentence: "n", "parameter 2", "the trip of k.cu:26"; of a long one the beginning."""
+    """The name of an unknown within a sentence: "parameter 2", "the trip of k.cu:26"; of a long one the beginning."""
     if numbered := _NUMBERED.fullmatch(name):
         number, begin, end = numbered.groups()
         return f"parameter {number}" + (f", bytes {begin} to {int(end) - 1}" if begin else "")

@@ -46,6 +46,9 @@ def expression(operation: str, sources: Sequence[str]) -> str:
         return f"({left} {_INFIX[stem]} {right})"
     if stem == "setp" and len(sources) == 2 and (relation := _COMPARED.get(kind.partition(".")[0])):
         return f"({sources[0]} {relation} {sources[1]})"
+    if stem == "fsetp" and len(sources) == 2 and (relation := _COMPARED.get(kind.removesuffix("u"))):
+        if not any(_is_number(source) for source in sources):  # the bits of a float, but for 0
+            return f"({sources[0]} {relation} {sources[1]})"
     if stem == "select" and len(sources) == 3:
         return f"({sources[2]} ? {sources[0]} : {sources[1]})"
     if stem == "not" and len(sources) == 1:
@@ -78,3 +81,7 @@ def _is_one(name: str) -> bool:
         if depth == 0 and letter == ")":
             return at == len(name) - 1
     return False
+
+
+def _is_number(source: str) -> bool:
+    return source != "0" and source.removeprefix("-").isdecimal()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,25 @@ def test_the_block_is_asked_for_too():
 
 def test_told_it_is_exact():
     assert site(DIVIDED, launches=[ptxaudit.Launch("k", grid=1, block=64, params=[None, 5])]).status == "exact"
+
+
+GUARDED = ".reg .pred %p; setp.gt.s32 %p, %r1, 70; @%p exit; mad.lo.u32 %r8, %r2, 4, %r3;"
+MASKED = "mul.lo.s32 %r4, %r2, %r1; and.b32 %r4, %r4, 508; shl.b32 %r5, %r4, 2; add.s32 %r8, %r3, %r5;"
+
+
+@pytest.mark.parametrize("body, status", [(GUARDED, "invariant"), (MASKED, "bounded")])
+def test_what_parameters_alone_leave_open_says_which(body, status):
+    launch = ptxaudit.Launch("k", grid=1, block=64)
+    found = site(body, launches=[launch])
+    assert found.status == status
+    assert found.reason.startswith("depends on parameter 1, which is not specified (--param 1): ")
+    assert site(body, launches=[dataclasses.replace(launch, params=(None, 5))]).status == "exact"
+
+
+def test_of_what_is_never_in_shared_memory_nothing_is_asked():
+    body = ".reg .pred %p; setp.gt.s32 %p, %r1, 70; @%p exit; cvta.to.global.u64 %rd2, %rd1; cvta.global.u64 %rd1, %rd2; st.u32 [%rd1], %r1; mov.u32 %r8, %r3;"
+    far, _ = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=1, block=64)]).sites
+    assert far.status == "invariant" and far.reason == "a generic access that is never one of shared memory"
 
 
 def test_what_loads_decide_is_no_question():

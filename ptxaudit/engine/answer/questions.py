@@ -38,7 +38,9 @@ from ptxaudit.ir.reasons import Kind, Reason, several
 _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is specified
 _ASKED_OF = (Status.UNKNOWN, Status.DATA_DEPENDENT, Status.BOUNDED, Status.CONDITIONAL)
 _SAID = (Kind.DEPENDS, Kind.ASKED, Kind.BY_SHAPE, Kind.NO_SHAPE_REACHES, Kind.BY_LAST_WARP)  # with what to specify
-_BY_RULE = (  # a range, whatever is specified
+_BY_RULE = (  # a range, or no request at all, whatever is specified
+    Kind.NEVER_SHARED,
+    Kind.NEVER_THERE,
     Kind.COPY_LINES,
     Kind.COPY_LINE_CLASS,
     Kind.RULE_RANGE,
@@ -65,7 +67,7 @@ def with_questions(
     result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None, account: Account
 ) -> KernelResult:
     """The result, each such site as a range with its question; those that the account does not pay for as they are."""
-    if not any(site.status in _ASKED_OF or _of_data(site) for site in result.sites):
+    if not any(site.status in _ASKED_OF or _counts_open(site) for site in result.sites):
         return result
     asking = _Asking(function, flow, launch, account)
     return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
@@ -83,7 +85,7 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
         pointers = asking.data_of(site.index)
         named = asking.hints(pointers) if pointers else asking.decided_by(site)
         return replace(site, reason=several(site.reason, *asking.counters_of(site.index), *named))
-    if site.status in (Status.BOUNDED, Status.CONDITIONAL):
+    if site.status in (Status.BOUNDED, Status.CONDITIONAL) or asking.grid_known and _counts_open(site):
         return _with_options(site, asking)
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
         return site
@@ -111,9 +113,14 @@ def _with_options(site: SiteResult, asking: _Asking) -> SiteResult:
     return replace(site, reason=Reason(Kind.ASKED, given=tuple(zip(*asks, strict=True)), cause=site.reason))
 
 
+def _counts_open(site: SiteResult) -> bool:
+    """What a request costs is known, and how many there are is not."""
+    return site.status is Status.INVARIANT and site.requests is None and site.reason is not None
+
+
 def _of_data(site: SiteResult) -> bool:
     """How often it runs is not known, and data decides it."""
-    return site.status is Status.INVARIANT and site.requests is None and site.reason is not None and site.reason.data
+    return _counts_open(site) and site.reason is not None and site.reason.data
 
 
 def _scored(function: Function, index: int, machine: Machine) -> banks.Access | None:
@@ -135,6 +142,7 @@ class _Asking:
             if launch is not None
             else set()
         )
+        self.grid_known = launch is not None and launch.grid is not None  # else nothing is said of most numbers
         self._hints = 0  # steps that were spent on data
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:

@@ -116,3 +116,32 @@ def test_where_the_counter_starts_is_asked_for_where_it_would_help(tmp_path, nam
         for site in sites:
             assert str(site.status) == "data-dependent", key
             assert ("--param counter=@zeros:1:u32" in site.reason) == (name in ONCE), site.reason
+
+
+LAST_TILE = """
+extern "C" __global__ void k(unsigned* counter, const int* __restrict__ in, int* out, int n) {
+    __shared__ unsigned tile; __shared__ int s[8192]; const unsigned x = threadIdx.x;
+    if (x == 0) tile = atomicAdd(counter, 1u);
+    __syncthreads();
+    const unsigned t = tile;
+    if ((t + 1) * 64 <= n)
+        s[x * 3] = in[t * 64 + x];
+    else if (t * 64 + x < n)
+        s[x * 3] = in[t * 64 + x];
+    __syncthreads();
+    out[x] = s[(x * 5) & 1023];
+}
+"""
+
+
+@pytest.mark.parametrize("counter", [None, np.zeros(1, "u4")])
+def test_data_that_would_not_help_is_not_asked_for_beside_a_counter(tmp_path, counter):
+    path = tmp_path / "k.cu"
+    path.write_text(LAST_TILE)
+    launch = ptxaudit.Launch("k", grid=(9,), block=(64,), params=[counter, None, None, 500])
+    report = ptxaudit.audit(path, arch="sm_90", isa="both", launches=[launch])
+    tiles = [s for s in report.sites if s.source and s.source.line in (8, 10) and s.access == "store"]
+    assert len(tiles) == 4
+    for site in tiles:
+        assert (str(site.status) == "exact") is (counter is not None)
+        assert counter is not None or "--param counter=@zeros:1:u32" in site.reason and "@FILE" not in site.reason

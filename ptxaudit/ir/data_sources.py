@@ -76,6 +76,11 @@ class DataSources:
         self._account.spend(INSTRUCTION, LOOKING)
         return self._data.of_all(self._reads((register,), index))
 
+    def directly(self, register: str, index: int) -> tuple[str, ...]:
+        """The same as `of`, but for what is read back from shared memory."""
+        self._account.spend(INSTRUCTION, LOOKING)
+        return self.names(self._direct.of_all(self._reads((register,), index)))
+
     def read_at(self, index: int) -> int:
         """The bits of the pointers to the data that an instruction loads or reads, without what lies in shared memory
         where there is other data."""
@@ -94,6 +99,10 @@ class DataSources:
         if op.name not in ("load", "atom"):
             return 0
         return self._data.of(Shared()) if op.space in OF_SHARED else self._through([op], index)
+
+    def read_directly_by(self, op: Op, index: int) -> int:
+        """The same, 0 of what is read back from shared memory."""
+        return 0 if op.space in OF_SHARED else self.read_by(op, index)
 
     def _through(self, ops: Iterable[Op], index: int) -> int:
         """The bits of the pointers that the addresses of loads of data, and of atomics, come from."""

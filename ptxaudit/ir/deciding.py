@@ -42,15 +42,22 @@ Node = Written | Joined | Decided | Local
 
 
 class Deciding:
-    """own: the bits of an operation of an instruction. execution: also what decides whether anything of it runs; which
-    lanes go on together, too.
+    """own: the bits of an operation of an instruction. execution: also what decides whether anything of it runs;
+    together: which lanes go on together, too.
 
     Raises Exhausted where the account does not pay for it.
     """
 
     def __init__(
-        self, flow: Graph, own: Callable[[Op, int], int], execution: bool, account: Account, doing: str
+        self,
+        flow: Graph,
+        own: Callable[[Op, int], int],
+        execution: bool,
+        account: Account,
+        doing: str,
+        together: bool = True,
     ) -> None:
+        self._together = together
         self._flow, self._own, self._execution, self._account, self._doing = flow, own, execution, account, doing
         self._instructions = flow.function.instructions
         self._closure: Closure[Node] = Closure(self._following, self._bits)
@@ -68,7 +75,7 @@ class Deciding:
         )
         return (
             bits
-            | self._ordering
+            | (self._ordering if self._together else 0)
             | (self._closure.of(Local()) if any(_reads_local(op) for op in self._instructions[index].ops) else 0)
         )
 

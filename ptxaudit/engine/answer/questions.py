@@ -53,6 +53,7 @@ _BY_RULE = (  # a range, or no request at all, whatever is specified
     Kind.CALLS_DIVERGE,
     Kind.YIELD,
 )
+_OF_EXECUTION = (Kind.TAKES_PART, Kind.ENDS, Kind.RUNS, Kind.RUNS_IF, Kind.DIVERGED, Kind.LANES, Kind.HOW_OFTEN)
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
@@ -82,9 +83,11 @@ def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
 
 def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
     if site.status is Status.DATA_DEPENDENT or _of_data(site):
-        pointers = asking.data_of(site.index)
-        named = asking.hints(pointers) if pointers else asking.decided_by(site)
-        return replace(site, reason=several(site.reason, *asking.counters_of(site.index), *named))
+        counters = tuple(asking.counters_of(site.index))
+        pointers = asking.data_beside(site) if counters else asking.data_of(site.index)
+        alone = bool(counters) and site.status is Status.INVARIANT  # it needs nothing else
+        named = asking.hints(pointers) if pointers else () if alone else asking.decided_by(site)
+        return replace(site, reason=several(site.reason, *counters, *named))
     if site.status in (Status.BOUNDED, Status.CONDITIONAL) or asking.grid_known and _counts_open(site):
         return _with_options(site, asking)
     if site.status is not Status.UNKNOWN or site.reason is not None and site.reason.of_kind(*_NO_QUESTION):
@@ -114,12 +117,12 @@ def _with_options(site: SiteResult, asking: _Asking) -> SiteResult:
 
 
 def _counts_open(site: SiteResult) -> bool:
-    """What a request costs is known, and how many there are is not."""
-    return site.status is Status.INVARIANT and site.requests is None and site.reason is not None
+    """What a request costs is known, and how many there are, or have an active lane, is not."""
+    return site.status is Status.INVARIANT and site.reason is not None
 
 
 def _of_data(site: SiteResult) -> bool:
-    """How often it runs is not known, and data decides it."""
+    """How often it runs is not known, or with which lanes, and data decides it."""
     return _counts_open(site) and site.reason is not None and site.reason.data
 
 
@@ -168,6 +171,21 @@ class _Asking:
         self._hints += self.account.spent - before
         result: tuple[str, ...] = found
         return result
+
+    def data_beside(self, site: SiteResult) -> tuple[str, ...]:
+        """The same of an access that a counter decides: without what passes through shared memory, where the numbers
+        of blocks do, and without what decides which lanes go on together; what decides whether it runs only where
+        that is open.
+        """
+        address = self._address(site.index)
+        if self._hints > self.account.share(HINTS_SHARE):
+            return ()
+        before = self.account.spent
+        found = self._data.directly(address.name, site.index) if isinstance(address, Reg) else ()
+        if not found and site.reason is not None and site.reason.of_kind(*_OF_EXECUTION):
+            found = self._data.names(self._execution_directly.of(site.index))
+        self._hints += self.account.spent - before
+        return tuple(found)
 
     def decided_by(self, site: SiteResult) -> Iterator[Reason]:
         """The pointers to data that decides an access, though it cannot be specified: what the reason says was not
@@ -229,6 +247,11 @@ class _Asking:
     def _execution(self) -> Deciding:
         """The data that an access and its execution come from."""
         return Deciding(self.flow, self._data.read_by, True, self.account, ASKING)
+
+    @cached_property
+    def _execution_directly(self) -> Deciding:
+        """The same, but for what is read back from shared memory and for which lanes go on together."""
+        return Deciding(self.flow, self._data.read_directly_by, True, self.account, ASKING, together=False)
 
     @cached_property
     def _data(self) -> DataSources:

@@ -20,9 +20,10 @@ import ptxaudit
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.engine.ops.table import OPS
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
-from ptxaudit.ir import graph
+from ptxaudit.ir import graph, operation_words
 from ptxaudit.ir.link import link
 from ptxaudit.ir.nodes import Source
 from ptxaudit.ir.reasons import Kind, Reason, arguments, first_of, leading, named, sentence, several
@@ -314,9 +315,9 @@ def test_what_was_loaded_is_named_by_its_line():
     value = Uniform("3*(value loaded at k.cu:9) + n", key=(1,), data=True)
     unplaced = Uniform("value loaded at +0x0120", key=(2,), data=True)
     found = Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (value, N, unplaced))
-    assert sentence(found, lined) == "min.s at k.cu:12 of value loaded at k.cu:9 and value loaded at +0x0120"
-    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (N,)), lined) == "min.s at k.cu:12 of n"
-    assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "min.s of values that are not known"
+    assert sentence(found, lined) == "the minimum at k.cu:12 of value loaded at k.cu:9 and value loaded at +0x0120"
+    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (N,)), lined) == "the minimum at k.cu:12 of n"
+    assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "the minimum of values that are not known"
 
 
 def test_a_pointer_whose_data_cannot_be_specified_is_named():
@@ -324,3 +325,24 @@ def test_a_pointer_whose_data_cannot_be_specified_is_named():
     assert sentence(Reason(Kind.DATA_DECIDES, given=(names[:1],))) == "the data of parameter 2 decides it"
     listed = "parameter 2, parameter 3, byte 8 and variable table and others"
     assert sentence(Reason(Kind.DATA_DECIDES, given=(names,))) == f"the data of {listed} decides it"
+
+
+@pytest.mark.parametrize(
+    "operation, words",
+    [
+        ("min.s", "the minimum"),
+        ("setp.lt.u", "the comparison <"),
+        ("fsetp.neu", "the comparison !="),
+        ("fsetp.nan", "the comparison"),
+        ("shr.s", "the >>"),
+        ("add3.carry", "the sum"),
+        ("mufu.rcp", "mufu.rcp"),
+    ],
+)
+def test_what_an_operation_is_called(operation, words):
+    assert operation_words.called(operation) == words
+
+
+def test_every_word_is_of_an_operation():
+    stems = {name.partition(".")[0] for name in OPS}
+    assert {name for name in stems if operation_words.called(name) != name} >= operation_words._OF_STEM.keys()

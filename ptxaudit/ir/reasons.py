@@ -20,6 +20,7 @@ from msgspec.structs import force_setattr
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
+from ptxaudit.ir import operation_words
 from ptxaudit.ir.placed import place_of
 
 if TYPE_CHECKING:
@@ -176,7 +177,8 @@ def _of_unknown_sources(reason: Reason, words: Words) -> str:
     found = dict.fromkeys(one for u in reason.unknowns if u.data for one in _SOURCE.findall(u.name))
     found = found or dict.fromkeys(called(u.name) for u in reason.unknowns if u.name)
     names = list(found)[:MOST_NAMED] + (["others"] if len(found) > MOST_NAMED else [])
-    return f"{operation}{words.where(reason.index)} of {listing(names) if names else 'values that are not known'}"
+    of = listing(names) if names else "values that are not known"
+    return f"{operation_words.called(str(operation))}{words.where(reason.index)} of {of}"
 
 
 def _read(text: str) -> Row:

@@ -1,0 +1,50 @@
+"""What a CUDA programmer calls an operation, where a reason speaks of it.
+
+    min.s      the minimum             setp.lt.u     the comparison <
+    lop3       the bit logic           fsetp.neu     the comparison !=
+
+What has no word here is called as it is.
+"""
+
+from __future__ import annotations
+
+_COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_OF_STEM = {
+    **dict.fromkeys(("add", "add3", "fadd"), "the sum"),
+    **dict.fromkeys(("sub", "fsub", "sad"), "the difference"),
+    **dict.fromkeys(("mul", "mulwide", "fmul"), "the product"),
+    **dict.fromkeys(("mad", "madwide", "fma"), "the product and sum"),
+    "mulhi": "the upper half of the product",
+    **dict.fromkeys(("div", "fdiv"), "the quotient"),
+    "rem": "the remainder",
+    **dict.fromkeys(("neg", "fneg"), "the negative"),
+    **dict.fromkeys(("abs", "fabs"), "the absolute value"),
+    **dict.fromkeys(("min", "fmin"), "the minimum"),
+    **dict.fromkeys(("max", "fmax"), "the maximum"),
+    "and": "the &",
+    "or": "the |",
+    "xor": "the ^",
+    "not": "the ~",
+    "lop3": "the bit logic",
+    "shl": "the <<",
+    "shr": "the >>",
+    "shf": "the funnel shift",
+    **dict.fromkeys(("bfe", "bfi"), "the bit field"),
+    **dict.fromkeys(("extract", "trunc"), "the lower or upper part"),
+    **dict.fromkeys(("zext", "sext", "szext"), "the conversion"),
+    **dict.fromkeys(("i2f", "f2i", "f2f"), "the conversion"),
+    **dict.fromkeys(("bfind", "clz"), "the place of the highest bit"),
+    "popc": "the number of bits",
+    "brev": "the reversed bits",
+    "prmt": "the permuted bytes",
+    "select": "the choice",
+}
+
+
+def called(operation: str) -> str:
+    """The words for an operation of the intermediate representation."""
+    stem, _, kind = operation.partition(".")
+    if stem in ("setp", "fsetp"):
+        sign = _COMPARED.get(kind.partition(".")[0].removesuffix("u"))
+        return f"the comparison {sign}" if sign else "the comparison"
+    return _OF_STEM.get(stem, operation)

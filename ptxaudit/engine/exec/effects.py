@@ -75,14 +75,24 @@ def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
             view.write(op.dst[0], result, guard)
         return
     before = {u for s in op.src for u, _ in view.read(s).terms}
+    held = [None if d is None else view.read(d) for d in op.dst]
     execute(op, view, index)
-    for d in op.dst:
-        if d is not None:
-            after = view.read(d)
-            if isinstance(after, UpperHalf):
-                after = after.whole
-            if after.poison is not None or after.valid is not None or any(u not in before for u, _ in after.terms):
-                raise NotAffine
+    for d, was in zip(op.dst, held, strict=True):
+        if d is None or was is None:
+            continue
+        after = view.read(d)
+        if isinstance(after, UpperHalf):
+            after = after.whole
+        if after.poison is None and after.valid is None and all(u in before for u, _ in after.terms):
+            continue
+        if not _lost(was, view.mask):
+            raise NotAffine
+        view.write(d, opaque(d.bits, was.why or Reason(Kind.ROUNDS_DIFFER)), None)  # nor is it known in other trips
+
+
+def _lost(value: Value, mask: np.ndarray) -> bool:
+    """Nothing is known of it in any active lane."""
+    return value.poison is not None and value.sure is None and bool((value.poison | ~mask).all())
 
 
 def _looks_across(op: Op) -> bool:

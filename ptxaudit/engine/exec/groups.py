@@ -27,6 +27,8 @@ Bits = dict[str, np.ndarray]  # convergence barrier -> an array over the warps
 Saved = tuple[Bits, Bits, Bits, Bits, int, np.ndarray, np.ndarray, Reason | None]
 LEVELS = 4  # of suspended groups that there is room for at first
 
+_STANDING = ("stopped", "blocked", "syncing", "suspended", "free", "occupied", "covered")  # of `Groups`: who is where
+
 
 @dataclass
 class Suspended:
@@ -157,6 +159,16 @@ class Groups:
         for index, record in run.records.items() if new else ():
             if run.graph.block_of[index] in new:
                 record.undecided = several(record.undecided, why)
+
+    def set_aside(self) -> dict[str, Any]:
+        """Takes out all groups that stand anywhere, as if there were none; for `put_back`."""
+        kept = {name: getattr(self, name) for name in _STANDING}
+        self._forget_groups(len(self.loose))
+        return kept
+
+    def put_back(self, kept: dict[str, Any]) -> None:
+        """They stand where they stood."""
+        vars(self).update(kept)
 
     def _use(self, name: str, rows: np.ndarray) -> None:
         """A barrier is set, waited at, left or loaded, by lanes of these warps."""

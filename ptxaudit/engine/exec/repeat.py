@@ -29,6 +29,7 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.exec.accesses import Accesses
+from ptxaudit.engine.exec.aside import Aside
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.induction import after_trips, as_number, at_trip, moves_by, stays, step_between
@@ -71,13 +72,15 @@ class Repeats:
         self.arrivals: dict[int, tuple[bytes, int, deque[Kept]]] = {}
         self.turns: dict[int, tuple[bytes, int, Kept | None]] = {}
         self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
+        self.aside = Aside(run, warps)
 
-    def arrive(self, block: int, cohort: Cohort) -> Cohort:
-        """At a loop head, alone: the cohort, some rounds later where that is possible."""
+    def arrive(self, block: int, cohort: Cohort, alone: bool = True) -> Cohort:
+        """At a loop head: the cohort, some rounds later where that is possible. alone: no other waits or runs later."""
         if self.run.round is not None:
             if block == self.run.round.head:
                 self.run.round.laps -= 1
                 if self.run.round.laps < 0:
+                    self.run.registers.values = self.aside.own(self.run.registers.values)
                     raise Returned(cohort)
             return cohort
         who = cohort.rows.tobytes() + cohort.mask.tobytes() + repr(cohort.calls).encode()
@@ -89,6 +92,11 @@ class Repeats:
         history.append(dict(self.run.registers.values))
         count += 1
         self.arrivals[block] = (who, count, history)
+        if not alone:
+            due = count > 4 and (count - 1) & (count - 2) == 0
+            if due and self.aside.rounds(cohort, history, lambda own: self._attempt(block, cohort, own)):
+                self.arrivals.pop(block, None)
+            return cohort
         done = count > 1 and self.side_by_side.expected(block, history[-1], history[-2])
         done = done and self.side_by_side.several(block, cohort, history[-1], history[-2])
         if not done and count > 4 and (count - 1) & (count - 2) == 0:  # 5, 9, 17, 33, …

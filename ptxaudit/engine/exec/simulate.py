@@ -157,6 +157,9 @@ class Simulation(Run):
             ):
                 cohort.pc = pc
                 cohort = self.repeats.arrive(block, cohort)
+            elif self._apart(block, pc):
+                cohort.pc = pc
+                cohort = self.repeats.arrive(block, cohort, alone=False)
             elif self.shadow is not None and block in self.repeats.heads and pc == self.graph.starts[block]:
                 self.repeats.turn(block, cohort)
             view = self.warps.view(cohort)
@@ -181,6 +184,16 @@ class Simulation(Run):
             pc = cohort.pc
             if self.heap or self.warps.others():
                 return self.push(cohort)
+
+    def _apart(self, block: int, pc: int) -> bool:
+        """A loop's head, and nothing that other cohorts do concerns the one that comes there."""
+        return (
+            self.tracked is None
+            and self.round is None
+            and self.explicit
+            and block in self.repeats.heads
+            and pc == self.graph.starts[block]
+        )
 
     def _step(self, instruction: Instruction, cohort: Cohort, view: View) -> tuple[Cohort, View]:
         ops = self.part.ops[instruction.index]

@@ -1,0 +1,78 @@
+"""Loops that some lanes run while others of their block wait: in closed form, too, and what they cost is counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from machine_code import STATED, from_cuda
+from test_sass_cases import instructions
+
+import ptxaudit
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.rounds import NotAffine, Round
+from ptxaudit.engine.domain.value import Uniform, constant, opaque, unknown
+from ptxaudit.engine.exec.effects import execute_in_round
+from ptxaudit.engine.memory.environment import Facts
+from ptxaudit.engine.memory.registers import Registers, View
+from ptxaudit.engine.memory.rows import environment
+from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.reasons import Kind, Reason
+
+SOURCE = """
+extern "C" __global__ void k(const int* __restrict__ in, int* out, int n) {
+    __shared__ int s[4096];
+    const int x = threadIdx.x;
+    if (WHO)
+        for (int i = 0; i < n; i++)
+            s[(i * 32 + x % 32 * STRIDE) & 1023] = in[i];
+    __syncthreads();
+    out[x] = s[x * 2 & 1023];
+}
+"""
+
+
+def figures(who: str, stride: int, trips: int) -> tuple[list[str], int, int]:
+    """(statuses, requests, wavefronts) of the stores of the loop, of all blocks."""
+    source = SOURCE.replace("WHO", who).replace("STRIDE", str(stride))
+    launch = ptxaudit.Launch("k", grid=2, block=96, params=[None, None, trips])
+    sites = ptxaudit.audit(from_cuda(source), launches=[launch], cache=False).sites
+    stores = [s for s in sites if s.access == "store" and str(s.status) != "unreached"]
+    return (
+        sorted({str(s.status) for s in stores}),
+        sum(s.active_requests or 0 for s in stores),
+        sum(s.wavefronts or 0 for s in stores),
+    )
+
+
+@pytest.mark.parametrize("trips", [5, 1_000, 3_000_001])
+@pytest.mark.parametrize(
+    "who, stride, warps, ways",
+    [
+        ("x == 0", 0, 1, 1),
+        ("x == 37", 1, 1, 1),
+        ("x % 32 == 5", 2, 3, 1),
+        ("x % 32 < 4", 32, 3, 4),  # four words of one bank
+        ("x >= 64 && x % 2 == 0", 16, 1, 16),
+        ("x < 40", 1, 2, 1),
+    ],
+)
+def test_each_trip_is_counted(who, stride, warps, ways, trips):
+    statuses, requests, wavefronts = figures(who, stride, trips)
+    assert statuses == ["exact"]
+    assert (requests, wavefronts) == (2 * warps * trips, 2 * warps * trips * ways)
+
+
+def test_what_was_known_in_no_trip_may_stay_so():
+    """The carry of an address that is not specified: it ends no attempt unless trips before knew it."""
+    code = instructions(["IADD3 R2, P2, PT, R2, 0x20, RZ", "EXIT"])
+    function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
+    env = environment(function, ptxaudit.Launch("k", grid=1, block=32), Facts(), (32, 1, 1))
+    symbols = [unknown(Uniform(name, 32, key=name)) for name in ("p", "k")]
+    registers = Registers(1, {"R2": affine.add(*symbols), "P2": opaque(1, Reason(Kind.UNKNOWN_CARRY))})
+    view = View(registers, env, None, np.ones((1, 32), bool), True)
+    (op,) = code[0].ops
+    execute_in_round(op, Round(0, symbols[1].terms[0][0], 1, 64), view, 0)
+    assert view.read(ir.Reg("P2", 1)).poison.all() and not view.read(ir.Reg("R2", 32)).poison
+    registers.values["P2"] = constant(0, 1)
+    with pytest.raises(NotAffine):
+        execute_in_round(op, Round(0, symbols[1].terms[0][0], 1, 64), view, 0)

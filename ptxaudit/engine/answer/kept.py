@@ -227,26 +227,30 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     variable, together, apart = "", [], []
     first = active.argmax(axis=1)[:, None]
     for u, c in address.terms:
-        factors = np.where(active, _numbers(c, active.shape), 0)
-        if not factors.any():  # whole multiples of 2**32, or of lanes that take no part
+        factors = _numbers(c)
+        if not ((factors != 0) & active).any():  # whole multiples of 2**32, or of lanes that take no part
             continue
-        leading = np.take_along_axis(factors, first, 1)
+        if factors.shape[1] > 1:
+            factors = np.broadcast_to(factors, active.shape)
+            leading = np.take_along_axis(factors, first, 1)
+        else:
+            leading = factors
         if u.kind == "shared":
-            if variable or (factors[active] != 1).any():
+            if variable or ((factors != 1) & active).any():
                 raise NotPlaced(Reason(Kind.SEVERAL_ARRAYS))
             variable = u.key[1]
-        elif ((factors != leading) & active).any():
+        elif factors is not leading and ((factors != leading) & active).any():
             apart.append((u, factors))
         else:
-            together.append((u, leading[:, 0]))
-    offsets = _chosen(_numbers(address.base, active.shape), apart)
+            together.append((u, np.broadcast_to(leading[:, 0], len(active))))
+    offsets = _chosen(np.broadcast_to(_numbers(address.base), active.shape), apart)
     return [
         (rows, variable, one[rows], moves) for rows, moves in _moving_alike(together, active, times) for one in offsets
     ]
 
 
-def _numbers(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    return np.broadcast_to(signed(resize(array, ADDRESS_BITS)).astype(np.int64), shape)
+def _numbers(array: np.ndarray) -> np.ndarray:
+    return signed(resize(array, ADDRESS_BITS)).astype(np.int64)
 
 
 def _moving_alike(

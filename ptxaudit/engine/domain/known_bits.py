@@ -23,6 +23,7 @@ from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
     combine_terms,
+    constant,
     low_zeros,
 )
 
@@ -45,17 +46,15 @@ class Tristate(Record):
 
 def known_part(value: Value) -> Tristate:
     """What is known of a value less its unknowns, bit by bit."""
-    base, dtype = value.base, value.base.dtype
-    if dtype == np.bool_:
-        unknown = np.zeros((1, 1), bool) if value.poison is None else value.poison
-        return Tristate(base & ~unknown, unknown)
-    everything = dtype.type(-1 & ((1 << value.bits) - 1))
-    unknown = np.zeros((1, 1), dtype)
-    if value.valid is not None:
-        unknown = unknown | dtype.type(everything - ((1 << value.valid) - 1))
-    if value.poison is not None:
-        poisoned = everything if value.sure is None else ~value.sure
-        unknown = np.where(value.poison, poisoned, unknown)
+    base, bits, poison = value.base, value.bits, value.poison
+    if poison is None and (value.valid is None or bits == 1):
+        return Tristate(base, constant(0, bits).base)
+    if poison is not None and bits == 1:
+        return Tristate(base & ~poison, poison)
+    unknown = constant(0 if value.valid is None else -1 << value.valid, bits).base
+    if poison is not None:
+        poisoned = constant(-1, bits).base if value.sure is None else ~value.sure
+        unknown = poisoned if poison is EVERYWHERE else np.where(poison, poisoned, unknown)
     return Tristate(base & ~unknown, unknown)
 
 
@@ -63,7 +62,7 @@ def with_bits(out: Value, found: Tristate) -> Value:
     """A value with what is known of its bits in the lanes in which it is not."""
     if found.bits.dtype != out.base.dtype or out.base.dtype == bool or out.valid is not None:
         return out
-    if out.poison is not None and not out.poison.all():
+    if out.poison is not None and out.poison is not EVERYWHERE and not out.poison.all():
         base, unknown = (
             np.where(out.poison, found.bits, out.base),
             np.where(out.poison, found.unknown, found.unknown.dtype.type(0)),

@@ -42,9 +42,14 @@ def destinations(
     return [(place, lanes), (instruction.index + 1, mask & ~lanes)]
 
 
-def torn(found: Destinations) -> np.ndarray:
-    """(rows,) lanes of a warp go different ways."""
-    result: np.ndarray = np.sum([lanes.any(axis=1) for _, lanes in found], axis=0) > 1
+def rows_of(found: Destinations) -> list[np.ndarray]:
+    """For each way (rows,) bool: some lane goes it."""
+    return [np.logical_or.reduce(lanes, axis=1) for _, lanes in found]
+
+
+def torn(ways: list[np.ndarray]) -> np.ndarray:
+    """(rows,) lanes of a warp go different ways. ways: `rows_of`."""
+    result: np.ndarray = np.add.reduce(ways, axis=0, dtype=int) > 1
     return result
 
 

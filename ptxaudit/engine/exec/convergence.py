@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxaudit.base.arrays import distinct
+from ptxaudit.base.arrays import among, distinct
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.groups import Groups, Syncing
 from ptxaudit.engine.memory.environment import LANES
@@ -96,7 +96,7 @@ class Warps(Groups):
             return [cohort]
         out = [] if inside.all() else [cohort.some(~inside)]
         coming = cohort if inside.all() else cohort.some(inside)
-        if not any(n == name and np.isin(c.rows, coming.rows).any() for n, c in self.blocked):
+        if not any(n == name and among(c.rows, coming.rows).any() for n, c in self.blocked):
             missing = (word & alive & ~mine)[inside] != 0
             if not missing.any() and not self._of(self.shared, name, bool)[coming.rows].any():
                 self.words[name][coming.rows] = 0
@@ -137,7 +137,7 @@ class Warps(Groups):
         freed: dict[tuple[int, tuple[int, ...]], list[Cohort]] = {}
         kept = []
         for n, c in self.blocked:
-            here = np.isin(c.rows, rows) if n == name else np.zeros(len(c.rows), bool)
+            here = among(c.rows, rows) if n == name else np.zeros(len(c.rows), bool)
             if here.any():
                 freed.setdefault((c.pc, c.calls), []).append(c.some(here))
                 self.stopped[c.rows[here]] &= ~pack(c.mask[here])[:, 0]
@@ -268,7 +268,7 @@ class Warps(Groups):
             for cohort in united([c for c, _, _, _ in parts]):
                 words = np.full(cohort.mask.shape, FULL_MASK, np.uint32)
                 for c, w, _, _ in parts:
-                    at = np.isin(cohort.rows, c.rows)
+                    at = among(cohort.rows, c.rows)
                     mine = np.searchsorted(c.rows, cohort.rows[at])
                     words[at] = np.where(c.mask[mine], w[mine], words[at])
                 self._tighten(cohort, words, parts[0][3])

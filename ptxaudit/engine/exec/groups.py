@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import among
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.running import Run
@@ -210,7 +211,7 @@ class Groups:
     def ahead(self, rows: np.ndarray, acting: Iterable[Cohort], known: set[int]) -> set[int]:
         """The blocks that lanes of these warps may still come to, wherever one goes on where another stands, but for
         those that are known of already, with all that they lead to."""
-        return self.reached((c for c in (*self.everywhere(), *acting) if np.isin(c.rows, rows).any()), known)
+        return self.reached((c for c in (*self.everywhere(), *acting) if among(c.rows, rows).any()), known)
 
     def reached(self, cohorts: Iterable[Cohort], known: set[int]) -> set[int]:
         """The blocks where they and their calls go on, and what these lead to; without those that are known."""
@@ -265,7 +266,7 @@ class Groups:
                 cohort.calls,
                 cohort.state,
                 alone,
-            ) and not np.isin(s.cohort.rows, cohort.rows).any():
+            ) and not among(s.cohort.rows, cohort.rows).any():
                 rows = np.concatenate([s.cohort.rows, cohort.rows])
                 order = np.argsort(rows)
                 mask = np.concatenate([s.cohort.mask, cohort.mask])[order]
@@ -315,7 +316,7 @@ class Groups:
             for (pc, calls), parts in going.items():
                 if s.alone or place(pc) != place(c.pc):
                     continue
-                same = np.isin(c.rows, np.concatenate([p.rows for p in parts]))
+                same = among(c.rows, np.concatenate([p.rows for p in parts]))
                 there = same & joining[c.rows]
                 if not self.run.waits_at(c.pc):
                     self.loosen(c.rows[same & perhaps[c.rows]], Reason(Kind.MAY_JOIN, c.pc))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.base.arrays import distinct
+from ptxaudit.base.arrays import among, distinct
 from ptxaudit.engine.exec.cohorts import Cohort, either_state
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.running import Met, Run
@@ -123,7 +123,7 @@ class Meetings:
             if other_key != key or other.calls != cohort.calls:
                 still.append((other, other_key))
                 continue
-            shared = np.isin(other.rows, cohort.rows)
+            shared = among(other.rows, cohort.rows)
             position = np.searchsorted(cohort.rows, other.rows[shared])
             mask[position] |= other.mask[shared]
             for k in distinct(kind[position]) if other.state != cohort.state else ():

@@ -148,14 +148,12 @@ class Repeats:
         return False
 
     def _rounds(self, block: int, cohort: Cohort, now: Kept, steps: Steps, period: int) -> _Found:
-        """As many rounds of a period as go on alike. What is not known of a few of them is not known of more: where
-        most are too many, the fewest tell whether any number between is worth a try."""
-        found = self._run_round(block, cohort, now, steps, period, AT_ONCE[0])
-        if found is not _Found.TOO_MANY:
+        """As many rounds of a period as go on alike. What is not known of a few of them is not known of more: the
+        fewest tell whether any number is worth a try, which it mostly is not."""
+        found = self._run_round(block, cohort, now, steps, period, AT_ONCE[-1], trial=True)
+        if found is not _Found.DONE:
             return found
-        if self._run_round(block, cohort, now, steps, period, AT_ONCE[-1], trial=True) is _Found.TOO_MANY:
-            return _Found.NO_FORM
-        for most in AT_ONCE[1:]:
+        for most in AT_ONCE:
             found = self._run_round(block, cohort, now, steps, period, most)
             if found is not _Found.TOO_MANY:
                 return found

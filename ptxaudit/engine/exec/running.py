@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
+from ptxaudit.base.arrays import among
 from ptxaudit.base.work import BLOCK, Account, elements
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.domain.rounds import NotAffine, Round
@@ -91,7 +92,7 @@ class Run:
         while self.heap and self.heap[0][0] == place:
             item = heapq.heappop(self.heap)
             other = item[2]
-            together = np.isin(other.rows, cohort.rows).any()
+            together = among(other.rows, cohort.rows).any()
             if not together and other.state != cohort.state:
                 kept.append(item)
             elif together:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.exec.control import Destinations, destinations, torn
+from ptxaudit.engine.exec.control import Destinations, destinations, rows_of, torn
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
@@ -116,17 +116,15 @@ class Transfers:
             parts[0] = taken, lanes, calls + (following,)
         elif taken == RETURNS:
             parts[0] = calls[-1], lanes, calls[:-1]
-        for pc, lanes, within in parts:
-            if np.array_equal(lanes, cohort.mask) and np.logical_or.reduce(lanes, axis=1).all():
-                cohort.calls = within
-                return cohort.at(pc)  # all of them
-        if not self.run.explicit and (apart := torn(found)).any():
+        ways = rows_of(found)
+        going = [(part, rows) for part, rows in zip(parts, ways) if rows.any()]
+        if len(going) == 1 and going[0][1].all():
+            (pc, _, cohort.calls), _ = going[0]
+            return cohort.at(pc)  # all of them
+        if not self.run.explicit and (apart := torn(ways)).any():
             self.meetings.expect(self._meeting(instruction, c), cohort, apart)
-        some = [(pc, lanes, within, lanes.any(axis=1)) for pc, lanes, within in parts]
         groups = [
-            Cohort(pc, cohort.rows[rows], lanes[rows], within, *cohort.state)
-            for pc, lanes, within, rows in some
-            if rows.any()
+            Cohort(pc, cohort.rows[rows], lanes[rows], within, *cohort.state) for (pc, lanes, within), rows in going
         ]
         if self.run.explicit:
             return self.run.go_on(self.warps.choose(groups))

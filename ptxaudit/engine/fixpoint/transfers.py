@@ -19,7 +19,7 @@ from ptxaudit.engine.domain.value import (
     constant,
     opaque,
 )
-from ptxaudit.engine.exec.control import destinations, torn
+from ptxaudit.engine.exec.control import destinations, rows_of, torn
 from ptxaudit.engine.exec.states import (
     State,
     either_undecided,
@@ -149,7 +149,7 @@ class Transfers(Meets):
         found = destinations(last, control, state.mask, partial(self._view, state))
         if isinstance(found, Value):
             return self._send_anyhow(block, last, control, state, found)
-        diverge = bool(torn(found).any())
+        diverge = bool(torn(rows_of(found)).any())
         if diverge or control.kind == "switch":
             self.branches.put(block, "divergent")
         if control.kind == "ret" and len(self._blocks(block, RETURNS)) > 1:

@@ -35,6 +35,7 @@ from ptxaudit.ir.placed import place_of
 from ptxaudit.ir.reasons import Kind, Reason
 
 FULL_MASK = 0xFFFFFFFF
+_WORD = np.dtype("<u4")  # of a byte for each eight lanes
 
 
 def take(value: Value, rows: np.ndarray) -> Value:
@@ -319,9 +320,7 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
 
 def pack(mask: np.ndarray) -> np.ndarray:
     """(n, LANES) bool -> (n, 1) uint32, lane 0 in bit 0."""
-    bits = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
-    result: np.ndarray = np.where(mask, bits, np.uint32(0)).sum(axis=1, dtype=np.uint32)[:, None]
-    return result
+    return np.packbits(mask, axis=1, bitorder="little").view(_WORD).astype(np.uint32, copy=False)
 
 
 def unpack(word: np.ndarray) -> np.ndarray:

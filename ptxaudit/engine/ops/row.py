@@ -32,7 +32,7 @@ class Origin(Enum):
     MIXED = "nothing if all its sources are numbers, else not known"
 
 
-class Row(Record):
+class Row(Record, eq=False):
     """One operation. `concrete(op_bits, attrs, *arrays)`; `undefined(…)` marks lanes without a result.
 
     candidates: in place of `concrete` where only a few numbers are known of which the result is one: (all of them,

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import remainder
 from ptxaudit.base.errors import InputError
 from ptxaudit.hardware.banks import copies, few
 from ptxaudit.hardware.machine_model import SOURCE_LINE, Count, Counted, Machine, Rule, Uncertainty
@@ -261,7 +262,8 @@ def _bin_of_lane(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.
             group = group_of_lane(count.paired, addresses.shape[1])
         elif merged.any():
             group = np.where(merged[:, None], group_of_lane(count.paired, addresses.shape[1]), group)
-    result: np.ndarray = addresses // count.unit % count.slots + group * count.slots
+    result = remainder(addresses // count.unit, count.slots)
+    result += group * count.slots
     return result
 
 
@@ -294,7 +296,9 @@ def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
     first[:, 0] = True
     first &= ordered != _NOTHING
-    return (ordered % total + np.arange(len(keys))[:, None] * total)[first]
+    bins = remainder(ordered, total)
+    bins += np.arange(len(keys))[:, None] * total
+    return bins[first]
 
 
 # --- ranges ---------------------------------------------------------------------------------
@@ -453,6 +457,6 @@ def _line_class_max(count: Count, addresses: np.ndarray, active: np.ndarray) -> 
     first = np.ones(keys.shape, bool)
     first[:, 1:] = keys[:, 1:] != keys[:, :-1]
     first &= keys != _NOTHING
-    classes = keys // groups % count.slots + np.arange(n)[:, None] * count.slots
+    classes = remainder(keys // groups, count.slots) + np.arange(n)[:, None] * count.slots
     result: np.ndarray = np.bincount(classes[first], minlength=n * count.slots).reshape(n, count.slots).max(1)
     return result

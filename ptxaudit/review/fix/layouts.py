@@ -46,6 +46,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ptxaudit.base.arrays import remainder
 from ptxaudit.base.records import Record
 
 
@@ -145,7 +146,7 @@ class Skew(_Everything):
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
         r = offsets // self.row
-        result: np.ndarray = self.row * r + (offsets - self.row * r + self.step * r) % self.row
+        result: np.ndarray = self.row * r + remainder(offsets - self.row * r + self.step * r, self.row)
         return result
 
     def keeps(self, width: int) -> bool:
@@ -223,8 +224,10 @@ class Order(_Everything):
         return self.rows * self.unit + self.more
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
-        r, c = offsets // self.row, offsets % self.row
-        result: np.ndarray = c // self.unit * self.column + r * self.unit + c % self.unit
+        r = offsets // self.row
+        c = offsets - self.row * r
+        n = c // self.unit
+        result: np.ndarray = n * self.column + r * self.unit + (c - n * self.unit)
         return result
 
     def keeps(self, width: int) -> bool:

@@ -15,7 +15,6 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
-from ptxaudit.engine.fixpoint.infer import Inference, infer
 from ptxaudit.engine.memory import copied, tickets
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
@@ -156,32 +155,32 @@ def _evaluated(
         and (site := function.instructions[i].site) is not None
         and not site.again
     }
-    inferred = (
-        infer(function, graph, launch, specified, machine, facts, open_sites, twins, account)
-        if open_sites
-        else Inference({}, ())
-    )
+    inferred: dict[int, SiteResult] = {}
+    supposed: tuple[str, ...] = ()
+    if open_sites:
+        from ptxaudit.engine.fixpoint.infer import infer  # where a run tells all, none of it is loaded
+
+        found = infer(function, graph, launch, specified, machine, facts, open_sites, twins, account)
+        inferred, supposed = found.sites, found.assumed
     results = dict(listed)
     for i in accesses:
         if twins[i] != i:
             continue
-        if i in simulated and (_settled(simulated[i]) or i not in inferred.sites):
+        if i in simulated and (_settled(simulated[i]) or i not in inferred):
             results[i] = simulated[i]
         elif i in simulated:
-            results[i] = _merge(simulated[i], inferred.sites[i], _widest(machine, accesses[i], function.site(i)))
+            results[i] = _merge(simulated[i], inferred[i], _widest(machine, accesses[i], function.site(i)))
             if facts.keep:
                 of_run = simulated[i].kept
-                results[i] = replace(
-                    results[i], kept=inferred.sites[i].kept if of_run is None or of_run.missing else of_run
-                )
+                results[i] = replace(results[i], kept=inferred[i].kept if of_run is None or of_run.missing else of_run)
         else:
-            results[i] = inferred.sites[i]
+            results[i] = inferred[i]
     of_memory = facts.memory.sentences() if facts.memory is not None else ()
     of_memory += () if facts.counters is None else facts.counters.sentences()
     of_memory = tuple(dict.fromkeys(of_memory))
     sites = tuple(results[i] for i in sorted(results))
     of_lanes = _of_branches(sites) + _of_masks(graph, sites)
-    return KernelResult(sites, inferred.assumed + constants.sentences() + of_memory + code.sentences() + of_lanes)
+    return KernelResult(sites, supposed + constants.sentences() + of_memory + code.sentences() + of_lanes)
 
 
 def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
@@ -32,8 +34,7 @@ def parts_if(instruction: Instruction) -> bool:
     return control is not None and (control.kind == "switch" or control.guard is not None)
 
 
-@dataclass
-class Blocks:
+class Blocks(Struct, dict=True, eq=False):
     """Basic blocks of one function. Blocks are numbered in instruction order; END = -1.
 
     account: pays for what is found out of the function once, whoever asks for it first; Exhausted where it cannot.
@@ -47,7 +48,7 @@ class Blocks:
     within: Digraph[int]  # the same, but a routine that is called from several places comes back to none of them
     calls: dict[int, int]  # block that ends in a call of such a routine -> the routine's first block
     problems: list[str] = field(default_factory=list)
-    account: Account = field(default_factory=Account, compare=False, repr=False)
+    account: Account = field(default_factory=Account)
 
     @classmethod
     def cut(cls, function: Function, account: Account) -> Self:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 from ptxaudit.base.work import INSTRUCTION
@@ -20,7 +19,6 @@ from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.loops import Loops, loops_of
 
 
-@dataclass
 class ControlFlow(Blocks):
     """The control flow of one function, each part of it found out when it is asked for first."""
 

@@ -14,7 +14,6 @@ the instruction set.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ptxaudit.base.quiet import no_collection
@@ -30,7 +29,6 @@ from ptxaudit.ir.slices import SLICING, Slice, Slicer
 MOST_SLICES = 16  # of a function that are kept
 
 
-@dataclass
 class Graph(ReachingDefinitions):
     """What is asked of one function, whichever module answers it. too_tangled: steps after which `reducible` gave it
     up."""

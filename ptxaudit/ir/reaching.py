@@ -10,7 +10,6 @@ another lane, the registers that a routine leaves changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from ptxaudit.base.work import INSTRUCTION
@@ -24,7 +23,6 @@ from ptxaudit.ir.transfers import is_unresolved
 DEFINITIONS = "looking for what defines a register"
 
 
-@dataclass
 class ReachingDefinitions(ControlFlow):
     """The control flow of one function and the definitions of its registers."""
 

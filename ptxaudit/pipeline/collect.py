@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
@@ -32,8 +32,7 @@ def silent(step: str) -> None:
     """No progress shown."""
 
 
-@dataclass
-class Part:
+class Part(Struct):
     """What became of some inputs. names_of: all kernels of a file, also those not asked for; parameters_of:
     what their parameters are called; failed: some of it could not be read, so that it may hold more; passing: those of
     the problems that may not come again.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import field, structs
 
@@ -40,8 +41,10 @@ from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.report.assemble import is_there, kernel_entry
 from ptxaudit.report.code_facts import code_facts
 from ptxaudit.report.model import AnySite, Kernel, MemorySite, Site
-from ptxaudit.report.pairing import PtxMap, Side, side
 from ptxaudit.report.shares import shares
+
+if TYPE_CHECKING:
+    from ptxaudit.report.pairing import PtxMap, Side
 
 
 class Examined(Record):
@@ -59,6 +62,8 @@ class Examined(Record):
     @property
     def side(self) -> Side:
         """Its accesses, as they are paired with those of the other instruction set."""
+        from ptxaudit.report.pairing import side
+
         return side(self.function, self.flow, self.entry, self.known)
 
     @property

@@ -22,9 +22,6 @@ from ptxaudit.base.work import Account
 from ptxaudit.frontend.artifacts.usage import Usage
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.compile_commands import Flags
-from ptxaudit.frontend.compile.compiled import Compiled
-from ptxaudit.frontend.compile.compiler_log import HostCode
-from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.launch.signature import numbered_name, short_name, with_source_names
 from ptxaudit.frontend.options import DEFAULT_ARCH, Options, chosen
@@ -36,6 +33,7 @@ from ptxaudit.report.spills import REMARKS, compiled_usage, named_by, without_re
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.artifacts.container import Image
+    from ptxaudit.frontend.compile.compiled import Compiled
     from ptxaudit.report.pairing import PtxMap
 
 
@@ -119,6 +117,7 @@ def compiled_of(content: Content, options: Options) -> Compiled:
     if options.compiler == "nvcc":
         tool = toolchains.get("nvcc", options.toolchain) if options.toolchain else None
         return _compiled_by_nvcc(content, options, tool)
+    from ptxaudit.frontend.compile.compiler_log import HostCode
     from ptxaudit.frontend.compile.nvrtc import compile_source
 
     tool = toolchains.get("nvrtc", options.toolchain) if options.toolchain else None
@@ -204,6 +203,8 @@ def _reassembled(compiled: Compiled, options: Options) -> Compiled:
     if not options.ptxas:
         return compiled
     arch = compiled.arch.replace("compute", "sm")
+    from ptxaudit.frontend.compile.ptxas import assemble
+
     tool = toolchains.get("ptxas", options.ptxas)
     made = assemble(compiled.ptx, arch, () if named_by(tool.version) else ("-v",), compiled.file, tool)
     return replace(
@@ -228,6 +229,8 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
     has_own = not options.ptxas and content.has_beside(".cubin")
     if isa == "ptx" or has_own:
         return Loaded((module,), module.producer or None, _newer(module), account=account)
+    from ptxaudit.frontend.compile.ptxas import assemble
+
     tool = toolchains.get("ptxas", options.ptxas)
     assembled = assemble(text, options.arch, () if named_by(tool.version) else ("-v",), content.path, tool)
     machine, errors = machine_module(assembled.cubin, content.path)

@@ -10,7 +10,6 @@ is said.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from ptxaudit.base.demangle import split_name
@@ -33,6 +32,8 @@ def lost_launches(options: Options, kernels: Iterable[Kernel]) -> list[str]:
 
 
 def _sentence(name: str, idle: list[Launch]) -> str:
+    import difflib
+
     plain = split_name(name)[0]
     close = difflib.get_close_matches(plain, [launch.kernel for launch in idle], MOST, 0.6)
     shown = sorted(idle, key=lambda launch: close.index(launch.kernel) if launch.kernel in close else len(close))[:MOST]

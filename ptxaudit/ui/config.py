@@ -13,7 +13,6 @@ What the command line says goes before it.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import Any
 
 from ptxaudit.base import files, limits
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import nearest
 
 NAMES = ("ptxaudit.toml", "pyproject.toml")
 TABLE = "[tool.ptxaudit]"
@@ -113,8 +113,8 @@ def read_config(file: str | os.PathLike[str]) -> Config:
 def _known(key: str, file: str, text: str) -> bool:
     if key in KEYS:
         return True
-    close = difflib.get_close_matches(key, KEYS, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(KEYS)}"
+    close = nearest(key, KEYS)
+    hint = f"did you mean {close}?" if close else f"there are {', '.join(KEYS)}"
     raise InputError(f"there is no setting {key!r}", hint, file, _line_of(key, text))
 
 

@@ -19,10 +19,9 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from elftools.elf.elffile import ELFFile
-from msgspec import field
+from msgspec import Struct, field
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
@@ -41,8 +40,7 @@ _ESCAPED_END = re.compile(r"\\[23][0-7]{2}$")
 _DEEPEST = 64  # levels of inlining: a damaged table must not loop
 
 
-@dataclass(slots=True)
-class _Row:
+class _Row(Struct):
     """One row of the line matrix. context: the number of the row that it was inlined at, 0 = none."""
 
     address: int = 0

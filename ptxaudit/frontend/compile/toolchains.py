@@ -16,12 +16,12 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
 from ptxaudit.base import limits, private, vendor
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 
 # Folders to search besides, separated as in PATH: CUDA installations, or `pip install --target` folders.
 VARIABLE = "PTXAUDIT_TOOLCHAINS"
@@ -73,8 +73,7 @@ def release_for(sm: int) -> str | None:
     return next((release for release, low, high in LAST_RELEASES if low <= sm <= high), None)
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(Record, dict=True):
     """One tool found. path: the library (nvrtc) or executable; origin: the kind of place;
     headers: folders of CUDA's headers of the same root, in include order."""
 

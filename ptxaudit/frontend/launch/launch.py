@@ -8,7 +8,6 @@ that the kernel sees.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -376,7 +375,9 @@ def without_kernel(launches: Iterable[Launch], kernels: Sequence[str]) -> list[I
     for launch in launches:
         if any(launch.matches(name) for name in kernels):
             continue
-        close = difflib.get_close_matches(launch.kernel, known.values(), n=1, cutoff=0.5)
+        from difflib import get_close_matches
+
+        close = get_close_matches(launch.kernel, known.values(), n=1, cutoff=0.5)
         hint = (
             f"did you mean {close[0]}?"
             if close

@@ -11,7 +11,6 @@ symbols = {pitch = 33}
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -21,6 +20,7 @@ from typing import Any
 from ptxaudit.base import limits
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.words import nearest
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.parameters import describe
 from ptxaudit.frontend.launch.signature import numbered_name
@@ -125,8 +125,8 @@ def _beside(table: dict[str, Any], file: str | None) -> dict[str, Any]:
 
 def _close(key: str, known: Iterable[str]) -> str:
     known = list(known)
-    close = difflib.get_close_matches(key, known, n=1)
-    return f"did you mean {close[0]}?" if close else "it may have " + ", ".join(known)
+    close = nearest(key, known)
+    return f"did you mean {close}?" if close else "it may have " + ", ".join(known)
 
 
 def _line_of(text: str, key: str, start: int | None = None) -> int | None:

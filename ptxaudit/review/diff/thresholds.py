@@ -11,13 +11,13 @@ What should not fall, such as the width of accesses, has a minus. 0 means any ch
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
+from ptxaudit.base.words import nearest
 from ptxaudit.report.measures import MEASURES, Figure
 from ptxaudit.review.diff.reports import Diff, KernelDiff
 
@@ -75,10 +75,10 @@ def parse_threshold(text: str) -> Threshold:
         )
     name = found["name"]
     if name not in MEASURES:
-        close = difflib.get_close_matches(name, MEASURES, 1)
+        close = nearest(name, MEASURES)
         raise InputError(
             f"--fail-on {text}: there is no figure {name!r}",
-            f"did you mean {close[0]}?" if close else f"there are {', '.join(MEASURES)}",
+            f"did you mean {close}?" if close else f"there are {', '.join(MEASURES)}",
         )
     expected = "-" if MEASURES[name].less_is_worse else "+"
     if found["sign"] != expected:

@@ -13,11 +13,11 @@ A site whose requests have a range (a copy whose source lines are not known) has
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import gcd
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
@@ -95,8 +95,7 @@ class Group(Record, eq=False):
 _REDUCE = (np.minimum, np.maximum, np.minimum, np.maximum, np.minimum)
 
 
-@dataclass
-class Costs:
+class Costs(Struct, dict=True, eq=False):
     """The requests of an array's uses, ready to be scored under many layouts.
 
     align: bytes that the array's beginning is a multiple of. parts: of each use the bytes of the narrower accesses that

@@ -23,9 +23,6 @@ from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.assemble import mask_of
 from ptxaudit.report.model import Fix, Kernel, Moved, Replacement
 from ptxaudit.review.fix.candidates import Repair
-from ptxaudit.review.fix.checked import checked
-from ptxaudit.review.fix.patch import edits_of
-from ptxaudit.review.fix.recompile import Refused
 from ptxaudit.review.fix.repairs import ArrayRepairs, repairs_of
 from ptxaudit.review.fix.report import site_figures
 
@@ -38,6 +35,8 @@ def with_fixes(examined: Examined, options: Options) -> Kernel:
     fixes: dict[str, Fix] = {}
     every = repairs_of([examined], steps=STEPS, quick=True, best=not options.edits)
     if options.edits:
+        from ptxaudit.review.fix.checked import checked  # which compiles: not loaded for a line of text
+
         every = checked(every, [examined], [examined.entry.input], options, most=1)
     for found in every:
         if found.repairs:
@@ -103,6 +102,9 @@ def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:
     declared = found.declared
     if declared is None or not repair.compiled:
         return []
+    from ptxaudit.review.fix.patch import edits_of
+    from ptxaudit.review.fix.recompile import Refused
+
     declaration = declared.declaration
     if any(
         re.search(rf"\b{name}\b", dim.text)

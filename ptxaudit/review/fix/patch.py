@@ -17,8 +17,8 @@ import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
@@ -54,8 +54,7 @@ class Applied(Record, eq=False):
     machine_code: tuple[MachineCode, MachineCode] | None = None
 
 
-@dataclass(eq=False)
-class Patch:
+class Patch(Struct, eq=False):
     """diff: unified, "" where nothing could be changed; texts: of the changed files; refused: (array, reason) of those
     that are not in it.
     """

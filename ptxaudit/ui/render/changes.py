@@ -31,7 +31,7 @@ from ptxaudit.ui.render.change_rows import (
     where,
 )
 from ptxaudit.ui.render.layout import note_text
-from ptxaudit.ui.render.markdown import code, fitting, plain
+from ptxaudit.ui.render.markdown_text import code, fitting, plain
 from ptxaudit.ui.render.side_by_side import Codes, code_lines_of
 
 closing_lines = summary_lines

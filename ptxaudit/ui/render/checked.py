@@ -12,7 +12,6 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -58,8 +57,7 @@ class Result(Record):
         return self.finding.source or (self.finding.site.source if self.finding.site else None)
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Record, dict=True):
     """root: the folder that paths are specified relative to; ratchet: the report beside its baseline;
     ignore: ids of rules whose findings are not shown; whole: all kernels of the inputs were audited."""
 

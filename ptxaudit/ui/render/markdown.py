@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, takewhile
-
 from ptxaudit.base.words import plural
 from ptxaudit.report.model import Kernel
 from ptxaudit.report.paths import below
 from ptxaudit.ui.render.checked import Checked, Result
+from ptxaudit.ui.render.markdown_text import code, escaped, fitting, plain
 from ptxaudit.ui.render.memory import memory_lines, others_line
 from ptxaudit.ui.render.problems import problem_text
 from ptxaudit.ui.render.rows import closing_lines
@@ -16,7 +15,6 @@ from ptxaudit.ui.render.tables import tables_of
 
 MARK = {"error": "🔴", "warning": "🟠", "note": "⚪"}
 MOST_FINDINGS = 100
-LONGEST = 60_000  # characters: a comment on GitHub holds 65,536
 
 
 def markdown(checked: Checked) -> str:
@@ -43,14 +41,6 @@ def markdown(checked: Checked) -> str:
     return "\n\n".join(fitting(blocks, kernels)) + "\n"
 
 
-def fitting(blocks: list[str], tables: list[str]) -> list[str]:
-    """The blocks, with as many of the tables of kernels as a comment holds, and how many it does not."""
-    left = LONGEST - sum(map(len, blocks))
-    shown = sum(1 for _ in takewhile(lambda length: length <= left, accumulate(map(len, tables))))
-    more = [f"and {plural(len(tables) - shown, 'more kernel')}"] if shown < len(tables) else []
-    return [*blocks, *tables[:shown], *more]
-
-
 def _finding(result: Result) -> str:
     where = result.file + (f":{result.place.line}" if result.place.line else "")
     kernel = f" *in* `{code(result.finding.kernel.demangled)}`" if result.finding.kernel else ""
@@ -75,7 +65,7 @@ def _allowed(checked: Checked) -> list[str]:
 
 def _kernel(kernel: Kernel) -> str:
     name, *facts = header_lines(kernel)
-    lines = ["<details>", f"<summary><code>{_html(name)}</code> {_html(facts[0].strip())}</summary>", ""]
+    lines = ["<details>", f"<summary><code>{escaped(name)}</code> {escaped(facts[0].strip())}</summary>", ""]
     lines += [f"{plain(fact.strip())}  " for fact in facts[1:]] + ([""] if facts[1:] else [])
     for at, table in enumerate(tables_of(kernel)):
         lines += ([""] if at else []) + ([f"{table.title}:", ""] if table.title else [])
@@ -88,17 +78,3 @@ def _kernel(kernel: Kernel) -> str:
 
 def _problem(text: str) -> str:
     return "```\n" + text.replace("```", "'''") + "\n```"
-
-
-def plain(text: str) -> str:
-    """Text in one line, in which nothing is Markdown."""
-    return _html(" ".join(text.split())).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("`", "\\`")
-
-
-def code(text: str) -> str:
-    """What stands between two backticks, in a table too."""
-    return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
-
-
-def _html(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

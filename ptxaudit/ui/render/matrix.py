@@ -28,7 +28,7 @@ from ptxaudit.review.diff.matrix import SHOWN, Column, Matrix, Row, Step
 from ptxaudit.review.diff.reports import KernelDiff
 from ptxaudit.review.diff.verdict import QUIET, Verdict, excess_of, paid_of
 from ptxaudit.ui.render.change_rows import LONGEST_HEAD, figure_text, grown, summary_lines
-from ptxaudit.ui.render.markdown import code, plain
+from ptxaudit.ui.render.markdown_text import code, plain
 from ptxaudit.ui.render.rows import ABSENT
 from ptxaudit.ui.render.short_names import short_name
 

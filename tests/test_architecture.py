@@ -181,9 +181,29 @@ def test_the_engine_asks_for_no_instruction_set(module):
     assert "classify" not in names, "the lifters classify"
 
 
-@pytest.mark.parametrize("module", ["pipeline/memory_sites.py", "report/local_kinds.py", "ir/operands.py"])
+# A profile names instructions by their text alone, and a report read from JSON has no more of an access than its opcode.
+TAKES_APART = {"report/assemble.py", "review/rules/_conflicts.py"}
+BEHIND = sorted(
+    str(path.relative_to(PACKAGE))
+    for folder in ("report", "review", "pipeline", "engine")
+    for path in (PACKAGE / folder).rglob("*.py")
+)
+
+
+@pytest.mark.parametrize("module", [*BEHIND, "ir/operands.py"])
 def test_which_memory_an_access_is_of_is_said_by_its_operations(module):
     """Also where it has no meaning: the lifter says so (`frontend/sass/clobber.py`); nobody takes an opcode apart."""
     tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
     apart = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Subscript)]
-    assert not [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]
+    found = [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]
+    assert bool(found) == (module in TAKES_APART)
+
+
+@pytest.mark.parametrize("module", [name for name in BEHIND if name.startswith(("report/", "review/"))])
+def test_opcodes_are_classified_where_they_are_lifted(module):
+    """What an opcode is, and how an access is spelled, is in `hardware`, of which `mix` asks the class of each opcode
+    that a report counts."""
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    names = {alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
+    assert "classify" not in names and ("class_of" not in names or module == "report/mix.py")
+    assert not [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "classify"]

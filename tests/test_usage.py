@@ -12,7 +12,8 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.artifacts.usage import Usage, usage
 from ptxaudit.frontend.compile import toolchain_fetch, toolchains
 from ptxaudit.frontend.compile.nvrtc import compile_source
-from ptxaudit.report.mix import NEVER, class_of, mean_width, mix, width_of, widths
+from ptxaudit.hardware.opcode_classes import NEVER, class_of, width_of
+from ptxaudit.report.mix import mean_width, mix, widths
 from ptxaudit.report.model import Spills
 from ptxaudit.report.spills import REMARKS, compiled_usage, named_by, without_remarks
 from samples import SAMPLES

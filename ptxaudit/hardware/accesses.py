@@ -34,6 +34,21 @@ def _shared(site: Site, ops: Iterable[Op]) -> Access:
 
 
 @cache
+def of_width(access: Access, width: int) -> Access:
+    """A plain load or store of shared memory as one of `width` bytes."""
+    loads = access.operation == "load"
+    if access.isa == "sass":
+        return banks.classify(("LDS" if loads else "STS") + ("" if width == 4 else f".{8 * width}"))
+    sized = f"v{width // 4}.b32" if width > 4 else f"b{8 * width}"
+    return banks.classify(f"{'ld' if loads else 'st'}.shared.{sized}")
+
+
+def as_cached_copy(copy: Access) -> Access:
+    """An asynchronous copy as cp.async.ca."""
+    return banks.classify(f"cp.async.ca.shared.global {copy.width}")
+
+
+@cache
 def _filling(access: Access) -> Access:
     """The same object for the same, so that what is remembered of an access is found again."""
     return replace(access, zero_fill=True)

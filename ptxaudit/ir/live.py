@@ -7,46 +7,83 @@
     4  @p bra L
 
 Backwards: what a block reads before it writes it, and what is live behind it and not written in it (Aho, Lam, Sethi,
-Ullman, "Compilers", 2nd ed., 9.2.5).
+Ullman, "Compilers", 2nd ed., 9.2.5). Sets of registers are numbers, a bit a register.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import or_
+
+import numpy as np
+
+from ptxaudit.base.work import INSTRUCTION
 from ptxaudit.ir.control_flow import ControlFlow
+from ptxaudit.ir.dataflow.digraph import Digraph, postorder
 from ptxaudit.ir.dataflow.solve import solve
 from ptxaudit.ir.operands import control_reads, site_reads, sources_of
 from ptxaudit.ir.slices import Slice
 
-Names = frozenset[str]
+BITS_A_STEP = 1_000  # of sets of registers that are numbers
+
+Names = dict[str, None]  # in an order that is always the same
 
 
-def live_at(flow: ControlFlow, part: Slice) -> dict[int, Names]:
-    """block -> the registers that what is evaluated of the function may read, from its beginning on, before it writes
-    them."""
-    own = {block: _of_block(flow, part, block) for block in flow.cfg if block >= 0}
-    facts: dict[int, Names] = {block: read for block, (read, _) in own.items()}
+def live_at(
+    flow: ControlFlow, part: Slice, cfg: Digraph[int], spend: Callable[[int], None] = lambda steps: None
+) -> dict[int, Names]:
+    """block -> the registers that what is evaluated of the function, and any access, may read from its beginning on
+    before they are written for certain. cfg: the blocks from the first one on; spend: pays for it, in steps."""
+    found: Names = {}
+    spend(INSTRUCTION * len(part.instructions))
+    own = {block: _reads_and_kills(flow, part, block, found) for block in cfg}
+    read_first: set[str] = set().union(*(read for read, _ in own.values()))
+    names = [name for name in found if name in read_first]  # most are read in the block that writes them only
+    bit = {name: 1 << n for n, name in enumerate(names)}
+    bits: Callable[[Iterable[str]], int] = lambda some: reduce(or_, [bit[name] for name in some], 0)
+    used = {block: bits(read) for block, (read, _) in own.items()}
+    kept = {block: ~bits(killed & read_first) for block, (_, killed) in own.items()}
+    live = dict(used)
+    order = postorder(cfg, 0)  # what follows comes first
+    before = {block: list(cfg.predecessors(block)) for block in order}
+    after = {block: list(cfg.successors(block)) for block in order}
 
-    def transfer(block: int) -> Names:
-        read, written = own[block]
-        behind = [facts[after] for after in flow.cfg.successors(block) if after in facts]
-        return read | (frozenset().union(*behind) - written)
+    def entering(block: int) -> int:
+        spend(INSTRUCTION + len(names) // BITS_A_STEP)
+        return reduce(lambda bits, s: bits | live[s] & kept[block], after[block], used[block])
 
-    readers = {block: [before for before in flow.cfg.predecessors(block) if before in facts] for block in facts}
-    solve(facts, transfer, readers, sorted(facts, reverse=True))
-    return facts
+    solve(live, entering, before, order)
+    every: np.ndarray = np.array(names, dtype=np.object_)
+    registers = {number: dict.fromkeys(every[_set_bits(number)].tolist()) for number in set(live.values())}
+    return {block: registers[number] for block, number in live.items()}
 
 
-def _of_block(flow: ControlFlow, part: Slice, block: int) -> tuple[Names, Names]:
-    """(what it reads before it writes it, what it writes in all lanes that run it)."""
-    read, written = set[str](), set[str]()
-    for at in range(flow.starts[block], flow.ends[block]):
+def _reads_and_kills(flow: ControlFlow, part: Slice, block: int, names: Names) -> tuple[set[str], set[str]]:
+    """What a block reads before it writes it, and what it writes for certain. names: every name that it comes by is
+    added."""
+    reads: set[str] = set()
+    kills: set[str] = set()
+    for at in range(flow.starts[block], flow.ends[block]) if block >= 0 else ():
         instruction = flow.function.instructions[at]
-        if at in part.instructions:
-            for op in part.ops[at]:
-                read.update(r.name for r in sources_of(op) if r.name not in written)
-                read.update(r.name for r in site_reads(instruction) if r.name not in written)
-                if op.guard is None:
-                    written.update(d.name for d in op.dst if d is not None)
-            read.update(r.name for r in site_reads(instruction) if r.name not in written)
-        read.update(r.name for r in control_reads(instruction) if r.name not in written)
-    return frozenset(read), frozenset(written)
+        before = (
+            (*site_reads(instruction), *control_reads(instruction))
+            if instruction.site is not None or instruction.control is not None
+            else ()
+        )
+        for op in (None, *part.ops.get(at, ())):
+            for reg in before if op is None else sources_of(op):
+                if reg.name not in kills:
+                    reads.add(reg.name)
+                    names[reg.name] = None
+            for target in () if op is None or op.guard is not None else op.dst:
+                if target is not None:
+                    kills.add(target.name)
+                    names[target.name] = None
+    return reads, kills
+
+
+def _set_bits(number: int) -> np.ndarray:
+    """The places of the ones of a number."""
+    octets = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, bitorder="little").view(bool))

@@ -42,6 +42,17 @@ def accesses_local(instruction: Instruction) -> bool:
     return any(op.space == "local" and op.name in ("load", "store", "opaque") for op in instruction.ops)
 
 
+def bytes_moved(instruction: Instruction) -> dict[tuple[str, str], int]:
+    """("load" or "store", state space) -> the bytes that a lane loads or stores there."""
+    found: dict[tuple[str, str], int] = {}
+    for op in instruction.ops:
+        if op.name in ("load", "store"):
+            elements = len(op.dst) if op.name == "load" else len(op.src) - 1
+            key = op.name, op.space
+            found[key] = found.get(key, 0) + elements * op.element[0] // 8
+    return found
+
+
 def promised(instruction: Instruction) -> bool:
     """The code promises that nothing writes what the instruction loads."""
     return any(op.read_only for op in instruction.ops)

@@ -17,6 +17,7 @@ import numpy as np
 from ptxaudit.base.words import listing
 from ptxaudit.engine.answer.result import Pattern, SiteResult
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.accesses import as_cached_copy
 from ptxaudit.hardware.banks.anatomy import lanes_in
 from ptxaudit.hardware.machine_model import Counted, Machine
 from ptxaudit.report import copy_words
@@ -64,7 +65,7 @@ def copy_as_ca(machine: Machine, access: banks.Access, patterns: Sequence[Patter
     if not patterns:
         return ""
     addresses, active = (np.stack([getattr(p, name) for p in patterns]) for name in ("addresses", "active"))
-    copy = banks.classify(f"cp.async.ca.shared.global {access.width}")
+    copy = as_cached_copy(access)
     return copy_words.as_ca(machine, int(banks.score(machine, copy, addresses, active).low.max()))
 
 

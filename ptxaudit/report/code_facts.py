@@ -16,9 +16,9 @@ from msgspec import field
 
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage
+from ptxaudit.hardware.opcode_classes import NEVER
 from ptxaudit.ir import nodes as ir
 from ptxaudit.report.local_kinds import LocalKind, local_kinds
-from ptxaudit.report.mix import NEVER
 from ptxaudit.report.model import Code, Spills
 from ptxaudit.report.spills import spills, spills_of_ptx
 

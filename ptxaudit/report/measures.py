@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from ptxaudit.base.records import Record
-from ptxaudit.report.mix import CLASSES, mean_width
+from ptxaudit.hardware.opcode_classes import CLASSES
+from ptxaudit.report.mix import mean_width
 from ptxaudit.report.model import Kernel, Totals
 
 Figure = int | float

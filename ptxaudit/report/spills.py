@@ -12,15 +12,15 @@ not counted; where the file does not tell the two apart nothing is known.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from ptxaudit.frontend.artifacts.usage import NOTHING_KNOWN, Usage, usage
 from ptxaudit.ir import nodes as ir
-from ptxaudit.ir.operands import accesses_local
+from ptxaudit.ir.operands import accesses_local, bytes_moved
 from ptxaudit.report.local_kinds import named_spills
-from ptxaudit.report.mix import NEVER, class_of, width_of
 from ptxaudit.report.model import Spills
 
 NAMED_SINCE = (12, 6)
@@ -106,15 +106,9 @@ def _of_section(instructions: list[ir.Instruction], named: frozenset[int], taken
         if taken.spill_bytes is not None:
             stores, loads = taken.spill_bytes
             return Spills(stores, loads, stores + loads)
-        local = any(accesses_local(i) and not i.text.startswith(NEVER) for i in instructions)
-        return None if local else Spills(0, 0, 0)
-    opcodes = [i.opcode for i in instructions if i.index in named]
-    stores, loads, shared = (
-        _bytes(opcode for opcode in opcodes if class_of(opcode).startswith(kind))
-        for kind in ("local-store", "local-load", "shared-")
-    )
-    return Spills(stores, loads, stores + loads, shared)
-
-
-def _bytes(opcodes: Iterable[str]) -> int:
-    return sum(width_of(opcode) or 0 for opcode in opcodes)
+        return None if any(map(accesses_local, instructions)) else Spills(0, 0, 0)
+    moved: Counter[tuple[str, str]] = Counter()
+    for i in instructions if named else ():
+        moved.update(bytes_moved(i) if i.index in named else {})
+    stores, loads = moved["store", "local"], moved["load", "local"]
+    return Spills(stores, loads, stores + loads, moved["store", "shared"] + moved["load", "shared"])

@@ -33,8 +33,8 @@ from ptxaudit.engine.domain.value import (
     resize,
     signed,
 )
-from ptxaudit.engine.memory.clusters import Located
 from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.memory.generic import Located
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.reasons import Kind, Reason, called

@@ -33,7 +33,8 @@ from ptxaudit.engine.exec.places import Places, signed_offset
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.states import why_undecided
 from ptxaudit.engine.exec.warp_step import Participants, address_of
-from ptxaudit.engine.memory import clusters, copied
+from ptxaudit.engine.memory import copied
+from ptxaudit.engine.memory.generic import located
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.hardware import banks
 from ptxaudit.ir.nodes import Instruction, Site
@@ -110,11 +111,10 @@ class Accesses:
     def _located(self, one: _Access, address: Value, issue: Issue) -> tuple[Value, Issue] | None:
         """Of a generic access: where it goes in the memory that is looked at, by the lanes that go there; None where
         none does, or that is not known."""
-        active, weights, record, of = issue.active, issue.weights, one.record, one.site.of
-        found = clusters.located(address, active, self.run.env.spaces(one.instruction.index), of)
-        unknown = found.why or (clusters.remote(found.place, found.lanes, one.view) if of == "shared" else None)
-        if unknown is not None:
-            record.undecided = first_of(record.undecided, unknown)
+        active, weights, record = issue.active, issue.weights, one.record
+        found = located(address, active, self.run.env, one.instruction.index, of=one.site.of, rows=one.view.rows)
+        if found.why is not None or found.remote is not None:
+            record.undecided = first_of(record.undecided, found.why or found.remote)
             return None
         some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
         away = ~some & ~found.idle

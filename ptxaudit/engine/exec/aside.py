@@ -19,13 +19,12 @@ import numpy as np
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.induction import Held
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import Name, blend, fill
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.ir.reasons import Kind, Reason
-
-Held = dict[Name, Value]
 
 
 class Aside:
@@ -44,7 +43,7 @@ class Aside:
         lanes[cohort.rows] = cohort.mask
         self.lanes, done = lanes, False
         try:
-            own = deque((self.own(each) for each in history), history.maxlen)
+            own = deque[Held]((self.own(each) for each in history), history.maxlen)
             begun = own[-1]
             run.registers.values = dict(begun)
             done = attempt(own)
@@ -60,11 +59,11 @@ class Aside:
             self.warps.put_back(groups)
         return done
 
-    def own(self, held: Held) -> Held:
+    def own(self, held: Held) -> dict[Name, Value]:
         """What registers hold, as if all lanes held what the first of the cohort does where they are none of it."""
         lanes = self.lanes
         if lanes is None:
-            return held
+            return dict(held)
         return {name: _filled(value, lanes) for name, value in held.items()}
 
 

@@ -49,6 +49,15 @@ class Cohort:
         """A part of the rows."""
         return Cohort(self.pc, self.rows[rows], self.mask[rows], self.calls, *self.state)
 
+    def copy(self) -> Cohort:
+        """The same, to go on by itself."""
+        return Cohort(self.pc, self.rows, self.mask, self.calls, *self.state)
+
+    def again(self, other: Cohort) -> bool:
+        """The same lanes, which bring the same along."""
+        alike = np.array_equal(self.rows, other.rows) and np.array_equal(self.mask, other.mask)
+        return alike and self.state == other.state
+
 
 def merged(a: Cohort, b: Cohort) -> Cohort:
     """Two cohorts at one place, with warps that have lanes in both."""

@@ -24,8 +24,6 @@ from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Guard
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
-Bits = dict[str, np.ndarray]  # convergence barrier -> an array over the warps
-Saved = tuple[Bits, Bits, Bits, Bits, int, np.ndarray, np.ndarray, Reason | None]
 LEVELS = 4  # of suspended groups that there is room for at first
 
 _STANDING = ("stopped", "blocked", "syncing", "suspended", "free", "occupied", "covered")  # of `Groups`: who is where
@@ -95,29 +93,6 @@ class Groups:
     def waiting(self) -> list[Cohort]:
         return [c for _, c in self.blocked] + [s.cohort for s in self.syncing]
 
-    def saved(self) -> Saved:
-        """What a round of a loop that is tried may change; no group stands anywhere."""
-        words, firm, opened, shared = (
-            {n: a.copy() for n, a in kept.items()} for kept in (self.words, self.firm, self.opened, self.shared)
-        )
-        return words, firm, opened, shared, self.turn, self.loose.copy(), self.ever_loose.copy(), self.why
-
-    def restore(self, saved: Saved) -> None:
-        self.words, self.firm, self.opened, self.shared, self.turn, self.loose, self.ever_loose, self.why = saved
-        self._forget_groups(len(self.loose))
-
-    def as_before(self, saved: Saved) -> bool:
-        """Nothing but times has changed since, and no group stands anywhere."""
-        return (
-            not self.standing()
-            and all(
-                np.array_equal(a, before[n] if n in before else np.zeros_like(a))
-                for now, before in ((self.words, saved[0]),)
-                for n, a in now.items()
-            )
-            and np.array_equal(self.loose, saved[5])
-        )
-
     def expand(self, index: np.ndarray, renumber: Callable[[Cohort], tuple[Cohort, np.ndarray]]) -> None:
         """New row i is old row index[i]. renumber: a cohort -> the same in the new rows, and which of its old ones each
         was.
@@ -156,7 +131,7 @@ class Groups:
         """No count is certain of what these warps may still come to."""
         run = self.run
         new = self.ahead(rows, acting, self.uncertain)
-        self.uncertain |= new
+        self.uncertain = self.uncertain | new
         for index, record in run.records.items() if new else ():
             if run.graph.block_of[index] in new:
                 record.undecided = several(record.undecided, why)

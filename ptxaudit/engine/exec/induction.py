@@ -7,20 +7,23 @@ unknown.
 
 Both engines suppose such a form and run one trip with it: if that ends in the form for k + 1, it holds in every trip
 (Aho, Lam, Sethi, Ullman: Compilers, 2nd ed., 9.1.8). Where the supposition comes from is theirs: what the last trips
-did (`repeat`), or what the code of a trip does (`fixpoint.hypothesis`). With k a number, many trips are run at once
-(`side_by_side`).
+did (`steps_between`: `repeat` and `side_by_side`, where k is a number and many trips are run at once), or what the code
+of a trip does (`fixpoint.hypothesis`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import Value, constant, same, squeeze
-from ptxaudit.engine.ops.halves import UpperHalf, as_plain, whole_of
+from ptxaudit.engine.domain.value import Value, constant, same, squeeze, wholly_opaque
+from ptxaudit.engine.memory.registers import Name
+from ptxaudit.engine.ops.halves import UpperHalf, agree, as_plain, whole_of
 
 Count = Callable[[int], Value]  # bits -> k, as a number of so many
+Held = Mapping[Name, Value]  # what registers hold
+Steps = dict[Name, Value | None]  # what a trip adds to them; None: nothing
 
 
 def step_between(before: Value, after: Value) -> Value | None:
@@ -32,6 +35,22 @@ def step_between(before: Value, after: Value) -> Value | None:
         return None
     step = affine.subtract(after, before)
     return squeeze(step) if step.poison is None and step.valid is None else None
+
+
+def steps_between(before: Held, now: Held) -> Steps:
+    """What a trip has added to registers, a number in each lane; without those to which it has added no number."""
+    out: Steps = {}
+    for name, value in now.items():
+        last = before.get(name)
+        if last is value:
+            out[name] = None
+        elif last is None or last.bits != value.bits:
+            continue
+        elif stays(last, value):
+            out[name] = None
+        elif (step := step_between(last, value)) is not None and not as_number(step).terms:
+            out[name] = step if as_number(step).base.any() else None
+    return out
 
 
 def after_trips(value: Value, step: Value, count: Count) -> Value:
@@ -54,8 +73,12 @@ def as_number(step: Value) -> Value:
 
 
 def stays(before: Value, after: Value) -> bool:
-    """A trip has left the register alone."""
-    return same(after, before) or isinstance(before, UpperHalf) and same(whole_of(after), before.whole)
+    """A register holds what it did, or nothing is known of it in any lane then and now."""
+    return agree(after, before) or _is_unknown(before) and _is_unknown(after)
+
+
+def _is_unknown(value: Value) -> bool:
+    return type(value) is Value and value.alternatives is None and wholly_opaque(value)
 
 
 def at_trip(value: Value, key: Any, k: int) -> Value:

@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,22 +29,17 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.aside import Aside
+from ptxaudit.engine.exec.attempts import attempt
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
-from ptxaudit.engine.exec.induction import after_trips, as_number, at_trip, moves_by, stays, step_between
+from ptxaudit.engine.exec.induction import Held, Steps, after_trips, as_number, at_trip, moves_by, stays, steps_between
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.side_by_side import SideBySide
 from ptxaudit.engine.memory.cells import Unsafe
-from ptxaudit.engine.ops.halves import UpperHalf
+from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.reasons import Kind, Reason
-
-if TYPE_CHECKING:
-    from ptxaudit.engine.memory.registers import Name
-
-    Kept = dict[Name, Value]  # what registers hold
-    Steps = dict[Name, Value | None]  # what a round adds; None: nothing
 
 PERIODS = (1, 2, 3, 4, 6, 8)  # trips a round: one, or the stages of a ring
 HISTORY = 2 * max(PERIODS) + 1
@@ -69,8 +63,8 @@ class Repeats:
         """drain: runs until no cohort is left."""
         self.run, self.warps, self.meetings, self.accesses, self._drained = run, warps, meetings, accesses, drain
         self.heads = _heads(run.graph)
-        self.arrivals: dict[int, tuple[bytes, int, deque[Kept]]] = {}
-        self.turns: dict[int, tuple[bytes, int, Kept | None]] = {}
+        self.arrivals: dict[int, tuple[bytes, int, deque[Held]]] = {}
+        self.turns: dict[int, tuple[bytes, int, Held | None]] = {}
         self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
         self.aside = Aside(run, warps)
 
@@ -132,7 +126,7 @@ class Repeats:
         """Rows were renumbered: what was seen no longer fits."""
         self.arrivals.clear()
 
-    def _attempt(self, block: int, cohort: Cohort, history: deque[Kept]) -> bool:
+    def _attempt(self, block: int, cohort: Cohort, history: deque[Held]) -> bool:
         ending: list[int] = []  # periods whose rounds soon end
         for period in PERIODS:
             if len(history) < 2 * period + 1:
@@ -147,7 +141,7 @@ class Repeats:
                 ending.append(period)
         return False
 
-    def _rounds(self, block: int, cohort: Cohort, now: Kept, steps: Steps, period: int) -> _Found:
+    def _rounds(self, block: int, cohort: Cohort, now: Held, steps: Steps, period: int) -> _Found:
         """As many rounds of a period as go on alike. What is not known of a few of them is not known of more: the
         fewest tell whether any number is worth a try, which it mostly is not."""
         found = self._run_round(block, cohort, now, steps, period, AT_ONCE[-1], trial=True)
@@ -160,82 +154,47 @@ class Repeats:
         return _Found.NO_FORM
 
     def _run_round(
-        self, block: int, cohort: Cohort, now: Kept, steps: Steps, period: int, most: int, trial: bool = False
+        self, block: int, cohort: Cohort, now: Held, steps: Steps, period: int, most: int, trial: bool = False
     ) -> _Found:
         """trial: all is left as it was."""
-        run = self.run
+        run, accesses, shadow = self.run, self.accesses, self.run.shadow
         symbol = Uniform("k", 64, 0, 0, most, "rounds", ("rounds", block))
-        saved = (
-            run.registers.values,
-            run.alive,
-            self.meetings.barriers,
-            {i: v if isinstance(v, int) else v.copy() for i, v in self.accesses.visits.items()},
-            self.meetings.same_way.copy(),
-        )
-        groups = self.warps.saved()
-        start: Kept = {}
-        for name, value in now.items():
-            if name not in steps:
-                start[name] = opaque(value.bits, Reason(Kind.ROUNDS_DIFFER))
-            else:
-                step = steps[name]
-                start[name] = value if step is None else after_trips(value, step, partial(unknown, symbol))
-        run.registers.values = dict(start)
-        run.alive = run.alive.copy()
-        self.meetings.barriers = {k: v.copy() for k, v in self.meetings.barriers.items()}
-        shadow = run.shadow
-        order = None if shadow is None else shadow.mark()
+        visited = dict(accesses.visits)
         if shadow is not None:
             shadow.trusted.clear()
-        self.run.round = Round(block, symbol, period, most)
-        lap = self.run.round
-        try:
-            returned = self._drive(cohort)
-            ok = (
-                returned is not None
-                and returned.rows.shape == cohort.rows.shape
-                and (returned.rows == cohort.rows).all()
-                and (returned.mask == cohort.mask).all()
-                and returned.state == cohort.state
-            )
-            ok = ok and (run.alive == saved[1]).all() and self.warps.as_before(groups)
-            ok = ok and _inductive(start, steps, run.registers.values)
-            found = _Found.NO_FORM if not ok else _Found.SOON_OVER if lap.limit < WORTH else _Found.DONE
-        except (NotAffine, Unsafe):
-            found = _Found.TOO_MANY
-        finally:
-            self.run.round = None
-            run.heap, run.waiting, run.held = [], [], []
-        done = found is _Found.DONE and not trial
-        if done and shadow is not None and lap.limit >= AT_ONCE[0] and all(step is None for step in steps.values()):
-            raise Unsafe(SPINS, frozenset(shadow.trusted))
-        if not done:
-            if shadow is not None and order is not None:
-                shadow.restore(order)
-            run.registers.values, run.alive, self.meetings.barriers, self.accesses.visits, self.meetings.same_way = (
-                saved
-            )
-            self.warps.restore(groups)
-            return found
+        with attempt(run, self.warps, self.meetings, accesses) as tried:
+            start = _begun(now, steps, symbol)
+            run.registers.values = dict(start)
+            run.round = lap = Round(block, symbol, period, most)
+            try:
+                self._drive(cohort)
+            except (NotAffine, Unsafe):
+                return _Found.TOO_MANY
+            except Returned as end:
+                held = end.cohort.again(cohort) and tried.unchanged(run.registers.rows)
+                if not (held and _inductive(start, steps, run.registers.values)):
+                    return _Found.NO_FORM
+            else:
+                return _Found.NO_FORM
+            if lap.limit < WORTH:
+                return _Found.SOON_OVER
+            if trial:
+                return _Found.DONE
+            if shadow is not None and lap.limit >= AT_ONCE[0] and all(step is None for step in steps.values()):
+                raise Unsafe(SPINS, frozenset(shadow.trusted))
+            tried.kept = True
         rounds = min(lap.limit, most)
         run.registers.values = {n: at_trip(v, symbol.key, rounds - 1) for n, v in run.registers.values.items()}
         for add, arguments in lap.requests:
             add(*arguments, times=rounds)
-        for i, visits in self.accesses.visits.items():
-            self.accesses.visits[i] = visits + (visits - saved[3][i]) * (rounds - 1)
-        return found
+        for i, visits in accesses.visits.items():
+            accesses.visits[i] = visits + (visits - visited[i]) * (rounds - 1)
+        return _Found.DONE
 
-    def _drive(self, cohort: Cohort) -> Cohort | None:
-        """Run one round; the cohort at its end, None when warps did not stay together."""
-        run = self.run
-        run.heap, run.waiting, run.held = [], [], []
-        current = type(cohort)(cohort.pc, cohort.rows, cohort.mask, cohort.calls, *cohort.state)
-        run.push(current)
-        try:
-            self._drained()
-        except Returned as end:
-            return end.cohort if not (run.heap or run.held or self.warps.others()) else None
-        return None
+    def _drive(self, cohort: Cohort) -> None:
+        """Run one round. Raises Returned at its end, but where warps did not stay together."""
+        self.run.push(cohort.copy())
+        self._drained()
 
 
 class _Found(Enum):
@@ -247,34 +206,28 @@ class _Found(Enum):
     SOON_OVER = "a comparison changes before that pays"
 
 
-def _steps(now: Kept, before: Kept, earlier: Kept) -> Steps:
-    """What each of the last two rounds has added to registers, None to one that stayed; without those where they
-    differ."""
-    out: Steps = {}
+def _steps(now: Held, before: Held, earlier: Held) -> Steps:
+    """What both of the last two rounds have added to registers; without those where they differ."""
+    last, first = steps_between(before, now), steps_between(earlier, before)
+    agree: Callable[[Value | None, Value | None], bool] = lambda a, b: (
+        a is b or a is not None and b is not None and same(as_number(a), as_number(b))
+    )
+    return {name: step for name, step in last.items() if name in first and agree(step, first[name])}
+
+
+def _begun(now: Held, steps: Steps, symbol: Uniform) -> dict[Name, Value]:
+    """What a round begins with when there were `symbol` rounds before."""
+    start: dict[Name, Value] = {}
     for name, value in now.items():
-        a, b = before.get(name), earlier.get(name)
-        if a is value and b is value:
-            out[name] = None
-        elif a is None or b is None or a.bits != value.bits or b.bits != value.bits:
-            continue
-        elif same(value, a) and same(a, b):
-            out[name] = None
-        elif (step := _constant_step(b, a, value)) is not None:
-            out[name] = step if as_number(step).base.any() else None
-        elif not isinstance(value, UpperHalf) and all(v.poison is not None and v.poison.all() for v in (value, a)):
-            out[name] = None
-    return out
+        if name not in steps:
+            start[name] = opaque(value.bits, Reason(Kind.ROUNDS_DIFFER))
+        else:
+            step = steps[name]
+            start[name] = value if step is None else after_trips(value, step, partial(unknown, symbol))
+    return start
 
 
-def _constant_step(earlier: Value, before: Value, now: Value) -> Value | None:
-    """What both of two rounds have added: one number a lane."""
-    first, second = step_between(earlier, before), step_between(before, now)
-    if first is None or second is None or as_number(second).terms or not same(as_number(first), as_number(second)):
-        return None
-    return second
-
-
-def _inductive(start: Kept, steps: Steps, after: Kept) -> bool:
+def _inductive(start: Held, steps: Steps, after: Held) -> bool:
     """Every register that was taken to move by its step has moved by it."""
     for name, step in steps.items():
         value, now = start[name], after.get(name)

@@ -21,11 +21,11 @@ from ptxaudit.engine.answer.counted import site_result
 from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult, unfinished
-from ptxaudit.engine.exec.draws import LOOKING, NotOnce, tells_blocks_apart
 from ptxaudit.engine.exec.running import NeedBlocks
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
 from ptxaudit.engine.memory.cells import GRAIN, Unsafe
+from ptxaudit.engine.memory.draws import LOOKING, NotOnce, tells_blocks_apart
 from ptxaudit.engine.memory.environment import LANES, Environment, Facts
 from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.shadow import MOST_CELLS
@@ -214,7 +214,7 @@ def _recorded(
         except NotOnce:
             facts = replace(facts, counters=None)
         except (Exhausted, TooManyRows) as stop:
-            if simulation is not None and simulation.draws is not None:  # not seen to the end
+            if simulation is not None and simulation.env.counters is not None:  # not seen to the end
                 facts = replace(facts, counters=None)
                 continue
             why = exhausted(stop) if isinstance(stop, Exhausted) else Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))

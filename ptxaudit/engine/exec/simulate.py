@@ -37,7 +37,6 @@ from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.block_indices import BlockIndices, cut
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
-from ptxaudit.engine.exec.draws import Draws, tells_blocks_apart
 from ptxaudit.engine.exec.effects import execute, execute_in_round
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.repeat import Repeats
@@ -45,6 +44,7 @@ from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.transfers import Transfers
 from ptxaudit.engine.exec.undecided_control import UndecidedControl
+from ptxaudit.engine.memory.draws import Draws, tells_blocks_apart
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.memory.shadow import BlocksNeeded
@@ -90,9 +90,9 @@ class Simulation(Run):
         self.tracked = None if plan is None else TrackedMemory(self, self.warps, plan)
         self.shadow = None if self.tracked is None else self.tracked.shadow
         env.shared = self.shadow if plan is not None and plan.writes.valued else None
-        counters = env.facts.counters
-        apart = counters is None or tells_blocks_apart((op for ops in part.ops.values() for op in ops), env)
-        self.draws = None if counters is None or apart else Draws(self, self.warps, counters)
+        if (counters := env.facts.counters) is not None:
+            apart = tells_blocks_apart((op for ops in part.ops.values() for op in ops), env)
+            env.counters = None if apart else Draws(env, counters, self.no_round)
         self.unresolved = UndecidedControl(self, self.warps, self.meetings, self.tracked)
         self.transfers = Transfers(self, self.warps, self.meetings, self.unresolved, self.tracked)
 
@@ -109,7 +109,7 @@ class Simulation(Run):
     def drawn(self) -> set[int]:
         """Behind `run`: the instructions by which every block has drawn a number, once. Raises NotOnce where that is
         not so of one that did."""
-        by = None if self.draws is None else self.draws.check()
+        by = None if self.env.counters is None else self.env.counters.check()
         return set() if by is None else {by}
 
     def drain(self) -> None:
@@ -208,9 +208,6 @@ class Simulation(Run):
     def perform(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> tuple[Cohort, View]:
         """One operation of a cohort; what goes on of it, in new rows where it was split."""
         lap = self.round
-        if op.name == "atom" and self.draws is not None and instruction.index in self.draws.counters.by:
-            self.draws.draw(op, cohort, view, instruction.index)
-            return cohort, view
         if op.name in BARRIER_MOVES:
             self._move_barrier(op, cohort, view)
             return cohort, view
@@ -269,8 +266,8 @@ class Simulation(Run):
         self.expand(index, low, high, lambda c: placed(c)[0])
         self.meetings.expand(index)
         self.accesses.expand(index)
-        if self.draws is not None:
-            self.draws.expand(index)
+        if self.env.counters is not None:
+            self.env.counters.expand(index)
         self.warps.expand(index, placed)
         if self.shadow is not None:
             self.shadow.expand(index, self.low, self.high)

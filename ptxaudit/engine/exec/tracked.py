@@ -43,10 +43,6 @@ class TrackedMemory:
             for k in range(self.run.graph.starts[b], self.run.graph.ends[b])
         )
 
-    def lose(self, cohort: Cohort) -> None:
-        """What these warps do is not modelled: they may write anything."""
-        self.shadow.lose(self.warps.view(cohort))
-
     def ordered(self, cohort: Cohort, named: int) -> None:
         """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
         alive = self.run.alive[cohort.rows]

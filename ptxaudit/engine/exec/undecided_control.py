@@ -93,7 +93,7 @@ class UndecidedControl:
                 raise NotAffine
             why = why_undecided(undecided, instruction.index)
             if self.tracked is not None and self.tracked.matters(block):
-                self.tracked.lose(cohort)
+                self.tracked.shadow.lose(self.warps.view(cohort))
             unknown = decided_by(undecided) if region.sites else None
             to = self._ways_of(instruction) if unknown is not None else {}
             runs = Reason(Kind.RUNS, instruction.index, cause=why)
@@ -185,9 +185,11 @@ class UndecidedControl:
                     record.undecided = first_of(record.undecided, Reason(Kind.HIDDEN, index))
 
     def lose(self, cohort: Cohort) -> None:
-        """What these warps do to shared memory is not modelled."""
-        if self.tracked is not None:
-            self.tracked.lose(cohort)
+        """What these warps do to memory that is followed is not modelled."""
+        view = self.warps.view(cohort)
+        for memory in (self.tracked.shadow if self.tracked is not None else None, self.run.env.counters):
+            if memory is not None:
+                memory.lose(view)
 
     def exit(self, cohort: Cohort, gone: np.ndarray, following: int | None = None) -> Cohort | None:
         self.run.alive[cohort.rows] &= ~gone

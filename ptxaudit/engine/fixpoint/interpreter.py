@@ -42,7 +42,9 @@ from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.meets import INFERRING
 from ptxaudit.engine.fixpoint.transfers import Transfers, Undecided
-from ptxaudit.engine.memory import clusters, copied
+from ptxaudit.engine.memory import copied
+from ptxaudit.engine.memory.clusters import ALONE
+from ptxaudit.engine.memory.generic import located
 from ptxaudit.engine.memory.registers import Registers, View, guard_mask
 from ptxaudit.engine.memory.rows import Rows
 from ptxaudit.hardware import banks
@@ -395,15 +397,11 @@ class Interpreter(Transfers):
         """
         if o.space != "generic":
             return o
-        env = self.rows.env
-        of = self.function.site(index).of
-        found = clusters.located(o.address, o.mask, env.spaces(index), of)
-        if of != "shared":
-            return replace(o, base=found.place, offset=0, located=found)
-        remote = clusters.remote(
-            found.place, found.lanes | found.open, View(Registers(env.rows), env, None, o.mask, False)
-        )
-        if remote is not None or found.why is not None and env.cluster not in (None, clusters.ALONE):
-            unknown = opaque(o.address.bits, remote or found.why)
-            return replace(o, base=unknown, offset=0, located=replace(found, place=unknown))
-        return replace(o, base=found.place, offset=0, located=found)
+        env, of = self.rows.env, self.function.site(index).of
+        found = located(o.address, o.mask, env, index, of=of)
+        place, unknown = found.place, found.remote
+        if unknown is None and of == "shared" and env.cluster not in (None, ALONE):
+            unknown = found.why
+        if unknown is not None:
+            place = opaque(o.address.bits, unknown)
+        return replace(o, base=place, offset=0, located=found)

@@ -9,28 +9,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, reduce
-from operator import or_
-
-import numpy as np
+from functools import cached_property
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
 from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
 from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.blocks import END
-from ptxaudit.ir.dataflow.digraph import Digraph, postorder
+from ptxaudit.ir.dataflow.digraph import Digraph
 from ptxaudit.ir.dataflow.dominance import immediate_dominators, tree_spans
-from ptxaudit.ir.dataflow.solve import reached, solve
+from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.live import live_at
 from ptxaudit.ir.nodes import Function, Instruction, Op, Reg
-from ptxaudit.ir.operands import control_reads, site_reads
 from ptxaudit.ir.placed import place_of_change, place_of_loop
 from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.weak_order import Order, blocks_of, loops_of, note_loops, weak_order
 
 ORDERING = "looking at the loops"
-BITS_A_STEP = 1_000  # of sets of registers that are numbers
 LOCAL = ("local",)  # stands for all of local memory among the names of registers
 MOST_CARRIED = 0.2  # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
 
@@ -261,65 +257,8 @@ class Paths:
 
     @cached_property
     def live(self) -> dict[int, dict[str, None]]:
-        """block -> the registers that are read there, or later before they are written. (Sets of them are numbers, a
-        bit a register; the order of the names is always the same.)"""
-        reads: dict[int, set[str]] = {}
-        kills: dict[int, set[str]] = {}
-        found: dict[str, None] = {}
-        self.account.spend(INSTRUCTION * len(self.part.instructions), ORDERING)
-        for b in self.reduced:
-            reads[b], kills[b] = self._reads_and_kills(b, found)
-        entering_somewhere: set[str] = set().union(*reads.values())
-        names = [
-            name for name in found if name in entering_somewhere
-        ]  # most are read in the block that writes them only
-        bit = {name: 1 << n for n, name in enumerate(names)}
-        bits: Callable[[Iterable[str]], int] = lambda some: reduce(or_, [bit[name] for name in some], 0)
-        used = {b: bits(some) for b, some in reads.items()}
-        kept = {b: ~bits(some & entering_somewhere) for b, some in kills.items()}
-        live = dict(used)
-        order = postorder(self.reduced, 0)  # what follows comes first
-        before = {b: list(self.reduced.predecessors(b)) for b in order}
-        after = {b: list(self.reduced.successors(b)) for b in order}
-
-        def entering(b: int) -> int:
-            self.account.spend(INSTRUCTION + len(names) // BITS_A_STEP, ORDERING)
-            return reduce(lambda bits, s: bits | live[s] & kept[b], after[b], used[b])
-
-        solve(live, entering, before, order)
-        every: np.ndarray = np.array(names, dtype=np.object_)
-        registers = {number: dict.fromkeys(every[set_bits(number)].tolist()) for number in set(live.values())}
-        return {b: registers[number] for b, number in live.items()}
-
-    def _reads_and_kills(self, block: int, names: dict[str, None]) -> tuple[set[str], set[str]]:
-        """What a block reads before it writes it, and what it writes for certain. names: every name that it comes by is
-        added.
-        """
-        reads: set[str] = set()
-        kills: set[str] = set()
-
-        def read(reg: Reg) -> None:
-            if reg.name not in kills and reg.name not in reads:
-                reads.add(reg.name)
-                names[reg.name] = None
-
-        for k in range(self.graph.starts[block], self.graph.ends[block]) if block != END else ():
-            instruction = self.function.instructions[k]
-            if instruction.site is not None or instruction.control is not None:
-                for reg in (*site_reads(instruction), *control_reads(instruction)):
-                    read(reg)
-            for op in self.part.ops.get(k, ()):
-                for source in op.src:
-                    if isinstance(source, Reg):
-                        read(source)
-                if op.guard is not None:
-                    read(op.guard.reg)
-                    continue
-                for target in op.dst:
-                    if target is not None and target.name not in kills:
-                        kills.add(target.name)
-                        names[target.name] = None
-        return reads, kills
+        """block -> the registers that are read there, or later before they are written."""
+        return live_at(self.graph, self.part, self.reduced, lambda steps: self.account.spend(steps, ORDERING))
 
     @cached_property
     def local(self) -> bool:
@@ -422,9 +361,3 @@ class Paths:
     def _spans(self) -> dict[int, tuple[int, int]]:
         """In the tree of post-dominators from the end."""
         return tree_spans(self.graph.postdominators, END)
-
-
-def set_bits(number: int) -> np.ndarray:
-    """The places of the ones of a number."""
-    octets = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, bitorder="little").view(bool))

@@ -99,6 +99,7 @@ class Environment:
     concrete_block: dict[int, np.ndarray] = field(default_factory=dict)
     executions: int = 0  # of loads and the like: two of one instruction need not give the same
     shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
+    counters: Any = None  # … and the one of counters from which blocks draw
     _elements: int = field(default=0, init=False)  # of results, since someone paid for them
 
     def note_work(self, result: Value) -> None:

@@ -1,21 +1,68 @@
-"""Generic addresses: what converts an address of one memory into one, and back, and what asks in which memory it lies.
+"""Generic addresses: where an access through one goes, and the operations that make, take back and ask for one.
 
-cvta.shared g, s        g = window of shared memory + s: the window's base is an unknown of its own
-isspacep.shared p, g    p, because that is what g is made of
+ld.generic [window of shared memory + s]      shared memory, at s (`located`: whoever follows it asks here)
+cvta.shared g, s                              g = window of shared memory + s: its base is an unknown of its own
+isspacep.shared p, g                          p, because that is what g is made of
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import POINTER_LIMIT, Uniform, Value, opaque, unknown
 from ptxaudit.engine.memory.clusters import remote
-from ptxaudit.engine.memory.environment import WINDOW_ZEROS
+from ptxaudit.engine.memory.environment import WINDOW_ZEROS, Environment
 from ptxaudit.engine.memory.registers import View
-from ptxaudit.engine.memory.spaces import GLOBAL, LOCAL, OPEN, SHARED, spaces_of, within
+from ptxaudit.engine.memory.spaces import OF, OPEN, SHARED, spaces_of, within
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
+
+
+class Located(Record):
+    """Where a generic access goes. lanes, open: (rows, LANES) active lanes that go to the memory that is looked at, and
+    of which that is not known; place: the address there; why: it is not known of the latter, None where there are none.
+    idle: (rows,) no lane is active, and the address is one of that memory all the same. remote: why an address in
+    shared memory may be another block's; never: no address that is made so lies in the memory."""
+
+    place: Value
+    lanes: np.ndarray
+    open: np.ndarray
+    why: Reason | None
+    idle: np.ndarray
+    remote: Reason | None
+    never: bool
+
+
+def located(
+    address: Value,
+    active: np.ndarray,
+    env: Environment,
+    index: int,
+    *,
+    op: Op | None = None,
+    of: str = "shared",
+    rows: np.ndarray | None = None,
+) -> Located:
+    """By the value of the address, and by what it is made of at the instruction `index`, or for one of its operations.
+    of: the memory that is looked at; rows: those that the address is of, None: all."""
+    origins = env.spaces(index, op)
+    found = spaces_of(address, active.shape, origins)
+    lanes, unknown, why = active & (found == OF[of]), active & (found == OPEN), None
+    if unknown.any():
+        kind, given = (Kind.GENERIC, ()) if of == "shared" else (Kind.GENERIC_SPACE, (of,))
+        why = Reason(kind, given=given, unknowns=affine.unknowns_of(address), cause=address.why)
+    place = within(address) if of != "global" else address
+    return Located(
+        place,
+        lanes,
+        unknown,
+        why,
+        idle=~active.any(axis=1) & (found == OF[of]).any(axis=1),
+        remote=remote(place, lanes | unknown, env, rows) if of == "shared" else None,
+        never=origins is not None and of not in origins,
+    )
 
 
 def generic_results(op: Op, view: View, address: Value, index: int) -> Value:
@@ -35,20 +82,17 @@ def generic_results(op: Op, view: View, address: Value, index: int) -> Value:
     return _in_space(address, space, view, index)
 
 
-_SPACES = {"shared": SHARED, "shared::cluster": SHARED, "local": LOCAL, "global": GLOBAL}
-
-
 def _in_space(address: Value, space: str, view: View, index: int) -> Value:
     """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ."""
     shape = np.broadcast_shapes(
         address.base.shape, *(c.shape for _, c in address.terms), () if address.poison is None else address.poison.shape
     )
     found = spaces_of(address, shape)
-    inside, unknown = found == _SPACES.get(space, -1), found == OPEN
+    inside, unknown = found == (OF | {"shared::cluster": SHARED}).get(space, -1), found == OPEN
     if (
         any(u.kind == "variable" and u.address and u.key[0] != "global" for u, _ in address.terms)
         or space == "shared"
-        and remote(within(address), found == SHARED, view) is not None
+        and remote(within(address), found == SHARED, view.env, view.rows) is not None
     ):
         unknown = np.ones((1, 1), bool)  # a constant; perhaps another block's memory
     why = Reason(Kind.STATE_SPACE, index)

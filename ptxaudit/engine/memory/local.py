@@ -14,9 +14,9 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.engine.domain.value import DTYPES, Uniform, Value, opaque, squeeze
+from ptxaudit.engine.memory.generic import located
 from ptxaudit.engine.memory.references import Otherwise, Reference
 from ptxaudit.engine.memory.registers import Registers, Results, blend, take
-from ptxaudit.engine.memory.spaces import LOCAL, OPEN, spaces_of
 from ptxaudit.ir.reasons import Kind, Reason
 
 CELLS = (8, 16, 32, 64, 128)  # bits that a lane stores to local memory at once, an element of a vector by itself
@@ -63,9 +63,8 @@ def may_be_local(at: Reference) -> bool:
     """The address is one of local memory in an active lane, or may be."""
     if not at.view.env.makes_local_addresses:
         return False
-    active = at.active
-    found = spaces_of(at.address, active.shape, at.view.env.spaces(at.index, at.op))
-    return bool((active & ((found == OPEN) | (found == LOCAL))).any())
+    found = located(at.address, at.active, at.view.env, at.index, op=at.op, of="local")
+    return bool((found.lanes | found.open).any())
 
 
 def _places(address: Value, mask: np.ndarray) -> list[Place] | None:

@@ -92,5 +92,5 @@ class Memory(Protocol):
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         """What registers hold behind a load. otherwise: the same without this memory."""
 
-    def store(self, at: Reference) -> None:
-        """A store is made, or may be."""
+    def store(self, at: Reference) -> Results | None:
+        """A store is made, or may be; of an atomic operation what registers hold behind it, where this memory knows."""

@@ -23,21 +23,18 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import REQUEST, Account, elements
-from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import Value, signed
 from ptxaudit.engine.memory.cells import REASONS, VALUE, Bytes, Cells, Unsafe
+from ptxaudit.engine.memory.clusters import own_place
 from ptxaudit.engine.memory.environment import LANES, SHARED_WINDOW, Environment
 from ptxaudit.engine.memory.registers import View
-from ptxaudit.ir.nodes import Special
 from ptxaudit.ir.reasons import Kind, Reason
 
 BYTE = 8
 MOST_CELLS = 1 << 21  # bytes of all blocks that are run together
-ALONE = (1, 1, 1)
 READ = frozenset((*REASONS.values(), Kind.READ_UNPLACED))
 FOLLOWING = "following what is in shared memory"
 PASSES = 30  # over the bytes of an access, and of all memory where there is more of it
-RANK_BIT = 24  # machine code numbers the blocks of a cluster from this bit of a shared address on
 
 
 class BlocksNeeded(Exception):
@@ -156,7 +153,7 @@ class Shadow:
         size: bytes that must lie within one variable."""
         if isinstance(address, Reason):
             return [], active.copy()
-        address = affine.fit(self._own(address, view), 32)
+        address = own_place(address, self.env, view.rows)
         if address.valid is not None:
             return [], active.copy()
         spread: Callable[[np.ndarray], np.ndarray] = lambda a: np.broadcast_to(a, active.shape)
@@ -203,13 +200,6 @@ class Shadow:
                     self._check_size()
                 out.append((cells, offsets, lanes))
         return out, astray
-
-    def _own(self, address: Value, view: View) -> Value:
-        """The address without the block's own rank in its cluster."""
-        if self.env.cluster == ALONE or not self.env.function.absolute_shared:
-            return address
-        rank = view.read(Special("cga_ctaid", 32))
-        return affine.subtract(affine.fit(address, 32), affine.scale(rank, np.full((1, 1), 1 << RANK_BIT, np.uint32)))
 
     def _cells(self, name: str) -> Cells:
         """The bytes of a variable; those without a size of their own begin at one place."""

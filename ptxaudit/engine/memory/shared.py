@@ -20,9 +20,10 @@ from ptxaudit.base.arrays import distinct
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import DTYPES, Value, known, squeeze
-from ptxaudit.engine.memory import clusters
 from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe
+from ptxaudit.engine.memory.clusters import ALONE
 from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.generic import located
 from ptxaudit.engine.memory.references import Otherwise, Reference
 from ptxaudit.engine.memory.registers import Results, View, blend, fill, pack
 from ptxaudit.engine.memory.shadow import BYTE, FOLLOWING, PASSES, BlocksNeeded, Shadow, Touch
@@ -103,7 +104,7 @@ class Shared(Shadow):
         active, _, place = self._place(at)
         if at.op.space == "generic" and not active.any():
             return
-        if isinstance(place, Reason) and self.env.cluster != clusters.ALONE:
+        if isinstance(place, Reason) and self.env.cluster != ALONE:
             raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, at.index))
         values, size, lanes = self._written(at)
         if not at.certain or at.index not in self.plan.writes.valued:
@@ -135,7 +136,7 @@ class Shared(Shadow):
 
     def _astray(self, at: Reference, touch: Touch, lanes: np.ndarray, size: int, lasting: bool) -> None:
         """These lanes write where it is not known, but for how far their address reaches."""
-        if self.env.cluster != clusters.ALONE:
+        if self.env.cluster != ALONE:
             raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, at.index))
         reach = self.plan.reach.of(at.index, at.op) if at.op.space == "shared" else None
         if reach is not None and reach.low >= 0 and (reach.name or self.env.function.absolute_shared):
@@ -203,10 +204,10 @@ class Shared(Shadow):
         active = at.active
         if at.op.space != "generic":
             return active, True, at.address
-        found = clusters.located(at.address, active, self.env.spaces(at.index, at.op))
+        found = located(at.address, active, self.env, at.index, op=at.op, rows=at.view.rows)
         going = found.lanes | found.open
         all_of_them = bool(going.any()) and np.array_equal(found.lanes, active)
-        return going, all_of_them, found.why or clusters.remote(found.place, going, at.view) or found.place
+        return going, all_of_them, found.why or found.remote or found.place
 
     def _touch(self, view: View, active: np.ndarray) -> Touch:
         """Who accesses. Lanes are certainly issued together where those of the cohort are; in PTX each is alone, as the

@@ -8,9 +8,11 @@ Both engines load and store here: the one that runs and the one that infers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from ptxaudit.engine.domain.value import Uniform, Value, fingerprint, opaque, squeeze, unknown
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.local import Local, forget
 from ptxaudit.engine.memory.parameters import Parameters
 from ptxaudit.engine.memory.references import Memory, Otherwise, Reference
@@ -44,27 +46,30 @@ class _Given:
         """Which buffers a kernel may write is known before (`written`)."""
 
 
-class _Shared:
-    """Shared memory, where its content is followed."""
+class _Followed:
+    """A memory that a run follows, where it does."""
+
+    def __init__(self, of: Callable[[Environment], Memory | None]):
+        self.of = of
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
-        shared: Memory | None = at.view.env.shared
-        return otherwise() if shared is None else shared.load(at, otherwise)
+        memory = self.of(at.view.env)
+        return otherwise() if memory is None else memory.load(at, otherwise)
 
-    def store(self, at: Reference) -> None:
-        if at.view.env.shared is not None:
-            at.view.env.shared.store(at)
+    def store(self, at: Reference) -> Results | None:
+        memory = self.of(at.view.env)
+        return None if memory is None else memory.store(at)
 
 
-LOCAL, SHARED = Local(), _Shared()
+LOCAL, SHARED, COUNTERS = Local(), _Followed(lambda env: env.shared), _Followed(lambda env: env.counters)
 CONSTANTS = (_Constants(),)
 MEMORIES: dict[str, tuple[Memory, ...]] = {
     "param": (Parameters(),),
     "local": (LOCAL,),
-    "global": (_Given(),),
+    "global": (_Given(), COUNTERS),
     "shared": (SHARED,),
     "shared::cluster": (SHARED,),
-    "generic": (SHARED, _Given(), LOCAL),
+    "generic": (SHARED, _Given(), COUNTERS, LOCAL),
 }
 """State space -> the memories that an access may be of, in the order in which they are asked."""
 
@@ -79,10 +84,11 @@ def access(op: Op, view: View, index: int, guard: Guarded, certain: bool = True)
     at = Reference(op, view, index, guard, certain)
     if op.name == "load":
         return _loaded(at, memories(op.space))
+    results = None
     for memory in memories(op.space):
-        memory.store(at)
+        results = memory.store(at) or results
     if op.name == "atom":
-        return tuple([opaque(d.bits if d else 32, Reason(Kind.LOADED_BY_ATOMIC, index)) for d in op.dst])
+        return results or tuple([opaque(d.bits if d else 32, Reason(Kind.LOADED_BY_ATOMIC, index)) for d in op.dst])
     return None
 
 

@@ -3,9 +3,9 @@ together they draw 0, 1, 2 …, each once, if the launch tells where the counter
 
     @first atom.add r, [counter], 1;  @first st [s], r;  barrier;  ld tile, [s]     tile: 0 to gridDim - 1, in any order
 
-Sums over the grid are then those of blocks that draw their own index, as long as nothing else tells the blocks apart.
-Here is what the code shows: which instructions may draw, and that nothing else writes the counter. That each block
-draws once is seen when it is run (`exec.draws`).
+Sums over the grid are then those of blocks that draw their own index, as long as nothing else tells the blocks apart
+(blocks are symmetric: a permutation of them changes no sum). The code shows which instructions may draw, and that
+nothing else writes the counter (`counters`); that each block draws once is seen when it is run (`draws`).
 """
 
 from __future__ import annotations

@@ -135,6 +135,11 @@ def joined(low: Value, high: Value) -> Value | None:
     return Value(base, terms, None, either(low.poison, high.poison), because(low, high))
 
 
+def agree(a: Value, b: Value) -> bool:
+    """The same in every lane; of upper halves, what they are the halves of."""
+    return same(a, b) or isinstance(a, UpperHalf) and isinstance(b, UpperHalf) and same(a.whole, b.whole)
+
+
 def _modulo_word(u: Uniform) -> object:
     """What tells an unknown from others modulo 2**32: a parameter of 64 bits from its own lower half nothing does."""
     key = u.key

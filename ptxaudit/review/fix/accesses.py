@@ -22,8 +22,7 @@ from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.answer.kept import Requests
-from ptxaudit.hardware import banks
-from ptxaudit.hardware.banks import Access
+from ptxaudit.hardware.accesses import of_width
 from ptxaudit.hardware.machine_model import SOURCE_LINE
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
@@ -73,7 +72,7 @@ def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
     new, words = [], []
     for group in groups:
         use = array.uses[group[0]]
-        new.append(replace(use, access=widened(use.access, len(group) * (use.access.width or 1))))
+        new.append(replace(use, access=of_width(use.access, len(group) * (use.access.width or 1))))
         words.append((use, len(group)))
     lines = Counter(
         f"// {_line(use)}: one {use.access.access} of {count * (use.access.width or 1)} bytes in the place of {count}"
@@ -182,13 +181,6 @@ def _aligned(use: Use, width: int) -> bool:
         not (r.offsets % width)[r.active].any() and all(move.step % width == 0 for move in r.moves)
         for r in use.requests
     )
-
-
-def widened(access: Access, width: int) -> Access:
-    """A plain load or store of so many bytes."""
-    if access.isa == "sass":
-        return banks.classify(f"{'LDS' if access.operation == 'load' else 'STS'}.{8 * width}")
-    return banks.classify(f"{'ld' if access.operation == 'load' else 'st'}.shared.v{width // 4}.b32")
 
 
 # --- what copies read ---------------------------------------------------------------------------

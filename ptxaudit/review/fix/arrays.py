@@ -201,10 +201,10 @@ def _in_own_window(r: Requests) -> Requests:
 
 def _fragment(function: Function, index: int) -> int | None:
     """Bytes from row to row of a wmma access; 0 where these are not known, None for other accesses."""
-    instruction = function.instructions[index]
-    if instruction.site is None or not instruction.opcode.startswith("wmma."):
+    site = function.instructions[index].site
+    if site is None or site.access is None or site.access.access != "wmma":
         return None
-    return instruction.site.rows_apart or 0
+    return site.rows_apart or 0
 
 
 def _arrays(function: Function, variable: str, uses: list[Use], examined: Examined, plain: bool) -> list[Array]:

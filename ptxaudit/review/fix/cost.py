@@ -24,6 +24,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
 from ptxaudit.engine.answer.kept import Move, Requests, distinct
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.accesses import of_width
 from ptxaudit.hardware.banks import Access, Machine
 from ptxaudit.review.fix import bounds
 from ptxaudit.review.fix.arrays import Use
@@ -228,7 +229,7 @@ def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...], acc
     by_access: dict[tuple[Access, bool, bool], list[tuple[int, Requests, int]]] = {}
     for at, use in enumerate(uses):
         part = parts[at] if parts else 0
-        access = narrowed(use.access, part) if part else use.access
+        access = of_width(use.access, part) if part else use.access
         for r in use.requests:
             for offset in range(0, use.access.width or 1, part) if part else (0,):
                 key = access, r.sources is None, r.filled is None
@@ -343,17 +344,3 @@ def _steps(move: Move, period: int | None) -> tuple[np.ndarray, np.ndarray | Non
     if not move.every or count is None:
         return steps, None
     return steps, count // cycle + (k < count % cycle)
-
-
-@lru_cache
-def narrowed(access: Access, width: int) -> Access:
-    """A plain load or store as one of `width` bytes."""
-    opcode = {
-        ("ptx", "load"): "ld.shared.b{}",
-        ("ptx", "store"): "st.shared.b{}",
-        ("sass", "load"): "LDS{}",
-        ("sass", "store"): "STS{}",
-    }
-    pattern = opcode[access.isa, access.operation]
-    bits = str(8 * width)
-    return banks.classify(pattern.format(bits if access.isa == "ptx" else "" if bits == "32" else f".{bits}"))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.words import interval, number, plural
+from ptxaudit.hardware.opcode_classes import CLASSES
 from ptxaudit.report.measures import MEASURES, Figure
-from ptxaudit.report.mix import CLASSES, widths
+from ptxaudit.report.mix import widths
 from ptxaudit.report.model import AnySite, Kernel, Site, Totals
 from ptxaudit.report.paths import place
 from ptxaudit.review.diff.reports import QUIET, SPACES, Change, Diff, KernelDiff, Nature, Resources, Verdict

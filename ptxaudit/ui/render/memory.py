@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from ptxaudit.base.places import line_of
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
-from ptxaudit.report.mix import class_of
+from ptxaudit.hardware.opcode_classes import class_of
 from ptxaudit.report.model import Kernel, MemorySite, Report, Span
 from ptxaudit.report.paths import place
 from ptxaudit.ui.render.rows import (

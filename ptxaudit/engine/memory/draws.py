@@ -1,23 +1,21 @@
-"""Numbers that blocks draw from an atomic counter, in a run: each block the index that it has itself, which is right
-for sums over the grid (`memory.tickets`), once it is seen that each draws exactly once.
+"""The memory that atomic counters are in a run: each block draws the index that it has itself, which is right for sums
+over the grid (`tickets`), once it is seen that each draws exactly once.
 
     @p atom.add r, [counter], 1      p in lane 0 of warp 0 of every block      r = start + index of the block, there
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import Value, constant
-from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.exec.convergence import Warps
-from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory.clusters import ALONE
 from ptxaudit.engine.memory.environment import Environment
-from ptxaudit.engine.memory.registers import View, guard_mask
+from ptxaudit.engine.memory.references import Otherwise, Reference
+from ptxaudit.engine.memory.registers import Results, View
 from ptxaudit.engine.memory.tickets import Counters
 from ptxaudit.ir.nodes import Op, Special
 
@@ -31,61 +29,66 @@ class NotOnce(Exception):
 
 
 class Draws:
-    """Of one run, in which nothing but what is drawn tells blocks apart."""
+    """The memory that counters are, in a run in which nothing but what is drawn tells blocks apart: each block draws
+    the index that it has itself."""
 
-    def __init__(self, run: Run, warps: Warps, counters: Counters):
-        self.run, self.warps, self.counters = run, warps, counters
-        self.drawn = np.zeros(run.env.rows, np.int64)  # how often each row has
+    def __init__(self, env: Environment, counters: Counters, no_round: Callable[[], None]):
+        """no_round: called where something happens that a round of a loop in closed form cannot have."""
+        self.env, self.counters, self._no_round = env, counters, no_round
+        self.drawn = np.zeros(env.rows, np.int64)  # how often each row has
+        self.lost = np.zeros(env.rows, bool)  # rows of which it is not known what they do
         self._by: int | None = None  # the instruction that did
 
     def expand(self, index: np.ndarray) -> None:
         """New row i is old row index[i]."""
-        self.drawn = self.drawn[index]
+        self.drawn, self.lost = self.drawn[index], self.lost[index]
 
-    def draw(self, op: Op, cohort: Cohort, view: View, index: int) -> None:
+    def lose(self, view: View) -> None:
+        """What these lanes do is not modelled: they may have ended, or drawn."""
+        self._no_round()
+        self.lost[slice(None) if view.rows is None else view.rows] = True
+
+    def load(self, at: Reference, otherwise: Otherwise) -> Results:
+        return otherwise()
+
+    def store(self, at: Reference) -> Results | None:
         """One lane of each of these warps draws, if any does; NotOnce where more may."""
-        guard, undecided = guard_mask(view, op.guard)
-        if undecided is not None or cohort.undecided or cohort.diverged or self.warps.is_loose(cohort):
+        if at.op.name != "atom" or at.index not in self.counters.by:
+            return None
+        rows = slice(None) if at.view.rows is None else at.view.rows
+        if not at.certain or not at.view.exact or self.lost[rows].any():
             raise NotOnce
-        self.run.no_round()
-        active = cohort.mask if guard is None else guard
-        lanes = active.sum(axis=1)
-        if not lanes.any():
-            return
-        if lanes.max() > 1 or self._by not in (None, index):
+        self._no_round()
+        lanes = at.active.sum(axis=1)
+        if lanes.max() > 1 or self._by not in (None, at.index):
             raise NotOnce
-        self._by = index
-        self.drawn[cohort.rows] += lanes
-        number = self._number(op, view, active, index)
-        for reg in op.dst:
-            if reg is not None:
-                view.write(reg, number, active)
+        self._by = at.index
+        self.drawn[rows] += lanes
+        return tuple([self._number(at) for _ in at.op.dst])
 
-    def _number(self, op: Op, view: View, active: np.ndarray, index: int) -> Value:
+    def _number(self, at: Reference) -> Value:
         """What the counter holds before any block draws, and what is added for each block before this one."""
-        base = view.read(op.src[0])
-        where = _one_number(affine.add(base, constant(op.offset, base.bits)), active)
-        amount = _one_number(view.read(op.src[1]), active)
-        start = None if where is None else self.counters.by[index].start(where, op.bits)
+        where, amount = _one_number(at.address, at.active), _one_number(at.view.read(at.op.src[1]), at.active)
+        bits = at.op.bits
+        start = None if where is None else self.counters.by[at.index].start(where, bits)
         if start is None or amount is None:
             raise NotOnce
-        if op.attrs[0] == "add":
-            return affine.add(
-                affine.multiply(self._block(view, op.bits), constant(amount, op.bits)), constant(start, op.bits)
-            )
+        block, first = self._block(at.view, bits), constant(start, bits)
+        if at.op.attrs[0] == "add":
+            return affine.add(affine.multiply(block, constant(amount, bits)), first)
         if start + self._blocks - 1 > amount:  # it would begin anew
             raise NotOnce
-        return affine.add(self._block(view, op.bits), constant(start, op.bits))
+        return affine.add(block, first)
 
     @property
     def _blocks(self) -> int:
-        grid = self.run.env.grid
+        grid = self.env.grid
         assert grid is not None  # of a launch
         return grid[0] * grid[1] * grid[2]
 
     def _block(self, view: View, bits: int) -> Value:
         """The index of each row's block, counted along x, then y, then z."""
-        grid = self.run.env.grid
+        grid = self.env.grid
         assert grid is not None
         out = constant(0, bits)
         for d in (2, 1, 0):
@@ -98,7 +101,7 @@ class Draws:
         some = self.drawn > 0
         if not some.any():
             return None
-        warps = self.run.env.warp[:, 0]
+        warps = self.env.warp[:, 0]
         mine = warps == warps[some.argmax()]
         if (self.drawn[mine] != 1).any() or self.drawn[~mine].any():
             raise NotOnce

@@ -1,0 +1,98 @@
+"""Speculation: trips of a loop are tried on the state of a run, and rolled back unless they bear out what was supposed.
+
+    with attempt(run, warps, meetings, accesses) as tried:
+        …                           registers, barriers, living lanes and visits change
+        tried.unchanged(...)        what a trip leaves to the next beside registers is what it began with
+        tried.kept = True           else all is put back
+
+A trip that begins in a state that differs from that of the first one by its registers alone does what those say
+(`induction`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.engine.exec.accesses import Accesses
+from ptxaudit.engine.exec.convergence import Warps
+from ptxaudit.engine.exec.meetings import Meetings
+from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.memory.registers import Registers
+
+OF_BARRIERS = ("words", "firm", "opened", "shared", "used")  # of `Warps`: barrier -> an array over the warps
+OF_GROUPS = ("loose", "ever_loose", "stopped", "free", "occupied", "covered")  # … arrays over the warps
+
+Left = dict[tuple[Any, ...], np.ndarray]  # what a trip leaves beside registers, (rows, …) arrays
+
+
+class Attempt:
+    """The parts of a run while trips of a loop are tried. kept: what they did stays."""
+
+    def __init__(self, run: Run, warps: Warps, meetings: Meetings, accesses: Accesses):
+        self.run, self.warps, self.meetings, self.accesses = run, warps, meetings, accesses
+        self.kept = False
+        self.before: Left = {}
+
+    def begin(self, rows: np.ndarray | None) -> None:
+        """Whatever the run changes in place is a copy from here on. rows: those that take the place of the run's."""
+        run = self.run
+        run.heap, run.waiting, run.held = [], [], []
+        run.registers = Registers(run.registers.rows, dict(run.registers.values))
+        if rows is None:
+            rows, run.alive = np.arange(run.registers.rows), run.alive.copy()
+        else:
+            run.expand(rows, run.low[rows], run.high[rows], lambda cohort: cohort)
+        self.meetings.expand(rows)
+        self.meetings.calls_diverge = dict(self.meetings.calls_diverge)
+        self.accesses.expand(rows)
+        self.warps.expand(rows, lambda cohort: (cohort, np.arange(len(cohort.rows))))
+        self.before = {key: array.copy() for key, array in self.left().items()}
+
+    def left(self) -> Left:
+        """What a trip leaves to the next but for registers: living lanes, what convergence barriers are, where
+        others are waited for."""
+        found: Left = {("alive",): self.run.alive}
+        found |= {("met", place): words for place, words in self.meetings.barriers.items()}
+        for kind in OF_BARRIERS:
+            found |= {(kind, name): array for name, array in getattr(self.warps, kind).items()}
+        return found | {(kind,): getattr(self.warps, kind) for kind in OF_GROUPS}
+
+    def unchanged(self, rows: int) -> bool:
+        """In the first rows that is what it was when they began, and no lanes wait or are suspended; what is not there
+        is zeros. When a barrier was set is not asked: only which was later, of those that were set in the trip."""
+        if self.run.heap or self.run.held or self.warps.others():
+            return False
+        before: Callable[[tuple[Any, ...], np.ndarray], np.ndarray] = lambda key, array: (
+            self.before[key][:rows] if key in self.before else np.zeros_like(array)
+        )
+        left = ((key, array[:rows]) for key, array in self.left().items() if key[0] != "opened")
+        return all(np.array_equal(array, before(key, array)) for key, array in left)
+
+
+@contextmanager
+def attempt(
+    run: Run, warps: Warps, meetings: Meetings, accesses: Accesses, rows: np.ndarray | None = None
+) -> Iterator[Attempt]:
+    """A run of trips, rolled back unless it is kept. rows: of the run, each as often as it takes part; None: all of
+    them once."""
+    saved = [(part, dict(vars(part))) for part in (run, run.env, warps, meetings, accesses)]
+    records = [(r, r.undecided, r.meeting_assumed) for r in {id(r): r for r in run.records.values()}.values()]
+    mark = None if run.shadow is None else run.shadow.mark()
+    tried = Attempt(run, warps, meetings, accesses)
+    try:
+        tried.begin(rows)
+        yield tried
+    finally:
+        run.round = None
+        if not tried.kept:
+            for part, attributes in saved:
+                vars(part).update(attributes)
+            for record, undecided, met in records:
+                record.undecided, record.meeting_assumed = undecided, met
+            if run.shadow is not None and mark is not None:
+                run.shadow.restore(mark)
+        accesses.places.forget()

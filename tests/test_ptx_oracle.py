@@ -16,6 +16,7 @@ import pytest
 from ptxaudit.frontend.compile import nvrtc
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module, parse_plain
+from samples import load
 
 ROOT = Path(__file__).parent.parent
 AT_LEAST = 50
@@ -50,7 +51,7 @@ ALGORITHMS = (("double", 64, 3), ("short", 256, 2), ("unsigned long long", 32, 5
 
 
 def cases() -> list[Case]:
-    found = [Case(path, "compute_90a") for path in sorted(ROOT.glob("samples/*/*.cu"))]
+    found = [Case(path, load(path.stem).arch) for path in sorted(ROOT.glob("samples/*/*.cu"))]
     for path in sorted(ROOT.glob("tests/cuda/*.cu")):
         found += [Case(path, arch, options + WIDE) for arch, options in WAYS if (path.stem, arch) not in UNABLE]
     found += [

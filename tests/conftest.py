@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 
+import byte_code
 import compiled_once
 import disassembler
 import pytest
@@ -20,6 +21,11 @@ settings.load_profile("ptxaudit")
 
 
 ALLOCATIONS = 500_000  # more than were freed, after which garbage is looked for
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    byte_code.made_in_turns(session.config)
 
 
 def pytest_collection_finish():
@@ -54,17 +60,6 @@ def samples_are_compiled_once(of_all_processes):
     folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as monkeypatch:
         compiled_once.shared(folder, monkeypatch)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def modules_are_compiled_once(of_all_processes):
-    """Where Python is told to write no byte code, hundreds of commands would compile all their modules each; they keep
-    it beside what the tests write, and nothing in the checkout."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        if os.environ.get("PYTHONDONTWRITEBYTECODE"):
-            monkeypatch.delenv("PYTHONDONTWRITEBYTECODE")
-            monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(of_all_processes / "bytecode"))
         yield
 
 

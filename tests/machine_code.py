@@ -25,10 +25,16 @@ PROLOGUE = """.version 9.0
 
 
 @cache
-def from_cuda(source: str, arch: str = "sm_90", options: tuple[str, ...] = ()) -> bytes:
-    return assemble(
-        compile_source(source + "\n", arch=arch).ptx, arch, options
-    ).cubin  # a line break says that it is text
+def ptx_of(source: str, arch: str = "sm_90", options: tuple[str, ...] = (), name: str | None = None) -> str:
+    """The PTX of a source for an architecture, whose machine code, half of NVRTC's work, is not made."""
+    virtual = arch.replace("sm_", "compute_")
+    return compile_source(source + "\n", virtual, options=options, name=name).ptx  # a line break says that it is text
+
+
+@cache
+def from_cuda(source: str, arch: str = "sm_90", options: tuple[str, ...] = (), front: tuple[str, ...] = ()) -> bytes:
+    """options: of ptxas; front: of NVRTC."""
+    return assemble(ptx_of(source, arch, front), arch, options).cubin
 
 
 @cache

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -232,3 +233,30 @@ def browser() -> Iterator:
             yield running
         finally:
             running.close()
+
+
+class Windows:
+    """A browser's windows, one for all pages that are looked at with the same options: to open one takes as long as
+    axe-core needs for a page."""
+
+    def __init__(self, running: Any) -> None:
+        self.browser = running
+        self._open: dict[tuple, Any] = {}
+
+    def page(self, **options: Any) -> Any:
+        """The page of the window with these options of a browser context."""
+        key = tuple(sorted(options.items()))
+        if key not in self._open:
+            self._open[key] = self.browser.new_context(**options).new_page()
+        return self._open[key]
+
+    def emptied(self, page: Any) -> None:
+        """Nothing of what it showed is left for the next: no page, no emulated medium, nothing that a page kept."""
+        page.evaluate("localStorage.clear()")
+        page.emulate_media(media="null", color_scheme="null")
+        page.goto("about:blank")
+
+    def closed(self, page: Any) -> None:
+        """The next with its options gets another window."""
+        self._open = {key: other for key, other in self._open.items() if other is not page}
+        page.context.close()

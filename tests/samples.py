@@ -159,10 +159,18 @@ def _report(name: str, isa: str, machine: str | None, launched: bool) -> Report:
     return audit(sample, sample.source, isa, machine, launched)
 
 
-def audit(sample: Sample, source: Path, isa: str = "ptx", machine: str | None = None, launched: bool = True) -> Report:
+def audit(
+    sample: Sample,
+    source: Path,
+    isa: str = "ptx",
+    machine: str | None = None,
+    launched: bool = True,
+    arch: str | None = None,
+) -> Report:
+    """arch: another than the sample's."""
     launches = ptxaudit.read_launches(sample.launch_file) if launched else ()
     report = ptxaudit.audit(
-        source, arch=sample.arch, isa=isa, machine=machine, launches=tuple(launches), **sample.options
+        source, arch=arch or sample.arch, isa=isa, machine=machine, launches=tuple(launches), **sample.options
     )
     assert not report.problems, report.problems
     return report

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from machine_code import ptx_of
 from stored import stored
 
 import ptxaudit
 from bench.special_functions import data, indices
 from ptxaudit.frontend.compile import toolchains
-from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.sass.lift import lift_cubin
@@ -43,9 +43,7 @@ LEAST_KNOWN = {"O3": 104, "fast": 103, "loose": 104, "O1": 103, "O0": 100, "G": 
 @cache
 def cubin(variant: str, arch: str = "sm_90", names: tuple[str, ...] | None = None) -> bytes:
     of_nvrtc, of_ptxas = indices.VARIANTS[variant]
-    return assemble(
-        compile_source(indices.source(names), arch=arch, options=of_nvrtc, name="indices.cu").ptx, arch, of_ptxas
-    ).cubin
+    return assemble(ptx_of(indices.source(names), arch, of_nvrtc, "indices.cu"), arch, of_ptxas).cubin
 
 
 @cache

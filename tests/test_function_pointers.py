@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from machine_code import from_cuda
 
 import ptxaudit
-from ptxaudit.frontend.compile.nvrtc import compile_source
-from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.review.gate import judge, parse_limit
 
 TABLE = """
@@ -48,7 +47,7 @@ def audit(
     path.write_text(source)
     if front or back:
         path = tmp_path / "k.cubin"
-        path.write_bytes(assemble(compile_source(source + "\n", arch="sm_90", options=front).ptx, "sm_90", back).cubin)
+        path.write_bytes(from_cuda(source, "sm_90", back, front))
     return ptxaudit.audit(path, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=block, params=params)])
 
 

@@ -13,11 +13,9 @@ from random import Random
 
 import pytest
 from c_expressions import generate, kernel
-from machine_code import from_ptx
+from machine_code import from_cuda, from_ptx
 from sass_twin import Thread
 
-from ptxaudit.frontend.compile.nvrtc import compile_source
-from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.sass.lift import lift_cubin
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
@@ -34,8 +32,7 @@ VALUES = (
 def check(seed: int, arch: str, nudge: int) -> None:
     rng = Random(seed)
     expressions = [generate(rng, DEPTH) for _ in range(EXPRESSIONS)]
-    ptx = compile_source(kernel("k", expressions), arch=arch).ptx
-    function = lift_cubin(assemble(ptx, arch).cubin, "k.cubin").functions["k"]
+    function = lift_cubin(from_cuda(kernel("k", expressions), arch), "k.cubin").functions["k"]
     for position, values in enumerate(VALUES):
         for thread in (0, 13 + position):
             params = LAYOUT.pack(OUT, *(values[name] for name in "abcdef"))
@@ -67,7 +64,7 @@ SHORT = """extern "C" __global__ void k(unsigned *o, unsigned short n, unsigned 
 @pytest.mark.parametrize("arch", ("sm_90", "sm_100", "sm_120"))
 def test_division_of_short_numbers(arch, nudge):
     """By one float product: whatever the reciprocal's last place is, the quotient is right."""
-    function = lift_cubin(assemble(compile_source(SHORT, arch=arch).ptx, arch).cubin, "k.cubin").functions["k"]
+    function = lift_cubin(from_cuda(SHORT, arch), "k.cubin").functions["k"]
     assert not any(op.name == "mufu.rcp.near" for instruction in function.instructions for op in instruction.ops)
     rng = Random(3)
     pairs = [(65535, 1), (65535, 65535), (65534, 65535), (0, 7), (1, 1)]

@@ -54,11 +54,6 @@ def figures(content, isa: str, launches=(), **options):
 
 
 @cache
-def ptx_of(source: Path) -> str:
-    return compile_source(source.read_text(), arch="sm_90").ptx
-
-
-@cache
 def code_of(ptx: str, options: tuple[str, ...]) -> bytes:
     return assemble(ptx, "sm_90", options).cubin
 
@@ -108,7 +103,7 @@ SAMPLES = (
 @pytest.mark.parametrize("told", (True, False))
 def test_samples(name, told):
     source = ROOT / "samples" / name / f"{name}.cu"
-    ptx = ptx_of(source)
+    ptx = compile_source(source, arch="sm_90").ptx
     kernels = list(names(ptx))
     told_launches = []
     for launch in ptxaudit.read_launches(source.with_name("launch.toml")) if told else ():

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from pages import OPCODES, axe, browser, data_of, large_page, requests_report
+from pages import OPCODES, Windows, axe, browser, data_of, large_page, requests_report
 from reports import kernel, report, site
 from test_page import HOSTILE, hostile
 
@@ -46,7 +46,7 @@ VIEWS = ("#overview", "#sites", "#source", "#kernels", "#findings")
 def running():
     try:
         with browser() as found:
-            yield found
+            yield Windows(found)
     except LookupError as missing:
         if os.environ.get("PTXAUDIT_BROWSER") == "required":
             raise
@@ -64,15 +64,20 @@ def sample():
 class Opened:
     """A page in a window, with all that it complained of."""
 
-    def __init__(self, running, tmp_path, text, size="wide", **options):
+    def __init__(self, windows, tmp_path, text, size="wide", color_scheme="light", **options):
         wide, high = SIZES[size]
-        self.context = running.new_context(viewport={"width": wide, "height": high}, **options)
-        self.page = self.context.new_page()
+        self.windows, self.page = windows, windows.page(**options)
+        self.page.set_viewport_size({"width": wide, "height": high})
+        self.page.emulate_media(color_scheme=color_scheme)
         self.said: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda _: self.said.append("a dialog"))
-        self.page.on("request", self._requested)
+        self._heard = {
+            "console": lambda message: self.said.append(message.text),
+            "pageerror": lambda error: self.said.append(str(error)),
+            "dialog": lambda _: self.said.append("a dialog"),
+            "request": self._requested,
+        }
+        for event, hear in self._heard.items():
+            self.page.on(event, hear)
         file = tmp_path / "page.html"
         file.write_text(text, encoding="utf-8")
         self.url = file.as_uri()
@@ -92,8 +97,13 @@ class Opened:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.context.close()
+    def __exit__(self, failed, *_):
+        if failed:
+            self.windows.closed(self.page)
+            return
+        for event, hear in self._heard.items():
+            self.page.remove_listener(event, hear)
+        self.windows.emptied(self.page)
 
 
 def views_of(text):
@@ -242,7 +252,7 @@ def large():
 def test_ten_thousand_sites_are_there_at_once(running, tmp_path):
     """Processor time of the page's thread until the overview is drawn: the clock of a busy machine says nothing."""
     with Opened(running, tmp_path, large()) as one:
-        meter = one.context.new_cdp_session(one.page)
+        meter = one.page.context.new_cdp_session(one.page)
         meter.send("Performance.enable", {"timeDomain": "threadTicks"})
         taken = []
         for _ in range(3):
@@ -432,8 +442,8 @@ DIFFERENCE = """async ([one, other]) => {
 
 def test_the_pictures_of_the_documentation_are_what_the_pages_look_like(running, tmp_path):
     """`make report-pictures` takes them anew."""
-    report_pictures.take(running, tmp_path)
-    page = running.new_page()
+    report_pictures.take(running.browser, tmp_path)
+    page = running.browser.new_page()
     shown = {path.name for path in PICTURES.glob("*.webp")}
     assert shown == {path.name for path in tmp_path.glob("*.webp")}
     for name in sorted(shown):

@@ -16,6 +16,7 @@ import pytest
 from ptxaudit.frontend.compile import nvrtc
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module, parse_plain
+from samples import load
 
 ROOT = Path(__file__).parent.parent
 AT_LEAST = 50
@@ -23,13 +24,20 @@ AT_LEAST = 50
 
 @dataclass(frozen=True)
 class Case:
-    source: Path
+    """One module, of several sources where these have headers in common."""
+
+    sources: tuple[Path, ...]
     arch: str
     options: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join((self.source.stem, self.arch, *self.options, *self.defines))
+        return " ".join(("+".join(path.stem for path in self.sources), self.arch, *self.options, *self.defines))
+
+    def ptx(self) -> str:
+        alone = self.sources[0] if len(self.sources) == 1 else None
+        text = alone or "".join(f'#include "{path}"\n' for path in self.sources)
+        return nvrtc.compile_source(text, self.arch, defines=self.defines, options=self.options).ptx
 
 
 # (architecture, options): old and new instruction sets, fast mathematics, debug code, relocatable code.
@@ -46,16 +54,21 @@ UNABLE = {
     ("copies", "compute_80"),
     ("algorithms", "compute_80"),
 }  # unoptimised: minutes of ptxas
+LONG = ("algorithms", "copies", "warp")  # NVRTC reads their headers for a second, those of all three for little more
 ALGORITHMS = (("double", 64, 3), ("short", 256, 2), ("unsigned long long", 32, 5))
 
 
 def cases() -> list[Case]:
-    found = [Case(path, "compute_90a") for path in sorted(ROOT.glob("samples/*/*.cu"))]
-    for path in sorted(ROOT.glob("tests/cuda/*.cu")):
-        found += [Case(path, arch, options + WIDE) for arch, options in WAYS if (path.stem, arch) not in UNABLE]
+    found = [Case((path,), load(path.stem).arch) for path in sorted(ROOT.glob("samples/*/*.cu"))]
+    for arch, options in WAYS:
+        able = [path for path in sorted(ROOT.glob("tests/cuda/*.cu")) if (path.stem, arch) not in UNABLE]
+        together = tuple(path for path in able if path.stem in LONG)
+        found += [
+            Case(sources, arch, options + WIDE) for sources in (together, *((p,) for p in able if p not in together))
+        ]
     found += [
         Case(
-            ROOT / "tests/cuda/algorithms.cu",
+            (ROOT / "tests/cuda/algorithms.cu",),
             "compute_90",
             (),
             (f"TYPE={kind}", f"THREADS={threads}", f"ITEMS={items}"),
@@ -71,8 +84,8 @@ def test_there_are_enough_modules():
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_printed_text_is_the_same_program(case: Case):
-    text = nvrtc.compile_source(case.source, case.arch, defines=case.defines, options=case.options).ptx
-    module = parse_module(text, case.source.name)
+    text = case.ptx()
+    module = parse_module(text, case.sources[0].name)
     assert module == parse_plain(text)
     assert lift_module(module).kernels()
     ptx_oracle.check(text, options=("--compile-only",) if ".extern .func" in text else ())

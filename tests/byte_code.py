@@ -1,0 +1,46 @@
+"""Byte code is made once a run, where Python is told to write none.
+
+pytest rewrites the assertions of some four hundred modules, and each process of a run, and each of the hundreds of
+commands that tests start, would do that or compile them for itself. They share a folder of their own, which goes when
+the run ends; nothing is written to the checkout. That begins when this is imported, which conftest.py does first.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+
+
+def _share() -> None:
+    """Processes of pytest-xdist, and commands, find the folder in their environment."""
+    sys.pycache_prefix = tempfile.mkdtemp(prefix="ptxaudit-bytecode-")
+    sys.dont_write_bytecode = False
+    atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def made_in_turns(config: pytest.Config) -> None:
+    """Each process of a run of all tests begins with modules of its own, and finds the byte code of the others'."""
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    modules = sorted(path.stem for path in TESTS.glob("test_*.py"))
+    first = len(modules) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    for name in modules[first:]:
+        with suppress(Exception, pytest.skip.Exception):  # collecting it says what is wrong
+            importlib.import_module(name)
+
+
+if sys.dont_write_bytecode:
+    _share()

@@ -67,7 +67,16 @@ def test_without_a_generic_address_of_local_memory_no_pointer_leads_there():
     assert str(report.sites[-1].status) == "exact"
 
 
-def test_a_store_whose_place_changes_on_the_way_loses_all_of_it():
-    body = "@%p1 bra over; add.u64 %rd4, %rd4, 8; st.local.u32 [%rd4], %r2; sub.u64 %rd4, %rd4, 8; over:"
+@pytest.mark.parametrize("place,status", [("%rd4", "exact"), ("%rd4+-8", "bounded")])
+def test_a_store_whose_place_changes_on_the_way_is_followed_without_a_run(place, status):
+    body = f"@%p1 bra over; add.u64 %rd4, %rd4, 8; st.local.u32 [{place}], %r2; sub.u64 %rd4, %rd4, 8; over:"
+    report = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])])
+    site = report.sites[-1]
+    assert (str(site.status), site.requests) == (status, 6)
+    assert site.wavefronts == (12 if status == "exact" else None)
+
+
+def test_a_store_whose_place_is_not_known_loses_all_of_it():
+    body = "cvt.u64.u32 %rd5, %r2; and.b64 %rd5, %rd5, 4; add.u64 %rd5, %rd5, %rd4; @%p1 st.local.u32 [%rd5], %r2;"
     report = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])])
     assert str(report.sites[-1].status) == "bounded"

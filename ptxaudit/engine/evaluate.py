@@ -337,8 +337,10 @@ def _widest(machine: Machine, access: banks.Access, site: Site) -> tuple[int, in
 
 
 def _settled(result: SiteResult) -> bool:
-    counted = result.requests is not None and result.active_requests is not None
-    return result.status in (Status.EXACT, Status.UNREACHED) or result.status == Status.BOUNDED and counted
+    """Nothing more is found without a run: all requests were counted, and all addresses known."""
+    if result.status == Status.BOUNDED:
+        return None not in (result.requests, result.active_requests, result.unaligned)
+    return result.status in (Status.EXACT, Status.UNREACHED)
 
 
 def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int]) -> SiteResult:
@@ -387,10 +389,11 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
             high = inferred.per_request[1] * (simulated.requests if active is None else active)
             if simulated.bounds is not None:
                 low, high = max(low, simulated.bounds[0]), min(high, simulated.bounds[1])
+            few, many = simulated.per_request or inferred.per_request
             return replace(
                 simulated,
                 bounds=(low, high),
-                per_request=inferred.per_request,
+                per_request=(max(few, inferred.per_request[0]), min(many, inferred.per_request[1])),
                 ideal_per_request=inferred.ideal_per_request,
                 formula=inferred.formula,
                 unaligned=inferred.unaligned,

@@ -110,20 +110,23 @@ def without_trips(value: Value, why: Reason) -> Value:
     return modulo(Value(value.base, kept, value.valid, value.poison, value.why), term_zeros(gone), why)
 
 
-def lanes_that_agree(name: Name, a: Value, b: Value, undecided_by: tuple[Reason, ...] = ()) -> Value:
-    """a where it equals b lane by lane, opaque elsewhere."""
+def lanes_that_agree(
+    name: Name, a: Value, b: Value, undecided_by: tuple[Reason, ...] = (), kind: Kind = Kind.ONE_OF_TWO_BY_LANE
+) -> Value:
+    """a where it equals b lane by lane, opaque elsewhere, but for bits that both have. kind: of the reason."""
     cause = next((d for d in undecided_by if d.data), undecided_by[0] if undecided_by else None)
-    why = because(a, b) or Reason(Kind.ONE_OF_TWO_BY_LANE, given=(name,), cause=cause)
+    why = because(a, b) or Reason(kind, given=(name,), cause=cause)
     if a.base.dtype != bool and a.poison is None and b.poison is None:
         difference = affine.subtract(a, b)
         if difference.poison is None and (common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):
             return modulo(a, common_zeros(difference), why)
     if a.valid is not None or b.valid is not None:
-        return opaque(a.bits, why)
+        nothing = opaque(a.bits, why)
+        return nothing if a.terms or b.terms else with_bits(nothing, either(known_part(a), known_part(b)))
     if a.base.dtype == bool:
         differ = a.base ^ b.base
         if a.terms or b.terms:
-            return opaque(1, Reason(Kind.ONE_OF_TWO_BY_LANE, given=(name,)))
+            return opaque(1, Reason(kind, given=(name,)))
     else:
         difference = affine.subtract(a, b)
         differ = difference.base != 0

@@ -44,7 +44,8 @@ from ptxaudit.ir.reasons import Kind, Reason
 class Hypothesis:
     """head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what
     "step" adds in a trip. zeros: low bits that "shift" and "modulo" leave alone. elsewhere: registers that "shift" may
-    bring to another variable. blame: why a register is opaque, where data is the cause.
+    bring to another variable. blame: why a register is opaque, where data is the cause. cells: of local memory, those
+    that a trip changes; the others are the same, if anything is supposed of it.
     """
 
     head: int
@@ -54,15 +55,13 @@ class Hypothesis:
     zeros: dict[Name, int] = field(default_factory=dict)
     elsewhere: set[Name] = field(default_factory=set)
     blame: dict[Name, Reason] = field(default_factory=dict)
+    cells: set[Name] = field(default_factory=set)
 
     def of(self, names: tuple[Name, ...]) -> Hypothesis:
         """The same of these registers: "same" of those of which nothing was supposed."""
-        kinds = {name: self.kinds.get(name, "same") for name in names} | (
-            {LOCAL: "opaque"} if LOCAL in self.kinds else {}
-        )
-        return Hypothesis(
-            self.head, self.place, kinds, dict(self.steps), dict(self.zeros), set(self.elsewhere), dict(self.blame)
-        )
+        kinds = {name: self.kinds.get(name, "same") for name in (*names, LOCAL)}
+        held = dict(self.steps), dict(self.zeros), set(self.elsewhere), dict(self.blame), set(self.cells)
+        return Hypothesis(self.head, self.place, kinds, *held)
 
     def nothing(self) -> Hypothesis:
         """Nothing at all is supposed."""
@@ -81,9 +80,12 @@ class Hypothesis:
         change of a register."""
         state = entry.copy()
         values = state.registers.values
+        for cell in self.cells:
+            values.pop(cell, None)
         for name, kind in self.kinds.items():
             if name == LOCAL:
-                local.forget(state.registers)
+                if kind == "opaque":
+                    local.forget(state.registers)
                 continue
             old = values.get(name)
             if old is None or kind == "same":
@@ -133,9 +135,9 @@ class Hypothesis:
         entry: where the loop is entered; start, arrived: where the trip began and ended. first: it was the first one
         tried, which began with a guess, so that another step may be as good.
         """
-        changed = LOCAL not in self.kinds and _local_changed(start, arrived)
-        if changed:  # by a store that may be of local memory
-            self.kinds[LOCAL] = "opaque"
+        cells = _changed_cells(start, arrived)
+        changed = bool(cells)
+        self.cells |= cells
         for name in loop.carried:
             before, now, came = (state.registers.values.get(name) for state in (entry, start, arrived))
             kind, zeros, elsewhere = self.kinds[name], self.zeros.get(name), name in self.elsewhere
@@ -202,13 +204,14 @@ class Hypothesis:
         return True
 
 
-def _local_changed(start: State, arrived: State) -> bool:
-    """Local memory does not hold what it held before."""
+def _changed_cells(start: State, arrived: State) -> set[Name]:
+    """The cells of local memory that do not hold what they held before."""
     values = arrived.registers.values
-    return any(
-        type(name) is tuple and not ((now := values.get(name)) is value or now is not None and same(now, value))
+    return {
+        name
         for name, value in start.registers.values.items()
-    )
+        if type(name) is tuple and not ((now := values.get(name)) is value or now is not None and same(now, value))
+    }
 
 
 def _count(trip: Uniform, bits: int) -> Value:

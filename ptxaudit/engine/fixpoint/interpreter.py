@@ -319,8 +319,10 @@ class Interpreter(Transfers):
                 if source not in loop.inside:
                     continue
                 state = state.copy()
+                begun = self.begun[loop.head].registers.values
                 for name, value in state.registers.values.items():
-                    if value.terms and name in loop.written and any(u.kind not in OUTER for u, _ in value.terms):
+                    written = name in loop.written if isinstance(name, str) else begun.get(name) is not value
+                    if value.terms and written and any(u.kind not in OUTER for u, _ in value.terms):
                         state.registers.values[name] = without_trips(value, why)
                 states[i] = (source, state)
 

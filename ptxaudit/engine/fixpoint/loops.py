@@ -83,6 +83,7 @@ class Paths:
         self._ways: dict[tuple[int, int], frozenset[int]] = {}
         self._moves: dict[str, tuple[frozenset[int], frozenset[int]]] = {}
         self._between: dict[int, frozenset[int]] = {}
+        self._regions: dict[int, set[int]] = {}
         self._costs: dict[int, int] = {}
 
     def loop(self, head: int, body: Order) -> Loop:
@@ -312,6 +313,16 @@ class Paths:
             self.account.spend(len(between), ORDERING)
             self._ways[key] = frozenset(between)
         return self._ways[key]
+
+    def region(self, branch: int) -> set[int]:
+        """A branch with the blocks on the ways to where they meet, and of what is called there."""
+        if branch not in self._regions:
+            self._regions[branch] = self.graph.region(branch) | {branch}
+        return self._regions[branch]
+
+    def meeting(self, branch: int) -> int:
+        """The block where all ways of a branch meet; END where none is known."""
+        return END if self.graph.calls else self.graph.postdominators.get(branch, END)
 
     def waits(self, block: int) -> bool:
         """Lanes that come to a block wait there at a convergence barrier."""

@@ -19,7 +19,6 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
-    because,
     opaque,
     same,
     signed,
@@ -63,7 +62,8 @@ class Meets:
     def join(self, block: int, arriving: Sequence[tuple[int, State]]) -> State:
         if block in self.graph.overwritten:  # what a routine is called with: one of these at a time
             return self.folded(block, arriving, None if self.graph.yielding else False, together=False)
-        return self.restore(block, self.folded(block, arriving, len(arriving) > 1 and self._apart(block)))
+        groups = [(group[0][0], self.folded(block, group, True)) for group in self._groups(block, arriving)]
+        return self.restore(block, self.folded(block, groups, False))
 
     def join_back(self, loop: Loop, arriving: Sequence[tuple[int, State]]) -> State:
         """What several back edges bring to the head."""
@@ -118,11 +118,38 @@ class Meets:
             self.branches.any(b, "varying", "divergent") for b in self.paths.on_the_way(dominator, block) | {dominator}
         )
 
-    def _apart(self, block: int) -> bool:
-        """Lanes may come here from different ways: an undecided branch on the way differs between lanes."""
-        return self.paths.dominators.get(block) is None or any(
-            self.branches.any(b, "varying") for b in self.paths.between(block)
-        )
+    def _groups(self, block: int, arriving: Sequence[tuple[int, State]]) -> list[list[tuple[int, State]]]:
+        """What arrives in groups: lanes of one warp come from several ways of one group, or all from another one."""
+        groups = [[one] for one in arriving]
+        if len(groups) == 1:
+            return groups
+        parting = self._parting(block)
+        if parting is None:
+            return [list(arriving)]
+        for branch in parting:
+            region = self.paths.region(branch)
+            met = [group for group in groups if any(source in region for source, _ in group)]
+            if len(met) > 1:
+                groups = [group for group in groups if group not in met] + [[one for group in met for one in group]]
+        return groups
+
+    def _parting(self, block: int) -> list[int] | None:
+        """The branches at which each lane chooses for itself and whose ways meet in a block; None where others may send
+        lanes of a warp there by several ways. (Where the ways of a branch meet before, a lane comes to the block by the
+        same one whichever it took.)
+        """
+        if self.paths.dominators.get(block) is None:
+            return None
+        found = []
+        for b in sorted(self.paths.between(block)):
+            if not self.branches.any(b, "varying"):
+                continue
+            meeting = self.paths.meeting(b)
+            if meeting == block:
+                found.append(b)
+            elif meeting == END or block in self.paths.region(b):
+                return None
+        return found
 
     def _some_missing(self, block: int) -> tuple[Reason, ...]:
         """Where lanes of a warp come from different ways: why those of one of them may not come (but go elsewhere, all
@@ -212,7 +239,7 @@ class Meets:
         if apart:
             return lanes_that_agree(name, a, b, undecided_by)
         if a.poison is not None or b.poison is not None:
-            return opaque(a.bits, because(a, b) or Reason(Kind.ONE_OF_TWO, given=(name,)))
+            return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
         self.fresh += 1
         if a.base.dtype == bool:
             if squeeze(a).uniform and squeeze(b).uniform:
@@ -221,7 +248,7 @@ class Meets:
             return lanes_that_agree(name, a, b, undecided_by)
         difference = squeeze(affine.subtract(a, b))
         if difference.valid is not None:
-            return opaque(a.bits, Reason(Kind.ONE_OF_TWO, given=(name,)))
+            return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
         if difference.uniform:
             low = high = None
             if not difference.terms and difference.base.size == 1:
@@ -241,7 +268,7 @@ class Meets:
         if not difference.terms:
             u = Uniform(self._choice(key[0]), a.bits, 0, 0, 1, "choice", ("way", key))
             return affine.add(b, affine.scale(unknown(u), difference.base))
-        return opaque(a.bits, Reason(Kind.ONE_OF_TWO, given=(name,)))
+        return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
 
     def _choice(self, block: int) -> str:
         """What to call which of two ways led to a block."""

@@ -186,7 +186,7 @@ def _score(
             alike = _count(rule.count, addresses, active)
             low = np.where(mixed, np.maximum(least, alike.low), low)
             high = np.where(mixed, active.sum(1), high)
-            ideal = np.where(mixed, alike.groups, ideal)
+            ideal, ways = np.where(mixed, alike.groups, ideal), np.where(mixed, np.maximum(ways, alike.ways), ways)
     if zeros is None and access.zero_fill:  # which lanes copy and which write zeros is not specified
         low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
     if access.address_lanes is not None and not whole.all():

@@ -95,6 +95,8 @@ def zero_extend(value: Value, bits: int) -> Value:
             resize(value.base, bits) if (signed(value.base) >= 0).all() else _sign_extend_array(value.base, bits),
             tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms),
         )
+    if lane_spans(value) is not None:  # nor does it wrap read as unsigned
+        return Value(resize(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms))
     if value.poison is not None and not value.terms and value.valid is None:
         above = DTYPES[bits]((1 << bits) - (1 << value.bits))
         sure = np.full((1, 1), above) if value.sure is None else resize(value.sure, bits) | above

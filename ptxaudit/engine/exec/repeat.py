@@ -34,7 +34,7 @@ from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.induction import Held, Steps, after_trips, as_number, at_trip, moves_by, stays, steps_between
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.exec.running import NeverLeft, Run
 from ptxaudit.engine.exec.side_by_side import SideBySide
 from ptxaudit.engine.memory.cells import Unsafe
 from ptxaudit.engine.memory.registers import Name
@@ -101,11 +101,7 @@ class Repeats:
         return cohort
 
     def turn(self, block: int, cohort: Cohort) -> None:
-        """At a loop head while other cohorts wait: the loop must not wait for them, now that shared memory is
-        followed.
-        """
-        shadow = self.run.shadow
-        assert shadow is not None  # the loop would be left to `arrive`
+        """At a loop head while other cohorts wait: the loop must not wait for them."""
         who = cohort.rows.tobytes() + cohort.mask.tobytes()
         known, count, before = self.turns.get(block, (b"", 0, None))
         count = count + 1 if known == who else 0
@@ -116,10 +112,10 @@ class Repeats:
             and now.keys() == before.keys()
             and all(v is before[n] or _alike(v, before[n]) for n, v in now.items())
         ):
-            raise Unsafe(SPINS, frozenset(shadow.trusted))
+            raise self._never_left(cohort)
         look = count >= SPIN - 1 and (count + 1) & count == 0  # and compare at the next arrival
-        if look:
-            shadow.trusted.clear()
+        if look and self.run.shadow is not None:
+            self.run.shadow.trusted.clear()
         self.turns[block] = (who, count, dict(now) if look else None)
 
     def forget(self) -> None:
@@ -178,10 +174,10 @@ class Repeats:
                 return _Found.NO_FORM
             if lap.limit < WORTH:
                 return _Found.SOON_OVER
+            if all(step is None for step in steps.values()):  # and so will it be, whatever the other registers hold
+                raise self._never_left(cohort)
             if trial:
                 return _Found.DONE
-            if shadow is not None and lap.limit >= AT_ONCE[0] and all(step is None for step in steps.values()):
-                raise Unsafe(SPINS, frozenset(shadow.trusted))
             tried.kept = True
         rounds = min(lap.limit, most)
         run.registers.values = {n: at_trip(v, symbol.key, rounds - 1) for n, v in run.registers.values.items()}
@@ -190,6 +186,11 @@ class Repeats:
         for i, visits in accesses.visits.items():
             accesses.visits[i] = visits + (visits - visited[i]) * (rounds - 1)
         return _Found.DONE
+
+    def _never_left(self, cohort: Cohort) -> NeverLeft | Unsafe:
+        """Its lanes do the same for ever, unless they read what another warp writes to shared memory."""
+        shadow = self.run.shadow
+        return NeverLeft(cohort.pc) if shadow is None else Unsafe(SPINS, frozenset(shadow.trusted))
 
     def _drive(self, cohort: Cohort) -> None:
         """Run one round. Raises Returned at its end, but where warps did not stay together."""

@@ -160,7 +160,12 @@ class Simulation(Run):
             elif self._apart(block, pc):
                 cohort.pc = pc
                 cohort = self.repeats.arrive(block, cohort, alone=False)
-            elif self.shadow is not None and block in self.repeats.heads and pc == self.graph.starts[block]:
+            elif (
+                (self.shadow is not None or self.round is None)
+                and block in self.repeats.heads
+                and pc == self.graph.starts[block]
+            ):
+                cohort.pc = pc
                 self.repeats.turn(block, cohort)
             view = self.warps.view(cohort)
             while pc < end:

@@ -44,6 +44,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 PERIODS = (1, 2, 3, 4, 6, 8)  # trips a round: one, or the stages of a ring
 HISTORY = 2 * max(PERIODS) + 1
 AT_ONCE = (1 << 24, 1 << 16, 1 << 10, 1 << 6)  # rounds that are tried together, largest first
+LOOKED = 256  # trips of any loops, and twice as many each time, after which it is asked what a run can still tell
 WORTH = 4  # fewer rounds than this are run one by one
 SPIN = 16  # trips after which a loop that others wait for is looked at
 SPINS = Reason(Kind.SPINS)
@@ -54,6 +55,10 @@ class Returned(Exception):
 
     def __init__(self, cohort: Cohort):
         self.cohort = cohort
+
+
+class NothingLeft(Exception):
+    """Of no access that may still come does a run have more to tell."""
 
 
 class Repeats:
@@ -67,6 +72,31 @@ class Repeats:
         self.turns: dict[int, tuple[bytes, int, Held | None]] = {}
         self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
         self.aside = Aside(run, warps)
+        self.trips = 0
+
+    def at_head(self, block: int, cohort: Cohort) -> Cohort:
+        """At a loop head: the cohort, some rounds later where that is possible."""
+        run = self.run
+        if run.round is None:
+            self._look(cohort)
+        if not (run.heap or run.held or self.warps.others()):
+            return self.arrive(block, cohort)
+        if run.shadow is None and run.round is None and run.explicit:  # nothing that others do concerns the loop
+            return self.arrive(block, cohort, alone=False)
+        if run.shadow is not None or run.round is None:
+            self.turn(block, cohort)
+        return cohort
+
+    def _look(self, cohort: Cohort) -> None:
+        """Raises NothingLeft where of each access that is still ahead it is known that it has no count."""
+        self.trips += 1
+        if self.trips < LOOKED or self.trips & (self.trips - 1):
+            return
+        if self.run.shadow is not None or self.run.env.counters is not None:  # what was supposed has to bear out
+            return
+        ahead = self.warps.accesses_of([*self.warps.everywhere(), cohort])
+        if all(self.run.records[i].undecided is not None for i in ahead):
+            raise NothingLeft
 
     def arrive(self, block: int, cohort: Cohort, alone: bool = True) -> Cohort:
         """At a loop head: the cohort, some rounds later where that is possible. alone: no other waits or runs later."""

@@ -220,18 +220,9 @@ def _recorded(
             why = _why_broken_off(stop)
             if plan is not None:
                 raise Unsafe(why) from None
-            left = (
-                frozenset(graph.cfg)
-                if simulation is None or next(batches, None) is not None
-                else simulation.unfinished()
-            )
-            for i in accesses:
-                if (
-                    graph.block_of[i] in left
-                    or graph.block_of[i] in graph.hidden
-                    and any(graph.block_of[k] in left for k in graph.unresolved)
-                ):
-                    records[i].undecided = first_of(records[i].undecided, why)
+            every = simulation is None or next(batches, None) is not None
+            for i in accesses if simulation is None or every else simulation.unfinished():
+                records[i].undecided = first_of(records[i].undecided, why)
             return records, False
 
 

@@ -21,7 +21,7 @@ from ptxaudit.engine.answer.counted import site_result
 from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult, unfinished
-from ptxaudit.engine.exec.running import NeedBlocks
+from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
 from ptxaudit.engine.memory.cells import GRAIN, Unsafe
@@ -213,26 +213,25 @@ def _recorded(
             dims |= need.dimensions
         except NotOnce:
             facts = replace(facts, counters=None)
-        except (Exhausted, TooManyRows) as stop:
+        except (Exhausted, TooManyRows, NeverLeft) as stop:
             if simulation is not None and simulation.env.counters is not None:  # not seen to the end
                 facts = replace(facts, counters=None)
                 continue
-            why = exhausted(stop) if isinstance(stop, Exhausted) else Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
+            why = _why_broken_off(stop)
             if plan is not None:
                 raise Unsafe(why) from None
-            left = (
-                frozenset(graph.cfg)
-                if simulation is None or next(batches, None) is not None
-                else simulation.unfinished()
-            )
-            for i in accesses:
-                if (
-                    graph.block_of[i] in left
-                    or graph.block_of[i] in graph.hidden
-                    and any(graph.block_of[k] in left for k in graph.unresolved)
-                ):
-                    records[i].undecided = first_of(records[i].undecided, why)
+            every = simulation is None or next(batches, None) is not None
+            for i in accesses if simulation is None or every else simulation.unfinished():
+                records[i].undecided = first_of(records[i].undecided, why)
             return records, False
+
+
+def _why_broken_off(stop: Exhausted | TooManyRows | NeverLeft) -> Reason:
+    if isinstance(stop, Exhausted):
+        return exhausted(stop)
+    if isinstance(stop, NeverLeft):
+        return Reason(Kind.NEVER_LEFT, stop.index)
+    return Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
 
 
 def _result(index: int, record: SiteRecord) -> SiteResult:

@@ -190,12 +190,7 @@ def _recorded(
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
-        records = {
-            i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
-            for i, a in accesses.items()
-            if task.twins[i] == i
-        }
-        records = {i: records[task.twins[i]] for i in accesses}
+        records = _new_records(task, account)
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
         batches = _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once))
@@ -220,19 +215,28 @@ def _recorded(
             why = exhausted(stop) if isinstance(stop, Exhausted) else Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
             if plan is not None:
                 raise Unsafe(why) from None
-            left = (
-                frozenset(graph.cfg)
-                if simulation is None or next(batches, None) is not None
-                else simulation.unfinished()
-            )
+            last = simulation is not None and next(batches, None) is None
+            left = simulation.unfinished() if simulation is not None and last else frozenset(graph.cfg)
             for i in accesses:
-                if (
-                    graph.block_of[i] in left
-                    or graph.block_of[i] in graph.hidden
-                    and any(graph.block_of[k] in left for k in graph.unresolved)
-                ):
+                if _may_come(graph, graph.block_of[i], left):
                     records[i].undecided = first_of(records[i].undecided, why)
             return records, False
+
+
+def _new_records(task: _Task, account: Account) -> dict[int, SiteRecord]:
+    """access -> the record of its requests, one for all copies of an instruction."""
+    facts, accesses = task.facts, task.accesses
+    own = {
+        i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
+        for i, a in accesses.items()
+        if task.twins[i] == i
+    }
+    return {i: own[task.twins[i]] for i in accesses}
+
+
+def _may_come(graph: Graph, block: int, left: frozenset[int]) -> bool:
+    """A run that still has these blocks before it may come to another: by a call that is not modelled, too."""
+    return block in left or block in graph.hidden and any(graph.block_of[k] in left for k in graph.unresolved)
 
 
 def _result(index: int, record: SiteRecord) -> SiteResult:

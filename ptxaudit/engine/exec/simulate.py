@@ -148,20 +148,11 @@ class Simulation(Run):
                 if met is None:
                     return
                 cohort = met
-            if self.round is not None and pc == self.graph.starts[block] and self.round.ends(block, pc, cohort):
-                return
-            if (
-                block in self.repeats.heads
-                and pc == self.graph.starts[block]
-                and not (self.heap or self.held or self.warps.others())
-            ):
-                cohort.pc = pc
-                cohort = self.repeats.arrive(block, cohort)
-            elif self._apart(block, pc):
-                cohort.pc = pc
-                cohort = self.repeats.arrive(block, cohort, alone=False)
-            elif self.shadow is not None and block in self.repeats.heads and pc == self.graph.starts[block]:
-                self.repeats.turn(block, cohort)
+            if pc == self.graph.starts[block]:
+                if self.round is not None and self.round.ends(block, pc, cohort):
+                    return
+                if block in self.repeats.heads:
+                    cohort = self._at_head(block, cohort.at(pc))
             view = self.warps.view(cohort)
             while pc < end:
                 instruction = self.instructions[pc]
@@ -185,15 +176,15 @@ class Simulation(Run):
             if self.heap or self.warps.others():
                 return self.push(cohort)
 
-    def _apart(self, block: int, pc: int) -> bool:
-        """A loop's head, and nothing that other cohorts do concerns the one that comes there."""
-        return (
-            self.tracked is None
-            and self.round is None
-            and self.explicit
-            and block in self.repeats.heads
-            and pc == self.graph.starts[block]
-        )
+    def _at_head(self, block: int, cohort: Cohort) -> Cohort:
+        """At the head of a loop: the cohort, some trips later where these were run at once."""
+        if not (self.heap or self.held or self.warps.others()):
+            return self.repeats.arrive(block, cohort)
+        if self.tracked is None and self.round is None and self.explicit:  # nothing that others do concerns it
+            return self.repeats.arrive(block, cohort, alone=False)
+        if self.shadow is not None:
+            self.repeats.turn(block, cohort)
+        return cohort
 
     def _step(self, instruction: Instruction, cohort: Cohort, view: View) -> tuple[Cohort, View]:
         ops = self.part.ops[instruction.index]

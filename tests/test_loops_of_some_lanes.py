@@ -5,17 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from machine_code import STATED, from_cuda
+from msgspec.structs import replace
 from test_sass_cases import instructions
 
 import ptxaudit
+from ptxaudit.base.work import Account
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Uniform, constant, opaque, unknown
+from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.engine.exec.effects import execute_in_round
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.engine.memory.registers import Registers, View
 from ptxaudit.engine.memory.rows import environment
+from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.graph import build
 from ptxaudit.ir.reasons import Kind, Reason
 
 SOURCE = """
@@ -76,3 +82,44 @@ def test_what_was_known_in_no_trip_may_stay_so():
     registers.values["P2"] = constant(0, 1)
     with pytest.raises(NotAffine):
         execute_in_round(op, Round(0, symbols[1].terms[0][0], 1, 64), view, 0)
+
+
+REUSES = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R8, R0, 0x4, RZ
+MOV R2, c[0x0][0x210]
+MOV R3, c[0x0][0x214]
+MOV R9, RZ
+BSSY B0, 0xe0
+ISETP.GE.AND P1, PT, R0, LANES, PT
+@P1 BRA 0xe0
+IMAD.WIDE.U32 R6, R9, 0x4, R2
+LDG.E R11, [R6.64]
+IMAD R7, R9, 0x80, R8
+STS [R7], R11
+IADD3 R9, R9, 0x1, RZ
+ISETP.LT.AND P0, PT, R9, TRIPS, PT
+@P0 BRA 0x80
+BSYNC B0
+LOP3.LUT R12, R11, 0x3fc, RZ, 0xc0, !PT
+LDS R4, [R12]
+EXIT
+"""
+
+
+@pytest.mark.parametrize("trips", [2, 3, 40, 1_003, 1_000_005])
+@pytest.mark.parametrize("lanes", [1, 7, 32])
+def test_a_register_that_a_trip_writes_before_it_reads_it_needs_no_step(trips, lanes):
+    """R7 is the upper half of a pointer that is not specified, and then an address of shared memory."""
+    text = REUSES.replace("LANES", hex(lanes)).replace("TRIPS", hex(trips)).replace("0xe0", "0xf0")
+    code = tuple(
+        i if i.site is None else replace(i, site=with_access(i.site, ()))
+        for i in instructions(text.strip().split("\n"))
+    )
+    function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
+    launch = ptxaudit.Launch("k", grid=1, block=32)
+    machine, account = machines.get("sm_90"), Account.for_budget(0.5)
+    result = evaluate(function, build(function), launch=launch, machine=machine, account=account)
+    store, load = result.sites
+    assert (str(store.status), store.requests, store.active_requests) == ("exact", trips, trips)
+    assert load.requests == 1 and str(load.status) == ("exact" if lanes == 32 else "data-dependent")

@@ -123,3 +123,59 @@ def test_a_register_that_a_trip_writes_before_it_reads_it_needs_no_step(trips, l
     store, load = result.sites
     assert (str(store.status), store.requests, store.active_requests) == ("exact", trips, trips)
     assert load.requests == 1 and str(load.status) == ("exact" if lanes == 32 else "data-dependent")
+
+
+UNDECIDED_INSIDE = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+    .reg .b32 %r<9>; .reg .b64 %rd<6>; .reg .pred %p<4>;
+    .shared .align 16 .b8 s[131072];
+    ld.param.u64 %rd1, [in];
+    ld.param.u64 %rd2, [out];
+    ld.param.u32 %r5, [n];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r4, s;
+    mad.lo.u32 %r3, %r1, 8, %r4;
+    mov.u32 %r7, 0;
+again:
+    CONDITION
+    @%p1 bra other;
+    INSIDE
+other:
+    st.shared.u32 [%r3], %r1;
+    add.u32 %r3, %r3, 128;
+    add.u32 %r7, %r7, 1;
+    setp.lt.u32 %p2, %r7, %r5;
+    @%p2 bra again;
+    ret;
+}
+"""
+OF_ALL = "setp.eq.u64 %p1, %rd1, 0;"
+OF_DATA = "ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p1, %r6, 0;"
+OF_LANES = "mad.wide.u32 %rd3, %r1, 4, %rd1; ld.global.u32 %r6, [%rd3]; setp.eq.u32 %p1, %r6, 0;"
+ELSEWHERE = "red.global.add.u32 [%rd2], 1;"
+SHARED = "ld.shared.u32 %r8, [%r4]; red.global.add.u32 [%rd2], %r8;"
+
+
+@pytest.mark.parametrize("trips", [3, 40, 1_000_005])
+@pytest.mark.parametrize(
+    "condition, inside, statuses",
+    [
+        (OF_ALL, ELSEWHERE, ["exact"]),
+        (OF_DATA, ELSEWHERE, ["exact"]),
+        (OF_ALL, SHARED, ["exact", "invariant"]),
+        (OF_DATA, SHARED, ["exact", "invariant"]),
+        (OF_LANES, ELSEWHERE, ["exact"]),
+    ],
+)
+def test_what_is_not_decided_in_any_trip_is_stepped_over_in_all(condition, inside, statuses, trips):
+    text = UNDECIDED_INSIDE.replace("CONDITION", condition).replace("INSIDE", inside)
+    launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, None, trips])
+    sites = ptxaudit.audit(text, launches=[launch], cache=False, budget=2.0).sites
+    assert sorted(str(s.status) for s in sites) == statuses
+    for site in sites:
+        assert "budget" not in (site.reason or "")
+        assert str(site.status) != "exact" or (site.requests, site.wavefronts) == (4 * trips, 8 * trips)

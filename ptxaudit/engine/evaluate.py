@@ -16,6 +16,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
+from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.memory import copied, tickets
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
@@ -67,10 +68,10 @@ def evaluate(
         return KernelResult(tuple(asked.listed.values()))
     account = account or Account.for_budget(DEFAULT_BUDGET)
     try:
-        run = partial(_evaluated, function, graph, launch, machine, facts, asked)
+        run = partial(_evaluated, graph, launch, machine, facts, asked)
         return with_placements(function, graph, run, account) if function.chooses else run(account)
     except Exhausted as spent:
-        late = {i: unfinished(i, spent) for i, first in _twins(function, asked.accesses).items() if i == first}
+        late = {i: unfinished(i, spent) for i, first in _originals(function, asked.accesses).items() if i == first}
         return KernelResult(tuple(site for _, site in sorted((asked.listed | late).items())))
 
 
@@ -101,7 +102,6 @@ class _Asked(Record):
 
 
 def _evaluated(
-    function: Function,
     graph: Graph,
     launch: Launch | None,
     machine: Machine,
@@ -111,13 +111,13 @@ def _evaluated(
     code: Tables = NO_TABLES,
 ) -> KernelResult:
     """code: where functions and tables of them are taken to be."""
-    facts = _specified(function, graph, launch, machine, facts, account, code)
-    whole = None if launch is None or launch.grid is None or launch.block is None else launch
+    function, accesses = graph.function, asked.accesses
+    facts = _specified(graph, launch, machine, facts, account, code)
+    task = Task(graph, launch, machine, facts, accesses, _originals(function, accesses))
     results, simulated = asked.listed, dict[int, SiteResult]()
-    if whole is not None:
-        simulated, of_run = _simulated(function, graph, whole, machine, facts, asked, account)
+    if task.whole is not None:
+        simulated, of_run = _simulated(task, asked, account)
         results = results | of_run
-    accesses, twins = asked.accesses, _twins(function, asked.accesses)
     open_sites = {
         i: a
         for i, a in accesses.items()
@@ -128,27 +128,22 @@ def _evaluated(
     if open_sites:
         from ptxaudit.engine.fixpoint.infer import infer  # where a run tells all, none of it is loaded
 
-        found = infer(function, graph, whole, launch, machine, facts, open_sites, twins, account)
+        found = infer(replace(task, accesses=open_sites), account)
         inferred, supposed = found.sites, found.assumed
     results = results | {
         i: _either(simulated.get(i), inferred.get(i), _widest(machine, accesses[i], function.site(i)), facts.keep)
         for i in accesses
-        if twins[i] == i
+        if task.originals[i] == i
     }
     sites = tuple(results[i] for i in sorted(results))
     return KernelResult(sites, supposed + _assumed(graph, facts, code, sites))
 
 
 def _specified(
-    function: Function,
-    graph: Graph,
-    launch: Launch | None,
-    machine: Machine,
-    facts: Facts,
-    account: Account,
-    code: Tables,
+    graph: Graph, launch: Launch | None, machine: Machine, facts: Facts, account: Account, code: Tables
 ) -> Facts:
     """The facts, with those that the launch, the machine and the file tell."""
+    function = graph.function
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
     values, known = launch.buffer(function) if launch is not None else (b"", b"")
     origins = Origins(graph, values, known, account=account)
@@ -176,25 +171,16 @@ def _specified(
     )
 
 
-def _simulated(
-    function: Function,
-    graph: Graph,
-    launch: Launch,
-    machine: Machine,
-    facts: Facts,
-    asked: _Asked,
-    account: Account,
-) -> tuple[dict[int, SiteResult], dict[int, SiteResult]]:
+def _simulated(task: Task, asked: _Asked, account: Account) -> tuple[dict[int, SiteResult], dict[int, SiteResult]]:
     """(what a run says of the accesses, and of those that are listed)."""
     from ptxaudit.engine.exec.runs import simulate  # where nothing is specified, none of it is loaded
 
-    every = asked.accesses | asked.hidden
-    found = simulate(function, graph, launch, machine, facts, every, _twins(function, every), account)
+    function, every, counted = task.function, asked.accesses | asked.hidden, asked.counted
+    found = simulate(replace(task, accesses=every, originals=_originals(function, every)), account)
     # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
-    counted = asked.counted
-    issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
+    issued = simulate(replace(task, accesses=counted, originals={i: i for i in counted}), account)
     return found, {i: found[i] for i in asked.hidden if i in asked.listed} | {
-        i: _issued(asked.listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i]))
+        i: _issued(asked.listed[i], function.instructions[i], counted[i], run, task.machine.evidence(counted[i]))
         for i, run in issued.items()
     }
 
@@ -336,7 +322,7 @@ def _issued(
     )
 
 
-def _twins(function: Function, accesses: Iterable[int]) -> dict[int, int]:
+def _originals(function: Function, accesses: Iterable[int]) -> dict[int, int]:
     """access -> the first copy of the same instruction: `link` copies what is called from several places."""
     first: dict[Hashable, int] = {}
     out = {}

@@ -33,7 +33,6 @@ from ptxaudit.engine.exec.effects import execute
 from ptxaudit.engine.exec.states import (
     OUTER,
     State,
-    either_undecided,
     is_uniform,
     why_undecided,
     without_trips,
@@ -232,10 +231,7 @@ class Interpreter(Transfers):
             if not attempt and start.exact and not apart:
                 apart = self._leaves_diverged(loop, start)
             if start.exact and (apart or self._exits_diverge(loop)):
-                start.exact = False
-                start.undecided_by = either_undecided(
-                    start.undecided_by, tuple(self.causes[b] for b in loop.exits if b in self.causes)
-                )
+                start.weaken(*(self.causes[b] for b in loop.exits if b in self.causes))
             back = self._pass(loop, start.copy())
             if not back:
                 break
@@ -358,16 +354,14 @@ class Interpreter(Transfers):
         """Lanes that a guard chooses yield: the others need not wait for them."""
         if not is_uniform(view.read(guard.reg)):
             self.given_way.add(block)
-            state.exact = False
-            state.undecided_by += (one_of_each(Kind.YIELD),)
+            state.weaken(one_of_each(Kind.YIELD))
 
     @staticmethod
     def _part(instruction: Instruction, view: View, state: State) -> None:
         """Lanes that name different masks go on diverged."""
         control = instruction.control
         if control is None or control.selector is None or not is_uniform(view.read(control.selector)):
-            state.exact = False
-            state.undecided_by += (one_of_each(Kind.MASKS_NAMED, instruction.index),)
+            state.weaken(one_of_each(Kind.MASKS_NAMED, instruction.index))
 
     def perform(self, op: Op, instruction: Instruction, state: State, view: View) -> tuple[State, View]:
         """An operation, in all rows of a state."""

@@ -104,10 +104,7 @@ class Transfers(Meets):
         last = self.graph.ends[block] - 1
         lanes, undecided = guard_mask(self._view(state), control.guard)
         if self.paths.relevant(block) and (undecided is not None or lanes is None or lanes.any()):
-            state.exact, state.undecided_by = (
-                False,
-                either_undecided(state.undecided_by, (one_of_each(Kind.CALL_NOT_RESOLVED, last),)),
-            )
+            state.weaken(one_of_each(Kind.CALL_NOT_RESOLVED, last))
             self.branches.put(block, "varying")
         self._go(block, self._block_at(last + 1), state)
 
@@ -122,10 +119,7 @@ class Transfers(Meets):
                 if lanes is not None:
                     part.mask = lanes
                 if undecided is not None:
-                    part.exact = False
-                    part.undecided_by = either_undecided(
-                        state.undecided_by, (why_undecided(undecided, self.graph.ends[block] - 1),)
-                    )
+                    part.weaken(why_undecided(undecided, self.graph.ends[block] - 1))
             if part.mask.any():
                 self._go(block, start, part)
                 if start in self.graph.giving_way:
@@ -136,10 +130,7 @@ class Transfers(Meets):
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
         if start in self.graph.ending:
-            state.exact, state.undecided_by = (
-                False,
-                either_undecided(state.undecided_by, (one_of_each(Kind.MAY_END, self.graph.ending[start]),)),
-            )
+            state.weaken(one_of_each(Kind.MAY_END, self.graph.ending[start]))
         for s in self.graph.cfg.successors(block):
             if s != start:
                 self._go(block, s, state)
@@ -160,10 +151,7 @@ class Transfers(Meets):
             for s in self._blocks(block, place) if lanes.any() else ():
                 part = state.of(lanes)
                 if block in self.calls_diverge and not self.function.explicit_reconvergence:
-                    part.exact, part.undecided_by = (
-                        False,
-                        either_undecided(state.undecided_by, (one_of_each(Kind.CALLS_DIVERGE, last.index),)),
-                    )
+                    part.weaken(one_of_each(Kind.CALLS_DIVERGE, last.index))
                 self._go(block, s, part)
 
     def _send_anyhow(self, block: int, last: Instruction, control: Control, state: State, decides: Value) -> None:

@@ -203,3 +203,20 @@ def test_global_memory_is_asked_of_more_than_addresses(isa):
     """A constant or a parameter is neither shared nor local, and not global."""
     site = asked_site("add.u64 %q, %g, %d2;", isa, "global")
     assert str(site.status) != "unreached", site
+
+
+HALVES = "mov.b32 %w5, %x; atom.add.noftz.f16x2 %w3, [%q], %w5; st.global.u32 [%h], %w3;"
+
+
+@pytest.mark.parametrize("address", ASKED_OF)
+def test_an_atomic_that_does_not_serve_shared_addresses_costs_nothing_elsewhere(address):
+    """The rest of the code that ptxas writes for it does not run then either."""
+    body = KERNEL.format(address=INDEX + address, access=HALVES, half=16)
+    launch = ptxaudit.Launch("k", grid=(3,), block=(48,), params=[None, None, 5])
+    sites = ptxaudit.audit(from_ptx(body), isa="sass", arch="sm_90", launches=[launch]).sites
+    (atomic,) = [site for site in sites if site.opcode.startswith("ATOM.E.ADD.F16x2")]
+    beside = {str(site.status) for site in sites if site.opcode.startswith(("LDS", "ATOMS"))}
+    if ASKED_OF[address]:
+        assert str(atomic.status) == "unknown" and beside and "unreached" not in beside, sites
+    else:
+        assert (str(atomic.status), atomic.requests, atomic.wavefronts) == ("exact", 6, 0) and beside == {"unreached"}

@@ -227,6 +227,7 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
     """The accesses of a kernel, by what is asked of them. in_clusters: the launch has clusters of several blocks."""
     asked = _Asked({}, {}, {}, {})
     called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
+    origins = Origins(graph)
     named: set[Hashable] = set()  # of these, those that are listed
     for i in graph.sites():
         site = function.site(i)
@@ -247,6 +248,8 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
                 asked.listed[i] = _unscored(i, Reason(Kind.NO_RULE, i, (site.opcode, site.no_rule)))
             continue
         access = _in_cluster(site.access) if in_clusters and site.of == "shared" else site.access
+        if access.generic and access.unscored and site.of == "shared" and _elsewhere(origins, i):
+            access = _never_made(access)
         said = site.unscored or machine.refusal(access)
         if not said:
             (asked.hidden if concealed else asked.accesses)[i] = access
@@ -255,6 +258,18 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
             if access.unscored and site.space == site.of == "shared" and not _waits(function.instructions[i]):
                 asked.counted[i] = access
     return asked
+
+
+def _elsewhere(origins: Origins, index: int) -> bool:
+    """No address that a generic access has is one of shared memory."""
+    spaces = origins.spaces_of_site(index)
+    return spaces is not None and "shared" not in spaces
+
+
+@cache
+def _never_made(access: banks.Access) -> banks.Access:
+    """Of an access that is none of shared memory it does not matter what it would cost there."""
+    return replace(access, unscored="", operation="atomic", width=4)
 
 
 def _unscored(index: int, why: Reason, status: Status = Status.UNKNOWN) -> SiteResult:

@@ -5,7 +5,7 @@ evaluate(function, graph, launch, machine)  ->  KernelResult(sites=(SiteResult, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cache, partial
 
 from msgspec.structs import replace
@@ -131,7 +131,9 @@ def _evaluated(
         found = infer(replace(task, accesses=open_sites), account)
         inferred, supposed = found.sites, found.assumed
     results = results | {
-        i: _either(simulated.get(i), inferred.get(i), _widest(machine, accesses[i], function.site(i)), facts.keep)
+        i: _either(
+            simulated.get(i), inferred.get(i), partial(_widest, machine, accesses[i], function.site(i)), facts.keep
+        )
         for i in accesses
         if task.originals[i] == i
     }
@@ -186,14 +188,17 @@ def _simulated(task: Task, asked: _Asked, account: Account) -> tuple[dict[int, S
 
 
 def _either(
-    simulated: SiteResult | None, inferred: SiteResult | None, widest: tuple[int, int], keep: bool
+    simulated: SiteResult | None,
+    inferred: SiteResult | None,
+    widest: Callable[[], tuple[int, int]],
+    keep: bool,
 ) -> SiteResult:
-    """The answer of a run, of inference, or of both. widest: as of `_merge`; keep: with the requests."""
+    """The answer of a run, of inference, or of both. widest: gives what `_merge` takes; keep: with the requests."""
     if simulated is None or inferred is None or _settled(simulated):
         found = simulated or inferred
         assert found is not None  # every access is asked of one of them
         return found
-    both = _merge(simulated, inferred, widest)
+    both = _merge(simulated, inferred, widest())
     if not keep:
         return both
     of_run = simulated.kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from convergence_programs import MORE, T, _Kernel
 from machine_code import STATED, from_cuda
 from test_sass_cases import instructions
 
@@ -11,10 +12,14 @@ import ptxaudit
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Uniform, constant, opaque, unknown
+from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.engine.exec.effects import execute_in_round
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.engine.memory.registers import Registers, View
 from ptxaudit.engine.memory.rows import environment
+from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
+from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -76,3 +81,40 @@ def test_what_was_known_in_no_trip_may_stay_so():
     registers.values["P2"] = constant(0, 1)
     with pytest.raises(NotAffine):
         execute_in_round(op, Round(0, symbols[1].terms[0][0], 1, 64), view, 0)
+
+
+@pytest.mark.parametrize("trips", [3, 100])
+def test_a_register_of_the_warp_is_changed_for_the_lanes_that_wait_too(trips):
+    """One lane adds four to UR4 so many times: behind the loop UR4 is the same for all, and no two are on one bank."""
+    lane, left, address = (ir.Reg(f"R{n}", 32) for n in (0, 9, 4))
+    shared_by_all, barrier = ir.Reg("UR4", 32, uniform=True), ir.Reg("B0", 32)
+    k = _Kernel()
+    k.put(
+        "S2R R0, SR_TID.X",
+        ir.Op("mov", (lane,), (ir.Special("tid.x"),)),
+        ir.Op("mov", (left,), (ir.Const(trips),)),
+        ir.Op("mov", (shared_by_all,), (ir.Const(0),)),
+        ir.Op("setp.eq", (MORE,), (lane, ir.Const(5)), 32),
+    )
+    k.put("BSSY B0", control=ir.Control("open", (5,), None, barrier))
+    k.put("@!P1 BRA", control=ir.Control("branch", (5,), ir.Guard(MORE, True)))
+    k.put(
+        "UIADD3 UR4, UR4, 0x4, URZ",
+        ir.Op("add", (shared_by_all,), (shared_by_all, ir.Const(4))),
+        ir.Op("add", (left,), (left, ir.Const(0xFFFFFFFF))),
+        ir.Op("setp.ne", (MORE,), (left, ir.Const(0)), 32),
+    )
+    k.put("@P1 BRA", control=ir.Control("branch", (3,), ir.Guard(MORE)))
+    k.put("BSYNC B0", control=ir.Control("sync", (), None, barrier))
+    k.put(
+        "LEA R4, R0, UR4, 0x2",
+        ir.Op("shl", (T,), (lane, ir.Const(2))),
+        ir.Op("add", (address,), (T, shared_by_all)),
+    )
+    site = with_access(ir.Site("STS", address), ())
+    k.put("STS [R4], RZ", ir.Op("store", (), (address, ir.Const(0)), 32, space="shared"), site=site)
+    k.put("EXIT", control=ir.Control("exit"))
+    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192, **STATED)
+    launch = ptxaudit.Launch("program", grid=(1,), block=(32,), param_bytes=b"")
+    (found,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert (str(found.status), found.requests, found.wavefronts) == ("exact", 1, 1)

@@ -5,12 +5,12 @@
 fine:
 
 What is counted of a launch is counted of one that comes to its end, so a branch of which one way always aborts goes the
-other one, whatever decides it.
+other one, whatever decides it. A loop that only a trap is behind is such a way: its lanes stay in it, or abort.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -39,23 +39,33 @@ def _aborts(control: Control | None) -> bool:
     return control is not None and control.aborts
 
 
+def _always_aborts(control: Control | None) -> bool:
+    return control is not None and control.aborts and control.guard is None
+
+
 def _doomed(code: Sequence[Instruction]) -> list[bool]:
-    """Of each instruction, whether every way from it aborts."""
+    """Of each instruction, whether ways from it abort, and none ends otherwise."""
     following = [_following(i, len(code)) for i in code]
     before: list[list[int]] = [[] for _ in code]
     for index, after in enumerate(following):
         for k in after:
             before[k].append(index)
-    left = [len(after) for after in following]
-    doomed = [_aborts(i.control) and i.control is not None and i.control.guard is None for i in code]
-    work = [index for index, is_doomed in enumerate(doomed) if is_doomed]
+    aborting = _that_come_to([i.index for i in code if _aborts(i.control)], before)
+    ending = _that_come_to([i.index for i in code if not following[i.index] and not _always_aborts(i.control)], before)
+    return [may_abort and not may_end for may_abort, may_end in zip(aborting, ending, strict=True)]
+
+
+def _that_come_to(ends: Iterable[int], before: Sequence[Sequence[int]]) -> list[bool]:
+    """Of each instruction, whether it or what may come behind it is one of these. before: what may come before each."""
+    found, work = [False] * len(before), list(ends)
+    for index in work:
+        found[index] = True
     while work:
         for index in before[work.pop()]:
-            left[index] -= 1
-            if not left[index] and not doomed[index]:
-                doomed[index] = True
+            if not found[index]:
+                found[index] = True
                 work.append(index)
-    return doomed
+    return found
 
 
 def _following(instruction: Instruction, end: int) -> tuple[int, ...]:

@@ -268,6 +268,7 @@ class Kind(Enum):
     NOT_TRACKED = Row("what it reads from shared memory is not modelled: {cause}")
     CALL_NOT_RESOLVED = Row("{at} is not modelled")
     WRITES_ASTRAY = Row("where or when {opcode} writes is not known")
+    NEVER_LEFT = Row("no lane that runs the loop at {at} leaves it: the launch does not end")
     SPINS = Row("a loop waits for what another warp writes")
     STORE_TO_CLUSTER = Row("a store may go to another block of the cluster")
     STORE_UNPLACED = Row("a store whose address is not known may change it between the same barriers")

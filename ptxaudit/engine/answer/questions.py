@@ -35,7 +35,7 @@ from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Specia
 from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason, several
 
-_NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED)  # unknown, whatever is specified
+_NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED, Kind.NEVER_LEFT)  # unknown, whatever is specified
 _ASKED_OF = (Status.UNKNOWN, Status.DATA_DEPENDENT, Status.BOUNDED, Status.CONDITIONAL)
 _SAID = (Kind.DEPENDS, Kind.ASKED, Kind.BY_SHAPE, Kind.NO_SHAPE_REACHES, Kind.BY_LAST_WARP)  # with what to specify
 _BY_RULE = (  # a range, or no request at all, whatever is specified

@@ -43,7 +43,8 @@ class Aside:
         lanes[cohort.rows] = cohort.mask
         self.lanes, done = lanes, False
         try:
-            own = deque[Held]((self.own(each) for each in history), history.maxlen)
+            once: dict[int, Value] = {}  # most registers hold in a trip what they held in the last one
+            own = deque[Held]((self.own(each, once) for each in history), history.maxlen)
             begun = own[-1]
             run.registers.values = dict(begun)
             done = attempt(own)
@@ -59,12 +60,17 @@ class Aside:
             self.warps.put_back(groups)
         return done
 
-    def own(self, held: Held) -> dict[Name, Value]:
-        """What registers hold, as if all lanes held what the first of the cohort does where they are none of it."""
+    def own(self, held: Held, once: dict[int, Value] | None = None) -> dict[Name, Value]:
+        """What registers hold, as if all lanes held what the first of the cohort does where they are none of it. once:
+        what was made of values that live on, by their identities."""
         lanes = self.lanes
         if lanes is None:
             return dict(held)
-        return {name: _filled(value, lanes) for name, value in held.items()}
+        once = {} if once is None else once
+        for value in held.values():
+            if id(value) not in once:
+                once[id(value)] = _filled(value, lanes)
+        return {name: once[id(value)] for name, value in held.items()}
 
 
 def _filled(value: Value, lanes: np.ndarray) -> Value:

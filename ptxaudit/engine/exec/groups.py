@@ -188,6 +188,12 @@ class Groups:
         those that are known of already, with all that they lead to."""
         return self.reached((c for c in (*self.everywhere(), *acting) if among(c.rows, rows).any()), known)
 
+    def accesses_of(self, cohorts: Iterable[Cohort]) -> list[int]:
+        """Those that are asked for and that they may still come to."""
+        graph, blocks = self.run.graph, self.reached(cohorts, set())
+        hidden = graph.hidden if any(graph.block_of[k] in blocks for k in graph.unresolved) else frozenset[int]()
+        return [i for i in self.run.records if graph.block_of[i] in blocks or graph.block_of[i] in hidden]
+
     def reached(self, cohorts: Iterable[Cohort], known: set[int]) -> set[int]:
         """The blocks where they and their calls go on, and what these lead to; without those that are known."""
         places = {k for c in cohorts for k in (c.pc, *c.calls) if k < len(self.run.instructions)}

@@ -34,7 +34,7 @@ from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.induction import Held, Steps, after_trips, as_number, at_trip, moves_by, stays, steps_between
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.running import Run
+from ptxaudit.engine.exec.running import NeverLeft, Run
 from ptxaudit.engine.exec.side_by_side import SideBySide
 from ptxaudit.engine.memory.cells import Unsafe
 from ptxaudit.engine.memory.registers import Name
@@ -44,6 +44,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 PERIODS = (1, 2, 3, 4, 6, 8)  # trips a round: one, or the stages of a ring
 HISTORY = 2 * max(PERIODS) + 1
 AT_ONCE = (1 << 24, 1 << 16, 1 << 10, 1 << 6)  # rounds that are tried together, largest first
+LOOKED = 256  # trips of any loops, and twice as many each time, after which it is asked what a run can still tell
 WORTH = 4  # fewer rounds than this are run one by one
 SPIN = 16  # trips after which a loop that others wait for is looked at
 SPINS = Reason(Kind.SPINS)
@@ -54,6 +55,10 @@ class Returned(Exception):
 
     def __init__(self, cohort: Cohort):
         self.cohort = cohort
+
+
+class NothingLeft(Exception):
+    """Of no access that may still come does a run have more to tell."""
 
 
 class Repeats:
@@ -67,6 +72,31 @@ class Repeats:
         self.turns: dict[int, tuple[bytes, int, Held | None]] = {}
         self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
         self.aside = Aside(run, warps)
+        self.trips = 0
+
+    def at_head(self, block: int, cohort: Cohort) -> Cohort:
+        """At a loop head: the cohort, some rounds later where that is possible."""
+        run = self.run
+        if run.round is None:
+            self._look(cohort)
+        if not (run.heap or run.held or self.warps.others()):
+            return self.arrive(block, cohort)
+        if run.shadow is None and run.round is None and run.explicit:  # nothing that others do concerns the loop
+            return self.arrive(block, cohort, alone=False)
+        if run.shadow is not None or run.round is None:
+            self.turn(block, cohort)
+        return cohort
+
+    def _look(self, cohort: Cohort) -> None:
+        """Raises NothingLeft where of each access that is still ahead it is known that it has no count."""
+        self.trips += 1
+        if self.trips < LOOKED or self.trips & (self.trips - 1):
+            return
+        if self.run.shadow is not None or self.run.env.counters is not None:  # what was supposed has to bear out
+            return
+        ahead = self.warps.accesses_of([*self.warps.everywhere(), cohort])
+        if all(self.run.records[i].undecided is not None for i in ahead):
+            raise NothingLeft
 
     def arrive(self, block: int, cohort: Cohort, alone: bool = True) -> Cohort:
         """At a loop head: the cohort, some rounds later where that is possible. alone: no other waits or runs later."""
@@ -101,11 +131,7 @@ class Repeats:
         return cohort
 
     def turn(self, block: int, cohort: Cohort) -> None:
-        """At a loop head while other cohorts wait: the loop must not wait for them, now that shared memory is
-        followed.
-        """
-        shadow = self.run.shadow
-        assert shadow is not None  # the loop would be left to `arrive`
+        """At a loop head while other cohorts wait: the loop must not wait for them."""
         who = cohort.rows.tobytes() + cohort.mask.tobytes()
         known, count, before = self.turns.get(block, (b"", 0, None))
         count = count + 1 if known == who else 0
@@ -116,10 +142,10 @@ class Repeats:
             and now.keys() == before.keys()
             and all(v is before[n] or _alike(v, before[n]) for n, v in now.items())
         ):
-            raise Unsafe(SPINS, frozenset(shadow.trusted))
+            raise self._never_left(cohort)
         look = count >= SPIN - 1 and (count + 1) & count == 0  # and compare at the next arrival
-        if look:
-            shadow.trusted.clear()
+        if look and self.run.shadow is not None:
+            self.run.shadow.trusted.clear()
         self.turns[block] = (who, count, dict(now) if look else None)
 
     def forget(self) -> None:
@@ -178,10 +204,10 @@ class Repeats:
                 return _Found.NO_FORM
             if lap.limit < WORTH:
                 return _Found.SOON_OVER
+            if all(step is None for step in steps.values()):  # and so will it be, whatever the other registers hold
+                raise self._never_left(cohort)
             if trial:
                 return _Found.DONE
-            if shadow is not None and lap.limit >= AT_ONCE[0] and all(step is None for step in steps.values()):
-                raise Unsafe(SPINS, frozenset(shadow.trusted))
             tried.kept = True
         rounds = min(lap.limit, most)
         run.registers.values = {n: at_trip(v, symbol.key, rounds - 1) for n, v in run.registers.values.items()}
@@ -190,6 +216,11 @@ class Repeats:
         for i, visits in accesses.visits.items():
             accesses.visits[i] = visits + (visits - visited[i]) * (rounds - 1)
         return _Found.DONE
+
+    def _never_left(self, cohort: Cohort) -> NeverLeft | Unsafe:
+        """Its lanes do the same for ever, unless they read what another warp writes to shared memory."""
+        shadow = self.run.shadow
+        return NeverLeft(cohort.pc) if shadow is None else Unsafe(SPINS, frozenset(shadow.trusted))
 
     def _drive(self, cohort: Cohort) -> None:
         """Run one round. Raises Returned at its end, but where warps did not stay together."""

@@ -37,6 +37,14 @@ class NeedBlocks(Exception):
         self.dimensions = dimensions
 
 
+class NeverLeft(Exception):
+    """Lanes are in a loop that they do not leave: what a trip leaves to the next is what it began with. index: of the
+    loop's first instruction."""
+
+    def __init__(self, index: int):
+        self.index = index
+
+
 class Run:
     """Rows are warps. low, high: (rows, 3) first and last block index of each row's class; weights: (rows,) warps that
     a row stands for; round: the one that is tried of a loop in closed form; shadow: what is known of shared memory."""

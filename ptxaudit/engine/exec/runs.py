@@ -21,7 +21,7 @@ from ptxaudit.engine.answer.counted import site_result
 from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult, unfinished
-from ptxaudit.engine.exec.running import NeedBlocks
+from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
 from ptxaudit.engine.memory.cells import GRAIN, Unsafe
@@ -190,12 +190,7 @@ def _recorded(
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
-        records = {
-            i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
-            for i, a in accesses.items()
-            if task.twins[i] == i
-        }
-        records = {i: records[task.twins[i]] for i in accesses}
+        records = _new_records(task, account)
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
         batches = _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once))
@@ -213,26 +208,36 @@ def _recorded(
             dims |= need.dimensions
         except NotOnce:
             facts = replace(facts, counters=None)
-        except (Exhausted, TooManyRows) as stop:
+        except (Exhausted, TooManyRows, NeverLeft) as stop:
             if simulation is not None and simulation.env.counters is not None:  # not seen to the end
                 facts = replace(facts, counters=None)
                 continue
-            why = exhausted(stop) if isinstance(stop, Exhausted) else Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
+            why = _why_broken_off(stop)
             if plan is not None:
                 raise Unsafe(why) from None
-            left = (
-                frozenset(graph.cfg)
-                if simulation is None or next(batches, None) is not None
-                else simulation.unfinished()
-            )
-            for i in accesses:
-                if (
-                    graph.block_of[i] in left
-                    or graph.block_of[i] in graph.hidden
-                    and any(graph.block_of[k] in left for k in graph.unresolved)
-                ):
-                    records[i].undecided = first_of(records[i].undecided, why)
+            every = simulation is None or next(batches, None) is not None
+            for i in accesses if simulation is None or every else simulation.unfinished():
+                records[i].undecided = first_of(records[i].undecided, why)
             return records, False
+
+
+def _why_broken_off(stop: Exhausted | TooManyRows | NeverLeft) -> Reason:
+    if isinstance(stop, Exhausted):
+        return exhausted(stop)
+    if isinstance(stop, NeverLeft):
+        return Reason(Kind.NEVER_LEFT, stop.index)
+    return Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
+
+
+def _new_records(task: _Task, account: Account) -> dict[int, SiteRecord]:
+    """access -> the record of its requests, one for all copies of an instruction."""
+    facts, accesses = task.facts, task.accesses
+    own = {
+        i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
+        for i, a in accesses.items()
+        if task.twins[i] == i
+    }
+    return {i: own[task.twins[i]] for i in accesses}
 
 
 def _result(index: int, record: SiteRecord) -> SiteResult:

@@ -39,7 +39,7 @@ from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.effects import execute, execute_in_round
 from ptxaudit.engine.exec.meetings import Meetings
-from ptxaudit.engine.exec.repeat import Repeats
+from ptxaudit.engine.exec.repeat import NothingLeft, Repeats
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.transfers import Transfers
@@ -103,6 +103,8 @@ class Simulation(Run):
             self.drain()
         except BlocksNeeded as need:
             raise NeedBlocks(need.dimensions) from None
+        except NothingLeft:
+            pass
         self.running = None
         self.pay()
 
@@ -126,9 +128,9 @@ class Simulation(Run):
                 self.running = cohort
             self._run_block(cohort)
 
-    def unfinished(self) -> frozenset[int]:
-        """The blocks that a run that was broken off may still have come to."""
-        return frozenset(self.warps.reached(self.warps.everywhere(), set()))
+    def unfinished(self) -> list[int]:
+        """The accesses that a run that was broken off may still have come to."""
+        return self.warps.accesses_of(self.warps.everywhere())
 
     def _run_block(self, cohort: Cohort) -> None:
         """Run to the next place where cohorts may meet or part."""
@@ -150,18 +152,9 @@ class Simulation(Run):
                 cohort = met
             if self.round is not None and pc == self.graph.starts[block] and self.round.ends(block, pc, cohort):
                 return
-            if (
-                block in self.repeats.heads
-                and pc == self.graph.starts[block]
-                and not (self.heap or self.held or self.warps.others())
-            ):
+            if block in self.repeats.heads and pc == self.graph.starts[block]:
                 cohort.pc = pc
-                cohort = self.repeats.arrive(block, cohort)
-            elif self._apart(block, pc):
-                cohort.pc = pc
-                cohort = self.repeats.arrive(block, cohort, alone=False)
-            elif self.shadow is not None and block in self.repeats.heads and pc == self.graph.starts[block]:
-                self.repeats.turn(block, cohort)
+                cohort = self.repeats.at_head(block, cohort)
             view = self.warps.view(cohort)
             while pc < end:
                 instruction = self.instructions[pc]
@@ -184,16 +177,6 @@ class Simulation(Run):
             pc = cohort.pc
             if self.heap or self.warps.others():
                 return self.push(cohort)
-
-    def _apart(self, block: int, pc: int) -> bool:
-        """A loop's head, and nothing that other cohorts do concerns the one that comes there."""
-        return (
-            self.tracked is None
-            and self.round is None
-            and self.explicit
-            and block in self.repeats.heads
-            and pc == self.graph.starts[block]
-        )
 
     def _step(self, instruction: Instruction, cohort: Cohort, view: View) -> tuple[Cohort, View]:
         ops = self.part.ops[instruction.index]

@@ -276,12 +276,6 @@ def summary(done: list[tuple[FileRecord, Assembled | None]], budget: float) -> d
     sites = sum(status.values())
     answered = sum(k.answered for k in kernels)
     data = sum(k.data_dependent for k in kernels)
-    share = lambda part, whole: round(part / whole, 4) if whole else None
-    compared = [(record, assembled) for record, assembled in done if assembled and not assembled.refused]
-    ours, theirs = sum(record.seconds for record, _ in compared), sum(assembled.seconds for _, assembled in compared)
-    shorter = sorted(compared, key=lambda pair: pair[1].seconds)[
-        :-LONGEST
-    ]  # a few files take ptxas minutes: do these decide?
     crashes = [
         {"kernel": k.name, "file": k.file, "what": k.fault} for k in kernels if k.fault and k.fault != "time-out"
     ]
@@ -293,30 +287,44 @@ def summary(done: list[tuple[FileRecord, Assembled | None]], budget: float) -> d
         "sites": sites,
         "status": dict(status.most_common()),
         "answered": answered,
-        "answered_share": share(answered, sites),
-        "answered_share_without_data_dependent": share(answered - data, sites),
-        "answered_share_mean_over_kernels": share(
+        "answered_share": _share(answered, sites),
+        "answered_share_without_data_dependent": _share(answered - data, sites),
+        "answered_share_mean_over_kernels": _share(
             sum(k.answered / sum(k.sites.values()) for k in kernels if k.sites), sum(bool(k.sites) for k in kernels)
         ),
         "crashes": crashes + [{"kernel": None, "file": f.file, "what": f.fault} for f in files if f.fault],
         "time_outs": [{"kernel": k.name, "file": k.file} for k in kernels if k.fault == "time-out"],
-        "processor_seconds": {
-            "audit": round(sum(f.seconds for f in files), 1),
-            "files_given_to_ptxas": len(compared),
-            "audit_of_these": round(ours, 1),
-            "ptxas_of_these": round(theirs, 1),
-            "ratio": share(ours, theirs),
-            "without": LONGEST,
-            "ratio_without": share(
-                sum(record.seconds for record, _ in shorter), sum(assembled.seconds for _, assembled in shorter)
-            ),
-        },
+        "processor_seconds": _seconds(done),
         "packages": {
-            name: dict(counts) | {"share": share(counts["answered"], counts["sites"])}
+            name: dict(counts) | {"share": _share(counts["answered"], counts["sites"])}
             for name, counts in sorted(packages.items())
         },
         "open_reasons": [{"reason": r, "sites": n, "kernels": kernels_with[r]} for r, n in reasons.most_common(TOP)],
         "per_kernel": [{key: value for key, value in asdict(k).items() if value not in ("", {}, 0)} for k in kernels],
+    }
+
+
+def _share(part: float, whole: float) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _seconds(done: list[tuple[FileRecord, Assembled | None]]) -> dict:
+    """Of processor: of all files, and beside ptxas of those that were given to it."""
+    compared = [(record, assembled) for record, assembled in done if assembled and not assembled.refused]
+    ours, theirs = sum(record.seconds for record, _ in compared), sum(assembled.seconds for _, assembled in compared)
+    shorter = sorted(compared, key=lambda pair: pair[1].seconds)[
+        :-LONGEST
+    ]  # a few files take ptxas minutes: do these decide?
+    return {
+        "audit": round(sum(record.seconds for record, _ in done), 1),
+        "files_given_to_ptxas": len(compared),
+        "audit_of_these": round(ours, 1),
+        "ptxas_of_these": round(theirs, 1),
+        "ratio": _share(ours, theirs),
+        "without": LONGEST,
+        "ratio_without": _share(
+            sum(record.seconds for record, _ in shorter), sum(assembled.seconds for _, assembled in shorter)
+        ),
     }
 
 

@@ -235,10 +235,10 @@ def run(folder: Path) -> None:
         gpu.launch(kernels[name], [1, 1, 1], [WARP, 1, 1], None, 0, struct.pack("<QI", out, ldm))
 
 
-def measure(folder: Path, output: Path) -> None:
-    from bench.profiled import WAVEFRONTS, device_line, import_ncu_report, sites_of, totals_of
+def _profile(folder: Path, report: Path) -> None:
+    """Runs the plan under ncu."""
+    from bench.profiled import WAVEFRONTS
 
-    report = folder / "fragments.ncu-rep"
     metrics = [WAVEFRONTS.format(kind) for kind in ("_op_ld", "_op_st")]
     metrics += [
         "memory_l1_wavefronts_shared",
@@ -269,6 +269,13 @@ def measure(folder: Path, output: Path) -> None:
         check=True,
         stdout=subprocess.DEVNULL,
     )
+
+
+def measure(folder: Path, output: Path) -> None:
+    from bench.profiled import WAVEFRONTS, device_line, import_ncu_report, sites_of, totals_of
+
+    report = folder / "fragments.ncu-rep"
+    _profile(folder, report)
     found = import_ncu_report().load_report(str(report)).range_by_idx(0)
     plan = json.loads((folder / "plan.json").read_text())
     if found.num_actions() != len(plan):

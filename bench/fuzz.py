@@ -78,7 +78,7 @@ def sample(folder: Path) -> compare.Verdict:
     return total
 
 
-def main() -> int:
+def _options() -> argparse.Namespace:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--seeds", type=int, default=200)
     arguments.add_argument("--start", type=int, default=0)
@@ -88,7 +88,11 @@ def main() -> int:
     arguments.add_argument("--print", action="store_true")
     arguments.add_argument("-j", "--jobs", type=int, default=2)
     arguments.add_argument("--seconds", type=float, help="stop after so long")
-    options = arguments.parse_args()
+    return arguments.parse_args()
+
+
+def main() -> int:
+    options = _options()
     seeds = range(options.start, options.start + options.seeds)
     if options.print:
         for seed in seeds:

@@ -1,7 +1,8 @@
 """What NVRTC makes of a source is made once a run of the tests, whichever test asks for it, and in whichever process.
 
-Only of sources whose compilation cannot differ: those of samples/ and copies of them that lie alone in a folder. What
-tests say of the compiler itself (its limits, its crashes, headers that change) they say of other sources.
+Only of sources whose compilation cannot differ: those of samples/ and copies of them that lie alone in a folder, and
+those that include nothing. What tests say of the compiler itself (its limits, its crashes, headers that change) they say
+of other sources.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ def shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compile_anew = Worker.compile
 
     def compile(self: Worker, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result:
-        if not one_result(file, arguments):
+        if not one_result(text, file, arguments):
             return compile_anew(self, text, file, arguments, instantiate)
-        request = json.dumps([self.path, text, file, *arguments, "", *instantiate]).encode()
+        named = os.path.abspath(file)  # as the result names it
+        request = json.dumps([self.path, text, file, named, *arguments, "", *instantiate]).encode()
         kept = folder / hashlib.sha256(request).hexdigest()
         if kept.exists():
             return pickle.loads(kept.read_bytes())
@@ -45,8 +47,10 @@ def shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Worker, "compile", compile)
 
 
-def one_result(file: str, arguments: Sequence[str]) -> bool:
+def one_result(text: str, file: str, arguments: Sequence[str]) -> bool:
     """Nothing that the source could include changes while tests run."""
+    if "include" not in text and not any("include" in argument for argument in arguments if argument[:2] != "-I"):
+        return True
     if Path(file).name not in NAMES:
         return False
     folders = [Path(argument[2:]) for argument in arguments if argument.startswith("-I")]

@@ -3,7 +3,7 @@
 `check(text)` holds three texts against each other: the original, the printed one, and the printed
 one after `disguised` gave every register and label another name and every constant another spelling.
 Used by test_ptx_oracle.py on modules compiled from this repository, and by bench/ptx_oracle.py on
-any folder of PTX files.
+any folder of PTX files. Where the printed text is token by token the original, there is nothing to assemble.
 """
 
 from __future__ import annotations
@@ -41,8 +41,21 @@ def check(text: str, arch: str | None = None, options: tuple[str, ...] = ()) -> 
     module = parse_module(text)
     wanted = machine_code(text, arch, options)
     assert any(wanted.values()), "the module has no code"
-    assert machine_code(printer.module_text(module), arch, options) == wanted, "the printed text differs"
+    printed = printer.module_text(module)
+    if tokens(printed) != tokens(text):
+        assert machine_code(printed, arch, options) == wanted, "the printed text differs"
     assert machine_code(printer.module_text(disguised(module)), arch, options) == wanted, "the disguised text differs"
+
+
+_PIECE = re.compile(
+    r"""(?P<nothing>\s+|//[^\n]*|/\*.*?\*/)|"(?:[^"\\]|\\.)*"|[\w.$%:]+|[<>=!&|]+|^[ \t]*\#[^\n]*\n|@@[^\n]*\n|.""",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def tokens(text: str) -> list[str]:
+    """All of a text but comments and the space between its words: with the same ones it is the same program."""
+    return [piece[0] for piece in _PIECE.finditer(text) if piece["nothing"] is None]
 
 
 _serial = itertools.count()

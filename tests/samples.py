@@ -166,11 +166,18 @@ def audit(
     machine: str | None = None,
     launched: bool = True,
     arch: str | None = None,
+    kernels: tuple[str, ...] = (),
 ) -> Report:
-    """arch: another than the sample's."""
+    """arch: another than the sample's; kernels: patterns of names, of which one has to fit."""
     launches = ptxaudit.read_launches(sample.launch_file) if launched else ()
     report = ptxaudit.audit(
-        source, arch=arch or sample.arch, isa=isa, machine=machine, launches=tuple(launches), **sample.options
+        source,
+        arch=arch or sample.arch,
+        isa=isa,
+        machine=machine,
+        launches=tuple(launches),
+        kernels=kernels,
+        **sample.options,
     )
     assert not report.problems, report.problems
     return report

@@ -258,6 +258,24 @@ def test_lanes_below_what_the_unknowns_reach_wrap_around_together(extension, zer
         assert extended(96).valid is None
 
 
+@pytest.mark.parametrize(
+    "base, coefficient, exact",
+    [(0xBFE00000, 128, True), (0xBFE00000, 0xFFFFFF80, True), (0xFFFFFE00, 128, False), (0x100, 0xFFFFFF80, False)],
+)
+def test_the_lower_word_of_an_address_above_half_of_its_range_stays_exact(base, coefficient, exact):
+    """Read as unsigned it does not wrap around, whatever the block is; read as signed it is negative."""
+    block = Uniform("ctaid.y", 32, 0, 0, 3, "block", ("ctaid", 1))
+    lanes = np.arange(LANES, dtype=np.uint32)[None, :]
+    low = Value(lanes * np.uint32(16) + np.uint32(base), ((block, np.full((1, 1), coefficient, np.uint32)),))
+    pair = apply(Op("cat", bits=64), (low, constant(0x7FB6, 32)))
+    assert (pair.valid is None) is exact
+    for number in range(4):
+        word = (low.base + np.uint32(coefficient * number & 0xFFFFFFFF)).astype(np.uint64)
+        truth, got = word + (np.uint64(0x7FB6) << np.uint64(32)), evaluate(pair, {"ctaid.y": number})
+        mask = np.uint64((1 << (pair.valid or 64)) - 1)
+        assert (got & mask == truth & mask).all()
+
+
 @pytest.mark.parametrize("seed", range(200))
 def test_comparisons_and_extensions_hold(seed):
     rng = random.Random(seed)

@@ -207,3 +207,25 @@ def test_opcodes_are_classified_where_they_are_lifted(module):
     names = {alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
     assert "classify" not in names and ("class_of" not in names or module == "report/mix.py")
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "classify"]
+
+
+# --- size ---------------------------------------------------------------------------------------
+
+MOST_LINES = 50  # of a function
+LONGER = {
+    ("bench/adversary/features_agreed.py", "few"),  # a match: a case a kind of statement
+    ("bench/calibrate/__main__.py", "main"),  # the table of its command line
+    ("bench/calibrate/instructions.py", "_table"),  # a table, a line a family of instructions
+    ("bench/hardware_doc.py", "_profiler"),  # a section of a page
+}
+
+
+def test_functions_are_short():
+    files = [file for name in ("ptxaudit", "bench") for file in (CHECKOUT / name).rglob("*.py")]
+    found = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                if node.end_lineno - node.lineno + 1 > MOST_LINES:
+                    found.add((file.relative_to(CHECKOUT).as_posix(), node.name))
+    assert len(files) > 500 and found == LONGER

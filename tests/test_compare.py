@@ -16,7 +16,7 @@ from reports import LAUNCH, kernel, report, site
 import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.result import Status
-from ptxaudit.report.model import Span
+from ptxaudit.report.model import MemorySite, Span
 from ptxaudit.review.compare import Counted, Profile, Verdict, compare, judge
 from ptxaudit.review.ncu_csv import parse_export, read_profiles, simplified
 from ptxaudit.review.profiles import _of_name, compare_all
@@ -147,6 +147,33 @@ def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted,
     profile = Profile("k", (Counted(16, site.text, 4, figures["wavefronts"]),), {"op_atom": counted})
     (total,) = compare(entry(site), profile).totals
     assert total.agrees == agrees
+
+
+@pytest.mark.parametrize(
+    ("sectors", "tags", "verdict"), [(1024, 4, "disputed"), (64, 0, "disputed"), (64, 16, "differs"), (16, 4, "within")]
+)
+def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verdict) -> None:
+    """A tag request is for a line of four sectors. So it was counted of `@!P0 LDGSTS.E.BYPASS.128` in 64 warps, of which
+    four had lanes that copy."""
+    ours = MemorySite(
+        id="k+0x10",
+        space="global",
+        offset=16,
+        ptx_line=None,
+        opcode="LDGSTS.E.BYPASS.LTC128B.128",
+        text="LDGSTS",
+        access="cp.async",
+        width=16,
+        source=None,
+        status=Status.BOUNDED,
+        reason="",
+        requests=64,
+        bounds=(4, 32),
+    )
+    counted = Counted(16, "@!P0 LDGSTS", 64, 256, 256, sectors, tags)
+    [row] = compare(structs.replace(entry(), memory=(ours,)), Profile("k", (counted,))).memory
+    assert row.verdict == verdict
+    assert ("contradict" in row.why) is (verdict == "disputed")
 
 
 def test_an_instruction_that_the_report_lacks_is_told() -> None:

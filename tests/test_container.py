@@ -128,6 +128,19 @@ def test_host_files(tmp_path, wrap):
     assert summary(tmp_path) == MACHINE_CODE  # found in a folder, by its content
 
 
+def test_fat_binaries_outside_of_their_section(tmp_path):
+    """As in cuFFT, whose kernels lie among its data; what is the magic number by chance there is no damage."""
+    data = fat_binary("--compress-all")
+    program = host(".nv_fatbin", data)
+    assert len(images("k", program)) == 4
+    found = images("k", program + data + b"behind it" + data)
+    assert [image.arch for image in found] == 3 * [*ARCHS, "sm_75"]
+    for by_chance in (data[:4] + bytes(60), data[:16] + b"\xff" * 64, data[: len(data) // 2]):
+        found = images("k", program + by_chance)
+        assert [image.damage for image in found] == 4 * [None]
+    assert len(images("k", program + data[:16] + b"\xff" * 64 + data)) == 8
+
+
 def test_objects_of_an_archive_may_name_one_source(tmp_path):
     """As nvcc -dc makes them: entries carry their source's name, which says nothing about which is which."""
     data = fat_binary("--compress-all", "--ident=k.cu", "--device-c")

@@ -30,18 +30,23 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+def of_ptx(options: dict) -> dict:
+    """With an architecture of which no machine code is made, which nobody would look at."""
+    return options if options.get("isa", "ptx") != "ptx" else {"arch": "compute_90"} | options
+
+
 def repaired(source: str, launch: Launch | None, file: str = "k.cu", **options):
     """(arrays with repairs, the patch) of a source that is written to a file."""
     with open(file, "w") as out:
         out.write(source)
-    made = Options(launches=[launch] if launch else [], **options)
+    made = Options(launches=[launch] if launch else [], **of_ptx(options))
     found, kernels, part = find_repairs([file], made)
     assert part.problems == []
     return found, patch(found, kernels, [file], made)
 
 
 def audited(text: str, launch: Launch, **options):
-    return ptxaudit.audit(text, launches=[launch], **options)
+    return ptxaudit.audit(text, launches=[launch], **of_ptx(options))
 
 
 def applied(diff: str, source: str) -> str:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import run
 from kernels import PTX
 
 import ptxaudit
@@ -190,20 +191,10 @@ def test_several_processes_import_nothing_from_the_working_folder(here):
 # --- outputs --------------------------------------------------------------------------------
 
 
-def command(*words, **more):
-    return subprocess.run(
-        [sys.executable, "-m", "ptxaudit", *words], capture_output=True, text=True, timeout=WATCHDOG, **more
-    )
-
-
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "html"])
 def test_a_full_disk_is_a_message(here, form):
-    done = command("audit", "k0.ptx", "--format", form, "-o", "/dev/full")
-    assert (
-        done.returncode == 2
-        and "cannot write it: No space left on device" in done.stderr
-        and "Traceback" not in done.stderr
-    )
+    done = run("audit", "k0.ptx", "--format", form, "-o", "/dev/full", status=2)
+    assert "cannot write it: No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -223,10 +214,10 @@ def test_an_output_takes_the_place_of_a_file_at_once(here):
     Path("report.json").write_text("old")
     Path("report.json").chmod(0o640)
     os.symlink("report.json", "link.json")
-    assert command("audit", "k0.ptx", "--format", "json", "-o", "link.json").returncode == 0
+    run("audit", "k0.ptx", "--format", "json", "-o", "link.json")
     assert json.loads(Path("report.json").read_text())["kernels"] and Path("link.json").is_symlink()
     assert stat.S_IMODE(os.stat("report.json").st_mode) == 0o640
-    assert command("audit", "k0.ptx", "-o", "new.txt").returncode == 0
+    run("audit", "k0.ptx", "-o", "new.txt")
     assert stat.S_IMODE(os.stat("new.txt").st_mode) == 0o666 & ~_mask()
 
 
@@ -256,6 +247,5 @@ def test_an_input_is_never_overwritten(here, words):
     os.link("k0.ptx", "hard.ptx")
     Path("l.toml").write_text('[[launch]]\nkernel = "*"\nblock = 32\n')
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
-    done = command(*words)
-    assert done.returncode == 2 and "this is an input, and would be overwritten" in done.stderr
+    assert "this is an input, and would be overwritten" in run(*words, status=2).stderr
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

@@ -13,10 +13,12 @@ import pytest
 import ptxaudit
 from ptxaudit.engine.domain import known_bits
 from ptxaudit.engine.domain.value import DTYPES, Value
+from ptxaudit.engine.memory.registers import blend
 from ptxaudit.engine.ops import operations
 from ptxaudit.hardware import banks, machines
 from ptxaudit.hardware.banks import partial
-from ptxaudit.ir.nodes import Op, Reg
+from ptxaudit.ir.nodes import Function, Guard, Instruction, Op, Reg
+from ptxaudit.ir.operands import within_instructions
 from ptxaudit.ir.reasons import Kind, Reason
 
 WHY = Reason(Kind.LOADED)
@@ -212,3 +214,74 @@ def test_sites(body, status, low, high):
     ).sites
     assert (site.status, site.per_request.low, site.per_request.high) == (status, low, high)
     assert site.requests == 6 and site.wavefronts == (6 if status == "exact" else None)
+
+
+# --- lanes beside each other ----------------------------------------------------------------
+
+UPPER = np.arange(32)[None, :] >= 16
+ADDRESSES = np.arange(32, dtype=np.uint32)[None, :] * np.uint32(64)
+
+
+@pytest.mark.parametrize("low", (2, 4, 6))
+@pytest.mark.parametrize("swapped", (False, True))
+def test_lanes_keep_all_bits_beside_those_of_which_some_are_known(low, swapped):
+    """`valid` is of all lanes: what is known modulo 16 in some may not make the others so."""
+    vague = Value(np.full((1, 1), 0xABCD, np.uint32), (), low, None, WHY)
+    known = Value(ADDRESSES)
+    out = blend(known, vague, UPPER) if swapped else blend(vague, known, ~UPPER)
+    assert out.valid is None and (out.poison == UPPER).all() and (out.base == ADDRESSES)[~UPPER].all()
+    part = known_bits.known_part(out)
+    assert (part.unknown[UPPER] == np.uint32(0xFFFFFFFF) - np.uint32((1 << low) - 1)).all()
+    assert (part.bits[UPPER] == 0xABCD & (1 << low) - 1).all() and not part.unknown[~UPPER].any()
+
+
+def test_a_place_in_a_line_stays_one_of_its_lanes():
+    vague = Value(ADDRESSES, (), 7, None, WHY)
+    out = blend(Value(ADDRESSES), vague, UPPER)
+    assert out.valid == 7 and out.poison is None
+
+
+TEMPORARY = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 k_param_0)
+{
+    .reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p<3>;
+    .shared .align 16 .b8 s[4096];
+    ld.param.u64 %rd1, [k_param_0];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r3, s;
+    ld.global.u32 %r2, [%rd1];
+    setp.gt.u32 %p1, %r1, 40;
+    @%p1 bra other;
+    shl.b32 %r4, %r2, 3; add.u32 %r4, %r4, %r1; shl.b32 %r4, %r4, 2; and.b32 %r4, %r4, 0xffc; add.u32 %r5, %r3, %r4;
+    st.shared.u32 [%r5], %r1;
+    bra.uni join;
+other:
+    shl.b32 %r4, %r1, 2; add.u32 %r5, %r3, %r4;
+    st.shared.u32 [%r5], %r1;
+join:
+    ret;
+}
+"""
+
+
+def test_a_register_of_two_ways_is_known_on_the_one_where_it_is():
+    """Warps of which some lanes took the way on which little is known of it."""
+    *_, known = ptxaudit.audit(TEMPORARY, launches=[ptxaudit.Launch("k", grid=1, block=96, params=[None])]).sites
+    assert (str(known.status), known.requests, known.wavefronts) == ("exact", 2, 2)
+
+
+def test_temporaries_are_what_no_instruction_reads_before_it_writes_it():
+    reg = lambda name: Reg(name, 32)
+    p = Guard(Reg("p", 1))
+    code = [
+        (Op("mov", (reg("t"),), (reg("a"),)), Op("add", (reg("b"),), (reg("t"), reg("a")))),
+        (Op("mov", (reg("u"),), (reg("a"),), guard=p), Op("add", (reg("c"),), (reg("u"), reg("b")))),
+        (Op("mov", (reg("t"),), (reg("b"),)), Op("mov", (reg("t"),), (reg("a"),), guard=p)),
+    ]
+    made = tuple(Instruction(k, k, "", "", None, ops, None) for k, ops in enumerate(code))
+    function = Function("k", "sass", "sm_90", made)
+    assert within_instructions(function) == {"t", "c"}  # u holds what it held where p does not
+    assert within_instructions(function) is within_instructions(function)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from command_line import folder_with, run
-from kernels import COLUMN
+from kernels import COLUMN, PTX
 from msgspec import structs
 from reports import kernel, open_site, report, site
 from terminal import on_a_terminal
@@ -179,7 +179,7 @@ MANY = "".join(
     for n in range(40)
 )
 LAUNCH = ("--grid", "1", "--block", "32", "--no-fixes")
-here = folder_with({"many.cu": MANY, "column.cu": COLUMN})
+here = folder_with({"many.cu": MANY, "column.cu": COLUMN, "k.ptx": PTX})
 
 
 def test_the_command_shows_an_overview_and_a_file_has_all(here):
@@ -216,7 +216,7 @@ COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?3[0-7](?:;[\d;]*)?m")
 
 
 def test_no_color_leaves_the_colours_out_and_nothing_else(here):
-    command = ("-m", "ptxaudit", "audit", "column.cu", *LAUNCH)
+    command = ("-m", "ptxaudit", "audit", "k.ptx", *LAUNCH)
     coloured, _ = on_a_terminal(*command, cwd=here, messages=False)
     without, _ = on_a_terminal(*command, cwd=here, messages=False, NO_COLOR="1")
     assert COLOUR.search(coloured) and not COLOUR.search(without)
@@ -228,11 +228,11 @@ def test_no_color_leaves_the_colours_out_and_nothing_else(here):
 @pytest.mark.parametrize(
     "module, slow, words",
     [
-        ("ptxaudit.review.audit", "run", ["audit", "column.cu"]),
-        ("ptxaudit.pipeline.examine", "list_kernels", ["launches", "column.cu"]),
+        ("ptxaudit.review.audit", "run", ["audit", "k.ptx"]),
+        ("ptxaudit.pipeline.examine", "list_kernels", ["launches", "k.ptx"]),
         ("ptxaudit.frontend.compile.toolchains", "everything", ["toolchains"]),
-        ("ptxaudit.review.explain", "explain", ["explain", "column.cu", "column.cu:4"]),
-        ("ptxaudit.review.fix.run", "find_repairs", ["fix", "column.cu"]),
+        ("ptxaudit.review.explain", "explain", ["explain", "k.ptx", "k.ptx:15"]),
+        ("ptxaudit.review.fix.run", "find_repairs", ["fix", "k.ptx"]),
     ],
 )
 def test_what_takes_longer_than_two_seconds_says_what_it_does(here, module, slow, words):

@@ -91,6 +91,22 @@ def test_printed_text_is_the_same_program(case: Case):
     ptx_oracle.check(text, options=("--compile-only",) if ".extern .func" in text else ())
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("add.u32 %r1,%r2 , 3;", "add.u32\t%r1, %r2, 3 ; // three\n", True),
+        ("ld.shared::cta.u32 %r1, [s+4];", "ld.shared :: cta.u32 %r1, [s+4];", False),
+        ("a < < b", "a << b", False),
+        ('.file 1 "a  b"', '.file 1 "a b"', False),
+        ('.file 1 "a//b"', '.file 1 "a//c"', False),
+        ("mov.b32 %r1, 0x10;", "mov.b32 %r1, 16;", False),
+        ("@@DWARF .byte 1\n.byte 2", "@@DWARF .byte 1 .byte 2\n", False),
+    ],
+)
+def test_texts_with_the_same_tokens_are_the_same_program(one: str, other: str, same: bool):
+    assert (ptx_oracle.tokens(one) == ptx_oracle.tokens(other)) is same
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.glob("tests/ptx/*.ptx")), ids=lambda p: p.stem)
 def test_corners_of_the_language(path: Path):
     """PTX written by hand, a corner of the language a file."""

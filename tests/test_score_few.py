@@ -128,3 +128,35 @@ def test_zeros_that_are_not_told_are_within_the_range(seed, span, lines):
         untold = banks.score(machine, access, rows, active, given_sources)
         told = banks.score(machine, access, rows, active, sources, zero_filled=zeros)
         assert (untold.low <= told.low).all() and (told.high <= untold.high).all()
+
+
+@pytest.mark.parametrize("specified", [(), ("sources",), ("zeros",), ("sources", "zeros")])
+@settings(max_examples=80, deadline=None)
+@given(
+    width=st.sampled_from([4, 8, 16]),
+    in_l1=st.sampled_from([None, True]),
+    seed=st.integers(0, 1 << 30),
+    span=st.sampled_from([1, 2, 8, 33]),
+    lines=st.sampled_from([1, 2, 5]),
+    stride=st.sampled_from([1, 16]),
+)
+def test_the_figures_of_a_copy_go_together(specified, width, in_l1, seed, span, lines, stride):
+    """All of its lanes on one slot: 32 wavefronts, whatever copies and whatever writes zeros, in groups of 16 ways.
+    (Lines that are not in L1 take passes of their own, and `ways` is of one pass.)"""
+    rng = np.random.default_rng(seed)
+    opcode = {4: "LDGSTS.E", 8: "LDGSTS.E.64", 16: "LDGSTS.E.128"}[width] + (".ZFILL" if "zeros" in specified else "")
+    rows = rng.integers(0, span, (ROWS, 32)) * width * stride
+    sources = rng.integers(0, lines, (ROWS, 32)) * 128 + rng.integers(0, 128 // width, (ROWS, 32)) * width
+    active, zeros = rng.random((ROWS, 32)) < rng.choice([0.3, 1.0], (ROWS, 1)), rng.random((ROWS, 32)) < rng.random()
+    scores = banks.score(
+        machines.get("sm_90"),
+        banks.classify(opcode),
+        rows,
+        active,
+        sources if "sources" in specified else None,
+        zero_filled=zeros if "zeros" in specified else None,
+        in_l1=in_l1 if "sources" in specified else None,
+    )
+    sure = scores.low == scores.high
+    assert (scores.ideal <= scores.low).all()
+    assert (scores.low <= scores.ways * scores.ideal)[sure].all()

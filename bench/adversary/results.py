@@ -17,6 +17,14 @@ from bench.profiled import WAVEFRONTS, device_line, executed_of, import_ncu_repo
 
 KINDS = ("", "_op_ld", "_op_st", "_op_atom", "_op_misc")  # of the hardware's totals
 PART = 450  # launches a file of results
+SITE_COLUMNS = (
+    "offset",
+    "sass",
+    "wavefronts (memory_l1_wavefronts_shared)",
+    "ideal",
+    "inst_executed",
+    "thread_inst_executed_true",
+)
 
 
 def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
@@ -57,14 +65,7 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
         "device": next(note["device"] for note in lines if "device" in note),
         "launches": launches,
         "code": code,
-        "site_columns": [
-            "offset",
-            "sass",
-            "wavefronts (memory_l1_wavefronts_shared)",
-            "ideal",
-            "inst_executed",
-            "thread_inst_executed_true",
-        ],
+        "site_columns": SITE_COLUMNS,
         "executed_columns": ["offset", "inst_executed", "thread_inst_executed_true"],
         "param_bytes": "the parameter buffer of this launch",
     }

@@ -51,8 +51,6 @@ def launch(folder: Path, plan_path: Path) -> None:
     """Launches every request of the plan once."""
     import ctypes
 
-    import numpy
-
     from bench.profiled import Gpu
 
     plan = read_plan(plan_path)["requests"]
@@ -61,14 +59,7 @@ def launch(folder: Path, plan_path: Path) -> None:
     functions: dict[str, Any] = {}
     for cubin in sorted(folder.glob("*.cubin")):
         functions |= gpu.kernels(cubin)
-    rows, starts = [], []
-    for request in plan:
-        starts.append(len(rows))
-        for i in range(INSTRUCTIONS[request["kernel"]].requests):
-            for key in ("addresses", "sources", "values"):
-                values = request.get(key) or [0] * LANES
-                rows.append(values[i * LANES : (i + 1) * LANES] if len(values) > LANES else values)
-    table = numpy.array(rows, numpy.uint32)
+    table, starts = _table(plan)
     device = gpu.call(driver.cuMemAlloc, table.nbytes)
     gpu.call(driver.cuMemcpyHtoD, device, table.ctypes.data, table.nbytes)
     reach = max((max(r["sources"]) for r in plan if r.get("sources")), default=0) + SOURCE_WINDOW
@@ -99,6 +90,21 @@ def launch(folder: Path, plan_path: Path) -> None:
         )
     gpu.call(driver.cuCtxSynchronize)
     print(f"{len(plan)} launches; source at {aligned:#x}")
+
+
+def _table(plan: list[dict[str, Any]]) -> tuple[Any, list[int]]:
+    """(the operands of all requests, a row a number a lane; the first row of each request)."""
+    import numpy
+
+    rows: list[list[int]] = []
+    starts = []
+    for request in plan:
+        starts.append(len(rows))
+        for i in range(INSTRUCTIONS[request["kernel"]].requests):
+            for key in ("addresses", "sources", "values"):
+                values = request.get(key) or [0] * LANES
+                rows.append(values[i * LANES : (i + 1) * LANES] if len(values) > LANES else values)
+    return numpy.array(rows, numpy.uint32), starts
 
 
 def measure(folder: Path, plan_path: Path, output: Path, seconds: float, chunk: int) -> None:

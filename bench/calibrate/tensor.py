@@ -220,8 +220,6 @@ def build(folder: Path) -> None:
 
 def launch(folder: Path, timed: bool, only: str = "*") -> None:
     """Launches everything once; timed: also writes the cycles of the copies to folder/copies.json.gz."""
-    import numpy
-
     from bench.profiled import Gpu
 
     gpu = Gpu()
@@ -234,25 +232,7 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
     cycles = []
     for place, one in enumerate(plan(only)):
         row = rows + MAP_BYTES * place  # of its own: the copy engine keeps descriptors that it has read
-        if one["kernel"] in _MOVES:
-            tile = one["kernel"] in _TILES
-            if tile:
-                gpu.call(driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, one), MAP_BYTES)
-            arguments, times = (
-                (row if tile else source, out, one["bytes"]),
-                [1] if not timed else [1, 1, 1, COPIES, COPIES, COPIES],
-            )
-        else:
-            start = one.get("start", 0)
-            pair = numpy.array(
-                [
-                    descriptor(start, one["leading"], one["stride"], one["swizzle"]),
-                    descriptor(B_START + start, one["leading"], one["stride"], one["swizzle"]),
-                ],
-                numpy.uint64,
-            )
-            gpu.write(row, pair)
-            arguments, times = (row, out, 0), [0]
+        arguments, times = _prepared(gpu, one, row, source, out, timed)
         for count in times:
             raw = (ctypes.c_uint64 * 4)(*arguments, count)
             places = (ctypes.c_void_p * 4)(*(ctypes.addressof(raw) + 8 * i for i in range(4)))
@@ -279,6 +259,23 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
     if timed:
         (folder / "copies.json.gz").write_bytes(gzip.compress(json.dumps(cycles).encode(), mtime=0))
     print(f"{len(plan(only))} tensor launches")
+
+
+def _prepared(
+    gpu: Any, one: dict[str, Any], row: int, source: int, out: int, timed: bool
+) -> tuple[tuple[int, int, int], list[int]]:
+    """(the arguments of a launch but the last, the values of the last one by one), what they point to written."""
+    import numpy
+
+    if one["kernel"] in _MOVES:
+        tile = one["kernel"] in _TILES
+        if tile:
+            gpu.call(gpu.driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, one), MAP_BYTES)
+        return (row if tile else source, out, one["bytes"]), [1, 1, 1, COPIES, COPIES, COPIES] if timed else [1]
+    start = one.get("start", 0)
+    pair = [descriptor(at, one["leading"], one["stride"], one["swizzle"]) for at in (start, B_START + start)]
+    gpu.write(row, numpy.array(pair, numpy.uint64))
+    return (row, out, 0), [0]
 
 
 def _tensor_map(gpu: Any, source: int, one: dict[str, Any]) -> Any:

@@ -47,6 +47,7 @@ ARRAYS = 65536  # bytes of an array that is kept
 LONGEST = 400  # seconds a program
 KEPT_COLUMNS = (
     *("Address", "Source", "Instructions Executed", "L1 Wavefronts Shared", "L1 Wavefronts Shared Ideal"),
+    *("L2 Theoretical Sectors Global", "L1 Tag Requests Global"),
     "# Samples",  # tells a second launch from a table that is written twice
 )
 KEPT_RAW = ("ID", "Kernel Name", "Block Size", "Grid Size")

@@ -169,20 +169,26 @@ def measure(folder: Path, output: Path) -> None:
         ],
         check=True,
     )
-    context = import_ncu_report().load_report(str(report))
-    actions = [
-        context.range_by_idx(r).action_by_idx(a)
-        for r in range(context.num_ranges())
-        for a in range(context.range_by_idx(r).num_actions())
-    ]
-    if len(actions) != 2 * len(plan["launches"]):
-        raise SystemExit(f"{len(actions)} launches in the report, {2 * len(plan['launches'])} in the plan")
+    actions = _actions(report, 2 * len(plan["launches"]))
     for launch, pair in zip(plan["launches"], zip(actions[::2], actions[1::2])):
         for side, action in zip(SIDES, pair):
             launch[side]["hardware"] = totals_of(action, WAVEFRONTS, WAVEFRONT_KINDS)
             launch[side]["conflicts"] = totals_of(action, CONFLICTS, CONFLICT_KINDS)
     output.write_text(json.dumps(plan, indent=1))
     print(f"{output}: {len(plan['launches'])} launches")
+
+
+def _actions(report: Path, wanted: int) -> list[Any]:
+    """The launches of a report, of which there have to be so many."""
+    context = import_ncu_report().load_report(str(report))
+    actions = [
+        context.range_by_idx(r).action_by_idx(a)
+        for r in range(context.num_ranges())
+        for a in range(context.range_by_idx(r).num_actions())
+    ]
+    if len(actions) != wanted:
+        raise SystemExit(f"{len(actions)} launches in the report, {wanted} in the plan")
+    return actions
 
 
 def _plan(folder: Path) -> dict[str, Any]:

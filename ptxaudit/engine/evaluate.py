@@ -11,6 +11,7 @@ from functools import cache, partial
 from msgspec.structs import replace
 
 from ptxaudit.base.quiet import no_collection
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
@@ -61,18 +62,16 @@ def evaluate(
     facts: what is stated beside a launch. account: pays for it (None: one of the default budget); what is open when it
     is used up is unknown.
     """
-    accesses, listed, counted, hidden = _accesses(function, graph, machine, clustered(function, launch))
-    if not accesses and not hidden and (launch is None or not counted):
-        return KernelResult(tuple(listed.values()))
+    asked = _accesses(function, graph, machine, clustered(function, launch))
+    if not asked.accesses and not asked.hidden and (launch is None or not asked.counted):
+        return KernelResult(tuple(asked.listed.values()))
     account = account or Account.for_budget(DEFAULT_BUDGET)
     try:
-        if function.chooses:
-            run = partial(_evaluated, function, graph, launch, machine, facts, accesses, listed, counted, hidden)
-            return with_placements(function, graph, run, account)
-        return _evaluated(function, graph, launch, machine, facts, accesses, listed, counted, hidden, account)
+        run = partial(_evaluated, function, graph, launch, machine, facts, asked)
+        return with_placements(function, graph, run, account) if function.chooses else run(account)
     except Exhausted as spent:
-        late = {i: unfinished(i, spent) for i, first in _twins(function, accesses).items() if i == first}
-        return KernelResult(tuple(site for _, site in sorted((listed | late).items())))
+        late = {i: unfinished(i, spent) for i, first in _twins(function, asked.accesses).items() if i == first}
+        return KernelResult(tuple(site for _, site in sorted((asked.listed | late).items())))
 
 
 def not_begun(function: Function, spent: Exhausted) -> KernelResult:
@@ -90,30 +89,72 @@ def _reach(function: Function, graph: Graph, launch: Launch, facts: Facts) -> Re
     return Reach(graph, environment(function, launch, facts, three(launch.block)))
 
 
+class _Asked(Record):
+    """What is asked of a kernel. accesses: to be scored, by instruction; listed: answers of those that are not;
+    counted: of these, those whose requests are counted; hidden: those into which a call that is not modelled may lead,
+    known only where a run does not come to such a call."""
+
+    accesses: Accesses
+    listed: dict[int, SiteResult]
+    counted: Accesses
+    hidden: Accesses
+
+
 def _evaluated(
     function: Function,
     graph: Graph,
     launch: Launch | None,
     machine: Machine,
     facts: Facts,
-    accesses: Accesses,
-    listed: dict[int, SiteResult],
-    counted: Accesses,
-    hidden: Accesses,
+    asked: _Asked,
     account: Account,
     code: Tables = NO_TABLES,
 ) -> KernelResult:
     """code: where functions and tables of them are taken to be."""
-    listed = dict(listed)
-    every = accesses | hidden
-    simulated: dict[int, SiteResult] = {}
+    facts = _specified(function, graph, launch, machine, facts, account, code)
+    whole = None if launch is None or launch.grid is None or launch.block is None else launch
+    results, simulated = asked.listed, dict[int, SiteResult]()
+    if whole is not None:
+        simulated, of_run = _simulated(function, graph, whole, machine, facts, asked, account)
+        results = results | of_run
+    accesses, twins = asked.accesses, _twins(function, asked.accesses)
+    open_sites = {
+        i: a
+        for i, a in accesses.items()
+        if (i not in simulated or not _settled(simulated[i])) and not function.site(i).again
+    }
+    inferred: dict[int, SiteResult] = {}
+    supposed: tuple[str, ...] = ()
+    if open_sites:
+        from ptxaudit.engine.fixpoint.infer import infer  # where a run tells all, none of it is loaded
+
+        found = infer(function, graph, whole, launch, machine, facts, open_sites, twins, account)
+        inferred, supposed = found.sites, found.assumed
+    results = results | {
+        i: _either(simulated.get(i), inferred.get(i), _widest(machine, accesses[i], function.site(i)), facts.keep)
+        for i in accesses
+        if twins[i] == i
+    }
+    sites = tuple(results[i] for i in sorted(results))
+    return KernelResult(sites, supposed + _assumed(graph, facts, code, sites))
+
+
+def _specified(
+    function: Function,
+    graph: Graph,
+    launch: Launch | None,
+    machine: Machine,
+    facts: Facts,
+    account: Account,
+    code: Tables,
+) -> Facts:
+    """The facts, with those that the launch, the machine and the file tell."""
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
-    constants = Constants.of(code.initialised(function), symbols.constants)
     values, known = launch.buffer(function) if launch is not None else (b"", b"")
     origins = Origins(graph, values, known, account=account)
     facts = replace(
         facts,
-        constants=constants,
+        constants=Constants.of(code.initialised(function), symbols.constants),
         origins=origins,
         meanings=on_machine(machine.measurements.special),
         code=code.functions,
@@ -125,62 +166,59 @@ def _evaluated(
         pointed = (*launch.buffers, *symbols.variables.values())
         facts = replace(facts, counters=tickets.counters(graph, origins, pointed, variables))
     facts = replace(facts, memory=code.beside(facts.memory))
-    if launch is not None and (launch.grid is None or launch.block is None):
-        facts = replace(
-            facts,
-            block=facts.block or launch.block,
-            grid=facts.grid or launch.grid,
-            dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared,
-        )
-        specified: Launch | None = launch
-        launch = None
-    else:
-        specified = launch
-    if launch is not None:
-        from ptxaudit.engine.exec.runs import simulate  # where nothing is specified, none of it is loaded
+    if launch is None or launch.grid is not None and launch.block is not None:
+        return facts
+    return replace(
+        facts,
+        block=facts.block or launch.block,
+        grid=facts.grid or launch.grid,
+        dynamic_shared=launch.dynamic_shared if facts.dynamic_shared is None else facts.dynamic_shared,
+    )
 
-        simulated = simulate(function, graph, launch, machine, facts, every, _twins(function, every), account)
-        listed |= {i: simulated[i] for i in hidden if i in listed}
-        # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
-        issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
-        listed |= {
-            i: _issued(listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i]))
-            for i, run in issued.items()
-        }
-    twins = _twins(function, accesses)
-    open_sites = {
-        i: a
-        for i, a in accesses.items()
-        if (i not in simulated or not _settled(simulated[i]))
-        and (site := function.instructions[i].site) is not None
-        and not site.again
+
+def _simulated(
+    function: Function,
+    graph: Graph,
+    launch: Launch,
+    machine: Machine,
+    facts: Facts,
+    asked: _Asked,
+    account: Account,
+) -> tuple[dict[int, SiteResult], dict[int, SiteResult]]:
+    """(what a run says of the accesses, and of those that are listed)."""
+    from ptxaudit.engine.exec.runs import simulate  # where nothing is specified, none of it is loaded
+
+    every = asked.accesses | asked.hidden
+    found = simulate(function, graph, launch, machine, facts, every, _twins(function, every), account)
+    # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
+    counted = asked.counted
+    issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
+    return found, {i: found[i] for i in asked.hidden if i in asked.listed} | {
+        i: _issued(asked.listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i]))
+        for i, run in issued.items()
     }
-    inferred: dict[int, SiteResult] = {}
-    supposed: tuple[str, ...] = ()
-    if open_sites:
-        from ptxaudit.engine.fixpoint.infer import infer  # where a run tells all, none of it is loaded
 
-        found = infer(function, graph, launch, specified, machine, facts, open_sites, twins, account)
-        inferred, supposed = found.sites, found.assumed
-    results = dict(listed)
-    for i in accesses:
-        if twins[i] != i:
-            continue
-        if i in simulated and (_settled(simulated[i]) or i not in inferred):
-            results[i] = simulated[i]
-        elif i in simulated:
-            results[i] = _merge(simulated[i], inferred[i], _widest(machine, accesses[i], function.site(i)))
-            if facts.keep:
-                of_run = simulated[i].kept
-                results[i] = replace(results[i], kept=inferred[i].kept if of_run is None or of_run.missing else of_run)
-        else:
-            results[i] = inferred[i]
-    of_memory = facts.memory.sentences() if facts.memory is not None else ()
-    of_memory += () if facts.counters is None else facts.counters.sentences()
-    of_memory = tuple(dict.fromkeys(of_memory))
-    sites = tuple(results[i] for i in sorted(results))
-    of_lanes = _of_branches(sites) + _of_masks(graph, sites)
-    return KernelResult(sites, supposed + constants.sentences() + of_memory + code.sentences() + of_lanes)
+
+def _either(
+    simulated: SiteResult | None, inferred: SiteResult | None, widest: tuple[int, int], keep: bool
+) -> SiteResult:
+    """The answer of a run, of inference, or of both. widest: as of `_merge`; keep: with the requests."""
+    if simulated is None or inferred is None or _settled(simulated):
+        found = simulated or inferred
+        assert found is not None  # every access is asked of one of them
+        return found
+    both = _merge(simulated, inferred, widest)
+    if not keep:
+        return both
+    of_run = simulated.kept
+    return replace(both, kept=inferred.kept if of_run is None or of_run.missing else of_run)
+
+
+def _assumed(graph: Graph, facts: Facts, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """What the answers rest on, for the report, beside what inference takes for granted."""
+    told = [one for one in (facts.constants, facts.memory, facts.counters) if one is not None]
+    sentences = dict.fromkeys(sentence for one in told for sentence in one.sentences())
+    return (*sentences, *code.sentences(), *_of_branches(sites), *_of_masks(graph, sites))
 
 
 def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
@@ -199,58 +237,43 @@ def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
         return (MASKS,)
 
 
-def _accesses(
-    function: Function, graph: Graph, machine: Machine, in_clusters: bool
-) -> tuple[Accesses, dict[int, SiteResult], Accesses, Accesses]:
-    """({index: Access} to score, {index: SiteResult} of those that are only listed, {index: Access} of these, to be
-    counted, {index: Access} of those into which a call that is not modelled may lead: known only where a run does not
-    come to such a call)."""
-    accesses: Accesses = {}
-    counted: Accesses = {}
-    listed: dict[int, SiteResult] = {}
+def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: bool) -> _Asked:
+    """The accesses of a kernel, by what is asked of them. in_clusters: the launch has clusters of several blocks."""
+    asked = _Asked({}, {}, {}, {})
     called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
-    hidden: Accesses = {}
-    specified: set[Hashable] = set()  # of these, those that are listed
+    named: set[Hashable] = set()  # of these, those that are listed
     for i in graph.sites():
-        site = function.instructions[i].site
-        assert site is not None
-        if site.again and i - 1 not in accesses:  # of an access that is only listed
+        site = function.site(i)
+        if site.again and i - 1 not in asked.accesses:  # of an access that is only listed
             continue
         if graph.loose_jump is not None:
-            listed[i] = SiteResult(
-                i, Status.UNKNOWN, Reason(Kind.JUMP_NOT_RESOLVED, graph.loose_jump.index), evidence="by rule"
-            )
+            asked.listed[i] = _unscored(i, Reason(Kind.JUMP_NOT_RESOLVED, graph.loose_jump.index))
             continue
         concealed = (code := _code(function, i)) in called
-        if concealed and code not in specified and graph.loose_call is not None:
-            specified.add(code)
-            listed[i] = SiteResult(i, Status.UNKNOWN, Reason(Kind.HIDDEN, graph.loose_call.index), evidence="by rule")
+        if concealed and code not in named and graph.loose_call is not None:
+            named.add(code)
+            asked.listed[i] = _unscored(i, Reason(Kind.HIDDEN, graph.loose_call.index))
         if graph.block_of[i] not in graph.reachable and not concealed:
-            listed[i] = SiteResult(i, Status.UNREACHED, Reason(Kind.NO_PATH), evidence="by rule")
+            asked.listed[i] = _unscored(i, Reason(Kind.NO_PATH), Status.UNREACHED)
             continue
         if site.access is None:
             if not concealed:
-                listed[i] = SiteResult(
-                    i, Status.UNKNOWN, Reason(Kind.NO_RULE, i, (site.opcode, site.no_rule)), evidence="by rule"
-                )
+                asked.listed[i] = _unscored(i, Reason(Kind.NO_RULE, i, (site.opcode, site.no_rule)))
             continue
         access = _in_cluster(site.access) if in_clusters and site.of == "shared" else site.access
         said = site.unscored or machine.refusal(access)
-        if concealed:
-            if not said:
-                hidden[i] = access
-        elif said:
-            listed[i] = _charged(
-                SiteResult(i, Status.UNKNOWN, Reason(Kind.NOT_SCORED, i, (said,)), evidence="by rule"),
-                site,
-                access,
-                machine,
-            )
+        if not said:
+            (asked.hidden if concealed else asked.accesses)[i] = access
+        elif not concealed:
+            asked.listed[i] = _charged(_unscored(i, Reason(Kind.NOT_SCORED, i, (said,))), site, access, machine)
             if access.unscored and site.space == site.of == "shared" and not _waits(function.instructions[i]):
-                counted[i] = access
-        else:
-            accesses[i] = access
-    return accesses, listed, counted, hidden
+                asked.counted[i] = access
+    return asked
+
+
+def _unscored(index: int, why: Reason, status: Status = Status.UNKNOWN) -> SiteResult:
+    """An access without a figure, and why."""
+    return SiteResult(index, status, why, evidence="by rule")
 
 
 @cache
@@ -357,63 +380,64 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
     if inferred.status == Status.UNREACHED:  # whatever the run did not know
         return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
     if inferred.reason is not None and inferred.reason.kind in (Kind.NEVER_SHARED, Kind.NEVER_THERE):
-        counted = simulated.requests is not None and simulated.active_requests is not None
-        return replace(
-            inferred,
-            status=Status.EXACT if counted else Status.INVARIANT,
-            requests=simulated.requests,
-            meeting_assumed=simulated.meeting_assumed,
-            active_requests=simulated.active_requests,
-            wavefronts=0,
-            ideal=0,
-            excess=0,
-            bounds=(0, 0),
-        )
+        return _never(simulated, inferred)
+    with_formula = replace(simulated, formula=inferred.formula, unaligned=inferred.unaligned)
     if simulated.status == Status.INVARIANT:
-        return replace(simulated, formula=inferred.formula, unaligned=inferred.unaligned)
+        return with_formula
     if simulated.requests is not None:
-        if inferred.status == Status.INVARIANT and simulated.line_class_max is None:
-            return replace(
-                simulated,
-                status=Status.INVARIANT,
-                per_request=inferred.per_request,
-                ideal_per_request=inferred.ideal_per_request,
-                ways=inferred.ways,
-                patterns=tuple(replace(pattern, count=0) for pattern in inferred.patterns),
-                formula=inferred.formula,
-                unaligned=inferred.unaligned,
-            ).counted()
-        if inferred.per_request is not None and inferred.status != Status.UNKNOWN:
-            active = simulated.active_requests
-            low = 0 if active is None else inferred.per_request[0] * active
-            high = inferred.per_request[1] * (simulated.requests if active is None else active)
-            if simulated.bounds is not None:
-                low, high = max(low, simulated.bounds[0]), min(high, simulated.bounds[1])
-            few, many = simulated.per_request or inferred.per_request
-            return replace(
-                simulated,
-                bounds=(low, high),
-                per_request=(max(few, inferred.per_request[0]), min(many, inferred.per_request[1])),
-                ideal_per_request=inferred.ideal_per_request,
-                formula=inferred.formula,
-                unaligned=inferred.unaligned,
-            )
-        return replace(simulated, formula=inferred.formula, unaligned=inferred.unaligned)
+        return _costing(with_formula, simulated.requests, inferred)
     if inferred.status == Status.UNKNOWN:
         if simulated.status == Status.DATA_DEPENDENT:
-            return replace(
-                simulated,
-                reason=several(simulated.reason, inferred.reason),
-                per_request=widest,
-                formula=inferred.formula,
-                unaligned=inferred.unaligned,
-            )
+            return replace(with_formula, reason=several(simulated.reason, inferred.reason), per_request=widest)
         return replace(inferred, reason=several(simulated.reason, inferred.reason))
     each = inferred.per_request
     if inferred.status == Status.INVARIANT and simulated.reason is not None and each is not None:
         return replace(inferred, reason=several(_how_often(simulated.reason, each[0]), inferred.reason))
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))
+
+
+def _never(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
+    """No address goes to the memory that is looked at, however often the access is made."""
+    counted = simulated.requests is not None and simulated.active_requests is not None
+    return replace(
+        inferred,
+        status=Status.EXACT if counted else Status.INVARIANT,
+        requests=simulated.requests,
+        meeting_assumed=simulated.meeting_assumed,
+        active_requests=simulated.active_requests,
+        wavefronts=0,
+        ideal=0,
+        excess=0,
+        bounds=(0, 0),
+    )
+
+
+def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteResult:
+    """Requests that a run has counted, each of which costs what inference says."""
+    if inferred.status == Status.INVARIANT and counted.line_class_max is None:
+        return replace(
+            counted,
+            status=Status.INVARIANT,
+            per_request=inferred.per_request,
+            ideal_per_request=inferred.ideal_per_request,
+            ways=inferred.ways,
+            patterns=tuple(replace(pattern, count=0) for pattern in inferred.patterns),
+        ).counted()
+    if inferred.per_request is None or inferred.status == Status.UNKNOWN:
+        return counted
+    active = counted.active_requests
+    low = 0 if active is None else inferred.per_request[0] * active
+    high = inferred.per_request[1] * (requests if active is None else active)
+    if counted.bounds is not None:
+        low, high = max(low, counted.bounds[0]), min(high, counted.bounds[1])
+    few, many = counted.per_request or inferred.per_request
+    return replace(
+        counted,
+        bounds=(low, high),
+        per_request=(max(few, inferred.per_request[0]), min(many, inferred.per_request[1])),
+        ideal_per_request=inferred.ideal_per_request,
+    )
 
 
 def _how_often(reason: Reason, cost: int) -> Reason:

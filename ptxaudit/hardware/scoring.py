@@ -93,14 +93,8 @@ def score_request(
     range. Raises InputError for anything that is not a request: unknown names, misaligned or negative addresses, …
     """
     model, access = _chosen(opcode, arch, machine, operand)
-    row = _integers(addresses, "addresses")
-    if row.shape != (model.lanes,):
-        raise InputError(
-            f"{row.size if row.ndim == 1 else 'nested'} addresses for {model.lanes} lanes of {model.name}",
-            f"give {model.lanes} addresses, those of inactive lanes too",
-        )
+    row = _row(addresses, model)
     on = _mask_row(active, model.lanes, "active mask")
-    row = row[None, :]
     _check_range(row, on, "address", ADDRESS_BITS)
     from_row = None if sources is None else _sources(access, sources, row.shape, on)
     zeros = (
@@ -116,38 +110,30 @@ def score_request(
         k, k_low = scores.lines.item(), scores.lines_low.item()
         if k_low != k:
             note = f"k is {k_low} to {k}: which lanes write zeros is not specified, and those count for no line"
-        elif zeros is not None and (
-            stored := score(model, classify(f"st.shared.b{8 * (access.width or 0)}"), row, on & zeros).low.item()
-        ):
-            note = (
-                f"the zeros are stored apart: {stored} wavefront{'' if stored == 1 else 's'}, which a counter does see"
-            )
-        return Score(
-            None,
-            None,
-            None,
-            None,
-            scores.evidence,
-            k if k_low == k else None,
-            scores.lines_ideal.item(),
-            model.name,
-            access,
-            note,
-            request,
+        elif zeros is not None:
+            note = _of_zeros(model, access, row, on & zeros) or note
+        ks = k if k_low == k else None, scores.lines_ideal.item()
+        return Score(None, None, None, None, scores.evidence, *ks, model.name, access, note, request)
+    exact, shown_ways = low if low == high else None, None if ways < 0 else ways
+    return Score(exact, (low, high), ideal, shown_ways, scores.evidence, None, None, model.name, access, note, request)
+
+
+def _row(addresses: Numbers, model: Machine) -> np.ndarray:
+    """(1, lanes): the addresses of one request."""
+    row = _integers(addresses, "addresses")
+    if row.shape != (model.lanes,):
+        raise InputError(
+            f"{row.size if row.ndim == 1 else 'nested'} addresses for {model.lanes} lanes of {model.name}",
+            f"give {model.lanes} addresses, those of inactive lanes too",
         )
-    return Score(
-        low if low == high else None,
-        (low, high),
-        ideal,
-        None if ways < 0 else ways,
-        scores.evidence,
-        None,
-        None,
-        model.name,
-        access,
-        note,
-        request,
-    )
+    return row[None, :]
+
+
+def _of_zeros(model: Machine, access: Access, row: np.ndarray, zeros: np.ndarray) -> str:
+    """What is to be said of the zeros that a copy writes whose cost no counter sees; "" where there are none."""
+    stored = score(model, classify(f"st.shared.b{8 * (access.width or 0)}"), row, zeros).low.item()
+    wavefronts = f"{stored} wavefront{'' if stored == 1 else 's'}"
+    return f"the zeros are stored apart: {wavefronts}, which a counter does see" if stored else ""
 
 
 def score_requests(

@@ -53,74 +53,104 @@ def _linked(module: Module, kernel: Function, account: Account) -> Function:
         return kernel
     if any(control.targets for control in calls):
         return unshare(kernel, account)
-    cycle = _cycles(module, kernel)
-    out: list[Instruction] = []
-    origin: list[tuple[str, int]] = []
-    shared: dict[str, tuple[int, str]] = {}  # callee -> (first instruction, prefix) of the shared copy
-    variables = {(v.space, v.name): v for v in kernel.variables}
-    work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]  # function, prefix, index of its call
-    planned = 0  # instructions of callees that are copied or will be
-    while work:
-        function, prefix, call_at = work.pop()
-        if call_at is not None:
-            out[call_at] = _calling(out[call_at], len(out))
-        for v in function.variables:
-            variables.setdefault((v.space, v.name), v)
-        account.spend(INSTRUCTION * len(function.instructions), COPYING)
-        copy = _Copy(prefix, _numbering(function, module, len(out)))
-        for instruction in function.instructions:
-            callee = _followed(instruction, module)
-            control = copy.control(instruction.control)
-            ops = copy.ops(instruction.ops)
-            landing: tuple[Op, ...] = ()
-            if callee is not None:
-                if callee.name not in cycle and planned < COPIED or callee.name not in shared:
-                    inner = f"{callee.name}#{len(out)}/"
-                    work.append((callee, inner, len(out)))
-                    if planned >= COPIED or callee.name in cycle:
-                        shared[callee.name] = (len(out), inner)
-                    planned += len(callee.instructions)
-                else:
-                    call_at, inner = shared[callee.name]
-                    work.append((replace(callee, instructions=()), inner, None))
-                    assert control is not None  # a call
-                    control = replace(control, callee=f"={call_at}")
-                ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, inner)
-                if cycle.get(callee.name, -1) == cycle.get(function.name):
-                    ops, landing = frames.kept(
-                        ops, landing, [copy.operand(r) for r in frames.registers(function)], len(out)
-                    )
-            out.append(
-                Instruction(
-                    len(out),
-                    instruction.place,
-                    instruction.opcode,
-                    instruction.text,
-                    copy.guard(instruction.guard),
-                    ops,
-                    control,
-                    copy.site(instruction.site),
-                    instruction.source,
-                )
+    return _Linking(module, kernel, account).linked()
+
+
+class _Linking:
+    """A kernel while its callees are put behind it. out: the instructions so far; origin: of each, where it comes from;
+    shared: callee -> (first instruction, prefix) of the copy that several calls share; work: (function, prefix, index
+    of its call) of what is to be copied yet; planned: instructions of callees that are copied or will be."""
+
+    def __init__(self, module: Module, kernel: Function, account: Account):
+        self.module, self.kernel, self.account = module, kernel, account
+        self.cycle = _cycles(module, kernel)
+        self.out: list[Instruction] = []
+        self.origin: list[tuple[str, int]] = []
+        self.shared: dict[str, tuple[int, str]] = {}
+        self.variables = {(v.space, v.name): v for v in kernel.variables}
+        self.work: list[tuple[Function, str, int | None]] = [(kernel, "", None)]
+        self.planned = 0
+
+    def linked(self) -> Function:
+        """The kernel with all that it calls."""
+        while self.work:
+            function, prefix, call_at = self.work.pop()
+            if call_at is not None:
+                self.out[call_at] = _calling(self.out[call_at], len(self.out))
+            for v in function.variables:
+                self.variables.setdefault((v.space, v.name), v)
+            self.account.spend(INSTRUCTION * len(function.instructions), COPYING)
+            copy = _Copy(prefix, _numbering(function, self.module, len(self.out)))
+            for instruction in function.instructions:
+                self._copied(copy, function, instruction)
+        self._to_shared_copies()
+        self._with_hidden()
+        instructions, variables = tuple(self.out), tuple(self.variables.values())
+        return replace(self.kernel, instructions=instructions, variables=variables, origin=tuple(self.origin))
+
+    def _copied(self, copy: _Copy, function: Function, instruction: Instruction) -> None:
+        """One instruction; behind a call also where its results are taken over."""
+        callee, at = _followed(instruction, self.module), len(self.out)
+        control, ops = copy.control(instruction.control), copy.ops(instruction.ops)
+        landing: tuple[Op, ...] = ()
+        if callee is not None:
+            prefix, control = self._called(callee, control)
+            ops, landing = _passing(next((op for op in ops if op.name == "call"), None), callee, prefix)
+            if self.cycle.get(callee.name, -1) == self.cycle.get(function.name):
+                ops, landing = frames.kept(ops, landing, [copy.operand(r) for r in frames.registers(function)], at)
+        self.out.append(
+            Instruction(
+                at,
+                instruction.place,
+                instruction.opcode,
+                instruction.text,
+                copy.guard(instruction.guard),
+                ops,
+                control,
+                copy.site(instruction.site),
+                instruction.source,
             )
-            origin.append(function.origin_of(instruction.index))
-            if callee is not None:
-                out.append(replace(instruction, index=len(out), ops=landing, control=None, site=None, guard=None))
-                origin.append(origin[-1])
-    for at, instruction in enumerate(out):  # calls of a shared copy go where its first call goes
-        c = instruction.control
-        if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
-            first = out[int(c.callee[1:])].control
-            assert first is not None
-            out[at] = replace(instruction, control=replace(c, targets=first.targets, callee=first.callee))
-    for name in entered(module, [i for i in out if is_unresolved(i.control)]):
-        function = module.functions[name]
-        if any(i.site is not None for i in function.instructions):
-            account.spend(INSTRUCTION * len(function.instructions), COPYING)
-            out += _beside(function, len(out))
-            origin += [function.origin_of(i.index) for i in function.instructions]
-            variables |= {(v.space, v.name): v for v in function.variables if (v.space, v.name) not in variables}
-    return replace(kernel, instructions=tuple(out), variables=tuple(variables.values()), origin=tuple(origin))
+        )
+        self.origin.append(function.origin_of(instruction.index))
+        if callee is not None:
+            self.out.append(replace(instruction, index=at + 1, ops=landing, control=None, site=None, guard=None))
+            self.origin.append(self.origin[-1])
+
+    def _called(self, callee: Function, control: Control | None) -> tuple[str, Control | None]:
+        """(prefix of the copy that a call enters, the call's control): a copy of its own, while these are few."""
+        at = len(self.out)
+        own = callee.name not in self.cycle and self.planned < COPIED
+        if own or callee.name not in self.shared:
+            prefix = f"{callee.name}#{at}/"
+            self.work.append((callee, prefix, at))
+            if not own:
+                self.shared[callee.name] = (at, prefix)
+            self.planned += len(callee.instructions)
+            return prefix, control
+        first, prefix = self.shared[callee.name]
+        self.work.append((replace(callee, instructions=()), prefix, None))
+        assert control is not None  # a call
+        return prefix, replace(control, callee=f"={first}")
+
+    def _to_shared_copies(self) -> None:
+        """Calls of a shared copy go where its first call goes."""
+        for at, instruction in enumerate(self.out):
+            c = instruction.control
+            if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
+                first = self.out[int(c.callee[1:])].control
+                assert first is not None
+                self.out[at] = replace(instruction, control=replace(c, targets=first.targets, callee=first.callee))
+
+    def _with_hidden(self) -> None:
+        """The functions with accesses that a call may enter of which it is not known which one it enters."""
+        for name in entered(self.module, [i for i in self.out if is_unresolved(i.control)]):
+            function = self.module.functions[name]
+            if any(i.site is not None for i in function.instructions):
+                self.account.spend(INSTRUCTION * len(function.instructions), COPYING)
+                self.out += _beside(function, len(self.out))
+                self.origin += [function.origin_of(i.index) for i in function.instructions]
+                for v in function.variables:
+                    self.variables.setdefault((v.space, v.name), v)
 
 
 def _beside(function: Function, start: int) -> list[Instruction]:

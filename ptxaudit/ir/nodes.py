@@ -344,7 +344,7 @@ class Routine(Record):
     end: int
 
 
-class Function(Record):
+class Function(Record, dict=True):
     """A kernel or a device function that is called.
 
     isa: for what is written to be read: the stages behind ask for these, which the lifters state.

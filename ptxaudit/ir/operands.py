@@ -7,7 +7,7 @@ st.local [r3], r1             reads r3, r1; writes local memory
 from __future__ import annotations
 
 from ptxaudit.base.records import Record
-from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Guard, Instruction, Op, Reg, Site
+from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Guard, Instruction, Op, Reg, Site
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
 SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may touch shared memory
@@ -130,3 +130,27 @@ def control_reads(instruction: Instruction) -> list[Reg]:
     if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync", "part"):
         regs.append(control.selector)
     return regs
+
+
+def within_instructions(function: Function) -> frozenset[str]:
+    """The registers of which no instruction reads more than it has written itself, in all lanes: temporaries."""
+    found: frozenset[str] | None = function.__dict__.get("within_instructions")
+    if found is None:
+        found = function.__dict__["within_instructions"] = _temporaries(function)
+    return found
+
+
+def _temporaries(function: Function) -> frozenset[str]:
+    every: set[str] = set()
+    entering: set[str] = set()
+    for instruction in function.instructions:
+        written: set[str] = set()
+        for op in instruction.ops:
+            entering.update(r.name for r in sources_of(op) if r.name not in written)
+            names = [d.name for d in op.dst if d is not None]
+            every.update(names)
+            if op.guard is None:
+                written.update(names)
+        late = site_reads(instruction) + guard_reads(instruction) + control_reads(instruction)
+        entering.update(r.name for r in late if r.name not in written)
+    return frozenset(every - entering)

@@ -173,6 +173,8 @@ def compare(kernel: Kernel, profile: Profile) -> Comparison:
 
 # --- global memory ------------------------------------------------------------------------------
 
+SECTORS_OF_A_TAG = 4  # a tag is of a line of 128 bytes
+
 
 def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
     """Requests and sectors of an access to global memory against the per-instruction metric, which is right there
@@ -191,6 +193,8 @@ def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
         return Row(Verdict.OPEN if requests is None else Verdict.REQUESTS, site, counted, site.reason)
     low, high = bounds
     if not low <= counted.sectors <= high:
+        if counted.tag_requests is not None and counted.sectors > SECTORS_OF_A_TAG * counted.tag_requests:
+            return Row(Verdict.DISPUTED, site, counted, _more_than_tags(counted))
         ours = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         return Row(Verdict.DIFFERS, site, counted, f"{ours} sectors in the report, {counted.sectors:,} counted")
     if None not in (site.tag_requests, counted.tag_requests) and site.tag_requests != counted.tag_requests:
@@ -201,6 +205,13 @@ def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
             f"{site.tag_requests:,} tag requests in the report, {counted.tag_requests:,} counted",
         )
     return Row(Verdict.EQUAL if low == high and requests is not None else Verdict.WITHIN, site, counted)
+
+
+def _more_than_tags(counted: Counted) -> str:
+    return (
+        f"the profiler's figures contradict each other: {counted.sectors:,} sectors, and {counted.tag_requests:,} tag"
+        f" requests for a line of {SECTORS_OF_A_TAG} sectors each"
+    )
 
 
 def _memory_dict(row: Row) -> dict[str, Any]:

@@ -223,26 +223,14 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
     for defined in itertools.product(*(axis.values for axis in define_axes)):
         chosen = {axis.name: value for axis, value in zip(define_axes, defined)}
         mine = [at for at, point in enumerate(points) if all(point[name] == value for name, value in chosen.items())]
-        launches = []
-        for base_number, base in enumerate(bases):
-            for at in mine:
-                try:
-                    launches.append(_varied(base, launch_axes, points[at], (base_number, at)))
-                except InputError as error:
-                    refused[base_number, at] = error
+        launches = _launches(bases, launch_axes, {at: points[at] for at in mine}, refused)
         macros = tuple(f"{axis.key}={value}" for axis, value in zip(define_axes, defined))
-        with_macros = replace(options, launches=tuple(launches), defines=options.defines + macros)
+        with_macros = replace(options, launches=launches, defines=options.defines + macros)
         part = Part()
         parts.append(part)
         if not launches:
             continue
-        for examined in examine(inputs, with_macros, part, progress):
-            entry, label = examined.entry, examined.launch.label if examined.launch else None
-            if label is None:  # of no launch in the file
-                continue
-            base_number, at = label
-            group = groups.setdefault((entry.input, entry.name, entry.isa, entry.arch, base_number), _Group(entry, {}))
-            group.points[at] = _point(points[at], entry)
+        _examine(inputs, with_macros, part, progress, points, groups)
         if define_axes:
             part.problems += [_not_compiled(entry) for entry in part.inputs if entry.kind != "cuda"]
         if not part.failed:
@@ -259,6 +247,42 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
         tuple(_swept(key[-1], group, points, refused) for key, group in groups.items()),
         tuple(dict.fromkeys(problem for part in parts for problem in part.problems)),
     )
+
+
+def _launches(
+    bases: Sequence[Launch],
+    axes: Sequence[Axis],
+    points: Mapping[int, dict[str, Any]],
+    refused: dict[tuple[int, int], InputError],
+) -> tuple[Launch, ...]:
+    """Each base launch at each point, labelled (base, point). refused: takes what is wrong with those that are
+    impossible."""
+    launches = []
+    for base_number, base in enumerate(bases):
+        for at, point in points.items():
+            try:
+                launches.append(_varied(base, axes, point, (base_number, at)))
+            except InputError as error:
+                refused[base_number, at] = error
+    return tuple(launches)
+
+
+def _examine(
+    inputs: Sequence[Any],
+    options: Options,
+    part: Part,
+    progress: Progress,
+    points: Sequence[dict[str, Any]],
+    groups: dict[tuple[Any, ...], _Group],
+) -> None:
+    """Puts the figures of each launch to its point of its group."""
+    for examined in examine(inputs, options, part, progress):
+        entry, label = examined.entry, examined.launch.label if examined.launch else None
+        if label is None:  # of no launch in the file
+            continue
+        base_number, at = label
+        group = groups.setdefault((entry.input, entry.name, entry.isa, entry.arch, base_number), _Group(entry, {}))
+        group.points[at] = _point(points[at], entry)
 
 
 def _not_compiled(entry: Input) -> Problem:

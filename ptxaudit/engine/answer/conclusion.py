@@ -13,8 +13,9 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
-from ptxaudit.engine.answer.record import SiteRecord, rule_range
+from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import Case, SiteResult
+from ptxaudit.engine.answer.scoring import rule_range
 from ptxaudit.engine.answer.shape import Shape
 from ptxaudit.engine.domain.value import Uniform
 from ptxaudit.engine.memory.environment import LANES
@@ -24,6 +25,8 @@ from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 OWN_FORMULA = "each site's own"
+
+Answer = Callable[..., SiteResult]  # SiteResult, its first fields given
 
 
 @dataclass
@@ -144,27 +147,9 @@ def _widest_ideal(machine: Machine, access: Access) -> int:
 def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, found: Found) -> SiteResult:
     """The strongest that can be said of a site with these requests, each case where the ones before it do not hold."""
     first, main = next(iter(found.ranges.items()))
-    record = found.record
-    shown = record.patterns() if record is not None else ()
     one_lane = banks.bounds(machine, access, 1, 1)[0]
     groups = tuple(found.ranges) if shapes.decides else (first,)
-    without = {group for group, _ in found.bounded}
-    ideals = (
-        None
-        if without.intersection(groups)
-        else _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None, shapes)
-    )
-    if ideals is not None and found.wrapped is not None:
-        ideals = min(ideals[0], one_lane), max(ideals[1], _widest_ideal(machine, access))
-    answer = partial(
-        SiteResult,
-        index,
-        formula=OWN_FORMULA,
-        patterns=shown,
-        distinct=len(record.scored) if record is not None else 0,
-        ideal_per_request=ideals,
-        evidence=record.evidence if record is not None else machine.evidence(access),
-    )
+    answer = _answering(index, access, machine, shapes, found, groups)
     if found.uncounted:
         return _of_lines(answer, groups, shapes.decides, found)
     low, high = main.wavefronts
@@ -182,6 +167,7 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
         return answer(
             Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole, found)
         )
+    masks = _mask_reason(found.inexact) if found.inexact else None
     if found.wrapped is None and whole[0] == whole[1] and not found.reasons and not found.unknowns:
         note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
         return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
@@ -191,32 +177,70 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
         or any(p != found.patterns[first] for p in found.patterns.values())
     ):
         table = tuple(Case(name, *r.wavefronts, r.ideal_high) for name, r in found.ranges.items())
-        reason = several(Reason(Kind.BY_SHAPE), *found.reasons, _mask_reason(found.inexact) if found.inexact else None)
+        reason = several(Reason(Kind.BY_SHAPE), *found.reasons, masks)
         return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole, found))
+    return _by_lanes(answer, access, machine, (low, high), whole, shapes, found)
+
+
+def _answering(
+    index: int, access: Access, machine: Machine, shapes: Shapes, found: Found, groups: tuple[str, ...]
+) -> partial[SiteResult]:
+    """An answer, but for its status and the wavefronts of a request."""
+    record = found.record
+    one_lane = banks.bounds(machine, access, 1, 1)[0]
+    ideals = None
+    if not {group for group, _ in found.bounded}.intersection(groups):
+        ideals = _ideals([found.ranges[g] for g in groups], one_lane if found.inexact else None, shapes)
+    if ideals is not None and found.wrapped is not None:
+        ideals = min(ideals[0], one_lane), max(ideals[1], _widest_ideal(machine, access))
+    return partial(
+        SiteResult,
+        index,
+        formula=OWN_FORMULA,
+        patterns=record.patterns() if record is not None else (),
+        distinct=len(record.scored) if record is not None else 0,
+        ideal_per_request=ideals,
+        evidence=record.evidence if record is not None else machine.evidence(access),
+    )
+
+
+def _by_lanes(
+    answer: Answer,
+    access: Access,
+    machine: Machine,
+    each: tuple[int, int],
+    whole: tuple[int, int],
+    shapes: Shapes,
+    found: Found,
+) -> SiteResult:
+    """A range by which lanes take part, or by what no case tells apart. each: wavefronts of a request of the block that
+    is named first; whole: of any."""
+    main = next(iter(found.ranges.values()))
+    masks = _mask_reason(found.inexact) if found.inexact else None
+    all_do = Case("all lanes that can take part do", *main.wavefronts, main.ideal_high)
+    fewer = Case("fewer lanes do", *each, None)
     if found.wrapped is not None:
-        near = [Case("all lanes that can take part do", *main.wavefronts, main.ideal_high)]
-        if found.inexact:
-            near.append(Case("fewer lanes do", low, high, None))
-        reason = several(*found.reasons, _mask_reason(found.inexact) if found.inexact else None)
-        return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(near, whole, found))
-    if low == high and not found.reasons and not found.unknowns and not found.inexact:
+        near = [all_do, fewer] if found.inexact else [all_do]
+        return answer(
+            Status.CONDITIONAL,
+            several(*found.reasons, masks),
+            per_request=whole,
+            conditions=shapes.rest(near, whole, found),
+        )
+    if found.inexact:
+        data = any(d.data for d in found.inexact)
+        return answer(
+            Status.DATA_DEPENDENT if data else Status.CONDITIONAL,
+            masks,
+            per_request=whole,
+            conditions=shapes.rest((all_do, fewer), whole, found),
+        )
+    if each[0] == each[1] and not found.reasons and not found.unknowns:
         cases = (
             Case("all lanes of a warp exist", *main.wavefronts, main.ideal_high),
             Case("the block's last warp has fewer", *whole, None),
         )
         return answer(Status.CONDITIONAL, Reason(Kind.BY_LAST_WARP), per_request=whole, conditions=cases)
-    if found.inexact:
-        data = any(d.data for d in found.inexact)
-        cases = (
-            Case("all lanes that can take part do", *main.wavefronts, main.ideal_high),
-            Case("fewer lanes do", low, high, None),
-        )
-        return answer(
-            Status.DATA_DEPENDENT if data else Status.CONDITIONAL,
-            _mask_reason(found.inexact),
-            per_request=whole,
-            conditions=shapes.rest(cases, whole, found),
-        )
     reason = _dependence(found) or rule_range(machine, access) or Reason(Kind.REQUESTS_DIFFER)
     return answer(Status.BOUNDED, reason, per_request=whole, ways=_ways(found))
 

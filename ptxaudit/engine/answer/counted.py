@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.observe import never_there
-from ptxaudit.engine.answer.record import SiteRecord, rule_range
+from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.engine.answer.scoring import rule_range
 from ptxaudit.engine.answer.totals import Totals
 from ptxaudit.ir.reasons import Kind, Reason, several
 

@@ -108,38 +108,9 @@ class Conclusions:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         here = [s for s in seen if s.observation.lanes.any() or not s.observation.mask.any()]
-        never = bool(seen) and all(s.observation.located is not None and s.observation.located.never for s in seen)
-        if seen and not here and (never or not shape.decides):
-            return SiteResult(
-                index,
-                Status.INVARIANT,
-                never_there(access),
-                per_request=(0, 0),
-                ideal_per_request=(0, 0),
-                ways=0,
-                evidence=machine.evidence(access),
-            )
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
-        if shape.decides and not taking_part:  # the shapes that are tried do not stand for all others
-            return SiteResult(
-                index,
-                Status.CONDITIONAL,
-                Reason(Kind.NO_SHAPE_REACHES),
-                per_request=(0, banks.bounds(machine, access, 1, LANES)[1]),
-                evidence=machine.evidence(access),
-                conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),),
-            )
-        if not here:
-            return SiteResult(index, Status.UNREACHED, Reason(Kind.NO_LANE), evidence=machine.evidence(access))
         if not taking_part:
-            return SiteResult(
-                index,
-                Status.INVARIANT,
-                Reason(Kind.NO_LANE_TAKES_PART),
-                per_request=(0, 0),
-                ideal_per_request=(0, 0),
-                evidence="by rule",
-            )
+            return _by_nobody(index, access, machine, seen, here, shape)
         asked, exact = [], True
         for s in taking_part:
             exact = exact and s.observation.exact
@@ -226,6 +197,31 @@ class Conclusions:
         if undecided is not None and request.record.faults:
             return Bounds(undecided, Status.UNKNOWN, *banks.bounds(self.machine, access, 1, lanes.most))
         return request
+
+
+def _by_nobody(
+    index: int, access: Access, machine: Machine, seen: list[Seen], here: list[Seen], shape: Shape
+) -> SiteResult:
+    """The answer where no lane takes part. here: what was seen in rows where a lane might, or where nothing is there to
+    take part."""
+    evidence = machine.evidence(access)
+    never = bool(seen) and all(s.observation.located is not None and s.observation.located.never for s in seen)
+    if seen and not here and (never or not shape.decides):
+        answer = SiteResult(index, Status.INVARIANT, never_there(access), per_request=(0, 0), ideal_per_request=(0, 0))
+        return replace(answer, ways=0, evidence=evidence)
+    if shape.decides:  # the shapes that are tried do not stand for all others
+        return SiteResult(
+            index,
+            Status.CONDITIONAL,
+            Reason(Kind.NO_SHAPE_REACHES),
+            per_request=(0, banks.bounds(machine, access, 1, LANES)[1]),
+            evidence=evidence,
+            conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),),
+        )
+    if not here:
+        return SiteResult(index, Status.UNREACHED, Reason(Kind.NO_LANE), evidence=evidence)
+    reason = Reason(Kind.NO_LANE_TAKES_PART)
+    return SiteResult(index, Status.INVARIANT, reason, per_request=(0, 0), ideal_per_request=(0, 0))
 
 
 class _Lanes:

@@ -6,7 +6,7 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -15,19 +15,17 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.errors import InputError
-from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.base.work import elements
 from ptxaudit.engine.answer.footprint import FARTHEST, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
-from ptxaudit.engine.answer.result import Case, Pattern, ranges
-from ptxaudit.engine.answer.totals import EVIDENCE, Scores, Totals
+from ptxaudit.engine.answer.result import Pattern
+from ptxaudit.engine.answer.scoring import SCORING, Scoring
+from ptxaudit.engine.answer.totals import EVIDENCE, Totals
 from ptxaudit.hardware import banks
-from ptxaudit.hardware.machine_model import Machine
-from ptxaudit.hardware.memory import sectors
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 4096  # distinct request groups kept before they are scored
-SCORING = "scoring requests"
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
 FLUSHED = 4  # steps of keeping one request that was scored
 
@@ -37,19 +35,28 @@ def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
     return (low, high) if each is None else (min(each[0], low), max(each[1], high))
 
 
-def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
-    """Why a machine's rule gives a range for requests of an access; None where it does not."""
-    said = machine.why_range(access)
-    return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
+@dataclass(slots=True)
+class _Entry:
+    """Requests of one issue that are to be scored. addresses, active, sources, filled: (n, lanes), as of
+    `SiteRecord.add`, less a multiple of the shift; step: what the base is a multiple of; weights: (n,) how often;
+    by_trip: trip -> (n,) how often in it; seen: (warps, trips) of each time.
+    """
+
+    addresses: np.ndarray
+    active: np.ndarray
+    sources: np.ndarray | None
+    filled: np.ndarray | None
+    step: int
+    line: int
+    weights: np.ndarray
+    by_trip: dict[int, np.ndarray] = field(default_factory=dict)
+    seen: list[tuple[np.ndarray, np.ndarray | None]] = field(default_factory=list)
 
 
 @dataclass
-class SiteRecord:
+class SiteRecord(Scoring):
     """All requests of one site. weights are numbers of blocks."""
 
-    machine: Machine
-    access: banks.Access
-    account: Account  # pays for the scoring; Exhausted where it cannot
     requests: int = 0
     active_requests: int = 0
     elsewhere: int = 0  # issues of a generic access to other memory
@@ -64,16 +71,11 @@ class SiteRecord:
     unknown_each: tuple[int, int] | None = None  # the range of one of them
     some_each: tuple[int, int] | None = None  # the range of one of them in which a lane takes part
     ideal_each: tuple[int, int] | None = None  # … of its ideal
-    pending: dict[tuple[Any, ...], list[Any]] = field(default_factory=dict)
+    pending: dict[tuple[Any, ...], _Entry] = field(default_factory=dict)
     scored: dict[tuple[bytes | None, ...], list[Any]] = field(
         default_factory=dict
     )  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
-    residues: dict[int, list[int]] = field(
-        default_factory=dict
-    )  # base modulo the shift -> [low, high, ideal] of a request
     meeting_assumed: bool = False  # PTX: counted as one where lanes are taken to have met again
-    loose: Reason | None = None  # why a range remains although the addresses are known up to a shift
-    evidence: str = ""  # the machine's for this access; "by rule" as soon as one request is
     trips: list[list[int]] = field(default_factory=list)  # trip -> [requests, {key: weights}]
     many_trips: bool = False
     lanes: int = 0  # active ones of all requests, of global and local memory
@@ -81,9 +83,6 @@ class SiteRecord:
     seen: bool = False  # the warps and trips of each distinct request are asked for, too
     _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None
-
-    def __post_init__(self) -> None:
-        self.evidence = self.machine.evidence(self.access)
 
     def add(
         self,
@@ -136,6 +135,30 @@ class SiteRecord:
         if not len(weights):
             return
         self.account.spend(elements(footprint.size), SCORING)
+        entry = self._entry(issue, footprint, offset, sources, zeros, line, filled)
+        entry.weights += weights if times == 1 else weights * times
+        if not isinstance(trip, int):
+            trip = issue.own(trip)
+        if self.seen and issue.warps is not None:
+            trips = None if times > 1 else np.full(len(weights), trip) if isinstance(trip, int) else trip.copy()
+            entry.seen.append((issue.own(issue.warps), trips))
+        if not self.many_trips:
+            by_trip = entry.by_trip
+            for t in distinct(trip).tolist() if not isinstance(trip, int) else (trip,):
+                part = weights if isinstance(trip, int) else np.where(trip == t, weights, 0)
+                by_trip[t] = by_trip[t] + part if t in by_trip else part
+
+    def _entry(
+        self,
+        issue: Issue,
+        footprint: Footprint,
+        offset: int,
+        sources: np.ndarray | None,
+        zeros: int,
+        line: int,
+        filled: np.ndarray | None,
+    ) -> _Entry:
+        """The requests that these are more of, up to what changes no count."""
         shift = self.machine.invariant_shift(self.access)
         step, aligned = min(1 << zeros, shift), False
         if step < shift:
@@ -148,41 +171,16 @@ class SiteRecord:
             floor = np.where(active, sources, FARTHEST).min(axis=1, keepdims=True)
             sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
         filled = None if filled is None else issue.own(filled)
-        key = (
-            as_bytes,
-            issue.key,
-            None if sources is None else sources.tobytes(),
-            step,
-            line,
-            None if filled is None else filled.tobytes(),
-        )
+        others = (None if array is None else array.tobytes() for array in (sources, filled))
+        key = (as_bytes, issue.key, *others, step, line)
         entry = self.pending.get(key)
         if entry is None:
             if len(self.pending) >= PENDING:
                 self.flush()
-            none = np.zeros(len(weights), np.int64)
-            entry = self.pending[key] = [
-                relative,
-                issue.own(issue.active),
-                sources,
-                none,
-                {},
-                step,
-                line,
-                filled,
-                [],
-            ]
-        entry[3] += weights if times == 1 else weights * times
-        if not isinstance(trip, int):
-            trip = issue.own(trip)
-        if self.seen and issue.warps is not None:
-            trips = None if times > 1 else np.full(len(weights), trip) if isinstance(trip, int) else trip.copy()
-            entry[8].append((issue.own(issue.warps), trips))
-        if not self.many_trips:
-            by_trip = entry[4]
-            for t in distinct(trip).tolist() if not isinstance(trip, int) else (trip,):
-                part = weights if isinstance(trip, int) else np.where(trip == t, weights, 0)
-                by_trip[t] = by_trip[t] + part if t in by_trip else part
+            active = issue.own(issue.active)
+            entry = _Entry(relative, active, sources, filled, step, line, np.zeros(len(active), np.int64))
+            self.pending[key] = entry
+        return entry
 
     def _count_trips(self, trip: np.ndarray | int, issue: Issue) -> None:
         """One more request a row, in its trip."""
@@ -262,29 +260,30 @@ class SiteRecord:
             return
         entries, self.pending = list(self.pending.values()), {}
         self._sums = self._patterns = None
-        self.account.spend(FLUSHED * sum(len(e[0]) for e in entries), SCORING)
+        self.account.spend(FLUSHED * sum(len(e.addresses) for e in entries), SCORING)
         for specified in ((False, False), (True, False), (False, True), (True, True)):
-            part = [e for e in entries if (e[2] is not None, e[7] is not None) == specified]
+            part = [e for e in entries if (e.sources is not None, e.filled is not None) == specified]
             if part:
                 try:
                     self._flush(part)
                 except InputError as error:  # the launch would fault there: this site alone has no figure
                     self.undecided = several(self.undecided, Reason(Kind.MISALIGNED, given=(error.what,)))
 
-    def _flush(self, entries: list[list[Any]]) -> None:
-        addresses = np.concatenate([e[0] for e in entries])
-        active = np.concatenate([e[1] for e in entries])
-        sources = None if entries[0][2] is None else np.concatenate([e[2] for e in entries])
-        weights = np.concatenate([e[3] for e in entries])
-        steps = np.concatenate([np.full(len(e[3]), e[5]) for e in entries])
-        lines = np.concatenate([np.full(len(e[3]), e[6]) for e in entries])
-        filled = None if entries[0][7] is None else np.concatenate([e[7] for e in entries])
-        scores = self._score(addresses, active, sources, steps, lines, filled)
+    def _flush(self, entries: list[_Entry]) -> None:
+        addresses = np.concatenate([e.addresses for e in entries])
+        active = np.concatenate([e.active for e in entries])
+        sources, filled = (
+            np.concatenate([c for c in column if c is not None]) if column[0] is not None else None
+            for column in ([e.sources for e in entries], [e.filled for e in entries])
+        )
+        weights = np.concatenate([e.weights for e in entries])
+        counts = [len(e.weights) for e in entries]
+        steps, lines = (np.repeat(column, counts) for column in ([e.step for e in entries], [e.line for e in entries]))
+        scores = self.score(addresses, active, sources, steps, lines, filled)
         at = 0
-        for e in entries:
-            n = len(e[3])
+        for e, n in zip(entries, counts, strict=True):
             part = slice(at, at + n)
-            for t, w in e[4].items():
+            for t, w in e.by_trip.items():
                 if t < len(self.trips):
                     self.trips[t][1] += int(scores.low[part] @ w)
                     self.trips[t][2] += int(scores.ideal[part] @ w)
@@ -311,134 +310,18 @@ class SiteRecord:
                     slot[12][trip] = slot[12].get(trip, 0) | warps
         self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
 
-    def _seen(self, entries: list[Any]) -> list[dict[int, int]]:
+    def _seen(self, entries: list[_Entry]) -> list[dict[int, int]]:
         """For each request {trip: mask of warps}; trip -1 where it is not known."""
         found: list[dict[int, int]] = []
         for e in entries:
-            rows: list[dict[int, int]] = [{} for _ in range(len(e[3]))]
-            self.account.spend(elements(len(rows) * len(e[8])), SCORING)
-            for warps, trips in e[8]:
-                for row, warp, trip in zip(
-                    rows, warps.tolist(), [-1] * len(warps) if trips is None else trips.tolist()
-                ):
+            rows: list[dict[int, int]] = [{} for _ in range(len(e.weights))]
+            self.account.spend(elements(len(rows) * len(e.seen)), SCORING)
+            for warps, trips in e.seen:
+                numbers = [-1] * len(warps) if trips is None else trips.tolist()
+                for row, warp, trip in zip(rows, warps.tolist(), numbers):
                     row[trip] = row.get(trip, 0) | 1 << warp
             found += rows
         return found
-
-    def _score(
-        self,
-        addresses: np.ndarray,
-        active: np.ndarray,
-        sources: np.ndarray | None,
-        steps: np.ndarray,
-        words: np.ndarray,
-        filled: np.ndarray | None = None,
-    ) -> Scores:
-        """Scores of all requests; where the base is not known well enough, the range over its residues;
-        where words are known modulo a line only, from all equal to all distinct (both extremes: no
-        rule lets fewer distinct words cost more)."""
-        shift = self.machine.invariant_shift(self.access)
-        scores = self._by_rule(addresses, active, sources, filled)
-        if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
-            self.loose = self.loose or Reason(Kind.ZERO_LANES)
-        loose = steps < shift
-        out = Scores.of(scores)
-        if not loose.any() and not words.any():
-            return out
-        low, high, ideal, ideal_most, ways = out.low, out.high, out.ideal, out.ideal_most, out.ways
-        if words.any():
-            rows = np.flatnonzero(words)
-            apart = addresses[rows] + words[rows, None] * np.arange(addresses.shape[1])[None, :]
-            s = self._by_rule(
-                apart,
-                active[rows],
-                None if sources is None else sources[rows],
-                None if filled is None else filled[rows],
-            )
-            if (low[rows] != s.high).any() or (ideal[rows] != s.ideal).any():
-                self.loose = self.loose or Reason(Kind.SAME_WORDS)
-            high[rows], ways[rows] = np.maximum(high[rows], s.high), np.maximum(ways[rows], s.ways)
-            ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
-        residues: dict[int, list[int]] = {}
-
-        def put(residue: int, lo: np.ndarray, hi: np.ndarray, best: np.ndarray) -> None:
-            old = residues.get(residue, [int(lo.min()), int(hi.max()), int(best.min())])
-            residues[residue] = [min(old[0], int(lo.min())), max(old[1], int(hi.max())), min(old[2], int(best.min()))]
-
-        for step in distinct(steps[loose]):
-            rows = np.flatnonzero(steps == step)
-            put(0, np.asarray(scores.low)[rows], np.asarray(scores.high)[rows], np.asarray(scores.ideal)[rows])
-            every = self._moved(
-                addresses[rows],
-                active[rows],
-                None if sources is None else sources[rows],
-                None if filled is None else filled[rows],
-                range(int(step), shift, int(step)),
-            )
-            for residue, s in every:
-                put(residue, s.low, s.high, s.ideal)
-                low[rows] = np.minimum(low[rows], s.low)
-                high[rows] = np.maximum(high[rows], s.high)
-                ideal[rows], ideal_most[rows] = np.minimum(ideal[rows], s.ideal), np.maximum(ideal_most[rows], s.ideal)
-                ways[rows] = np.maximum(ways[rows], s.ways)
-                if out.lines is not None and out.lines_low is not None and out.lines_ideal is not None:
-                    if not self.loose and self.access.space == "shared" and (out.lines[rows] != s.lines).any():
-                        self.loose = Reason(Kind.BASE, given=(shift,))
-                    out.lines[rows] = np.maximum(out.lines[rows], s.lines)
-                    out.lines_low[rows] = np.minimum(
-                        out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low
-                    )
-                    out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
-        if loose.any() and ((low < high)[loose].any() or (np.asarray(scores.ideal) != ideal)[loose].any()):
-            self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
-            for residue, (lo, hi, best) in residues.items():
-                old = self.residues.get(residue, [lo, hi, best])
-                self.residues[residue] = [min(lo, old[0]), max(hi, old[1]), min(best, old[2])]
-        return out
-
-    def _moved(
-        self,
-        addresses: np.ndarray,
-        active: np.ndarray,
-        sources: np.ndarray | None,
-        filled: np.ndarray | None,
-        residues: range,
-    ) -> Iterator[tuple[int, banks.Scores]]:
-        """The requests by the machine's rule, all of their addresses further by each residue."""
-        if sources is None and filled is None and sectors.moves(self.access, residues.step):
-            for moved in sectors.moved(self.access, addresses, active, residues, self.evidence):
-                self.account.spend(REQUEST + len(addresses), SCORING)
-                yield moved
-            return
-        for residue in residues:
-            yield residue, self._by_rule(addresses + residue, active, sources, filled)
-
-    def _by_rule(
-        self, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None, filled: np.ndarray | None
-    ) -> banks.Scores:
-        self.account.spend(REQUEST + len(addresses), SCORING)
-        return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
-
-    def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
-        """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""
-        shift = self.machine.invariant_shift(self.access)
-        step = min(1 << zeros, shift)
-        width = self.access.width or 1
-        if step < min(shift, width):
-            step = min(shift, width)
-            addresses = addresses - np.where(active, addresses, FARTHEST).min(axis=1, keepdims=True)
-        addresses = np.where(active, addresses, 0)
-        n = len(addresses)
-        scores = self._score(addresses, active, None, np.full(n, step), np.zeros(n, np.int64))
-        return np.stack([scores.low, scores.high, scores.ideal])
-
-    def base_cases(self) -> tuple[Case, ...]:
-        """The figure of a request by the place of the array, where it decides."""
-        shift = self.machine.invariant_shift(self.access)
-        folded: dict[tuple[int, ...], list[int]] = {}
-        for residue, figure in sorted(self.residues.items()):
-            folded.setdefault(tuple(figure), []).append(residue)
-        return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
 
     def totals(self) -> Totals:
         """Sums over everything recorded with addresses."""

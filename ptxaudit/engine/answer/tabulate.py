@@ -9,7 +9,7 @@ An address is brought to its place first, which leaves out what changes no count
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -236,24 +236,7 @@ def _tabulated(
     a number far from all of those, and each of those by itself.
     """
     machine, access = record.machine, record.access
-    unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
-    line = line_of(machine, access)
-    period = max(1, line // min(unit, line))
-    step = 1 << min(u.zeros, 31)
-    if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:
-        numbers = list(range(-(-u.low // step) * step, u.high + 1, step))
-        generic: list[int] = []
-    else:
-        residues = range(0, period, step) if step < period else (0,)
-        if len(residues) > MOST_RESIDUES:
-            raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
-        reach = max(access.width or 1, machine.known_rule(access).count.unit)
-        meetings = _meetings(variants, c, mask, reach, u, step, record.account)
-        if meetings is None:
-            raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
-        numbers = meetings
-        far = max([abs(n) for n in numbers], default=0)
-        generic = [(far // period + 2) * period + r for r in residues]
+    generic, numbers, period = _numbers(record, variants, u, c, mask)
     record.account.spend((len(generic) + len(numbers)) * REQUEST // 4, TABULATING)
     generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact)
     every = [*generic, *numbers]
@@ -272,18 +255,44 @@ def _tabulated(
     low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
     figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
     usual = {n % period: figure[n] for n in generic}
-    prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
     odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
-    cases, name = [], called(u.name)
-    for table, words in ((usual, f"{name} mod {period} in"), (odd, f"{name} exactly in")):
-        folded: dict[tuple[int, int, int], list[int]] = {}
-        for n, key in sorted(table.items()):
-            folded.setdefault(key, []).append(n)
-        cases += [
-            Case(f"{prefix}{words} {ranges(where)}", *key)
-            for key, where in sorted(folded.items(), key=lambda kv: kv[1][0])
-        ]
-    return Counted(record, u, tuple(cases))
+    prefix, name = "" if group in ("the stated block", "the launch") else f"{group}: ", called(u.name)
+    cases = (
+        *_cases(f"{prefix}{name} mod {period} in", usual),
+        *_cases(f"{prefix}{name} exactly in", odd),
+    )
+    return Counted(record, u, cases)
+
+
+def _numbers(
+    record: SiteRecord, variants: Sequence[np.ndarray], u: Uniform, c: np.ndarray, mask: np.ndarray
+) -> tuple[list[int], list[int], int]:
+    """(a number of each residue, far from all others; numbers that are each by itself; the period of the residues)."""
+    machine, access = record.machine, record.access
+    unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
+    line = line_of(machine, access)
+    period = max(1, line // min(unit, line))
+    step = 1 << min(u.zeros, 31)
+    if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:
+        return [], list(range(-(-u.low // step) * step, u.high + 1, step)), period
+    residues = range(0, period, step) if step < period else (0,)
+    if len(residues) > MOST_RESIDUES:
+        raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
+    reach = max(access.width or 1, machine.known_rule(access).count.unit)
+    meetings = _meetings(variants, c, mask, reach, u, step, record.account)
+    if meetings is None:
+        raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
+    far = max([abs(n) for n in meetings], default=0)
+    return [(far // period + 2) * period + r for r in residues], meetings, period
+
+
+def _cases(words: str, figures: dict[int, tuple[int, int, int]]) -> Iterator[Case]:
+    """A case a figure, those of the least numbers first."""
+    folded: dict[tuple[int, int, int], list[int]] = {}
+    for n, figure in sorted(figures.items()):
+        folded.setdefault(figure, []).append(n)
+    for figure, where in folded.items():
+        yield Case(f"{words} {ranges(where)}", *figure)
 
 
 def _that_do_not_fault(

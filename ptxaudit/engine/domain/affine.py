@@ -95,6 +95,8 @@ def zero_extend(value: Value, bits: int) -> Value:
             resize(value.base, bits) if (signed(value.base) >= 0).all() else _sign_extend_array(value.base, bits),
             tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms),
         )
+    if lane_spans(value) is not None:  # nor does it wrap read as unsigned
+        return Value(resize(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms))
     if value.poison is not None and not value.terms and value.valid is None:
         above = DTYPES[bits]((1 << bits) - (1 << value.bits))
         sure = np.full((1, 1), above) if value.sure is None else resize(value.sure, bits) | above
@@ -340,52 +342,39 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
     s = span(a)
     half = 1 << (a.bits - 1)
     whole = s is not None and (-half <= s[0] and s[1] < half if is_signed else 0 <= s[0] and s[1] < half)
-    shift = a.base.dtype.type(n)
+    shift = signed(np.full((1, 1), n, a.base.dtype))[0, 0]
 
     def down(array: np.ndarray) -> np.ndarray:
-        lower: np.ndarray = signed(array) >> signed(np.array(shift, a.base.dtype).reshape(1, 1))[0, 0]
+        lower: np.ndarray = signed(array) >> shift
         return lower.view(array.dtype)
 
     # base and coefficients are read as signed: floor((b + 2^n m) / 2^n) = floor(b / 2^n) + m.
-    # A coefficient below 2^n owes its low zeros to the unknown: then u/2^k is a new unknown.
     terms = []
     for u, c in a.terms:
         have = array_zeros(c)
         if have >= n:
             terms.append((u, down(c)))
-        else:
-            rest = n - have
-            low = None if u.low is None else u.low >> rest
-            high = None if u.high is None else u.high >> rest
-            part = Uniform(
-                f"{naming.operand(u.name)}/{1 << rest}",
-                u.bits,
-                u.zeros - rest,
-                low,
-                high,
-                u.kind,
-                ("/", rest, u),
-                u.data,
-                blocks=u.blocks,
-            )
-            odd = (signed(c) >> have).view(c.dtype)
-            if u.bits < a.bits and (low is None or high is None):
-                return None
-            terms.append((part, odd))
+            continue
+        part = _quotient(u, n - have)
+        if u.bits < a.bits and (part.low is None or part.high is None):
+            return None
+        terms.append((part, (signed(c) >> have).view(c.dtype)))
     base = down(a.base)
     if whole:
         return Value(base, tuple(terms), None, a.poison, a.why)
     if n and a.valid is None and a.poison is None and len(terms) < MAX_TERMS and (flat := squeeze(a)).uniform:
         # how often the sum wrapped around is the same in all lanes: one more unknown
-        wraps = Uniform(
-            "wraps",
-            a.bits,
-            kind="extension",
-            key=("shr.s" if is_signed else "shr.u", n, fingerprint(flat)),
-            **made_of(flat),
-        )
+        key = ("shr.s" if is_signed else "shr.u", n, fingerprint(flat))
+        wraps = Uniform("wraps", a.bits, kind="extension", key=key, **made_of(flat))
         return Value(base, (*terms, (wraps, np.full((1, 1), 1 << (a.bits - n), a.base.dtype))))
     return Value(base, tuple(terms), (a.bits if a.valid is None else a.valid) - n, a.poison, a.why)
+
+
+def _quotient(u: Uniform, n: int) -> Uniform:
+    """u / 2**n, of an unknown to which a coefficient below 2**n owes its low zeros."""
+    low, high = (None if limit is None else limit >> n for limit in (u.low, u.high))
+    name = f"{naming.operand(u.name)}/{1 << n}"
+    return Uniform(name, u.bits, u.zeros - n, low, high, u.kind, ("/", n, u), u.data, blocks=u.blocks)
 
 
 def _same_quotient(a: Value, n: int) -> Value | None:

@@ -120,32 +120,8 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
         return ACROSS[stem](op, kind, view, index, guard)
     if name in ("cvta", "cvta.to", "isspacep"):
         return (generic_results(op, view, view.read(op.src[0]), index),)
-    if name == "barrier.test":
-        asked = [squeeze(view.read(s)) for s in op.src]
-        alike = all(v.uniform and v.poison is None and v.valid is None for v in asked)
-        key = ("waited", index, view.env.serial())
-        return tuple(
-            opaque(32, Reason(Kind.NO_RESULT, index))
-            if d is None
-            else symbol_of(Uniform(f"answer of the barrier at {place_at(view.env, index)}", d.bits, key=key, data=True))
-            if alike
-            else opaque(d.bits, Reason(Kind.BARRIER_ANSWER, index))
-            for d in op.dst
-        )
-    if name == REDUCTION:  # one result for all threads of the block
-        return tuple(
-            opaque(32, Reason(Kind.NO_RESULT, index))
-            if d is None
-            else symbol_of(
-                Uniform(
-                    f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}",
-                    d.bits,
-                    key=(REDUCTION, index, k, view.env.serial()),
-                    data=True,
-                )
-            )
-            for k, d in enumerate(op.dst)
-        )
+    if name in ("barrier.test", REDUCTION):
+        return _answered(op, view, index)
     if name == "call" or name == "clobber" and op.space in ("local", "generic"):
         local.forget(view.registers)
         return tuple(opaque(d.bits if d else 32, Reason(Kind.CALL_NOT_RESOLVED, index)) for d in op.dst)
@@ -154,6 +130,22 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
         return out if isinstance(out, tuple) else (out,)
     whys = Reason(Kind.NOT_UNDERSTOOD, index, op.attrs) if name == "opaque" else Reason(Kind.NO_MEANING, index, (name,))
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
+
+
+def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:
+    """What a barrier answers: one result for all threads of the block, of a test for lanes that ask the same."""
+    of_all = op.name == REDUCTION
+    asked = [] if of_all else [squeeze(view.read(s)) for s in op.src]
+    alike = all(v.uniform and v.poison is None and v.valid is None for v in asked)
+    name = f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}"
+    return tuple(
+        opaque(32, Reason(Kind.NO_RESULT, index))
+        if d is None
+        else symbol_of(Uniform(name, d.bits, key=(op.name, index, k, view.env.serial()), data=True))
+        if alike
+        else opaque(d.bits, Reason(Kind.BARRIER_ANSWER, index))
+        for k, d in enumerate(op.dst)
+    )
 
 
 def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Row) -> Value:

@@ -190,12 +190,7 @@ def _recorded(
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
-        records = {
-            i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
-            for i, a in accesses.items()
-            if task.twins[i] == i
-        }
-        records = {i: records[task.twins[i]] for i in accesses}
+        records = _new_records(task, account)
         total = int(np.prod([grid[d] for d in dims])) * warps
         allow = total <= (MOST_BLOCK_ROWS if plan is None else MOST_TABLE_ROWS)
         batches = _batches(function, launch, facts, block, grid, dims if allow else set(), max(1, at_once))
@@ -232,6 +227,17 @@ def _why_broken_off(stop: Exhausted | TooManyRows | NeverLeft) -> Reason:
     if isinstance(stop, NeverLeft):
         return Reason(Kind.NEVER_LEFT, stop.index)
     return Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
+
+
+def _new_records(task: _Task, account: Account) -> dict[int, SiteRecord]:
+    """access -> the record of its requests, one for all copies of an instruction."""
+    facts, accesses = task.facts, task.accesses
+    own = {
+        i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
+        for i, a in accesses.items()
+        if task.twins[i] == i
+    }
+    return {i: own[task.twins[i]] for i in accesses}
 
 
 def _result(index: int, record: SiteRecord) -> SiteResult:

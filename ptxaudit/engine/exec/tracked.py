@@ -100,29 +100,30 @@ class TrackedMemory:
         is of threads that have ended is not documented, nor of warps that come in parts: nothing is known of them here.
         """
         kind, exists = self.shadow.kind, self.run.env.exists
+        asked = [
+            (cohort, op) for cohort in going for op in self.run.part.ops.get(cohort.pc - 1, ()) if op.name == REDUCTION
+        ]
+        if len({op.attrs[0] for _, op in asked}) != 1:
+            return  # one kind by each instruction; more are not told apart by class of blocks
         true = np.zeros(len(self.shadow.unknown), np.int64)
         known = np.zeros_like(true)  # threads whose predicates are
-        asked: dict[str, list[tuple[Cohort, Op]]] = {}
-        for cohort in going:
-            for op in self.run.part.ops.get(cohort.pc - 1, ()):
-                if op.name == REDUCTION:
-                    asked.setdefault(op.attrs[0], []).append((cohort, op))
-                    predicate = self.warps.view(cohort).read(op.src[-1])
-                    together = not (cohort.undecided or cohort.diverged or self.warps.is_loose(cohort))
-                    if predicate.known and together:
-                        whole = (cohort.mask == exists[cohort.rows]).all(axis=1)[:, None] & cohort.mask
-                        np.add.at(known, kind[cohort.rows], whole.sum(axis=1))
-                        np.add.at(true, kind[cohort.rows], (whole & predicate.base).sum(axis=1))
+        for cohort, op in asked:
+            predicate = self.warps.view(cohort).read(op.src[-1])
+            together = not (cohort.undecided or cohort.diverged or self.warps.is_loose(cohort))
+            if predicate.known and together:
+                whole = (cohort.mask == exists[cohort.rows]).all(axis=1)[:, None] & cohort.mask
+                np.add.at(known, kind[cohort.rows], whole.sum(axis=1))
+                np.add.at(true, kind[cohort.rows], (whole & predicate.base).sum(axis=1))
         threads = np.bincount(kind, exists.sum(axis=1), len(true)).astype(np.int64)
         answers = {"popc": true, "or": true > 0, "and": true == threads}
-        if len(asked) > 1:
-            return  # one kind by each instruction; more are not told apart by class of blocks
-        for how, cohorts in asked.items():
-            for cohort, op in cohorts:
-                mine = kind[cohort.rows]
-                sure = (known == threads)[mine]
-                for reg in op.dst if sure.any() else ():
-                    if reg is not None and (reg.bits == 1) == (how != "popc"):
-                        value = answers[how][mine[sure], None]
-                        number = known_value(value if reg.bits == 1 else value.astype(DTYPES[reg.bits]))
-                        self.warps.view(cohort.some(sure)).write(reg, number, None)
+        for cohort, op in asked:
+            self._tell(cohort, op, answers[op.attrs[0]], known == threads)
+
+    def _tell(self, cohort: Cohort, op: Op, answer: np.ndarray, sure: np.ndarray) -> None:
+        """A cohort reads what the barrier answers in its blocks, where that is known. answer, sure: (blocks,)."""
+        mine = self.shadow.kind[cohort.rows]
+        here = sure[mine]
+        for reg in op.dst if here.any() else ():
+            if reg is not None and (reg.bits == 1) == (op.attrs[0] != "popc"):
+                number = answer[mine[here], None].astype(DTYPES[reg.bits])
+                self.warps.view(cohort.some(here)).write(reg, known_value(number), None)

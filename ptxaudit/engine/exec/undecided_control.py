@@ -55,23 +55,21 @@ class UndecidedControl:
     def _region(self, block: int) -> _Region:
         """What lies between the branch that ends a block and where its ways meet."""
         if block not in self._regions:
-            inside = self.run.graph.region(block)
-            sites: list[int] = []
+            graph, part = self.run.graph, self.run.part
+            inside = graph.region(block)
+            places = [k for b in inside for k in range(graph.starts[b], graph.ends[b])]
+            ops = [(op, k) for k in places if k in part.instructions for op in part.ops[k]]
             stores: dict[Op, int] = {}
-            written: dict[str, Reg] = {}
-            for b in inside:
-                for k in range(self.run.graph.starts[b], self.run.graph.ends[b]):
-                    if k in self.run.records:
-                        sites.append(k)
-                    if k in self.run.part.instructions:
-                        for op in self.run.part.ops[k]:
-                            for d in op.dst:
-                                if d is not None:
-                                    written[d.name] = d
-                            if writes_local(op):
-                                stores.setdefault(op, k)
-            meeting, calls = self.run.graph.postdominators.get(block, END), self._first_unresolved(inside)
-            self._regions[block] = _Region(meeting, sites, written, stores, calls)
+            for op, k in ops:
+                if writes_local(op):
+                    stores.setdefault(op, k)
+            self._regions[block] = _Region(
+                graph.postdominators.get(block, END),
+                [k for k in places if k in self.run.records],
+                {d.name: d for op, _ in ops for d in op.dst if d is not None},
+                stores,
+                self._first_unresolved(inside),
+            )
         return self._regions[block]
 
     def _ways_of(self, instruction: Instruction) -> dict[int, Way]:

@@ -30,6 +30,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special, Unknown
+from ptxaudit.ir.operands import within_instructions
 from ptxaudit.ir.reasons import Kind, Reason
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ class Environment:
         )
 
     def __post_init__(self) -> None:
+        self.temporaries = within_instructions(self.function)
         self._variables = {(v.space, v.name): v for v in self.function.variables}
         banks = {
             ("const", v.name): v for v in self.function.variables if v.space.startswith("const")

@@ -67,6 +67,7 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
         return kept(blend(as_plain(old), as_plain(new), mask), old, new, make=lambda a, b: blend(a, b, mask))
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
+    old, new = _both_beside(old, new)
     if old.alternatives is not None or new.alternatives is not None:
         both = alternatives.blended(old, new, mask)
         if both is not None:
@@ -94,6 +95,24 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     return Value(
         base, tuple((u, c) for u, c in terms.items() if c.any()), least(old.valid, new.valid), poison, why, sure
     )
+
+
+LINE_BITS = 7  # of an address, that say where in a line of the banks it lies
+
+
+def _beside(one: Value, other: Value) -> Value:
+    """A value of which the low bits alone are known, said lane by lane: lanes with another one keep all of its bits."""
+    if one.valid is None or one.terms or one.poison is not None or one.bits == 1 or other.valid == one.valid:
+        return one
+    low = one.base.dtype.type((1 << one.valid) - 1)
+    return Value(one.base & low, poison=EVERYWHERE, why=one.why, sure=np.full((1, 1), low))
+
+
+def _both_beside(old: Value, new: Value) -> tuple[Value, Value]:
+    """Two values that lanes of one register have. (The new one keeps what makes a figure: its place in a line.)"""
+    if new.valid is None:
+        return _beside(old, new), new
+    return old, _beside(new, old) if new.valid < LINE_BITS else new
 
 
 Name = str | tuple[Any, ...]  # of a register; of a cell of local memory
@@ -201,6 +220,8 @@ class View:
         if reg.uniform:
             value, guard = self._per_warp(value, guard)
             self._store(reg.name, value, guard, guard is None)
+        elif guard is None and reg.name in self.env.temporaries:
+            self._replace(reg.name, value)
         else:
             self._store(reg.name, value, self.mask if guard is None else guard, self.full and guard is None)
 
@@ -225,6 +246,18 @@ class View:
             if guard.all():
                 guard = None
         return value, guard
+
+    def _replace(self, name: Name, value: Value) -> None:
+        """Whatever other rows and lanes had in the register is read no more, nor what they have now."""
+        if not self.full and type(value) is Value and value.poison is not None and value.alternatives is None:
+            poison = value.poison & self.mask
+            rest = (poison, value.why, value.sure) if poison.any() else (None, value.why if value.valid else None)
+            value = Value(value.base, value.terms, value.valid, *rest)
+        if self.rows is not None:
+            nothing = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(name,)))
+            value = _scatter(nothing, value, self.rows, self.registers.rows)
+        self.registers.values[name] = value
+        self.env.note_work(value)
 
     def _store(self, name: Name, value: Value, mask: Guarded, whole: bool) -> None:
         values = self.registers.values
@@ -272,6 +305,7 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
         )
     if old.base.dtype != part.base.dtype:
         old = affine.fit(old, part.bits)
+    old, part = _both_beside(old, part)
     if part.alternatives is not None or old.alternatives is not None:
         inside = np.zeros((rows, 1), bool)
         inside[index] = True

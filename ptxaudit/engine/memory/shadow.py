@@ -156,36 +156,12 @@ class Shadow:
         address = own_place(address, self.env, view.rows)
         if address.valid is not None:
             return [], active.copy()
-        spread: Callable[[np.ndarray], np.ndarray] = lambda a: np.broadcast_to(a, active.shape)
-        astray = active & spread(address.poison) if address.poison is not None else np.zeros(active.shape, bool)
-        owner: np.ndarray = np.full(active.shape, -1)
-        names: list[str] = []
-        by_block: set[int] = set()
-        others = False  # unknowns that are no block indices
-        for u, c in address.terms:
-            there = spread(c != 0) & active
-            if u.kind == "shared":
-                astray |= there & (spread(c != 1) | (owner >= 0))
-                owner = np.where(there, len(names), owner)
-                names.append(u.key[1])
-            elif there.any():
-                astray |= there
-                if u.kind == "block" and u.key[0] == "ctaid":
-                    by_block.add(u.key[1])
-                else:
-                    others = True
-        if (
-            by_block
-            and not others
-            and self.ask_for_blocks
-            and (address.poison is None or not (spread(address.poison) & active).any())
-        ):
-            raise BlocksNeeded(by_block)
+        names, owner, astray = self._owners(address, active)
         if self.env.function.absolute_shared:
             names.append("")
             owner = np.where(owner < 0, len(names) - 1, owner)
         astray |= active & (owner < 0)
-        offsets = spread(signed(address.base)).astype(np.int64)
+        offsets = np.broadcast_to(signed(address.base), active.shape).astype(np.int64)
         out = []
         for k, name in enumerate(names):
             lanes = active & ~astray & (owner == k)
@@ -200,6 +176,29 @@ class Shadow:
                     self._check_size()
                 out.append((cells, offsets, lanes))
         return out, astray
+
+    def _owners(self, address: Value, active: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """(names of variables; (n, LANES) which of them each lane's address counts from, -1 where none; lanes with
+        anything else in it). BlocksNeeded where that is nothing but block indices."""
+        spread: Callable[[np.ndarray], np.ndarray] = lambda a: np.broadcast_to(a, active.shape)
+        lost = active & spread(address.poison) if address.poison is not None else np.zeros(active.shape, bool)
+        astray, names, owner = lost, list[str](), np.full(active.shape, -1)
+        by_block, others = set[int](), False
+        for u, c in address.terms:
+            there = spread(c != 0) & active
+            if u.kind == "shared":
+                astray = astray | there & (spread(c != 1) | (owner >= 0))
+                owner = np.where(there, len(names), owner)
+                names.append(u.key[1])
+            elif there.any():
+                astray = astray | there
+                if u.kind == "block" and u.key[0] == "ctaid":
+                    by_block.add(u.key[1])
+                else:
+                    others = True
+        if by_block and not others and self.ask_for_blocks and not lost.any():
+            raise BlocksNeeded(by_block)
+        return names, owner, astray
 
     def _cells(self, name: str) -> Cells:
         """The bytes of a variable; those without a size of their own begin at one place."""

@@ -187,11 +187,7 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
     """
     row = row or meaning_of(op.name)
     if row is None:
-        if of_its_sources(op.name) and values:  # equal sources, equal result, whatever it is
-            same_everywhere = derived(op.name, values, op.bits, op.attrs)
-            if same_everywhere is not None:
-                return same_everywhere
-        return opaque(op.bits, because(*values) or Reason(Kind.NO_MEANING, index, (op.name,)))
+        return _without_meaning(op, values, index)
     if row.strict:
         for v in values:
             if v.poison is EVERYWHERE:
@@ -218,21 +214,12 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
             known = False
         if v.alternatives is not None:
             several = True
-    if several:
-        out = _several(row, op, values, index, numbers)
-        if out is not None:
-            return out
-    if op.name == "prmt" and not known:
-        kept = _known_bytes(values, op.attrs)
-        if kept is not None:
-            return kept
+    if several and (out := _several(row, op, values, index, numbers)) is not None:
+        return out
     if known:
-        arrays = row.concrete(op.bits, op.attrs, *(v.base for v in values))
-        if row.undefined is not None:
-            bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
-            if bad.any():
-                return Value(arrays, poison=bad, why=Reason(Kind.UNDEFINED, index, (op.name,)))
-        return tuple([Value(each) for each in arrays]) if isinstance(arrays, tuple) else Value(arrays)
+        return _computed(row, op, values, index)
+    if op.name == "prmt" and (kept := _known_bytes(values, op.attrs)) is not None:
+        return kept
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
@@ -240,13 +227,30 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
         out = derived(op.name, values, out.bits, op.attrs) or out
     if out is None:
         out = _lane_by_lane(row, op, values, index)
-    if out is None:
-        bits = 1 if row.predicate else op.bits
-        if row.results == 1:
-            out = derived(op.name, values, bits, op.attrs)
-        if out is None:
-            out = give_up(values, bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
-    return out
+    return _given_up(row, op, values, index) if out is None else out
+
+
+def _without_meaning(op: Op, values: tuple[Value, ...], index: int) -> Value:
+    """The result of an operation without a row: equal sources, equal result, whatever it is."""
+    same_everywhere = derived(op.name, values, op.bits, op.attrs) if of_its_sources(op.name) and values else None
+    return same_everywhere or opaque(op.bits, because(*values) or Reason(Kind.NO_MEANING, index, (op.name,)))
+
+
+def _computed(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...]:
+    """The results of known numbers."""
+    arrays = row.concrete(op.bits, op.attrs, *(v.base for v in values))
+    if row.undefined is not None:
+        bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
+        if bad.any():
+            return Value(arrays, poison=bad, why=Reason(Kind.UNDEFINED, index, (op.name,)))
+    return tuple([Value(each) for each in arrays]) if isinstance(arrays, tuple) else Value(arrays)
+
+
+def _given_up(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...]:
+    """The results where no form holds them: one number that all lanes share, if anything."""
+    bits = 1 if row.predicate else op.bits
+    shared = derived(op.name, values, bits, op.attrs) if row.results == 1 else None
+    return shared or give_up(values, bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
 
 
 def _several(

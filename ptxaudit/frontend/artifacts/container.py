@@ -17,6 +17,7 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ptxaudit.base import files, limits, temporary, vendor
 from ptxaudit.base.errors import InputError
@@ -39,7 +40,7 @@ _MEMBER = struct.Struct("16s12s6s6s8s10s2s")  # an archive member's header
 _ELF_HEADER = struct.Struct("<40xQ10xHH2x")  # where the section headers begin, bytes of one, how many
 _MACHINE_AT, _EM_AMDGPU = 18, 224  # of an ELF header; as in the ELF machine registry
 _HEAP_BYTES = 8 << 20  # compressed bytes unpacked by one process
-_WINDOW = 1 << 20  # bytes searched at a time
+_WINDOW, _MOST_WINDOWS = 1 << 20, 32  # bytes searched at a time, and how many of these are kept in memory
 
 
 class Image(Record):
@@ -84,9 +85,8 @@ def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
     try:
         for member, part in _members(view, file):
             name = f"{file}:{member}" if member else file
-            for region in _fat_binaries(part):
-                for image in _entries(part, region, name, len(found)):
-                    found.append(image)
+            for region in _regions(part):
+                found.extend(_entries(part, region, name, len(found)))
             _check_whole(part, name)
     except InputError as error:
         found.append(_damaged(error))
@@ -166,32 +166,49 @@ def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
         at = begin + length + length % 2
 
 
-def _fat_binaries(view: memoryview) -> list[tuple[int, int]]:
-    """(start, end) of the places where fat binaries lie."""
-    head = bytes(view[:4])
-    if head == FATBIN_MAGIC:
-        return [(0, len(view))]
-    if head == ELF_MAGIC:
+class _Region(NamedTuple):
+    """Bytes of a file in which fat binaries may lie. kept: they are kept there, so one that is broken is damage;
+    elsewhere, in tables and code, it is the magic number by chance."""
+
+    start: int
+    end: int
+    kept: bool = True
+
+
+def _regions(view: memoryview) -> list[_Region]:
+    """Where fat binaries lie: the sections for them, then what is around these (cuFFT has its kernels in .ldata)."""
+    if bytes(view[:4]) == ELF_MAGIC:
         try:
-            elf = opened(_whole_map(view) or bytes(view), "")
-            for name in _SECTIONS:
-                section = elf.get_section_by_name(name)
-                if section is not None and section["sh_size"]:
-                    return [(section["sh_offset"], section["sh_offset"] + section["sh_size"])]
+            return _around_sections(view)
         except (InputError, *UNREADABLE):
             pass  # a damaged or unusual ELF file: look for fat binaries anywhere
-    return [(0, len(view))]
+    return [_Region(0, len(view))]
 
 
-def _entries(view: memoryview, region: tuple[int, int], name: str, before: int) -> Iterator[Image]:
+def _around_sections(view: memoryview) -> list[_Region]:
+    """Of an ELF file: the first section with fat binaries, and what is in no such section."""
+    elf = opened(_whole_map(view) or bytes(view), "")
+    sections = [elf.get_section_by_name(name) for name in _SECTIONS]
+    places = [(one["sh_offset"], one["sh_offset"] + one["sh_size"]) for one in sections if one and one["sh_size"]]
+    if not places:
+        return [_Region(0, len(view))]
+    found = [_Region(*places[0])]
+    at = 0
+    for start, end in (*sorted(places), (len(view), len(view))):
+        if at < start:
+            found.append(_Region(at, start, kept=False))
+        at = max(at, end)
+    return found
+
+
+def _entries(view: memoryview, region: _Region, name: str, before: int) -> Iterator[Image]:
     """The images of all fat binaries in a region. One whose chain of entries is broken is damaged from there on."""
     number = before
-    start, end = region
-    at = _find(view, start, end)
+    at = _find(view, region.start, region.end)
     while at >= 0:
         _, version, header, size = _HEADER.unpack_from(view, at) if at + _HEADER.size <= len(view) else (0, 0, 0, 0)
-        if version != 1 or header < _HEADER.size:
-            at = _find(view, at + 1, end)  # the magic number by chance, in code that handles fat binaries
+        if version != 1 or header < _HEADER.size or not (region.kept or _whole(view, at + header, at + header + size)):
+            at = _find(view, at + 1, region.end)  # the magic number by chance, in code that handles fat binaries
             continue
         place, last = at + header, at + header + size
         try:
@@ -204,12 +221,26 @@ def _entries(view: memoryview, region: tuple[int, int], name: str, before: int) 
             number += 1
             yield _damaged(error)
             last = place + 1
-        at = _find(view, last, end)
+        at = _find(view, last, region.end)
+
+
+def _whole(view: memoryview, place: int, last: int) -> bool:
+    """A chain of entries that ends where it says."""
+    if not place < last <= len(view):
+        return False
+    try:
+        while place < last:
+            _, place = _entry(view, place, last, "", "")
+    except InputError:
+        return False
+    return place == last
 
 
 def _find(view: memoryview, start: int, end: int) -> int:
     """Where the next fat binary begins, or -1; searched a window at a time, without a copy of the whole."""
-    for window in range(start, end, _WINDOW):
+    for number, window in enumerate(range(start, end, _WINDOW), 1):
+        if number % _MOST_WINDOWS == 0:
+            _forget(view)
         at = bytes(view[window : min(end, window + _WINDOW + len(FATBIN_MAGIC) - 1)]).find(FATBIN_MAGIC)
         if at >= 0:
             return window + at
@@ -249,14 +280,14 @@ def read_images(chosen: Sequence[Image]) -> Iterator[tuple[Image, bytes | InputE
         heap.append(image)
         if sum(len(i._payload) for i in heap) > _HEAP_BYTES:
             yield from _read_heap(heap)
-            _forget(heap)
+            _forget(heap[0]._payload)
             heap = []
     yield from _read_heap(heap)
 
 
-def _forget(heap: list[Image]) -> None:
+def _forget(view: memoryview) -> None:
     """Pages of a mapped file that were read would stay in memory."""
-    whole = heap[0]._payload.obj
+    whole = view.obj
     if isinstance(whole, mmap.mmap):
         whole.madvise(mmap.MADV_DONTNEED)
 

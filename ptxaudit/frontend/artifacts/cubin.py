@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
+from functools import cached_property
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -155,53 +156,26 @@ def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
 def _read(data: bytes, file: str, sm: int) -> Cubin:
     elf = opened(data, file)
     relocatable = elf["e_type"] == _TYPE_RELOCATABLE
-    for table in ("sh", "ph"):
-        if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
-            raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
-    sections = [(section.name, section) for section in elf.iter_sections()]
+    sections = _sections(elf, data, file)
     by_name = dict(sections)
-    for name, section in sections:
-        if section["sh_type"] not in WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
-            raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
     rows = _rows(elf, data, file)
     symbols, entries = _symbols(rows, [name for name, _ in sections])
     found = faults(elf, sections, rows, file) if is_known(data[_ABI_VERSION_AT]) else []
     errors = tuple(InputError(f"damaged cubin: {fault.what}", "build or copy it again", file) for fault in found)
     unreliable = {fault.function for fault in found}
 
-    banks, bank_relocations = _banks(by_name, symbols, file)
     reserved = _RESERVED_SHARED if sm >= _FIRST_SM_RESERVED and not relocatable else 0
-    constants = tuple(s for s in symbols if s.section == ".nv.constant3" and s.size)
-    functions = []
+    tables = _Tables(by_name, symbols, *_banks(by_name, symbols, file), file)
     of_section: dict[str, list[Symbol]] = {}
     for symbol in symbols:
         if symbol.function:
             of_section.setdefault(symbol.section, []).append(symbol)
+    functions = []
     for name, section in sections:
-        own = name.removeprefix(".text.")
-        if own == name:
-            continue
-        if own in unreliable or not section["sh_size"]:
-            continue
-        info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
-        inside = sorted(of_section.get(name, ()), key=lambda s: (s.offset, s.name != own))
-        relocations = _relocations(by_name, name, symbols, file)
-        elsewhere = {r.symbol for r in relocations if r.symbol.section == MODULE_SHARED}
-        functions.append(
-            CodeSection(
-                name=own,
-                code=content(section, file),
-                entry=own in entries,
-                symbols=tuple(inside),
-                info=read_info(content(info, file)) if info else KernelInfo(),
-                banks=banks.get("", {}) | banks.get(own, {}),
-                bank_relocations=bank_relocations.get("", {}) | bank_relocations.get(own, {}),
-                relocations=relocations,
-                constants=constants,
-                shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0)
-                + sum(symbol.size for symbol in elsewhere),
-            )
-        )
+        own = name.removeprefix(CODE_PREFIX)
+        if own != name and own not in unreliable and section["sh_size"]:
+            inside = tuple(sorted(of_section.get(name, ()), key=lambda s: (s.offset, s.name != own)))
+            functions.append(_code_section(section, own, inside, own in entries, reserved, tables))
     if errors and not functions:
         raise errors[0]
     version, producer = _producer(elf, by_name, file)
@@ -222,6 +196,55 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
         _addressed(by_name, symbols, file),
         _initial(by_name, symbols, file),
         data,
+    )
+
+
+def _sections(elf: ELFFile, data: bytes, file: str) -> list[tuple[str, Section]]:
+    """All sections by their names; InputError where the file ends before they do."""
+    for table in ("sh", "ph"):
+        if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
+            raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
+    sections = [(section.name, section) for section in elf.iter_sections()]
+    for name, section in sections:
+        if section["sh_type"] not in WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
+            raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
+    return sections
+
+
+class _Tables(Record, eq=False, dict=True):
+    """Of all of a file. banks, bank_relocations: of each function, and of all under ""."""
+
+    by_name: dict[str, Section]
+    symbols: list[Symbol]
+    banks: dict[str, dict[int, bytes]]
+    bank_relocations: dict[str, dict[int, tuple[Relocation, ...]]]
+    file: str
+
+    @cached_property
+    def constants(self) -> tuple[Symbol, ...]:
+        return tuple(s for s in self.symbols if s.section == ".nv.constant3" and s.size)
+
+
+def _code_section(
+    section: Section, own: str, inside: tuple[Symbol, ...], entry: bool, reserved: int, tables: _Tables
+) -> CodeSection:
+    """One section of machine code. own: its first function; inside: all of its functions, in order; reserved: bytes of
+    shared memory that are the system's."""
+    by_name, file = tables.by_name, tables.file
+    info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
+    relocations = _relocations(by_name, CODE_PREFIX + own, tables.symbols, file)
+    elsewhere = {r.symbol for r in relocations if r.symbol.section == MODULE_SHARED}
+    return CodeSection(
+        name=own,
+        code=content(section, file),
+        entry=entry,
+        symbols=inside,
+        info=read_info(content(info, file)) if info else KernelInfo(),
+        banks=tables.banks.get("", {}) | tables.banks.get(own, {}),
+        bank_relocations=tables.bank_relocations.get("", {}) | tables.bank_relocations.get(own, {}),
+        relocations=relocations,
+        constants=tables.constants,
+        shared_static=(max(0, shared["sh_size"] - reserved) if shared else 0) + sum(s.size for s in elsewhere),
     )
 
 

@@ -40,12 +40,7 @@ def compile_source(
     """
     file, text, path = read_source(source, name)
     tool = tool or toolchains.get("nvcc")
-    if not has_host_compiler():
-        raise InputError(
-            "nvcc needs a host C++ compiler, and there is no gcc on this machine",
-            "install gcc and g++, or name one in NVCC_CCBIN",
-            file,
-        )
+    _check_host_compiler(file)
     arch = arch if "_" in arch else f"sm_{arch}"
     virtual = arch.startswith("compute_")
     with temporary.folder() as folder:
@@ -53,36 +48,35 @@ def compile_source(
         out = Path(folder, "out.ptx" if virtual else "out.cubin")
         kept = Path(folder, "kept")
         kept.mkdir()
-        command = [f"-arch={arch}", "-lineinfo", f"-std={std}", "-ptx" if virtual else "-cubin"]
-        if _major(tool) >= SEEDED:  # as in nvrtc: names must not hold the process id
-            command.append("--frandom-seed=1")
-        command += nvcc_arguments.macros(defines, Path(folder))
         in_arguments, in_environment = nvcc_arguments.folders(include)
-        command += [
-            *in_arguments,
-            "--keep",
-            f"--keep-dir={kept}",
-            *options,
-            nvcc_arguments.as_path(unit),
-            "-o",
-            str(out),
-        ]
+        keeping, made = ["--keep", f"--keep-dir={kept}"], ["-o", str(out)]
+        command = [*_what(arch, std, tool), *nvcc_arguments.macros(defines, Path(folder)), *in_arguments]
+        command += [*keeping, *options, nvcc_arguments.as_path(unit), *made]
         nvcc_arguments.check(command, file)
         done = _run([tool.path, *command], file, folder, in_environment)
         log = done.said if path is not None else done.said.replace(str(unit), file)
         if done.status:
             raise (vendor.crashed("nvcc", done) or _refused(log, file, arch, tool, tuple(instantiate))).in_file(file)
         ptx = out if virtual else next(kept.glob("*.ptx"))
-        return Compiled(
+        text_of_ptx, cubin = ptx.read_text(encoding="utf-8", errors="replace"), None if virtual else out.read_bytes()
+        made_by = f"nvcc {tool.version}"
+        return Compiled(file, text, arch, text_of_ptx, cubin, log, made_by, headers=tool.headers).checked()
+
+
+def _check_host_compiler(file: str) -> None:
+    if not has_host_compiler():
+        raise InputError(
+            "nvcc needs a host C++ compiler, and there is no gcc on this machine",
+            "install gcc and g++, or name one in NVCC_CCBIN",
             file,
-            text,
-            arch,
-            ptx.read_text(encoding="utf-8", errors="replace"),
-            None if virtual else out.read_bytes(),
-            log,
-            f"nvcc {tool.version}",
-            headers=tool.headers,
-        ).checked()
+        )
+
+
+def _what(arch: str, std: str, tool: toolchains.Tool) -> list[str]:
+    """Options: what is made, and of which language. Names must not hold the process id, as in nvrtc."""
+    kind = "-ptx" if arch.startswith("compute_") else "-cubin"
+    seed = ["--frandom-seed=1"] if _major(tool) >= SEEDED else []
+    return [f"-arch={arch}", "-lineinfo", f"-std={std}", kind, *seed]
 
 
 def has_host_compiler() -> bool:

@@ -57,26 +57,16 @@ def compile_source(
     library = _library(tool.path if tool else None)
     arch = check_arch(library, arch)
     headers = toolchains.headers_of(library.path)
-    arguments = [
-        f"--gpu-architecture={arch}",
-        "-lineinfo",
-        *_seed(library),
-        f"--std={std}",
-        *(f"-D{d}" for d in defines),
-    ]
+    arguments = [f"--gpu-architecture={arch}", "-lineinfo", *_seed(library), f"--std={std}"]
+    arguments += [f"-D{d}" for d in defines]
     arguments += [f"-I{folder}" for folder in (*include, *folders, STANDARD_HEADERS, *headers)]
     arguments += options
 
     program = os.path.join(os.curdir, file) if file.startswith("-") else file  # NVRTC takes such a name for an option
     result, notes = _compile(library, text, program, arguments, tuple(instantiate))
     if not result.done:
-        if (crash := vendor.crashed("NVRTC", vendor.Done(1, result.log, ""))) is not None:
-            raise crash.in_file(file)
-        if "--nv_arch" in result.log or "--gpu-architecture" in result.log:  # as for sm_90f, a suffix it has not
-            raise unknown_arch(library, arch)
-        raise compiler_log.from_log(
-            result.log, f"NVRTC {library.version}" if tool else "NVRTC", file, tuple(instantiate)
-        )
+        named = f"NVRTC {library.version}" if tool else "NVRTC"
+        raise _refused(library, result.log, arch, named, file, tuple(instantiate))
     return Compiled(
         file,
         text,
@@ -89,6 +79,15 @@ def compile_source(
         headers,
         notes,
     ).checked()
+
+
+def _refused(library: Library, log: str, arch: str, named: str, file: str, instantiate: tuple[str, ...]) -> InputError:
+    """The error of a source that did not compile."""
+    if (crash := vendor.crashed("NVRTC", vendor.Done(1, log, ""))) is not None:
+        return crash.in_file(file)
+    if "--nv_arch" in log or "--gpu-architecture" in log:  # as for sm_90f, a suffix it has not
+        return unknown_arch(library, arch)
+    return compiler_log.from_log(log, named, file, instantiate)
 
 
 class Library(Protocol):

@@ -82,23 +82,8 @@ class Launch:
         for name in ("grid", "block", "cluster"):
             put(name, self._dims(name, getattr(self, name)))
         self._check_limits()
-        dynamic: Any = self.dynamic_shared
-        if dynamic == "?":
-            put("dynamic_shared", dynamic := None)
-        if dynamic is not None and (isinstance(dynamic, bool) or not isinstance(dynamic, int) or dynamic < 0):
-            raise self.error(
-                f"dynamic_shared is {dynamic!r}, not a number of bytes",
-                "write it as bytes: dynamic_shared = 2048",
-                "dynamic_shared",
-            )
-        if self.params is not None:
-            if isinstance(self.params, (str, bytes)) or not isinstance(self.params, Sequence):
-                raise self.error(
-                    f"params is {self.params!r}, not a list",
-                    'write one value for each parameter: params = ["?", 1024]',
-                    "params",
-                )
-            put("params", tuple(tuple(value) if isinstance(value, list) else value for value in self.params))
+        self._check_dynamic(put)
+        self._check_params(put)
         if isinstance(self.param_bytes, str):
             put("param_bytes", self._hex(self.param_bytes))
         if self.params is not None and self.param_bytes is not None:
@@ -129,6 +114,27 @@ class Launch:
             },
         )
         self._check_memory()
+
+    def _check_dynamic(self, put: Callable[[str, Any], None]) -> None:
+        dynamic: Any = self.dynamic_shared
+        if dynamic == "?":
+            put("dynamic_shared", dynamic := None)
+        if dynamic is not None and (isinstance(dynamic, bool) or not isinstance(dynamic, int) or dynamic < 0):
+            raise self.error(
+                f"dynamic_shared is {dynamic!r}, not a number of bytes",
+                "write it as bytes: dynamic_shared = 2048",
+                "dynamic_shared",
+            )
+
+    def _check_params(self, put: Callable[[str, Any], None]) -> None:
+        if self.params is not None:
+            if isinstance(self.params, (str, bytes)) or not isinstance(self.params, Sequence):
+                raise self.error(
+                    f"params is {self.params!r}, not a list",
+                    'write one value for each parameter: params = ["?", 1024]',
+                    "params",
+                )
+            put("params", tuple(tuple(value) if isinstance(value, list) else value for value in self.params))
 
     def error(self, what: str, hint: str = "", setting: str = "") -> InputError:
         """An InputError at the place that this launch was read from, about one of its settings."""

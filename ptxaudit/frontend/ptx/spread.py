@@ -11,7 +11,7 @@ are those of all of them: as the machine code of the access has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -94,32 +94,14 @@ def _accesses(
     e = Writer(
         f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op.name not in ("opaque", "clobber")]
     )
-    where, *stride = old.src
-    bits = where.bits
-    ldm: ir.Operand = stride[0] if stride else ir.Const(made.ldm)
-    if isinstance(ldm, ir.Reg):
-        ldm = constants.get(ldm, ldm)
-    known = isinstance(ldm, ir.Const)
-    pitch = ldm.value * made.element // BYTE if isinstance(ldm, ir.Const) else 0  # bytes from a row to the next
-    if known:
-        base = _plus(e, where, lanes.of([pitch * line + byte for line, byte in zip(made.line, made.byte)], bits), bits)
-    else:
-        size = max(1, made.element // BYTE)
-        if made.element < BYTE:
-            ldm = e.compute("shr.u", (ldm, ir.Const((BYTE // made.element).bit_length() - 1)), WORD)
-        if bits > WORD:
-            ldm = e.compute("sext", (ldm,), bits)  # strides are positive
-        line_of_lane = lanes.of([size * line for line in made.line], bits)
-        assert line_of_lane is not None  # rows differ between lanes in every fragment
-        rows = e.compute("mul", (line_of_lane, ldm), bits)
-        base = _plus(e, _plus(e, where, rows, bits), lanes.of(made.byte, bits), bits)
+    base, pitch, row = _first_row(e, old, made, lanes, constants)
     out = []
     for number, (line, byte) in enumerate(made.starts):
-        offset = old.offset + byte + line * pitch
+        offset = old.offset + byte + line * (pitch or 0)
         if made.store:
             place = base
-            if line and not known:
-                place = _plus(e, base, e.compute("mul", (ldm, ir.Const(size * line, bits)), bits), bits)
+            if line and row is not None:
+                place = _plus(e, base, row(line), old.src[0].bits)
             e.emit(
                 "store",
                 (),
@@ -140,11 +122,37 @@ def _accesses(
             "shared" if instruction.site is None else instruction.site.space,
             instruction.guard,
             again=number > 0,
-            rows_apart=pitch if known else None,
+            rows_apart=pitch,
         )
         out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=with_access(site, e.ops)))
         e.ops = []
     return out
+
+
+def _first_row(
+    e: Writer, old: ir.Op, made: Requests, lanes: _Lanes, constants: dict[ir.Reg, ir.Const]
+) -> tuple[ir.Operand, int | None, Callable[[int], ir.Operand] | None]:
+    """(each lane's address in the first row; bytes from a row to the next, None where that is not known; then what is
+    to be added for another row)."""
+    where, *stride = old.src
+    bits = where.bits
+    ldm: ir.Operand = stride[0] if stride else ir.Const(made.ldm)
+    if isinstance(ldm, ir.Reg):
+        ldm = constants.get(ldm, ldm)
+    if isinstance(ldm, ir.Const):
+        pitch = ldm.value * made.element // BYTE
+        by_lane = lanes.of([pitch * line + byte for line, byte in zip(made.line, made.byte)], bits)
+        return _plus(e, where, by_lane, bits), pitch, None
+    size = max(1, made.element // BYTE)
+    if made.element < BYTE:
+        ldm = e.compute("shr.u", (ldm, ir.Const((BYTE // made.element).bit_length() - 1)), WORD)
+    if bits > WORD:
+        ldm = e.compute("sext", (ldm,), bits)  # strides are positive
+    line_of_lane = lanes.of([size * line for line in made.line], bits)
+    assert line_of_lane is not None  # rows differ between lanes in every fragment
+    rows = e.compute("mul", (line_of_lane, ldm), bits)
+    base = _plus(e, _plus(e, where, rows, bits), lanes.of(made.byte, bits), bits)
+    return base, None, lambda line: e.compute("mul", (ldm, ir.Const(size * line, bits)), bits)
 
 
 def _plus(e: Writer, a: ir.Operand, b: ir.Operand | None, bits: int) -> ir.Operand:

@@ -86,6 +86,11 @@ def score(
                 in_l1,
             )
         )
+    return _joined(parts)
+
+
+def _joined(parts: list[Scores]) -> Scores:
+    """The scores of all requests."""
     evidence = "measured" if all(p.evidence == "measured" for p in parts) else "by rule"
 
     def joined(name: str) -> np.ndarray:
@@ -180,13 +185,8 @@ def _score(
         if rule.uncertainty is not Uncertainty.NONE:
             low, high, ways = _with_uncertainty(rule, part, addresses, copying)
         if zeros is not None:
-            least, mixed = low, _any(copying, 1) & _any(zeros, 1)
-            low, high, ideal, ways = _and_zeros(rule.count, addresses, zeros, low, high, ideal, ways)
-            # zeros may pass with the copies (`copies.beside_zeros`)
-            alike = _count(rule.count, addresses, active)
-            low = np.where(mixed, np.maximum(least, alike.low), low)
-            high = np.where(mixed, active.sum(1), high)
-            ideal = np.where(mixed, alike.groups, ideal)
+            figures = low, high, ideal, ways
+            low, high, ideal, ways = _beside_zeros(rule.count, addresses, copying, zeros, figures)
     if zeros is None and access.zero_fill:  # which lanes copy and which write zeros is not specified
         low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
     if access.address_lanes is not None and not whole.all():
@@ -204,6 +204,23 @@ def _score(
     if high is not low:
         ways = np.where(low == high, ways, UNKNOWN) if rule.uncertainty is not Uncertainty.WAYS else ways
     return Scores(low, high, ideal, ways, None, None, evidence)
+
+
+def _beside_zeros(
+    count: Count,
+    addresses: np.ndarray,
+    copying: np.ndarray,
+    zeros: np.ndarray,
+    copies: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(low, high, ideal, ways) of copies of which some lanes write zeros, which may pass with the copies
+    (`copies.beside_zeros`). copies: these of the lanes that copy."""
+    mixed, active = _any(copying, 1) & _any(zeros, 1), copying | zeros
+    low, high, ideal, ways = _and_zeros(count, addresses, zeros, *copies)
+    alike = _count(count, addresses, active)
+    low = np.where(mixed, np.maximum(copies[0], alike.low), low)
+    high = np.where(mixed, active.sum(1), high)
+    return low, high, np.where(mixed, alike.groups, ideal), np.where(mixed, np.maximum(ways, alike.ways), ways)
 
 
 def _check_alignment(access: Access, addresses: np.ndarray, active: np.ndarray) -> None:

@@ -254,25 +254,17 @@ def _group(
             raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
         if account is not None:
             account.spend(_STEPS_A_PLACE * n * m, "placing requests")
-        moved = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None] + offset, 0).reshape(
-            n * m, -1
-        )
-        active = np.repeat(r.active, m, axis=0)
-        columns[0].append(canonical(moved, active, period))
-        columns[1].append(active)
-        for k, column in ((2, r.sources), (3, r.filled)):
-            if column is not None:
-                columns[k].append(np.repeat(column, m, axis=0))
-        each = np.zeros(n, np.int64) if r.weights is None else r.weights
-        total = int(often.sum()) if often is not None else 0
+        for column, new in zip(columns, _rows(r, places + offset, period), strict=True):
+            if new is not None:
+                column.append(new)
         firsts.append(at + m * np.arange(n))
         use.append(np.full(n, number))
         if r.weights is not None and often is not None:
-            weight.append((each[:, None] // total * often[None, :]).reshape(-1))
+            weight.append((r.weights[:, None] // int(often.sum()) * often[None, :]).reshape(-1))
             times.append(np.full(n, -1))
         else:
             weight.append(np.zeros(n * m, np.int64))
-            times.append(each)
+            times.append(np.zeros(n, np.int64) if r.weights is None else r.weights)
         at += n * m
     offsets, active = np.concatenate(columns[0]), np.concatenate(columns[1])
     sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
@@ -293,6 +285,16 @@ def _group(
         starts,
         pieces[numbers[starts]],
     )
+
+
+def _rows(
+    r: Requests, places: np.ndarray, period: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """(offsets, active, sources, filled) of requests at each of the places, all of the first request first."""
+    placed = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None], 0)
+    active = np.repeat(r.active, len(places), axis=0)
+    sources, filled = (None if c is None else np.repeat(c, len(places), axis=0) for c in (r.sources, r.filled))
+    return canonical(placed.reshape(len(active), -1), active, period), active, sources, filled
 
 
 def canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np.ndarray:

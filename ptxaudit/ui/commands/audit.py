@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ptxaudit.frontend.options import Options
     from ptxaudit.pipeline.code_lines import CodeBook
+    from ptxaudit.pipeline.collect import Progress
     from ptxaudit.pipeline.contents import Listed
     from ptxaudit.report.model import Report
     from ptxaudit.review.baseline import Baseline
@@ -142,89 +143,100 @@ def command(
     from msgspec.structs import replace
 
     from ptxaudit.frontend.inputs import keep_inputs
-    from ptxaudit.review.audit import run
     from ptxaudit.ui.commands._progress import progress
-    from ptxaudit.ui.commands._stream import executor_at, streamed
 
-    limits = _limits(fail_on)
-    if strict and not limits and not baseline:
-        raise InputError(
-            "--strict says how strictly --fail-on and --baseline judge, and there is neither", "add --fail-on excess=1"
-        )
-    if given["space"] == "shared" and any(limit.name == "sectors-excess" for limit in limits):
-        raise InputError(
-            "--fail-on sectors-excess is of global and local memory, which are not examined",
-            "add --space global, or --space all",
-        )
+    limits = _limits(fail_on, baseline, strict, () if listing else axes, given["space"])
     keep_inputs(output, [*inputs, *given["launch_files"], baseline, given["compile_commands"]])
     options = replace(options_of(given), edits=form in _WITH_EDITS, patterns=patterns or form == "html")
     if listing:
         return _list(ctx, inputs, options, form, output, width)
     if axes:
-        if limits or baseline:
-            raise InputError(
-                "--sweep and --fail-on or --baseline exclude each other", "gate the launch that is used in the end"
-            )
-        from ptxaudit.ui.commands._sweep import sweep_command
-
-        return sweep_command(ctx, inputs, axes, options, form, output, width)
+        return _sweep(ctx, inputs, axes, options, form, output, width)
     known = _baseline(baseline)
     with progress() as step:
+        report, book = _audited(inputs, options, form, executor, output, step)
+        step("looking for what the rules find")
+        checked = _checked(report, known, ignore, whole=not options.kernels)
+        page = None if book is None else _page(checked, inputs, options, book, step)
+    if page is not None:
+        emit(page, output)
+    elif form != "jsonl":
+        whole = output is not None and given["top"] is None if full is None else full
+        write(checked, form, output, checked.view(width, whole, None if full else given["top"]))
+    denied = _judged(checked, limits, strict, baseline, options).denials
+    ctx.exit(2 if report.problems else 1 if denied else 0)
+
+
+def _sweep(ctx: click.Context, *given: Any) -> None:
+    from ptxaudit.ui.commands._sweep import sweep_command
+
+    return sweep_command(ctx, *given)
+
+
+def _limits(
+    fail_on: tuple[str, ...], baseline: str | None, strict: bool, axes: tuple[str, ...], space: str
+) -> list[Limit]:
+    """What --fail-on denies; InputError where options exclude each other."""
+    limits: list[Limit] = []
+    if fail_on:
+        from ptxaudit.review.gate import parse_limit
+
+        limits = [parse_limit(text) for text in fail_on]
+    if strict and not limits and not baseline:
+        raise InputError(
+            "--strict says how strictly --fail-on and --baseline judge, and there is neither", "add --fail-on excess=1"
+        )
+    if space == "shared" and any(limit.name == "sectors-excess" for limit in limits):
+        raise InputError(
+            "--fail-on sectors-excess is of global and local memory, which are not examined",
+            "add --space global, or --space all",
+        )
+    if axes and (limits or baseline):
+        raise InputError(
+            "--sweep and --fail-on or --baseline exclude each other", "gate the launch that is used in the end"
+        )
+    return limits
+
+
+def _audited(
+    inputs: tuple[str, ...], options: Options, form: str, executor: str | None, output: str | None, step: Progress
+) -> tuple[Report, CodeBook | None]:
+    """The report, and for a page the code that it shows."""
+    from ptxaudit.review.audit import run
+    from ptxaudit.ui.commands._stream import executor_at, streamed
+
+    with executor_at(executor) as there:
         if form == "html":
             from ptxaudit.pipeline.code_lines import CodeBook
 
             book = CodeBook(inputs, options)
-            with executor_at(executor) as there:
-                report = run(inputs, options, step, book.keep, executor=there)
-        elif form == "jsonl":
-            with executor_at(executor) as there, streamed(output) as done:
-                report = run(inputs, options, step, executor=there, done=done)
-        else:
-            with executor_at(executor) as there:
-                report = run(inputs, options, step, executor=there)
-        step("looking for what the rules find")
-        checked = _checked(report, known, ignore, whole=not options.kernels)
-        whole = output is not None and given["top"] is None if full is None else full
-        view = checked.view(width, whole, None if full else given["top"])
-        if form == "html":
-            step("writing the page")
-            page = _page(checked, inputs, options, book)
-    if form == "html":
-        emit(page, output)
-    elif form != "jsonl":
-        write(checked, form, output, view)
+            return run(inputs, options, step, book.keep, executor=there), book
+        if form == "jsonl":
+            with streamed(output) as done:
+                return run(inputs, options, step, executor=there, done=done), None
+        return run(inputs, options, step, executor=there), None
+
+
+def _judged(checked: Checked, limits: list[Limit], strict: bool, baseline: str | None, options: Options) -> Verdict:
+    """What is denied, which stderr says."""
     from ptxaudit.review.gate import judge
     from ptxaudit.review.lost_launches import lost_launches
 
-    verdict = judge(
-        report, limits, strict, findings=checked.all_findings, ratchet=checked.ratchet, ignore=checked.ignore
-    )
-    complain(
-        checked,
-        verdict,
-        strict,
-        gated=bool(limits or baseline),
-        baseline=baseline,
-        lost=lost_launches(options, report.kernels),
-    )
-    ctx.exit(2 if report.problems else 1 if verdict.denials else 0)
+    report, findings = checked.report, checked.all_findings
+    verdict = judge(report, limits, strict, findings=findings, ratchet=checked.ratchet, ignore=checked.ignore)
+    lost = lost_launches(options, report.kernels)
+    complain(checked, verdict, strict, gated=bool(limits or baseline), baseline=baseline, lost=lost)
+    return verdict
 
 
-def _page(checked: Checked, inputs: tuple[str, ...], options: Options, book: CodeBook) -> str:
+def _page(checked: Checked, inputs: tuple[str, ...], options: Options, book: CodeBook, step: Progress) -> str:
     """The HTML page, with the sources and the code that it shows."""
     from ptxaudit.frontend.source_files import Roots
     from ptxaudit.ui.render.html import html
     from ptxaudit.ui.render.page.material import gather
 
+    step("writing the page")
     return html(checked, gather(checked.report, Roots.of(inputs, options.source_root), book))
-
-
-def _limits(fail_on: tuple[str, ...]) -> list[Limit]:
-    if not fail_on:
-        return []
-    from ptxaudit.review.gate import parse_limit
-
-    return [parse_limit(text) for text in fail_on]
 
 
 def _baseline(file: str | None) -> Baseline | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
 from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of
+
+if TYPE_CHECKING:
+    from ptxaudit.report.model import Report
 
 
 @click.group("baseline")
@@ -37,7 +40,6 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     from collections import Counter
     from pathlib import Path
 
-    from ptxaudit.base.words import plural
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.audit import run
     from ptxaudit.review.baseline import baseline_json, read_baseline
@@ -60,14 +62,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
         tell(f"{file} was left as it is")
         ctx.exit(2)
     emit(baseline_json(report), file)
-    excess = sum(kernel.totals.excess for kernel in report.kernels)
-    sites = sum(len(kernel.accesses) for kernel in report.kernels)
-    sectors = sum(site.sectors_excess or 0 for kernel in report.kernels for site in kernel.memory)
-    more = f" and {plural(sectors, 'excess sector')}" if sectors else ""
-    lines = [
-        f"{file}: {plural(sites, 'site')} in {plural(len(report.kernels), 'kernel')},"
-        f" {plural(excess, 'excess wavefront')}{more}"
-    ]
+    lines = [_summary(file, report)]
     if before is not None:
         diff = diff_reports(before.report, report)
         counts = Counter(diff.counts)
@@ -78,3 +73,17 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
             + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side")
         )
     emit("\n".join(lines) + "\n", None)
+
+
+def _summary(file: str, report: Report) -> str:
+    """How much there is in the file."""
+    from ptxaudit.base.words import plural
+
+    excess = sum(kernel.totals.excess for kernel in report.kernels)
+    sites = sum(len(kernel.accesses) for kernel in report.kernels)
+    sectors = sum(site.sectors_excess or 0 for kernel in report.kernels for site in kernel.memory)
+    more = f" and {plural(sectors, 'excess sector')}" if sectors else ""
+    return (
+        f"{file}: {plural(sites, 'site')} in {plural(len(report.kernels), 'kernel')},"
+        f" {plural(excess, 'excess wavefront')}{more}"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,12 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.ui.commands._config import configurable
 from ptxaudit.ui.commands._files import WithFiles, as_files
 from ptxaudit.ui.commands._options import input_options, isa_option, launch_options, options_of, table_width_option
+
+if TYPE_CHECKING:
+    from ptxaudit.frontend.options import Options
+    from ptxaudit.pipeline.collect import Progress
+    from ptxaudit.review.diff.matrix import Column
+    from ptxaudit.review.diff.sides import Audited
 
 
 @click.command("bisect", cls=WithFiles)
@@ -57,42 +63,28 @@ def command(
 
     Exit status: 0 no figure changed, 1 one did, 2 something could not be checked.
     """
-    from msgspec.structs import replace
+    from functools import partial
 
     from ptxaudit.frontend.compile.releases import available, between
-    from ptxaudit.frontend.inputs import keep_inputs, read
+    from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.diff.bisection import bisect
-    from ptxaudit.review.diff.matrix import column_of
-    from ptxaudit.review.diff.sides import Side, audit_sides, nowhere
+    from ptxaudit.review.diff.sides import nowhere
     from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit_as, tell
     from ptxaudit.ui.render.bisection import bisection_text
     from ptxaudit.ui.render.problems import problem_text
 
-    if given.pop("toolchain", None) or given.pop("ptxas", None):
-        raise InputError("bisect chooses the releases itself", "leave out --toolchain and --ptxas")
+    kind = _kind(input, given)
     keep_inputs(output, [input, *given["launch_files"], given["compile_commands"]])
-    kind = read(input).kind
-    if kind not in ("cuda", "ptx"):
-        raise InputError(
-            "only a source, or PTX, can be compiled by several releases", "name a .cu or a .ptx file", input
-        )
     names = _figures(figures)
     given["isa"] = given["isa"] or "sass"
     options = options_of(given)
     releases, note = available("nvrtc" if kind == "cuda" else "ptxas")
     chosen = between(releases, good, bad)
-    audited = []
+    audited: list[Audited] = []
     with progress() as step:
-
-        def audit(release: str) -> Any:
-            side = Side(
-                input, replace(options, toolchain=release) if kind == "cuda" else replace(options, ptxas=release)
-            )
-            (one,) = audit_sides([side], step, code=False)
-            audited.extend([] if isinstance(one, InputError) else [one])
-            return column_of(release, None, one)
-
+        by = "toolchain" if kind == "cuda" else "ptxas"
+        audit = partial(_audited, input, options, by, step, audited)
         found = bisect(input, chosen, audit, names, every)
     emit_as(form, found, lambda: bisection_text(found, note), output, width)
     ends = [found.columns[release] for release in (chosen[0], chosen[-1]) if release in found.columns]
@@ -100,6 +92,32 @@ def command(
     for problem in problems:
         tell(problem_text(problem))
     ctx.exit(2 if problems else 1 if found.found else 0)
+
+
+def _audited(input: str, options: Options, by: str, step: Progress, audited: list[Audited], release: str) -> Column:
+    """The figures under a release. by: the option that names it; audited: takes what was found."""
+    from msgspec.structs import replace
+
+    from ptxaudit.review.diff.matrix import column_of
+    from ptxaudit.review.diff.sides import Side, audit_sides
+
+    (one,) = audit_sides([Side(input, replace(options, **{by: release}))], step, code=False)
+    audited.extend([] if isinstance(one, InputError) else [one])
+    return column_of(release, None, one)
+
+
+def _kind(input: str, given: dict[str, Any]) -> str:
+    """What the input is; InputError where releases cannot be tried on it."""
+    from ptxaudit.frontend.inputs import read
+
+    if given.pop("toolchain", None) or given.pop("ptxas", None):
+        raise InputError("bisect chooses the releases itself", "leave out --toolchain and --ptxas")
+    kind = read(input).kind
+    if kind not in ("cuda", "ptx"):
+        raise InputError(
+            "only a source, or PTX, can be compiled by several releases", "name a .cu or a .ptx file", input
+        )
+    return kind
 
 
 def _figures(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxaudit.report.model import Problem, Report
     from ptxaudit.review.diff.matrix import Matrix
     from ptxaudit.review.diff.reports import Diff
-    from ptxaudit.review.diff.sides import Audited
+    from ptxaudit.review.diff.sides import Audited, Side
     from ptxaudit.review.diff.thresholds import Threshold
 
 FORMATS = ("text", "json", "markdown", "html", "sarif", "github")
@@ -95,24 +95,10 @@ def command(
 
     keep_inputs(output, [*pair, *given["launch_files"], given["compile_commands"]])
     limits = [parse_threshold(text) for text in thresholds]
-    if len(pair) > 2:
-        raise InputError(
-            f"a diff has two sides, and there are {len(pair)} inputs",
-            "name OLD and NEW, or one INPUT with --toolchain A --toolchain B",
-        )
-    if len(pair) == 1:
-        from ptxaudit.ui.commands._variants import variants
-
-        columns = variants(pair[0], given)
-        if len(columns) > 2:
-            return _matrix(ctx, pair[0], columns, form, output, everything, limits, strict, width)
-        sides, counterparts = [side for _, _, side in columns], False
-        if given["isa"] is None and all(side.options.isa is None for side in sides):
-            sides = [_of_both_isas(side) for side in sides]
-    else:
-        from ptxaudit.ui.commands._variants import two_sides
-
-        sides, counterparts = two_sides(pair, given)
+    columns = _columns(pair, given)
+    if len(columns) > 2:
+        return _matrix(ctx, pair[0], columns, form, output, everything, limits, strict, width)
+    sides, counterparts = _sides(pair, columns, given)
     _diff(
         ctx,
         sides,
@@ -126,6 +112,32 @@ def command(
         top=top,
         code=form == "html" if code is None else code,
     )
+
+
+def _columns(pair: tuple[str, ...], given: dict[str, Any]) -> list[Any]:
+    """Of one input the compilers that it is to be compared under; of two none."""
+    if len(pair) > 2:
+        raise InputError(
+            f"a diff has two sides, and there are {len(pair)} inputs",
+            "name OLD and NEW, or one INPUT with --toolchain A --toolchain B",
+        )
+    if len(pair) == 2:
+        return []
+    from ptxaudit.ui.commands._variants import variants
+
+    return list(variants(pair[0], given))
+
+
+def _sides(pair: tuple[str, ...], columns: list[Any], given: dict[str, Any]) -> tuple[list[Side], bool]:
+    """(the two sides, whether their launches are counterparts)."""
+    if not columns:
+        from ptxaudit.ui.commands._variants import two_sides
+
+        return two_sides(pair, given)
+    sides = [side for _, _, side in columns]
+    if given["isa"] is None and all(side.options.isa is None for side in sides):
+        sides = [_of_both_isas(side) for side in sides]
+    return sides, False
 
 
 def _of_both_isas(side: Any) -> Any:

@@ -99,18 +99,25 @@ def command(
         tell(f"note: {note}")
     if result.left_out:
         tell(f"note: {result.left_out:,} launches with other parameters are counted and not kept: see --launches")
-    if result.empty and ended.status:
-        tell(f"nothing was recorded: the program ended with status {ended.status}")
-        ctx.exit(ended.status)
     if result.empty:
-        tell(
-            "nothing was recorded: the program compiled and launched no kernel that can be seen; a program that is not"
-            " Python, and JAX, are seen through the driver (--via driver)"
-        )
-        ctx.exit(2)
+        ctx.exit(_empty(ended.status))
     tell(f"recorded in {output}: {summary(result)}")
     checked = _audited(output, wanted) if auditing else 0
     ctx.exit(ended.status or checked)
+
+
+def _empty(status: int) -> int:
+    """Says why there is no recording, of a program that ended with a status; the exit status."""
+    from ptxaudit.ui.commands._write import tell
+
+    if status:
+        tell(f"nothing was recorded: the program ended with status {status}")
+        return status
+    tell(
+        "nothing was recorded: the program compiled and launched no kernel that can be seen; a program that is not"
+        " Python, and JAX, are seen through the driver (--via driver)"
+    )
+    return 2
 
 
 def _removed(raw: str, output: str) -> None:

@@ -12,6 +12,7 @@ from ptxaudit.report.model import Problem
 from ptxaudit.review.diff.reports import Diff, Verdict
 from ptxaudit.review.diff.thresholds import Crossing
 from ptxaudit.ui.render.change_rows import (
+    Shown,
     cells_of,
     facts_of,
     figure_text,
@@ -57,34 +58,37 @@ def diff_html(
         numeric=NUMERIC,
         left_out=left_out_line(diff, shown, everything),
         version=__version__,
-        kernels=[
-            {
-                "id": f"k{at}",
-                "name": name_of(one.entry),
-                "where": where(one.entry),
-                "facts": facts_of(one.entry),
-                "worse": one.entry.got_worse,
-                "figures": [_figure(one.entry.figures[name]) for name in OVERVIEW],
-                "tables": [
-                    {
-                        "title": table.title,
-                        "columns": table.columns,
-                        "rows": [
-                            {
-                                "cells": cells_of(one.entry, row),
-                                "tone": _TONES.get(row[0].verdict, "quiet"),
-                                "notes": notes_of(row),
-                                "code": pairs_of(one.entry, row, codes),
-                            }
-                            for row in table.rows
-                        ],
-                    }
-                    for table in one.tables
-                ],
-            }
-            for at, one in enumerate(shown)
-        ],
+        kernels=[_kernel(f"k{at}", one, codes) for at, one in enumerate(shown)],
     )
+
+
+def _kernel(id: str, one: Shown, codes: Codes | None) -> dict[str, Any]:
+    """What the page shows of a kernel."""
+    tables = [
+        {
+            "title": table.title,
+            "columns": table.columns,
+            "rows": [
+                {
+                    "cells": cells_of(one.entry, row),
+                    "tone": _TONES.get(row[0].verdict, "quiet"),
+                    "notes": notes_of(row),
+                    "code": pairs_of(one.entry, row, codes),
+                }
+                for row in table.rows
+            ],
+        }
+        for table in one.tables
+    ]
+    return {
+        "id": id,
+        "name": name_of(one.entry),
+        "where": where(one.entry),
+        "facts": facts_of(one.entry),
+        "worse": one.entry.got_worse,
+        "figures": [_figure(one.entry.figures[name]) for name in OVERVIEW],
+        "tables": tables,
+    }
 
 
 def _figure(both: tuple[Any, Any]) -> tuple[str, str]:

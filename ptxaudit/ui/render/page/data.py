@@ -20,7 +20,7 @@ from ptxaudit.base.version import __version__
 from ptxaudit.base.words import bare_name
 from ptxaudit.hardware import banks, machines
 from ptxaudit.pipeline.code_lines import CodeLine, Key, key_of
-from ptxaudit.report.model import AnySite, Frame, Kernel, MemorySite, Pattern, Site, Source
+from ptxaudit.report.model import AnySite, Frame, Kernel, Loop, MemorySite, Pattern, Site, Source
 from ptxaudit.report.pairing import partners
 from ptxaudit.report.paths import below, place
 from ptxaudit.ui.render.checked import Checked
@@ -163,18 +163,19 @@ class Page:
             count=len(kernel.sites),
             firstmem=min(others.values(), default=0),
             memory=len(kernel.memory),
-            loops=[
-                present(
-                    f=self._file(loop.file),
-                    first=loop.first,
-                    last=loop.last,
-                    at=place_of(loop.offset, loop.ptx_line),
-                    depth=loop.depth,
-                    sites=[mine[one] for one in loop.sites if one in mine],
-                    memory=[others[one] for one in loop.sites if one in others],
-                )
-                for loop in kernel.loops
-            ],
+            loops=[self._loop(loop, mine, others) for loop in kernel.loops],
+        )
+
+    def _loop(self, loop: Loop, mine: dict[str, int], others: dict[str, int]) -> dict[str, Any]:
+        """mine, others: numbers of the kernel's sites, of shared and of other memory."""
+        return present(
+            f=self._file(loop.file),
+            first=loop.first,
+            last=loop.last,
+            at=place_of(loop.offset, loop.ptx_line),
+            depth=loop.depth,
+            sites=[mine[one] for one in loop.sites if one in mine],
+            memory=[others[one] for one in loop.sites if one in others],
         )
 
     def _access(self, k: int, kernel: Kernel, site: AnySite) -> dict[str, Any]:

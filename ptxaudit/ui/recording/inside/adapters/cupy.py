@@ -63,9 +63,32 @@ class _Beside:
 
 def _module_class(function: Any, recorder: Recorder) -> type:
     """A subclass of CuPy's Module that records its code, and whose kernels record their launches."""
-    module_type, function_type = function.Module, function.Function
+    module_type, Function = function.Module, _function_class(function.Function, recorder)
 
-    class Function(function_type):  # type: ignore[misc, valid-type]
+    class Module(module_type):  # type: ignore[misc, valid-type]
+        """A module that records its code."""
+
+        _ptxaudit_code: Code | None = None
+
+        def load(self, code: Any) -> Any:
+            out = super().load(code)
+            self._ptxaudit_code = recorder.guarded("code of CuPy", lambda: _code(code))
+            recorder.compiled(self._ptxaudit_code)
+            return out
+
+        def get_function(self, name: Any) -> Any:
+            found = Function(self, name.decode() if isinstance(name, bytes) else name)
+            found._ptxaudit_seen = Seen(recorder)
+            found._ptxaudit_kernel = (self._ptxaudit_code, name.decode() if isinstance(name, bytes) else name)
+            return found
+
+    return _named_as(Module, module_type)
+
+
+def _function_class(function_type: Any, recorder: Recorder) -> Any:
+    """A subclass of CuPy's Function whose launches are recorded."""
+
+    class Function(function_type):  # type: ignore[misc]
         """A kernel that records its launches."""
 
         def __call__(self, grid: Any, block: Any, arguments: Any, *rest: Any, **named: Any) -> Any:
@@ -110,26 +133,13 @@ def _module_class(function: Any, recorder: Recorder) -> type:
             recorder.done(tokens)
             return out
 
-    class Module(module_type):  # type: ignore[misc, valid-type]
-        """A module that records its code."""
+    return _named_as(Function, function_type)
 
-        _ptxaudit_code: Code | None = None
 
-        def load(self, code: Any) -> Any:
-            out = super().load(code)
-            self._ptxaudit_code = recorder.guarded("code of CuPy", lambda: _code(code))
-            recorder.compiled(self._ptxaudit_code)
-            return out
-
-        def get_function(self, name: Any) -> Any:
-            found = Function(self, name.decode() if isinstance(name, bytes) else name)
-            found._ptxaudit_seen = Seen(recorder)
-            found._ptxaudit_kernel = (self._ptxaudit_code, name.decode() if isinstance(name, bytes) else name)
-            return found
-
-    for one, like in ((Function, function_type), (Module, module_type)):
-        one.__name__, one.__qualname__, one.__module__ = like.__name__, like.__qualname__, like.__module__
-    return Module
+def _named_as(one: type, like: type) -> type:
+    """The class, as it is shown and pickled."""
+    one.__name__, one.__qualname__, one.__module__ = like.__name__, like.__qualname__, like.__module__
+    return one
 
 
 def _code(data: Any) -> Code | None:

@@ -1,0 +1,182 @@
+"""What requests cost whose base is known up to a multiple of a power of two: the range over the residues left open.
+
+    4·lane + base, base a multiple of 64      128 bytes: 1 wavefront at 0 and at 64, a figure
+    4·lane + base, base a multiple of 4       1 or 2 wavefronts: a range, by the place of the array
+
+(A congruence is all that is known of the base: Granger, "Static analysis of arithmetical congruences", 1989. A rule's
+*invariant shift* is the modulus after which it repeats.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxaudit.base.arrays import distinct
+from ptxaudit.base.work import REQUEST, Account
+from ptxaudit.engine.answer.footprint import FARTHEST
+from ptxaudit.engine.answer.result import Case, ranges
+from ptxaudit.engine.answer.totals import Scores
+from ptxaudit.hardware import banks
+from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.hardware.memory import sectors
+from ptxaudit.ir.reasons import Kind, Reason
+
+SCORING = "scoring requests"
+
+_Columns = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]  # addresses, active, sources, filled
+
+
+def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
+    """Why a machine's rule gives a range for requests of an access; None where it does not."""
+    said = machine.why_range(access)
+    return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
+
+
+@dataclass
+class Scoring:
+    """By a machine's rule for one access. residues: base modulo the shift -> [low, high, ideal] of a request, where
+    that decides it; loose: why a range remains although the addresses are known up to a shift; evidence: the machine's
+    for this access, "by rule" as soon as one request is."""
+
+    machine: Machine
+    access: banks.Access
+    account: Account  # pays for the scoring; Exhausted where it cannot
+    residues: dict[int, list[int]] = field(default_factory=dict)
+    loose: Reason | None = None
+    evidence: str = ""
+
+    def __post_init__(self) -> None:
+        self.evidence = self.machine.evidence(self.access)
+
+    def score(
+        self,
+        addresses: np.ndarray,
+        active: np.ndarray,
+        sources: np.ndarray | None,
+        steps: np.ndarray,
+        words: np.ndarray,
+        filled: np.ndarray | None = None,
+    ) -> Scores:
+        """Scores of all requests; where the base is not known well enough, the range over its residues;
+        where words are known modulo a line only, from all equal to all distinct (both extremes: no
+        rule lets fewer distinct words cost more)."""
+        shift = self.machine.invariant_shift(self.access)
+        scores = self._by_rule(addresses, active, sources, filled)
+        if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
+            self.loose = self.loose or Reason(Kind.ZERO_LANES)
+        out = Scores.of(scores)
+        columns: _Columns = addresses, active, sources, filled
+        if words.any():
+            self._over_words(out, columns, words)
+        loose = steps < shift
+        if loose.any():
+            residues: dict[int, list[int]] = {}
+            for step in distinct(steps[loose]).tolist():
+                rows = np.flatnonzero(steps == step)
+                self._over_residues(out, scores, columns, rows, range(step, shift, step), residues)
+            if ((out.low < out.high)[loose]).any() or (np.asarray(scores.ideal) != out.ideal)[loose].any():
+                self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
+                for residue, found in residues.items():
+                    _put(self.residues, residue, *found)
+        return out
+
+    def _over_words(self, out: Scores, columns: _Columns, words: np.ndarray) -> None:
+        """Widens the scores of requests of which it is not known whether lanes are on one word. words: (n,) bytes up
+        to a multiple of which each lane is known, or 0."""
+        rows = np.flatnonzero(words)
+        addresses, active, sources, filled = _of_rows(columns, rows)
+        apart = addresses + words[rows, None] * np.arange(addresses.shape[1])[None, :]
+        s = self._by_rule(apart, active, sources, filled)
+        if (out.low[rows] != s.high).any() or (out.ideal[rows] != s.ideal).any():
+            self.loose = self.loose or Reason(Kind.SAME_WORDS)
+        out.high[rows], out.ways[rows] = np.maximum(out.high[rows], s.high), np.maximum(out.ways[rows], s.ways)
+        out.ideal[rows], out.ideal_most[rows] = (
+            np.minimum(out.ideal[rows], s.ideal),
+            np.maximum(out.ideal_most[rows], s.ideal),
+        )
+
+    def _over_residues(
+        self,
+        out: Scores,
+        scores: banks.Scores,
+        columns: _Columns,
+        rows: np.ndarray,
+        steps: range,
+        residues: dict[int, list[int]],
+    ) -> None:
+        """Widens the scores of these requests, whose base may be any multiple of a step. residues: are filled."""
+        _put(residues, 0, *(np.asarray(figures)[rows] for figures in (scores.low, scores.high, scores.ideal)))
+        for residue, s in self._moved(*_of_rows(columns, rows), steps):
+            _put(residues, residue, s.low, s.high, s.ideal)
+            out.low[rows] = np.minimum(out.low[rows], s.low)
+            out.high[rows] = np.maximum(out.high[rows], s.high)
+            out.ideal[rows] = np.minimum(out.ideal[rows], s.ideal)
+            out.ideal_most[rows] = np.maximum(out.ideal_most[rows], s.ideal)
+            out.ways[rows] = np.maximum(out.ways[rows], s.ways)
+            if out.lines is None or out.lines_low is None or out.lines_ideal is None:
+                continue
+            if not self.loose and self.access.space == "shared" and (out.lines[rows] != s.lines).any():
+                self.loose = Reason(Kind.BASE, given=(steps.stop,))
+            out.lines[rows] = np.maximum(out.lines[rows], s.lines)
+            out.lines_low[rows] = np.minimum(out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low)
+            out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
+
+    def _moved(
+        self,
+        addresses: np.ndarray,
+        active: np.ndarray,
+        sources: np.ndarray | None,
+        filled: np.ndarray | None,
+        residues: range,
+    ) -> Iterator[tuple[int, banks.Scores]]:
+        """The requests by the machine's rule, all of their addresses further by each residue."""
+        if sources is None and filled is None and sectors.moves(self.access, residues.step):
+            for moved in sectors.moved(self.access, addresses, active, residues, self.evidence):
+                self.account.spend(REQUEST + len(addresses), SCORING)
+                yield moved
+            return
+        for residue in residues:
+            yield residue, self._by_rule(addresses + residue, active, sources, filled)
+
+    def _by_rule(
+        self, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None, filled: np.ndarray | None
+    ) -> banks.Scores:
+        self.account.spend(REQUEST + len(addresses), SCORING)
+        return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
+
+    def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
+        """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""
+        shift = self.machine.invariant_shift(self.access)
+        step = min(1 << zeros, shift)
+        width = self.access.width or 1
+        if step < min(shift, width):
+            step = min(shift, width)
+            addresses = addresses - np.where(active, addresses, FARTHEST).min(axis=1, keepdims=True)
+        addresses = np.where(active, addresses, 0)
+        n = len(addresses)
+        scores = self.score(addresses, active, None, np.full(n, step), np.zeros(n, np.int64))
+        return np.stack([scores.low, scores.high, scores.ideal])
+
+    def base_cases(self) -> tuple[Case, ...]:
+        """The figure of a request by the place of the array, where it decides."""
+        shift = self.machine.invariant_shift(self.access)
+        folded: dict[tuple[int, ...], list[int]] = {}
+        for residue, figure in sorted(self.residues.items()):
+            folded.setdefault(tuple(figure), []).append(residue)
+        return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
+
+
+def _of_rows(columns: _Columns, rows: np.ndarray) -> _Columns:
+    addresses, active, sources, filled = columns
+    sources, filled = (None if array is None else array[rows] for array in (sources, filled))
+    return addresses[rows], active[rows], sources, filled
+
+
+def _put(residues: dict[int, list[int]], residue: int, *figures: np.ndarray | int) -> None:
+    """Widens what a request costs at a residue. figures: least, most and ideal, of one or of several."""
+    low, high, ideal = (int(f(x)) for f, x in zip((np.min, np.max, np.min), figures, strict=True))
+    old = residues.get(residue, (low, high, ideal))
+    residues[residue] = [min(old[0], low), max(old[1], high), min(old[2], ideal)]

@@ -23,6 +23,7 @@ from ptxaudit.hardware import machines
 from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.graph import build
 from ptxaudit.ir.reasons import Kind, Reason
 
 SOURCE = """
@@ -85,6 +86,43 @@ def test_what_was_known_in_no_trip_may_stay_so():
         execute_in_round(op, Round(0, symbols[1].terms[0][0], 1, 64), view, 0)
 
 
+@pytest.mark.parametrize("trips", [3, 100])
+def test_a_register_of_the_warp_is_changed_for_the_lanes_that_wait_too(trips):
+    """One lane adds four to UR4 so many times: behind the loop UR4 is the same for all, and no two are on one bank."""
+    lane, left, address = (ir.Reg(f"R{n}", 32) for n in (0, 9, 4))
+    shared_by_all, barrier = ir.Reg("UR4", 32, uniform=True), ir.Reg("B0", 32)
+    k = _Kernel()
+    k.put(
+        "S2R R0, SR_TID.X",
+        ir.Op("mov", (lane,), (ir.Special("tid.x"),)),
+        ir.Op("mov", (left,), (ir.Const(trips),)),
+        ir.Op("mov", (shared_by_all,), (ir.Const(0),)),
+        ir.Op("setp.eq", (MORE,), (lane, ir.Const(5)), 32),
+    )
+    k.put("BSSY B0", control=ir.Control("open", (5,), None, barrier))
+    k.put("@!P1 BRA", control=ir.Control("branch", (5,), ir.Guard(MORE, True)))
+    k.put(
+        "UIADD3 UR4, UR4, 0x4, URZ",
+        ir.Op("add", (shared_by_all,), (shared_by_all, ir.Const(4))),
+        ir.Op("add", (left,), (left, ir.Const(0xFFFFFFFF))),
+        ir.Op("setp.ne", (MORE,), (left, ir.Const(0)), 32),
+    )
+    k.put("@P1 BRA", control=ir.Control("branch", (3,), ir.Guard(MORE)))
+    k.put("BSYNC B0", control=ir.Control("sync", (), None, barrier))
+    k.put(
+        "LEA R4, R0, UR4, 0x2",
+        ir.Op("shl", (T,), (lane, ir.Const(2))),
+        ir.Op("add", (address,), (T, shared_by_all)),
+    )
+    site = with_access(ir.Site("STS", address), ())
+    k.put("STS [R4], RZ", ir.Op("store", (), (address, ir.Const(0)), 32, space="shared"), site=site)
+    k.put("EXIT", control=ir.Control("exit"))
+    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192, **STATED)
+    launch = ptxaudit.Launch("program", grid=(1,), block=(32,), param_bytes=b"")
+    (found,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert (str(found.status), found.requests, found.wavefronts) == ("exact", 1, 1)
+
+
 REUSES = """
 S2R R0, SR_TID.X
 IMAD.SHL.U32 R8, R0, 0x4, RZ
@@ -121,7 +159,7 @@ def test_a_register_that_a_trip_writes_before_it_reads_it_needs_no_step(trips, l
     function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
     launch = ptxaudit.Launch("k", grid=1, block=32)
     machine, account = machines.get("sm_90"), Account.for_budget(0.5)
-    result = evaluate(function, graph.build(function), launch=launch, machine=machine, account=account)
+    result = evaluate(function, build(function), launch=launch, machine=machine, account=account)
     store, load = result.sites
     assert (str(store.status), store.requests, store.active_requests) == ("exact", trips, trips)
     assert load.requests == 1 and str(load.status) == ("exact" if lanes == 32 else "data-dependent")
@@ -181,40 +219,3 @@ def test_what_is_not_decided_in_any_trip_is_stepped_over_in_all(condition, insid
     for site in sites:
         assert "budget" not in (site.reason or "")
         assert str(site.status) != "exact" or (site.requests, site.wavefronts) == (4 * trips, 8 * trips)
-
-
-@pytest.mark.parametrize("trips", [3, 100])
-def test_a_register_of_the_warp_is_changed_for_the_lanes_that_wait_too(trips):
-    """One lane adds four to UR4 so many times: behind the loop UR4 is the same for all, and no two are on one bank."""
-    lane, left, address = (ir.Reg(f"R{n}", 32) for n in (0, 9, 4))
-    shared_by_all, barrier = ir.Reg("UR4", 32, uniform=True), ir.Reg("B0", 32)
-    k = _Kernel()
-    k.put(
-        "S2R R0, SR_TID.X",
-        ir.Op("mov", (lane,), (ir.Special("tid.x"),)),
-        ir.Op("mov", (left,), (ir.Const(trips),)),
-        ir.Op("mov", (shared_by_all,), (ir.Const(0),)),
-        ir.Op("setp.eq", (MORE,), (lane, ir.Const(5)), 32),
-    )
-    k.put("BSSY B0", control=ir.Control("open", (5,), None, barrier))
-    k.put("@!P1 BRA", control=ir.Control("branch", (5,), ir.Guard(MORE, True)))
-    k.put(
-        "UIADD3 UR4, UR4, 0x4, URZ",
-        ir.Op("add", (shared_by_all,), (shared_by_all, ir.Const(4))),
-        ir.Op("add", (left,), (left, ir.Const(0xFFFFFFFF))),
-        ir.Op("setp.ne", (MORE,), (left, ir.Const(0)), 32),
-    )
-    k.put("@P1 BRA", control=ir.Control("branch", (3,), ir.Guard(MORE)))
-    k.put("BSYNC B0", control=ir.Control("sync", (), None, barrier))
-    k.put(
-        "LEA R4, R0, UR4, 0x2",
-        ir.Op("shl", (T,), (lane, ir.Const(2))),
-        ir.Op("add", (address,), (T, shared_by_all)),
-    )
-    site = with_access(ir.Site("STS", address), ())
-    k.put("STS [R4], RZ", ir.Op("store", (), (address, ir.Const(0)), 32, space="shared"), site=site)
-    k.put("EXIT", control=ir.Control("exit"))
-    function = ir.Function("program", "sass", "sm_90", tuple(k.out), shared_static=8192, **STATED)
-    launch = ptxaudit.Launch("program", grid=(1,), block=(32,), param_bytes=b"")
-    (found,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
-    assert (str(found.status), found.requests, found.wavefronts) == ("exact", 1, 1)

@@ -86,7 +86,10 @@ def test_a_formula_with_parameters_that_have_no_name():
     assert called(halves) == "a value computed from parameter 7 (bytes 0 to 7) and parameter 7 (bytes 12 to 15)"
     window = "(" * 60 + "(%local_window_lo + n) >> 3) + %local_window_hi"
     assert called(window) == "a value computed from the generic address of local memory and n"
-    both = [unknown(Uniform(name, key=name)).terms[0][0] for name in ("param_7[4:8]", "param_7[0:4]", "n[0:4]", "n")]
+    both = [
+        unknown(Uniform(name, key=name)).terms[0][0]
+        for name in ("param_7[4:8]", "param_7[0:4]", "n[0:4]", "wraps", "n")
+    ]
     assert of_unknowns(both) == ["parameter 7 (bytes 0 to 7)", "n"]
     data = "min((hi(" * 9 + "(value loaded at k.cu:3), (trip of loop 2 at k.cu:5)"
     assert called(data) == "a value computed from the value loaded at k.cu:3 and the trip of loop 2 at k.cu:5"

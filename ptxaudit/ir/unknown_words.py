@@ -109,7 +109,7 @@ def _of(unknown: Unknown) -> list[str]:
     name = unknown.name
     if unknown.data and (loaded := _LOADED.findall(name)):
         return loaded
-    return _parts(name) if len(name) > LONG_NAME else [name] if name else []
+    return _parts(name) if len(name) > LONG_NAME else [name] if name and name not in _WITHIN else []
 
 
 def listed(names: Sequence[str]) -> str:

@@ -510,7 +510,7 @@ def _memory(machine: Machine) -> Iterator[str]:
     yield ""
     yield (
         "A pointer's place modulo 128 bytes is to global memory what the place of an array is to banks: where it is not"
-        " told (`--assume ptr%256` states what cudaMalloc gives; addresses and buffers of a launch tell it) and"
+        " specified (`--assume ptr%256` states what cudaMalloc gives; so do addresses and buffers of a launch) and"
         " matters, the answer is conditional, with its residues. A predicated-off copy and one of source size 0 read"
         " nothing; one of a part of its bytes reads as a whole one. Measured instructions, by bits a lane: "
         + ", ".join(f"{name} ({n} sites)" for name, n in machine.memory_measured.items())

@@ -3,9 +3,10 @@ measured."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
-from ptxaudit.engine.ops import mufu_tables
+from ptxaudit.base import resources
 from ptxaudit.hardware import machines
 
 # function, inputs, results that are not the nearest float, of how many, largest error, documented error (PTX ISA)
@@ -25,7 +26,8 @@ def chapter() -> Iterator[str]:
     """Markdown, line by line."""
     measured = ", ".join(sorted(name.upper() for name in machines.get("sm_90").measurements.special.measured))
     yield "## Special functions"
-    yield _WORDS.format(device=mufu_tables.DEVICE, measured=measured)
+    device = json.loads(resources.data("hardware/special_functions.json").read_text(encoding="utf-8"))["device"]
+    yield _WORDS.format(device=device, measured=measured)
     yield "| function | inputs | not the nearest float | of | largest error | documented |"
     yield "|---|---|---|---|---|---|"
     yield from (
@@ -42,7 +44,7 @@ roots with `MUFU.RSQ`; texture coordinates, twiddle factors and compression tabl
 is in no document, so on sm_90 it was measured, for every one of the 2³² inputs of each function: {measured}
 ({device}). The unit interpolates: a table entry for each of 64 or 128 segments, and a quadratic in the rest of the
 argument, whose square leaves out the partial products below a power of two. The tables and what is done around them
-are in `ptxaudit/engine/ops/mufu_tables.py` and `ptxaudit/engine/ops/mufu.py`; they give every result, bit for bit. Beside
+are in `ptxaudit/hardware/special_functions.json` and `ptxaudit/engine/ops/mufu.py`; they give every result, bit for bit. Beside
 correct rounding:
 """
 _FLOATS = """`MUFU.TANH` was measured but not understood; what it gives is not known to an audit.

@@ -15,7 +15,7 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,7 @@ import numpy as np
 
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
-from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.artifacts.cubin import Cubin, read_cubin
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.sass.disassemble import disassemble
 from ptxaudit.frontend.sass.lift import lift_module
@@ -42,15 +42,30 @@ SETS = ("kernels_sm90", "samples_sm90", "idioms_sm90")
 BUDGET = 20.0  # seconds a launch, in steps; the slowest takes 2
 
 
+class Lifted:
+    """A cubin, lifted when it is asked for first."""
+
+    def __init__(self, cubin: Cubin, code: dict[str, Any]) -> None:
+        self._cubin, self._code = cubin, code
+
+    @cached_property
+    def module(self) -> ir.Module:
+        return lift_module(self._cubin, self._code)
+
+
 @dataclass(frozen=True)
 class Measured:
     """One launch: the kernel, what was specified of it, and what was counted."""
 
     set: str
     at: int  # position in the set
-    module: ir.Module
+    lifted: Lifted
     launch: Launch
     profile: Profile
+
+    @property
+    def module(self) -> ir.Module:
+        return self.lifted.module
 
     def __str__(self) -> str:
         return f"{self.set}[{self.at}] {self.launch.kernel}"
@@ -131,7 +146,7 @@ def cubins(name: str) -> dict[str, bytes]:
 def load(name: str) -> list[Measured]:
     """All launches of a set; its cubins go through one process of the disassembler."""
     files = [read_cubin(data, file) for file, data in cubins(name).items()]
-    modules = {cubin.file: lift_module(cubin, code) for cubin, code in zip(files, disassemble(files), strict=True)}
+    modules = {cubin.file: Lifted(cubin, code) for cubin, code in zip(files, disassemble(files), strict=True)}
     return [
         Measured(name, at, modules[entry["cubin"]], launch_of(entry), profile_of(entry))
         for at, entry in enumerate(document(name)["launches"])

@@ -181,8 +181,6 @@ def test_the_engine_asks_for_no_instruction_set(module):
     assert "classify" not in names, "the lifters classify"
 
 
-# A profile names instructions by their text alone, and a report read from JSON has no more of an access than its opcode.
-TAKES_APART = {"report/assemble.py", "review/rules/_conflicts.py"}
 BEHIND = sorted(
     str(path.relative_to(PACKAGE))
     for folder in ("report", "review", "pipeline", "engine")
@@ -190,13 +188,45 @@ BEHIND = sorted(
 )
 
 
-@pytest.mark.parametrize("module", [*BEHIND, "ir/operands.py"])
+@pytest.mark.parametrize("module", [*BEHIND, "ir/operands.py", "ir/neighbours.py"])
 def test_which_memory_an_access_is_of_is_said_by_its_operations(module):
     """Also where it has no meaning: the lifter says so (`frontend/sass/clobber.py`); nobody takes an opcode apart."""
     tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
     apart = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Subscript)]
-    found = [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]
-    assert bool(found) == (module in TAKES_APART)
+    assert not [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]
+
+
+# A user asks for one instruction set or for both, and of kernels of both a report says which are shown, paired, judged.
+OF_BOTH = {
+    "pipeline/loading.py",
+    "report/entries.py",
+    "report/pairing.py",
+    "review/diff/history.py",
+    "review/diff/matrix.py",
+    "review/diff/reports.py",
+    "review/divided.py",
+    "review/fix/patch.py",
+    "review/part.py",
+    "review/profiles.py",
+    "review/rules/pa007_split_access.py",
+    "review/rules/pa012_same_address_global_atomics.py",
+}
+
+
+def test_no_stage_behind_asks_which_instruction_set_a_function_is_of():
+    """It asks for what the lifters state of it: whether it runs as it stands, what its places are."""
+    found = set()
+    for module in BEHIND:
+        tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+        compares = [n for n in ast.walk(tree) if isinstance(n, ast.Compare)]
+        sides = [(n.left, *n.comparators) for n in compares]
+        asks = [
+            any(isinstance(x, ast.Attribute) and x.attr == "isa" for x in side)
+            and any(isinstance(x, ast.Constant) for x in side)
+            for side in sides
+        ]
+        found |= {module} if any(asks) else set()
+    assert found == OF_BOTH
 
 
 @pytest.mark.parametrize("module", [name for name in BEHIND if name.startswith(("report/", "review/"))])

@@ -16,7 +16,7 @@ from reports import LAUNCH, kernel, report, site
 import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.result import Status
-from ptxaudit.report.model import MemorySite, Span
+from ptxaudit.report.model import Condition, MemorySite, Span
 from ptxaudit.review.compare import Counted, Profile, Verdict, compare, judge
 from ptxaudit.review.ncu_csv import parse_export, read_profiles, simplified
 from ptxaudit.review.profiles import _of_name, compare_all
@@ -114,6 +114,15 @@ def test_without_a_launch_a_request_limits_the_whole() -> None:
     )
     assert judge(invariant, Counted(16, "", 4, 8))[0] is Verdict.WITHIN
     assert judge(invariant, Counted(16, "", 4, 9))[0] is Verdict.DIFFERS
+
+
+def test_lanes_that_are_not_known_are_cases_of_one_range() -> None:
+    cases = (Condition("all lanes that can take part do", 1, 1, 1), Condition("fewer lanes do", 1, 2))
+    figures = {"status": Status.DATA_DEPENDENT, "reason": "x", "requests": None, "wavefronts": None}
+    lanes = at(per_request=Span(1, 2), conditions=cases, **figures)
+    assert judge(lanes, Counted(16, "", 4, 8))[0] is Verdict.WITHIN
+    assert judge(lanes, Counted(16, "", 4, 9))[0] is Verdict.DIFFERS
+    assert judge(at(per_request=Span(1, 1), conditions=cases, **figures), Counted(16, "", 4, 8))[0] is Verdict.WITHIN
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,24 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from ptxaudit.ui.cli import main
 
 PAGE = (Path(__file__).parent.parent / "docs/terminal.md").read_text(encoding="utf-8")
 SETUP = re.findall(r"^_PTXAUDIT_COMPLETE=(\w+)_source ptxaudit > ", PAGE, re.MULTILINE)
+
+
+def asked(line):
+    """What is offered for the last word of a line: (kind, word)."""
+    environment = {
+        "_PTXAUDIT_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split(" ")) - 1),
+    }
+    done = CliRunner(env=environment).invoke(main, [], prog_name="ptxaudit")
+    assert done.exit_code == 0, done.output
+    return [tuple(answer.split(",")) for answer in done.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -21,18 +36,6 @@ def command(tmp_path):
     program.write_text(f"#!{sys.executable}\nfrom ptxaudit.ui.cli import main\nmain()\n")
     program.chmod(0o755)
     return program
-
-
-def asked(command, line):
-    """What is offered for the last word of a line: (kind, word)."""
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "_PTXAUDIT_COMPLETE": "bash_complete",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(len(line.split(" ")) - 1),
-    }
-    done = subprocess.run([command], env=environment, capture_output=True, text=True, check=True)
-    return [tuple(answer.split(",")) for answer in done.stdout.splitlines()]
 
 
 def words(answers):
@@ -55,8 +58,8 @@ def words(answers):
         ("ptxaudit audit --fail-on pa00", [f"PA00{n}" for n in range(1, 10)]),
     ],
 )
-def test_words_are_completed(command, line, offered):
-    assert words(asked(command, line)) == offered
+def test_words_are_completed(line, offered):
+    assert words(asked(line)) == offered
 
 
 @pytest.mark.parametrize(
@@ -71,8 +74,8 @@ def test_words_are_completed(command, line, offered):
         ("ptxaudit audit -I inc", "dir"),
     ],
 )
-def test_files_and_folders_are_left_to_the_shell(command, line, kind):
-    assert asked(command, line) == [(kind, line.split(" ")[-1])]
+def test_files_and_folders_are_left_to_the_shell(line, kind):
+    assert asked(line) == [(kind, line.split(" ")[-1])]
 
 
 def test_the_page_names_every_shell_that_there_is_one_for():

@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -46,7 +48,7 @@ def place(tmp_path_factory):
 @pytest.fixture
 def copy(place):
     """The parts of the repository that the examples change or run; each copy is at one place, and as old as what it is
-    a copy of, so that byte code of what an example does not change is good for the next.
+    a copy of, so that byte code of what an example does not change is good for it, and for the next.
     """
     root = place / "copy"
     shutil.rmtree(root, ignore_errors=True)
@@ -59,6 +61,7 @@ def copy(place):
         CHECKOUT / "pyproject.toml",
     ]:
         shutil.copy2(file, root / file.relative_to(CHECKOUT))
+    carry_byte_code(root)
     for folder in LINKED:
         (root / folder).symlink_to(CHECKOUT / folder)
     (root / "tests" / "data").mkdir()
@@ -75,6 +78,22 @@ def copy(place):
     return root
 
 
+def carry_byte_code(root: Path) -> None:
+    """What this run has compiled of the checkout, to where the copy's is looked for."""
+    if byte_code(root).exists():
+        return
+    for folder in {path.parent for path in root.rglob("*.py")}:
+        to = Path(byte_code(root), *folder.parts[1:])
+        to.mkdir(parents=True, exist_ok=True)
+        for made in Path(cache_from_source(CHECKOUT / folder.relative_to(root) / "any.py")).parent.glob("*.pyc"):
+            with suppress(FileNotFoundError):  # another process has just renamed it
+                shutil.copy2(made, to)
+
+
+def byte_code(root: Path) -> Path:
+    return root.parent / "bytecode"
+
+
 def run(command: str, folder: Path) -> tuple[int, str]:
     """(exit status, what it prints) of a command that runs the copy."""
     path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
@@ -83,8 +102,9 @@ def run(command: str, folder: Path) -> tuple[int, str]:
         "PYTHONPATH": str(folder),
         "COLUMNS": "200",
         "PTXAUDIT_CACHE": "0",
-        "PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"),
+        "PYTHONPYCACHEPREFIX": str(byte_code(folder)),
         "PYTEST_ADDOPTS": "-p no:cacheprovider",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # pytest would rewrite the whole package, whose plugin is one of them
     }
     done = subprocess.run(
         command,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptxaudit.engine.domain.value import Uniform, Value, known, opaque, unknown
-from ptxaudit.engine.exec.control import destinations, torn
+from ptxaudit.engine.exec.control import destinations, rows_of, torn
 from ptxaudit.engine.memory.environment import LANES, Environment
 from ptxaudit.engine.memory.registers import Registers, View
 from ptxaudit.ir import graph
@@ -70,7 +70,7 @@ def test_each_active_lane_goes_one_way(kind):
         else:
             assert found[0][0] in PLACES.get(kind, {ON}) and (found[0][1] == mask & ~p).all() and found[1][0] == 2
         several = [len({at for at, lanes in found if lanes[row].any()}) > 1 for row in range(3)]
-        assert torn(found).tolist() == several
+        assert torn(rows_of(found)).tolist() == several
 
 
 @pytest.mark.parametrize("kind", ("branch", "switch", "exit", "ret", "call"))

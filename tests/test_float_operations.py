@@ -26,7 +26,7 @@ EVERY = operations.every()
 PARTS = 4
 # opcodes whose results machine code and PTX leave open, as regular expressions
 OPEN_CODE = (
-    r"(add|mul|fma|min|max|setp)\..*f16",
+    r"(add|mul|fma|min|max)\..*f16",
     r"(min|max)\..*(NaN|xorsign).*",
     r"(min|max)\.f64",
     r"cvt\.r[nz]i\.u8\.f32",

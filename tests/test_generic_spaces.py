@@ -162,3 +162,61 @@ def test_a_table_in_shared_memory_is_not_trusted_behind_a_store_to_anywhere(isa)
         isa,
     )
     assert lost.status not in ("exact", "invariant"), lost
+
+
+# --- code that asks where an address lies --------------------------------------------------
+
+ASKED = """isspacep.{space} %y, %q; @!%y bra other;
+ cvta.to.shared.u64 %t, %q; ld.shared.u32 %w3, [%t]; st.global.u32 [%h], %w3;
+ other:"""
+INDEX = "add.u64 %d1, %g, %t; ld.global.u32 %w4, [%d1]; mul.wide.u32 %d2, %w4, 4;"  # another one in each lane
+ASKED_OF = {  # address -> whether it may be of shared memory
+    "add.u64 %q, %g, %d2;": False,
+    "setp.gt.u32 %p, %w4, 7; selp.b64 %q, %g, %h, %p; add.u64 %q, %q, %d2;": False,
+    "add.u64 %q, %s, %d2;": True,
+    "setp.gt.u32 %p, %w4, 7; selp.b64 %q, %s, %g, %p; add.u64 %q, %q, %d2;": True,
+    "ld.global.u64 %q, [%h+64]; add.u64 %q, %q, %d2;": True,
+    "add.u64 %d1, %h, %d2; ld.global.u64 %q, [%d1];": True,
+}
+
+
+def asked_site(address, isa, space="shared"):
+    body = KERNEL.format(address=INDEX + address, access=ASKED.format(space=space), half=16)
+    content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
+    launch = ptxaudit.Launch("k", grid=(1,), block=(32,), params=[None, None, 5])
+    report = ptxaudit.audit(content, isa=isa, arch="sm_90", launches=[launch])
+    (site,) = [site for site in report.sites if site.opcode.startswith(("ld.shared", "LDS"))]
+    return site
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("address", ASKED_OF)
+def test_an_address_made_of_what_the_host_points_to_is_not_in_shared_memory(isa, address):
+    """However it is moved: what is not made of such a pointer alone may be."""
+    site = asked_site(address, isa)
+    assert (str(site.status) == "unreached") != ASKED_OF[address], site
+    assert ASKED_OF[address] or site.requests == 0
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_global_memory_is_asked_of_more_than_addresses(isa):
+    """A constant or a parameter is neither shared nor local, and not global."""
+    site = asked_site("add.u64 %q, %g, %d2;", isa, "global")
+    assert str(site.status) != "unreached", site
+
+
+HALVES = "mov.b32 %w5, %x; atom.add.noftz.f16x2 %w3, [%q], %w5; st.global.u32 [%h], %w3;"
+
+
+@pytest.mark.parametrize("address", ASKED_OF)
+def test_an_atomic_that_does_not_serve_shared_addresses_costs_nothing_elsewhere(address):
+    """The rest of the code that ptxas writes for it does not run then either."""
+    body = KERNEL.format(address=INDEX + address, access=HALVES, half=16)
+    launch = ptxaudit.Launch("k", grid=(3,), block=(48,), params=[None, None, 5])
+    sites = ptxaudit.audit(from_ptx(body), isa="sass", arch="sm_90", launches=[launch]).sites
+    (atomic,) = [site for site in sites if site.opcode.startswith("ATOM.E.ADD.F16x2")]
+    beside = {str(site.status) for site in sites if site.opcode.startswith(("LDS", "ATOMS"))}
+    if ASKED_OF[address]:
+        assert str(atomic.status) == "unknown" and beside and "unreached" not in beside, sites
+    else:
+        assert (str(atomic.status), atomic.requests, atomic.wavefronts) == ("exact", 6, 0) and beside == {"unreached"}

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from convergence_programs import MORE, T, _Kernel
 from machine_code import STATED, from_cuda
+from msgspec.structs import replace
 from test_sass_cases import instructions
 
 import ptxaudit
+from ptxaudit.base.work import Account
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Uniform, constant, opaque, unknown
@@ -21,6 +23,7 @@ from ptxaudit.hardware import machines
 from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.graph import build
 from ptxaudit.ir.reasons import Kind, Reason
 
 SOURCE = """
@@ -118,3 +121,100 @@ def test_a_register_of_the_warp_is_changed_for_the_lanes_that_wait_too(trips):
     launch = ptxaudit.Launch("program", grid=(1,), block=(32,), param_bytes=b"")
     (found,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert (str(found.status), found.requests, found.wavefronts) == ("exact", 1, 1)
+
+
+REUSES = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R8, R0, 0x4, RZ
+MOV R2, c[0x0][0x210]
+MOV R3, c[0x0][0x214]
+MOV R9, RZ
+BSSY B0, 0xe0
+ISETP.GE.AND P1, PT, R0, LANES, PT
+@P1 BRA 0xe0
+IMAD.WIDE.U32 R6, R9, 0x4, R2
+LDG.E R11, [R6.64]
+IMAD R7, R9, 0x80, R8
+STS [R7], R11
+IADD3 R9, R9, 0x1, RZ
+ISETP.LT.AND P0, PT, R9, TRIPS, PT
+@P0 BRA 0x80
+BSYNC B0
+LOP3.LUT R12, R11, 0x3fc, RZ, 0xc0, !PT
+LDS R4, [R12]
+EXIT
+"""
+
+
+@pytest.mark.parametrize("trips", [2, 3, 40, 1_003, 1_000_005])
+@pytest.mark.parametrize("lanes", [1, 7, 32])
+def test_a_register_that_a_trip_writes_before_it_reads_it_needs_no_step(trips, lanes):
+    """R7 is the upper half of a pointer that is not specified, and then an address of shared memory."""
+    text = REUSES.replace("LANES", hex(lanes)).replace("TRIPS", hex(trips)).replace("0xe0", "0xf0")
+    code = tuple(
+        i if i.site is None else replace(i, site=with_access(i.site, ()))
+        for i in instructions(text.strip().split("\n"))
+    )
+    function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
+    launch = ptxaudit.Launch("k", grid=1, block=32)
+    machine, account = machines.get("sm_90"), Account.for_budget(0.5)
+    result = evaluate(function, build(function), launch=launch, machine=machine, account=account)
+    store, load = result.sites
+    assert (str(store.status), store.requests, store.active_requests) == ("exact", trips, trips)
+    assert load.requests == 1 and str(load.status) == ("exact" if lanes == 32 else "data-dependent")
+
+
+UNDECIDED_INSIDE = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+    .reg .b32 %r<9>; .reg .b64 %rd<6>; .reg .pred %p<4>;
+    .shared .align 16 .b8 s[131072];
+    ld.param.u64 %rd1, [in];
+    ld.param.u64 %rd2, [out];
+    ld.param.u32 %r5, [n];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r4, s;
+    mad.lo.u32 %r3, %r1, 8, %r4;
+    mov.u32 %r7, 0;
+again:
+    CONDITION
+    @%p1 bra other;
+    INSIDE
+other:
+    st.shared.u32 [%r3], %r1;
+    add.u32 %r3, %r3, 128;
+    add.u32 %r7, %r7, 1;
+    setp.lt.u32 %p2, %r7, %r5;
+    @%p2 bra again;
+    ret;
+}
+"""
+OF_ALL = "setp.eq.u64 %p1, %rd1, 0;"
+OF_DATA = "ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p1, %r6, 0;"
+OF_LANES = "mad.wide.u32 %rd3, %r1, 4, %rd1; ld.global.u32 %r6, [%rd3]; setp.eq.u32 %p1, %r6, 0;"
+ELSEWHERE = "red.global.add.u32 [%rd2], 1;"
+SHARED = "ld.shared.u32 %r8, [%r4]; red.global.add.u32 [%rd2], %r8;"
+
+
+@pytest.mark.parametrize("trips", [3, 40, 1_000_005])
+@pytest.mark.parametrize(
+    "condition, inside, statuses",
+    [
+        (OF_ALL, ELSEWHERE, ["exact"]),
+        (OF_DATA, ELSEWHERE, ["exact"]),
+        (OF_ALL, SHARED, ["exact", "invariant"]),
+        (OF_DATA, SHARED, ["exact", "invariant"]),
+        (OF_LANES, ELSEWHERE, ["exact"]),
+    ],
+)
+def test_what_is_not_decided_in_any_trip_is_stepped_over_in_all(condition, inside, statuses, trips):
+    text = UNDECIDED_INSIDE.replace("CONDITION", condition).replace("INSIDE", inside)
+    launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, None, trips])
+    sites = ptxaudit.audit(text, launches=[launch], cache=False, budget=2.0).sites
+    assert sorted(str(s.status) for s in sites) == statuses
+    for site in sites:
+        assert "budget" not in (site.reason or "")
+        assert str(site.status) != "exact" or (site.requests, site.wavefronts) == (4 * trips, 8 * trips)

@@ -90,7 +90,7 @@ def test_without_the_map_by_position_and_order(case, monkeypatch):
         )
         return pairing.Side(accesses, None)
 
-    monkeypatch.setattr("ptxaudit.pipeline.kernels.side", blind)
+    monkeypatch.setattr(pairing, "side", blind)
     found = pairings(both(CASES[case][0]))
     assert [replace(p, by="ptxas") for p in found] == known and {p.by for p in found} == {"position"}
 

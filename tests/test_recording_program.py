@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import run as here
 from recorded import CHECKOUT, SOURCES, TRITON_CACHE, built, cupti, driver, launched, launches, record
 
 from ptxaudit.base.errors import InputError
@@ -97,9 +98,9 @@ def test_the_audit_of_a_recording_has_the_options_that_were_given_for_it(gpu, pr
         (["--format", "yaml"], "'yaml' is not one of"),
     ],
 )
-def test_what_is_wrong_for_the_audit_is_said_before_the_program_runs(tmp_path, options, message):
-    done = record([*options, "--", "touch", "ran"], os.environ | {"PYTHONPATH": str(CHECKOUT)}, tmp_path)
-    assert done.returncode == 2 and message in done.stderr and not list(tmp_path.iterdir())
+def test_what_is_wrong_for_the_audit_is_said_before_the_program_runs(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in here("record", *options, "--", "touch", "ran", status=2).stderr and not list(tmp_path.iterdir())
 
 
 def test_the_same_launches_through_the_driver(through_cupti, program, tmp_path):
@@ -351,10 +352,10 @@ def test_starting_python_takes_little_longer():
         (["--launches", "0", "--", "true"], "0"),
     ],
 )
-def test_what_cannot_be_recorded(tmp_path, arguments, message):
+def test_what_cannot_be_recorded(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "data.txt").write_text("1")
-    done = plain(arguments, tmp_path)
-    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+    assert message in here("record", *QUIET, *arguments, status=2).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data.txt"]
 
 

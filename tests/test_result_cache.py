@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from kernels import COLUMN, PTX
+from machine_code import from_cuda
 
 import ptxaudit
 from ptxaudit.base import resources
@@ -40,11 +41,23 @@ def here(tmp_path, monkeypatch):
     result_cache._opened.cache_clear()
     (tmp_path / "k.ptx").write_text(PTX)
     (tmp_path / "c.cu").write_text(COLUMN)
-    (tmp_path / "c.cubin").write_bytes(compile_source(tmp_path / "c.cu").cubin)
-    while fingerprint.written_since("c.cubin", fingerprint.moment()):  # the clock of the file system may be coarse
-        pass
+    (tmp_path / "c.cubin").write_bytes(from_cuda(COLUMN))
+    wait_for_the_clock()
     yield tmp_path
     result_cache._opened.cache_clear()
+
+
+def wait_for_the_clock():
+    while fingerprint.written_since("c.cubin", fingerprint.moment()):  # that of the file system may be coarse
+        pass
+
+
+@pytest.fixture
+def with_source(here):
+    """The same, with a cubin that names the source beside it."""
+    (here / "c.cubin").write_bytes(compile_source(here / "c.cu").cubin)
+    wait_for_the_clock()
+    return here
 
 
 @pytest.fixture
@@ -334,33 +347,33 @@ def test_a_digest_is_kept_under_stamps_that_are_old_enough(elsewhere, begun, mon
     assert fingerprint.of_tool(kept) != first and [Path(file).name for file in read] == ["ptxas"]
 
 
-def test_a_source_line_that_changed_is_read_again(here, audited):
+def test_a_source_line_that_changed_is_read_again(with_source, audited):
     assert run("c.cubin").sites[0].source.text
-    (here / "c.cu").write_text("// moved\n" + COLUMN)
+    (with_source / "c.cu").write_text("// moved\n" + COLUMN)
     run("c.cubin")
     assert audited == ["c.cubin", "c.cubin"]
 
 
-def test_a_source_of_the_same_content_is_the_same(here, audited):
+def test_a_source_of_the_same_content_is_the_same(with_source, audited):
     run("c.cubin")
-    (here / "c.cu").unlink()
-    (here / "c.cu").write_text(COLUMN)
+    (with_source / "c.cu").unlink()
+    (with_source / "c.cu").write_text(COLUMN)
     os.utime("c.cu", (1, 1))
     run("c.cubin")
     assert audited == ["c.cubin"]
-    (here / "c.cu").write_text(COLUMN.replace("tid", "tix"))
+    (with_source / "c.cu").write_text(COLUMN.replace("tid", "tix"))
     os.utime("c.cu", (1, 1))  # the same size and time, other content
     run("c.cubin")
     assert audited == ["c.cubin", "c.cubin"]
 
 
 @pytest.mark.parametrize("name", ["k.ptx", "c.cu"])
-def test_what_is_written_during_an_audit_is_not_kept(here, audited, monkeypatch, name):
+def test_what_is_written_during_an_audit_is_not_kept(with_source, audited, monkeypatch, name):
     audit = pipeline._audited
 
     def and_write(inputs, options, progress):
         part = audit(inputs, options, progress)
-        rewrite(here / name, b"", b"\n")
+        rewrite(with_source / name, b"", b"\n")
         return part
 
     monkeypatch.setattr(pipeline, "_audited", and_write)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bench.special_functions import build, check, data, fit
-from ptxaudit.engine.ops import mufu, mufu_tables
+from ptxaudit.base import resources
+from ptxaudit.engine.ops import mufu
 from ptxaudit.engine.ops.floats import division_check
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.compile.nvrtc import compile_source
@@ -162,7 +163,12 @@ def test_coefficients_are_found_again(name, exponents):
     """Of results that the tables give, `fit` makes the tables."""
     periods = {e: results(name, e) for e in exponents}
     some = range(0, 128 if name != "sin" else 64, 37)
-    assert fit.fitted(name, periods, some) == [mufu_tables.TABLES[name][k] for k in some]
+    assert fit.fitted(name, periods, some) == [tuple(mufu.tables()[name][k]) for k in some]
+
+
+def test_the_tables_are_written_as_they_are_printed():
+    text = resources.data("hardware/special_functions.json").read_text(encoding="utf-8")
+    assert all(fit.as_json(name, rows) in text for name, rows in mufu.tables().items())
 
 
 def test_what_the_machines_say():

@@ -132,6 +132,161 @@ KERNELS = {
         @%p2 bra L;
         ret;"""
     ),
+    "a counted loop: all lanes or none change the step": (
+        """
+        mov.u32 %r11, 4;
+     L: setp.gt.u32 %p4, %r3, %r10;
+        @%p4 bra M;
+        shl.b32 %r11, %r11, 1;
+     M: mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 4;
+        @%p2 bra L;
+        mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        ret;"""
+    ),
+    "a counted loop: some lanes change the step": (
+        """
+        mov.u32 %r11, 4;
+     L: add.u32 %r13, %r5, %r10;
+        setp.gt.u32 %p4, %r13, %r3;
+        @%p4 bra M;
+        add.u32 %r11, %r11, 4;
+     M: mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        mad.lo.u32 %r12, %r10, 4, %r8;
+        @%p4 ld.shared.u32 %r20, [%r12];
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 4;
+        @%p2 bra L;
+        mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        ret;"""
+    ),
+    "a counted loop: lanes leave it by number": (
+        """
+        mov.u32 %r11, 4;
+        shr.u32 %r13, %r5, 3;
+     L: setp.gt.u32 %p4, %r3, %r10;
+        @%p4 bra M;
+        shl.b32 %r11, %r11, 1;
+     M: mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        setp.ge.u32 %p5, %r10, %r13;
+        @%p5 bra O;
+        add.u32 %r10, %r10, 1;
+        bra L;
+     O: mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        mad.lo.u32 %r12, %r10, %r6, %r2;
+        ld.shared.u32 %r20, [%r12];
+        ret;"""
+    ),
+    "a counted loop: left in a certain trip from a way that all lanes take or none": (
+        """
+     L: setp.gt.u32 %p4, %r3, 4;
+        @%p4 bra M;
+        setp.eq.u32 %p5, %r10, 2;
+        @%p5 bra O;
+     M: ld.shared.u32 %r20, [%r8];
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 4;
+        @%p2 bra L;
+     O: mul.lo.u32 %r12, %r5, %r10;
+        mad.lo.u32 %r12, %r12, 4, %r2;
+        ld.shared.u32 %r20, [%r12];
+        ret;"""
+    ),
+    "a counted loop: left in a certain trip from a way that some lanes take": (
+        """
+     L: setp.gt.u32 %p4, %r3, %r5;
+        @%p4 bra M;
+        setp.eq.u32 %p5, %r10, 2;
+        @%p5 bra O;
+     M: ld.shared.u32 %r20, [%r8];
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 4;
+        @%p2 bra L;
+     O: mul.lo.u32 %r12, %r5, %r10;
+        mad.lo.u32 %r12, %r12, 4, %r2;
+        ld.shared.u32 %r20, [%r12];
+        ld.shared.u32 %r20, [%r8];
+        ret;"""
+    ),
+    "a counted loop around one of unknown trips": (
+        """
+        mov.u32 %r11, 4;
+     L: mov.u32 %r13, 0;
+     I: add.u32 %r11, %r11, 4;
+        add.u32 %r13, %r13, 1;
+        setp.lt.u32 %p4, %r13, %r3;
+        @%p4 bra I;
+        mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        shl.b32 %r14, %r5, %r10;
+        mad.lo.u32 %r12, %r14, 4, %r2;
+        ld.shared.u32 %r20, [%r12];
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 3;
+        @%p2 bra L;
+        ret;"""
+    ),
+    "a counted loop around one that lanes leave in different trips": (
+        """
+        mov.u32 %r11, 4;
+     L: mov.u32 %r13, %r5;
+     I: add.u32 %r11, %r11, 4;
+        ld.shared.u32 %r20, [%r8];
+        add.u32 %r13, %r13, 1;
+        setp.lt.u32 %p4, %r13, %r3;
+        @%p4 bra I;
+        mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        shl.b32 %r14, %r5, %r10;
+        mad.lo.u32 %r12, %r14, 4, %r2;
+        ld.shared.u32 %r20, [%r12];
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 3;
+        @%p2 bra L;
+        ret;"""
+    ),
+    "a counted loop: some lanes go on with the next trip at once": (
+        """
+        mov.u32 %r11, 4;
+     L: setp.ge.u32 %p2, %r10, 4;
+        @%p2 bra O;
+        add.u32 %r10, %r10, 1;
+        setp.gt.u32 %p4, %r5, %r3;
+        @%p4 bra L;
+        add.u32 %r11, %r11, 4;
+        ld.shared.u32 %r20, [%r8];
+        bra L;
+     O: mad.lo.u32 %r12, %r5, %r11, %r2;
+        ld.shared.u32 %r20, [%r12];
+        ld.shared.u32 %r20, [%r8];
+        ret;"""
+    ),
+    "a counted loop in a counted loop: all lanes leave the inner one or none": (
+        """
+     L: mov.u32 %r13, 0;
+     I: add.u32 %r14, %r13, %r10;
+        setp.eq.u32 %p4, %r14, %r3;
+        @%p4 bra J;
+        mad.lo.u32 %r12, %r14, %r6, %r2;
+        ld.shared.u32 %r20, [%r12];
+        add.u32 %r13, %r13, 1;
+        setp.lt.u32 %p5, %r13, 3;
+        @%p5 bra I;
+     J: mul.lo.u32 %r12, %r5, %r13;
+        mad.lo.u32 %r12, %r12, 4, %r2;
+        ld.shared.u32 %r20, [%r12];
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, 3;
+        @%p2 bra L;
+        ret;"""
+    ),
 }
 
 # What is written under a predicate that is not known: (code, whether a request's cost is one number). %p1: n > 4, the
@@ -182,6 +337,27 @@ def test_what_a_predicate_guards_is_read_as_written_under_it(name):
     )
     [site] = engine.evaluate(function, flow, machine=compare.MACHINE).sites
     assert (site.status == Status.INVARIANT) == one_number, (site.status, site.per_request, site.reason)
+
+
+@pytest.mark.parametrize("test", ("setp.gt.u32 %p4, %r3, %r10;", "setp.gt.u32 %p4, %r3, %r5;"))
+@pytest.mark.parametrize(("trips", "high"), ((1, 1), (3, 4), (5, 16)))
+def test_a_counted_loop_is_followed_past_branches_that_are_not_decided(test, trips, high):
+    """4, 8, 16 … bytes from lane to lane, whichever way its lanes take in between."""
+    body = f"""
+        mov.u32 %r11, 4;
+     L: {test}
+        @%p4 bra M;
+        ld.shared.u32 %r20, [%r2];
+     M: mad.lo.u32 %r12, %r5, %r11, %r2;
+        st.shared.u32 [%r12], %r3;
+        shl.b32 %r11, %r11, 1;
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p2, %r10, {trips};
+        @%p2 bra L;
+        ret;"""
+    function, flow = compare.lifted(f".version 8.5\n.target sm_90\n.address_size 64\n{START}{body}\n}}\n")
+    _, site = engine.evaluate(function, flow, machine=compare.MACHINE).sites
+    assert site.per_request == (1, high), (site.status, site.reason)
 
 
 @pytest.mark.parametrize("name", KERNELS)

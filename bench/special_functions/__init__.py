@@ -2,7 +2,7 @@
 
     python -m bench.special_functions build build/special                       no GPU needed
     python3 build/special/measure.py -o special.npz                             on a GPU; needs numpy and cuda-bindings
-    python -m bench.special_functions fit special.npz                           prints mufu_tables.py
+    python -m bench.special_functions fit special.npz                           prints the tables
     python -m bench.special_functions check special.npz                         every input against engine.ops.mufu
     python -m bench.special_functions data special.npz -o tests/data            what the tests compare with
 

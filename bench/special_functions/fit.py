@@ -7,6 +7,7 @@ of all 2**17 inputs leave an interval, which holds one number of the form (c0 <<
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,20 +28,24 @@ PERIODS = {
 
 
 def show(measured: Path) -> None:
-    """Prints the tables of mufu_tables.py."""
+    """Prints the tables of ptxaudit/hardware/special_functions.json."""
     data = np.load(measured)
     for name in PERIODS:
         rows = fitted(
             name, {int(key.split("/")[2]): data[key] for key in data.files if key.startswith(f"period/{name}/")}
         )
-        print(f"{name.upper()} = (")
-        line = "   "
-        for row in map(str, rows):
-            if len(line) + len(row) + 2 > 120:
-                print(line)
-                line = "   "
-            line += f" {row},"
-        print(f"{line}\n)")
+        print(as_json(name, rows))
+
+
+def as_json(name: str, rows: Sequence[Sequence[int]]) -> str:
+    """A member of the file, in lines of 118 characters."""
+    lines = [""]
+    for row in rows:
+        text = "[" + ",".join(map(str, row)) + "],"
+        if len(lines[-1]) + len(text) > 116:
+            lines.append("")
+        lines[-1] += text
+    return "\n  ".join([f' "{name}": [', *lines])[:-1] + "\n ]"
 
 
 def fitted(name: str, periods: dict[int, np.ndarray], only: range | None = None) -> list[tuple[int, int, int]]:

@@ -5,7 +5,7 @@ evaluate(function, graph, launch, machine)  ->  KernelResult(sites=(SiteResult, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cache, partial
 
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
+from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.memory import copied, tickets
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
@@ -67,10 +68,10 @@ def evaluate(
         return KernelResult(tuple(asked.listed.values()))
     account = account or Account.for_budget(DEFAULT_BUDGET)
     try:
-        run = partial(_evaluated, function, graph, launch, machine, facts, asked)
+        run = partial(_evaluated, graph, launch, machine, facts, asked)
         return with_placements(function, graph, run, account) if function.chooses else run(account)
     except Exhausted as spent:
-        late = {i: unfinished(i, spent) for i, first in _twins(function, asked.accesses).items() if i == first}
+        late = {i: unfinished(i, spent) for i, first in _originals(function, asked.accesses).items() if i == first}
         return KernelResult(tuple(site for _, site in sorted((asked.listed | late).items())))
 
 
@@ -101,7 +102,6 @@ class _Asked(Record):
 
 
 def _evaluated(
-    function: Function,
     graph: Graph,
     launch: Launch | None,
     machine: Machine,
@@ -111,13 +111,13 @@ def _evaluated(
     code: Tables = NO_TABLES,
 ) -> KernelResult:
     """code: where functions and tables of them are taken to be."""
-    facts = _specified(function, graph, launch, machine, facts, account, code)
-    whole = None if launch is None or launch.grid is None or launch.block is None else launch
+    function, accesses = graph.function, asked.accesses
+    facts = _specified(graph, launch, machine, facts, account, code)
+    task = Task(graph, launch, machine, facts, accesses, _originals(function, accesses))
     results, simulated = asked.listed, dict[int, SiteResult]()
-    if whole is not None:
-        simulated, of_run = _simulated(function, graph, whole, machine, facts, asked, account)
+    if task.whole is not None:
+        simulated, of_run = _simulated(task, asked, account)
         results = results | of_run
-    accesses, twins = asked.accesses, _twins(function, asked.accesses)
     open_sites = {
         i: a
         for i, a in accesses.items()
@@ -128,27 +128,24 @@ def _evaluated(
     if open_sites:
         from ptxaudit.engine.fixpoint.infer import infer  # where a run tells all, none of it is loaded
 
-        found = infer(function, graph, whole, launch, machine, facts, open_sites, twins, account)
+        found = infer(replace(task, accesses=open_sites), account)
         inferred, supposed = found.sites, found.assumed
     results = results | {
-        i: _either(simulated.get(i), inferred.get(i), _widest(machine, accesses[i], function.site(i)), facts.keep)
+        i: _either(
+            simulated.get(i), inferred.get(i), partial(_widest, machine, accesses[i], function.site(i)), facts.keep
+        )
         for i in accesses
-        if twins[i] == i
+        if task.originals[i] == i
     }
     sites = tuple(results[i] for i in sorted(results))
     return KernelResult(sites, supposed + _assumed(graph, facts, code, sites))
 
 
 def _specified(
-    function: Function,
-    graph: Graph,
-    launch: Launch | None,
-    machine: Machine,
-    facts: Facts,
-    account: Account,
-    code: Tables,
+    graph: Graph, launch: Launch | None, machine: Machine, facts: Facts, account: Account, code: Tables
 ) -> Facts:
     """The facts, with those that the launch, the machine and the file tell."""
+    function = graph.function
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
     values, known = launch.buffer(function) if launch is not None else (b"", b"")
     origins = Origins(graph, values, known, account=account)
@@ -176,38 +173,32 @@ def _specified(
     )
 
 
-def _simulated(
-    function: Function,
-    graph: Graph,
-    launch: Launch,
-    machine: Machine,
-    facts: Facts,
-    asked: _Asked,
-    account: Account,
-) -> tuple[dict[int, SiteResult], dict[int, SiteResult]]:
+def _simulated(task: Task, asked: _Asked, account: Account) -> tuple[dict[int, SiteResult], dict[int, SiteResult]]:
     """(what a run says of the accesses, and of those that are listed)."""
     from ptxaudit.engine.exec.runs import simulate  # where nothing is specified, none of it is loaded
 
-    every = asked.accesses | asked.hidden
-    found = simulate(function, graph, launch, machine, facts, every, _twins(function, every), account)
+    function, every, counted = task.function, asked.accesses | asked.hidden, asked.counted
+    found = simulate(replace(task, accesses=every, originals=_originals(function, every)), account)
     # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
-    counted = asked.counted
-    issued = simulate(function, graph, launch, machine, facts, counted, {i: i for i in counted}, account)
+    issued = simulate(replace(task, accesses=counted, originals={i: i for i in counted}), account)
     return found, {i: found[i] for i in asked.hidden if i in asked.listed} | {
-        i: _issued(asked.listed[i], function.instructions[i], counted[i], run, machine.evidence(counted[i]))
+        i: _issued(asked.listed[i], function.instructions[i], counted[i], run, task.machine.evidence(counted[i]))
         for i, run in issued.items()
     }
 
 
 def _either(
-    simulated: SiteResult | None, inferred: SiteResult | None, widest: tuple[int, int], keep: bool
+    simulated: SiteResult | None,
+    inferred: SiteResult | None,
+    widest: Callable[[], tuple[int, int]],
+    keep: bool,
 ) -> SiteResult:
-    """The answer of a run, of inference, or of both. widest: as of `_merge`; keep: with the requests."""
+    """The answer of a run, of inference, or of both. widest: gives what `_merge` takes; keep: with the requests."""
     if simulated is None or inferred is None or _settled(simulated):
         found = simulated or inferred
         assert found is not None  # every access is asked of one of them
         return found
-    both = _merge(simulated, inferred, widest)
+    both = _merge(simulated, inferred, widest())
     if not keep:
         return both
     of_run = simulated.kept
@@ -241,6 +232,7 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
     """The accesses of a kernel, by what is asked of them. in_clusters: the launch has clusters of several blocks."""
     asked = _Asked({}, {}, {}, {})
     called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
+    origins = Origins(graph)
     named: set[Hashable] = set()  # of these, those that are listed
     for i in graph.sites():
         site = function.site(i)
@@ -261,6 +253,8 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
                 asked.listed[i] = _unscored(i, Reason(Kind.NO_RULE, i, (site.opcode, site.no_rule)))
             continue
         access = _in_cluster(site.access) if in_clusters and site.of == "shared" else site.access
+        if access.generic and access.unscored and site.of == "shared" and _elsewhere(origins, i):
+            access = _never_made(access)
         said = site.unscored or machine.refusal(access)
         if not said:
             (asked.hidden if concealed else asked.accesses)[i] = access
@@ -269,6 +263,18 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
             if access.unscored and site.space == site.of == "shared" and not _waits(function.instructions[i]):
                 asked.counted[i] = access
     return asked
+
+
+def _elsewhere(origins: Origins, index: int) -> bool:
+    """No address that a generic access has is one of shared memory."""
+    spaces = origins.spaces_of_site(index)
+    return spaces is not None and "shared" not in spaces
+
+
+@cache
+def _never_made(access: banks.Access) -> banks.Access:
+    """Of an access that is none of shared memory it does not matter what it would cost there."""
+    return replace(access, unscored="", operation="atomic", width=4)
 
 
 def _unscored(index: int, why: Reason, status: Status = Status.UNKNOWN) -> SiteResult:
@@ -336,7 +342,7 @@ def _issued(
     )
 
 
-def _twins(function: Function, accesses: Iterable[int]) -> dict[int, int]:
+def _originals(function: Function, accesses: Iterable[int]) -> dict[int, int]:
     """access -> the first copy of the same instruction: `link` copies what is called from several places."""
     first: dict[Hashable, int] = {}
     out = {}

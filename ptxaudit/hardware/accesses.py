@@ -17,13 +17,19 @@ from ptxaudit.hardware.memory import opcodes as memory
 from ptxaudit.ir.access import Access
 from ptxaudit.ir.nodes import Const, Op, Site
 
+_ORDERED = frozenset(("STRONG", "MMIO", "volatile", "relaxed", "acquire", "release", "mmio"))
+_PAST_L1 = frozenset(("cg", "BYPASS"))
+
 
 def with_access(site: Site, ops: Iterable[Op]) -> Site:
     """The site with its access, or with why there is no rule for its opcode. ops: of its instruction."""
+    if not _ORDERED.isdisjoint(site.opcode.split(".")):
+        site = replace(site, ordered=True)
     try:
         access = memory.classify(site.opcode, site.of) if site.of != "shared" else _shared(site, ops)
     except InputError as error:
-        return replace(site, access=None, no_rule=error.what)
+        word = ".".join(site.opcode.split()[0].split(".")[:2]).lower()
+        return replace(site, access=None, no_rule=error.what, word=word)
     return replace(site, access=access, no_rule="")
 
 
@@ -31,6 +37,11 @@ def _shared(site: Site, ops: Iterable[Op]) -> Access:
     access = banks.classify(site.opcode, _added(ops))
     fills = access.access == "cp.async" and not (site.ignore is None and site.source_size is None)
     return _filling(access) if fills and not access.zero_fill else access
+
+
+def is_past_l1(opcode: str) -> bool:
+    """Of a copy's opcode, which is all that a report has: it is a cp.async.cg, whose cost no counter sees."""
+    return not _PAST_L1.isdisjoint(opcode.split("."))
 
 
 @cache

@@ -19,7 +19,6 @@ from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Instruction, Op, Operand, Reg
 
 WIDEST = 16  # bytes that a lane can access at once on every machine
-_ORDERED = frozenset(("STRONG", "MMIO", "volatile", "relaxed", "acquire", "release", "mmio"))
 _WIDTH_BITS = 8
 
 
@@ -49,7 +48,7 @@ def neighbours(function: Function, flow: Graph) -> dict[int, Run]:
 
 def _accesses(instruction: Instruction) -> Op | None:
     """A plain load or store of global memory."""
-    if instruction.site is None or not _ORDERED.isdisjoint(instruction.opcode.split(".")):
+    if instruction.site is None or instruction.site.ordered:
         return None
     found = [op for op in instruction.ops if op.name in ("load", "store", "atom")]
     return found[0] if len(found) == 1 and found[0].name != "atom" and found[0].space == "global" else None

@@ -232,6 +232,7 @@ class Site(Record):
 
     opcode:  PTX (`st.shared.v2.u32`) or SASS (`LDS.128`) text, as `banks.classify` takes it.
     access:  what it does (`hardware.accesses`); None where there is no rule for it, and no_rule says why.
+    word:    of one without a rule, what reports call it; ordered: it is volatile, or of a scope: none goes across it.
     address: byte address operand; a window-relative 32-bit shared address, or for
              space "generic" a 64-bit generic one that may turn out not to be shared.
     source:  cp.async's global source operand; ignore: its ignore-src predicate;
@@ -256,6 +257,8 @@ class Site(Record):
     of: Literal["shared", "global", "local"] = "shared"  # the memory whose requests are counted (`memory.sites`)
     access: Access | None = None
     no_rule: str = ""
+    word: str = ""
+    ordered: bool = False
 
 
 # --- the program ----------------------------------------------------------------------------
@@ -353,6 +356,7 @@ class Function(Record, dict=True):
     in its cluster; otherwise an address is one of a variable, whose place is not known yet.
     unique_places: no two instructions of the file have one place; otherwise several statements may be in one line.
     register_pairs: numbers of 64 bits are in two registers each.
+    final: it runs as it stands: no compiler joins its accesses, or spills its registers, any more.
     """
 
     name: str
@@ -378,6 +382,14 @@ class Function(Record, dict=True):
     absolute_shared: bool = False
     unique_places: bool = False
     register_pairs: bool = False
+    final: bool = False
+
+    def offset_of(self, instruction: Instruction) -> int | None:
+        """Bytes from its start in machine code; None where places are lines of PTX."""
+        return instruction.place if self.unique_places else None
+
+    def ptx_line_of(self, instruction: Instruction) -> int | None:
+        return None if self.unique_places else instruction.place
 
     def site(self, index: int) -> Site:
         """The access of an instruction that is one."""

@@ -17,7 +17,7 @@ def place_of(function: ir.Function, index: int) -> str:
     instruction = function.instructions[index]
     if instruction.source is not None:
         return line_of(instruction.source)
-    return f"PTX line {instruction.place}" if function.isa == "ptx" else f"+{instruction.place:#06x}"
+    return f"PTX line {instruction.place}" if not function.unique_places else f"+{instruction.place:#06x}"
 
 
 def place_of_loop(function: ir.Function, graph: Graph, blocks: Collection[int]) -> str:

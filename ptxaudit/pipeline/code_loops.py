@@ -53,13 +53,13 @@ def _lines(inside: Iterable[Instruction]) -> tuple[str | None, list[int]]:
 def _loop(function: Function, flow: Graph, loop: Natural, sites: list[AnySite]) -> Loop:
     inside = [function.instructions[k] for block in loop.blocks for k in range(flow.starts[block], flow.ends[block])]
     file, lines = _lines(inside)
-    head = min(i.place for i in inside)
+    head = min(inside, key=lambda i: i.place)
     return Loop(
         file=file,
         first=min(lines, default=None),
         last=max(lines, default=None),
-        offset=None if function.isa == "ptx" else head,
-        ptx_line=head if function.isa == "ptx" else None,
+        offset=function.offset_of(head),
+        ptx_line=function.ptx_line_of(head),
         depth=loop.depth,
         sites=tuple(dict.fromkeys(site.id for site in sites)),
     )

@@ -125,7 +125,7 @@ def examine_kernels(
                             patterns=options.patterns,
                             spaces=memories(options.space),
                         )
-                        known = loaded.known if function.isa == "sass" else None
+                        known = loaded.known if function.final else None
                         examined = Examined(function, flow, machine, launch, result, entry, known, loaded.lines)
                         yield examined if options.top is None else _with_shares(examined, options.top)
 
@@ -227,8 +227,8 @@ def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str,
 
 def machine_for(function: ir.Function, options: Options) -> Machine:
     """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
-    ptx_arch = options.arch if function.isa == "ptx" else None
-    return machines.get(options.machine or ptx_arch or function.arch)
+    arch = None if function.final else options.arch
+    return machines.get(options.machine or arch or function.arch)
 
 
 def _chosen(

@@ -118,13 +118,12 @@ def what_if(machine: banks.Machine, arch: str) -> tuple[str, ...]:
 def local_entry(function: ir.Function, access: LocalAccess, lines: SourceLines) -> Local:
     """The report's entry of one access to local memory."""
     instruction = access.instruction
-    ptx = function.isa == "ptx"
     return Local(
         opcode=instruction.opcode,
         text=instruction.text,
         by=access.by,
-        offset=None if ptx else instruction.place,
-        ptx_line=instruction.place if ptx else None,
+        offset=function.offset_of(instruction),
+        ptx_line=function.ptx_line_of(instruction),
         source=source_entry(instruction.source, lines),
     )
 
@@ -142,7 +141,7 @@ def site_entry(
     there."""
     instruction, site = function.instructions[result.index], function.site(result.index)
     access, width = access_of(site)
-    spilled = facts is not None and function.isa == "sass" and facts.kinds.get(function.origin_of(result.index)[1])
+    spilled = facts is not None and facts.kinds.get(function.origin_of(result.index)[1])
     return Site(
         **access_entry(function, result, ids.of(instruction, access), access, width, lines),
         cause=cause_of(machine, site.access, result),
@@ -167,11 +166,11 @@ def access_entry(
 ) -> dict[str, Any]:
     """What sites of every memory have, by the names of `Access`."""
     instruction = function.instructions[result.index]
-    ptx, exact = function.isa == "ptx", result.status is Status.EXACT
+    exact = result.status is Status.EXACT
     return {
         "id": id,
-        "offset": None if ptx else instruction.place,
-        "ptx_line": instruction.place if ptx else None,
+        "offset": function.offset_of(instruction),
+        "ptx_line": function.ptx_line_of(instruction),
         "opcode": instruction.opcode,
         "text": instruction.text,
         "access": access,
@@ -313,13 +312,12 @@ def memory_entry(
 
 def why_entry(reason: Reason, function: ir.Function) -> Why:
     """A reason as programs read it."""
-    place = function.instructions[reason.index].place if reason.index >= 0 else None
-    ptx = function.isa == "ptx"
+    at = function.instructions[reason.index] if reason.index >= 0 else None
     return Why(
         kind=reason.kind.text,
         data=reason.data,
-        offset=None if ptx else place,
-        ptx_line=place if ptx else None,
+        offset=None if at is None else function.offset_of(at),
+        ptx_line=None if at is None else function.ptx_line_of(at),
         unknowns=tuple(dict.fromkeys(unknown.name for unknown in reason.unknowns)),
         arguments=arguments(reason),
         parts=tuple(why_entry(part, function) for part in reason.given if isinstance(part, Reason)),
@@ -368,10 +366,8 @@ def span(interval: tuple[int, int] | None) -> Span | None:
 
 
 def access_of(site: ir.Site) -> tuple[str, int | None]:
-    """(access word, bytes a lane) of a site; of one without a rule the first words of its opcode and None."""
-    if site.access is None:
-        return ".".join(site.opcode.split()[0].split(".")[:2]).lower(), None
-    return site.access.access, site.access.width
+    """(access word, bytes a lane) of a site; None for the bytes of one without a rule."""
+    return (site.word, None) if site.access is None else (site.access.access, site.access.width)
 
 
 def source_entry(source: ir.Source | None, lines: SourceLines) -> Source | None:

@@ -51,7 +51,7 @@ def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage
     ]
     code = Code(dict(Counter(sequence)), hashlib.sha256("\n".join(sequence).encode()).hexdigest()[:DIGITS])
     taken = usage.get(kernel.name, NOTHING_KNOWN)
-    spilled = spills(functions, usage) if kernel.isa == "sass" else spills_of_ptx(taken)
+    spilled = spills(functions, usage) if kernel.final else spills_of_ptx(taken)
     return CodeFacts(
         code,
         len(sequence),
@@ -59,7 +59,7 @@ def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage
         taken.stack,
         taken.barriers,
         spilled,
-        local_kinds(kernel, usage) if kernel.isa == "sass" else {},
+        local_kinds(kernel, usage) if kernel.final else {},
     )
 
 

@@ -72,6 +72,6 @@ def local_kind(
     if function.site(instruction.index).space == "generic":
         there = result.per_request is not None and result.per_request[0] > 0
         return "array" if there and result.status in (Status.EXACT, Status.INVARIANT) else None
-    if function.isa == "ptx":
+    if not function.final:
         return "array"
     return kinds.get(function.origin_of(instruction.index)[1])

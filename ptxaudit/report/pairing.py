@@ -102,7 +102,7 @@ class Side(Record):
 def side(function: Function, flow: Graph, entry: Kernel, known: PtxMap | None) -> Side:
     """What pairing needs to know of an audited kernel."""
     loops = flow.loops
-    ptx = function.isa == "ptx"
+    ptx = not function.final
     places = {instruction.place: instruction for instruction in function.instructions if instruction.site is not None}
     out = []
     for site in entry.sites:

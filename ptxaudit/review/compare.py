@@ -287,8 +287,9 @@ def _bounds(site: Site, requests: int) -> tuple[int, int] | None:
         return (site.wavefronts, site.wavefronts)
     if site.bounds is not None:
         return site.bounds
-    if site.per_request is not None and not site.conditions:
-        return (0, requests * site.per_request.high)  # an issue without an active lane costs nothing
+    if site.per_request is not None and (not site.conditions or site.status is Status.DATA_DEPENDENT):
+        most = max([site.per_request.high, *(case.high for case in site.conditions)])
+        return (0, requests * most)  # an issue without an active lane costs nothing
     return None
 
 

@@ -277,16 +277,12 @@ def _compare(base, types, words):
                 return not lost and COMPARE[relation](x, y)
             return lost or COMPARE[relation[:-1]](x, y)
     else:
-        name = UNSIGNED_NAMES.get(relation, relation)
-
-        def test(a, b):
-            if kind == "s":
-                a, b = signed(a, n), signed(b, n)
-            return COMPARE[name](a, b)
+        holds = COMPARE[UNSIGNED_NAMES.get(relation, relation)]
+        test = (lambda a, b: holds(signed(a, n), signed(b, n))) if kind == "s" else holds
 
     def both(a, b, c=None):
-        p = q = test(a, b)
-        q = not q
+        p = test(a, b)
+        q = not p
         if combine:
             join = {"and": lambda x, y: x and y, "or": lambda x, y: x or y, "xor": lambda x, y: x != y}[combine]
             p, q = join(p, bool(c)), join(q, bool(c))

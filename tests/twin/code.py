@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from . import parse as s
 
@@ -90,6 +90,15 @@ class Step:
     guard: Reg | None
     negated: bool
     line: int
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Of the opcode."""
+        return tuple(self.opcode.split("."))
+
+    @cached_property
+    def base(self) -> str:
+        return self.words[0]
 
 
 @dataclass

@@ -5,6 +5,7 @@ control.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from .arith import NoMeaning, mask, meaning, signed
 from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
@@ -12,7 +13,16 @@ from .memory import junk
 
 LANES = 32
 SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32  # as wide as any 32-bit address
+_OF_LANES = ("tid", "lane")  # special registers that differ from lane to lane
+_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")  # a wait that is over
+
+
+@lru_cache(maxsize=4096)
+def _unwritten(reg: Reg, seed: int) -> tuple[int, ...]:
+    """What a register holds in each lane before it is written."""
+    start = junk(reg.name, seed)
+    return tuple((start ^ l * 0x9E3779B97F4A7C15) & mask(reg.bits) for l in range(LANES))
 
 
 @dataclass
@@ -67,28 +77,31 @@ class Instructions:
         """`value` of each of these lanes."""
         if type(operand) is Reg:
             row, kept = self.row(frame, operand), (1 << bits) - 1
+            if operand.bits <= bits:
+                return row[:] if len(lanes) == LANES else [row[l] for l in lanes]
             return [row[l] & kept for l in lanes]
         if type(operand) is Imm:
             return [operand.value & (1 << bits) - 1] * len(lanes)
+        if lanes and (type(operand) is Place or type(operand) is Special and not operand.name.startswith(_OF_LANES)):
+            return [self.value(frame, operand, lanes[0], bits)] * len(lanes)
         return [self.value(frame, operand, l, bits) for l in lanes]
 
     def row(self, frame: Frame, reg: Reg) -> list[int]:
         """A register's values in the lanes: junk where none was written."""
         row = frame.registers.get(reg.name)
         if row is None:
-            start = junk(reg.name, self.machine.seed)
-            row = frame.registers[reg.name] = [(start ^ l * 0x9E3779B97F4A7C15) & mask(reg.bits) for l in range(LANES)]
+            row = frame.registers[reg.name] = list(_unwritten(reg, self.machine.seed))
         return row
 
     def special(self, name: str, lane: int) -> int:
         m = self.machine
         stem, _, d = name.partition(".")
         k = "xyz".find(d) if d else 0
+        if stem == "tid":
+            return self.tid[lane][k]
         rank = lambda at, size: at[0] + size[0] * (at[1] + size[1] * at[2])
         inside = tuple(c % s for c, s in zip(self.where, m.cluster))
         match stem:
-            case "tid":
-                return self.tid[lane][k]
             case "ntid":
                 return m.block[k]
             case "ctaid":
@@ -146,13 +159,18 @@ class Instructions:
             if is_signed:
                 values = [signed(value, bits) for value in values]
         row, kept = self.row(frame, target), (1 << target.bits) - 1
+        if len(lanes) == LANES:
+            row[:] = [value & kept for value in values]
+            return
         for l, value in zip(lanes, values):
             row[l] = value & kept
 
     # --- instructions ---
 
     def execute(self, frame: Frame, step: Step, active: list[int], acting: list[int]) -> None:
-        base, *words = step.opcode.split(".")
+        if step.opcode in _COMPUTED:
+            return self._compute(frame, step, acting, *_COMPUTED[step.opcode])
+        base, words = step.base, step.words[1:]
         if base in ("ld", "ldu", "st", "atom", "red"):
             return self._memory(frame, step, base, words, active, acting)
         if base in ("ldmatrix", "stmatrix") or base == "cp" and ("ca" in words or "cg" in words):
@@ -198,17 +216,23 @@ class Instructions:
             widths, f = meaning(step.opcode)
         except NoMeaning:
             return self._junk(frame, step, acting)
+        made = [w for w in words if w in WIDTH][0] if base == "cvt" else ""
+        if base != "mov":  # which may pack, by its operands
+            _COMPUTED[step.opcode] = widths, f, made
+        self._compute(frame, step, acting, widths, f, made)
+
+    def _compute(self, frame: Frame, step: Step, acting: list[int], widths, f, made: str) -> None:
+        """A step that `meaning` gives a meaning. made: the type that a cvt converts to."""
         targets = step.operands[0].items if isinstance(step.operands[0], Many) else (step.operands[0],)
-        out = words[0] if base == "set" else [w for w in words if w in WIDTH][0] if base == "cvt" else ""
         sources = [self.values(frame, o, acting, w) for o, w in zip(step.operands[1:], widths)]
-        results = [f(*of_a_lane) for of_a_lane in zip(*sources)]
+        results = list(map(f, *sources)) if sources else []
         if results and isinstance(results[0], tuple):
             results = list(zip(*results))
         else:
             results = [results]
         for target, values in zip(targets, results):
-            if base == "cvt":
-                self.write_all(frame, target, acting, values, WIDTH[out], out[0] == "s")
+            if made:
+                self.write_all(frame, target, acting, values, WIDTH[made], made[0] == "s")
             else:
                 self.write_all(frame, target, acting, values)
 
@@ -292,10 +316,8 @@ class Instructions:
         spaces = dict.fromkeys(acting, space)
         if space == "generic":
             spaces = {l: self._space_of(a) for l, a in addresses.items()}
-            addresses = {
-                l: a - {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(spaces[l], 0) for l, a in addresses.items()
-            }
-        shared = {l: a for l, a in addresses.items() if spaces[l] == "shared"}
+            addresses = {l: a - _WINDOWS.get(spaces[l], 0) for l, a in addresses.items()}
+        shared = dict(addresses) if space == "shared" else {l: a for l, a in addresses.items() if spaces[l] == "shared"}
         if (
             space == "shared"
             or shared
@@ -305,11 +327,14 @@ class Instructions:
             self._note(step, shared, None, acting)
         elif space == "generic":
             self._note(step, {}, None, acting, elsewhere=True)
-        memory = lambda l: {"shared": self.shared, "local": self.local[l]}.get(spaces[l], self.machine.memory)
+        memories = {
+            l: self.shared if name == "shared" else self.local[l] if name == "local" else self.machine.memory
+            for l, name in spaces.items()
+        }
         if base in ("ld", "ldu"):
             first = step.operands[0]
             targets = first.items if isinstance(first, Many) else (first,)
-            loaded = [[memory(l).load(addresses[l] + i * size, size) for l in acting] for i in range(len(targets))]
+            loaded = [[memories[l].load(addresses[l] + i * size, size) for l in acting] for i in range(len(targets))]
             for target, values in zip(targets, loaded):
                 self.write_all(frame, target, acting, values, bits, t[0] == "s")
         elif base == "st":
@@ -317,16 +342,16 @@ class Instructions:
             items = of.items if isinstance(of, Many) else (of,)
             for l, *values in zip(acting, *(self.values(frame, o, acting, bits) for o in items)):
                 for i, value in enumerate(values):
-                    memory(l).store(addresses[l] + i * size, size, value)
+                    memories[l].store(addresses[l] + i * size, size, value)
         else:
             operation = next(
                 w for w in words if w in ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
             )
             values = list(step.operands[1 if base == "red" else 2 :])
             for l in acting:
-                old = memory(l).load(addresses[l], size)
+                old = memories[l].load(addresses[l], size)
                 v = [self.value(frame, o, l, bits) for o in values]
-                memory(l).store(addresses[l], size, _atomic(operation, t, bits, old, v))
+                memories[l].store(addresses[l], size, _atomic(operation, t, bits, old, v))
                 if base == "atom":
                     self.write(frame, step.operands[0], l, old, bits, t[0] == "s")
 
@@ -337,6 +362,12 @@ class Instructions:
         items = other.items if isinstance(other, Many) else (other,)
         named = isinstance(where.base, Place) and any(where.base.name == p[0] for p in frame.code.parameters)
         of_kernel = self._offset(frame.code, where.base.name) + where.offset if frame.code.entry and named else None
+        if of_kernel is not None and base == "ld":
+            for i, o in enumerate(items):
+                data = self.machine.parameters[of_kernel + i * size : of_kernel + (i + 1) * size]
+                values = [int.from_bytes(data, "little")] * len(acting)
+                self.write_all(frame, o, acting, values, bits, t[0] == "s")
+            return
         for l in acting:
             if of_kernel is not None:
                 store, at = self.machine.parameters, of_kernel
@@ -396,12 +427,12 @@ class Instructions:
                 self.shared.store(addresses[l], size, self.machine.memory.load(sources[l], size))
 
 
+_COMPUTED: dict[str, tuple] = {}  # opcode -> widths of its sources, what it computes, the type that a cvt converts to
 _ACROSS = ("shfl", "vote", "match", "activemask", "elect", "redux")
 
 
 def is_site(step: Step) -> bool:
-    base = step.opcode.split(".")[0]
-    return base in ("ld", "st", "atom", "red", "ldmatrix", "stmatrix", "cp")
+    return step.base in ("ld", "st", "atom", "red", "ldmatrix", "stmatrix", "cp")
 
 
 def _atomic(operation: str, t: str, bits: int, old: int, v: list[int]) -> int:

@@ -13,21 +13,27 @@ class Bytes:
     """Memory as a dictionary; what was never written is a hash of the address, small as a 32-bit number."""
 
     def __init__(self, name):
-        self.cells, self.name = {}, name
+        self.cells, self.unwritten, self.name = {}, {}, name
 
     def load(self, address: int, size: int) -> int:
+        cells = self.cells
+        try:
+            return int.from_bytes([cells[a] for a in range(address, address + size)], "little")
+        except KeyError:
+            pass
         out = 0
-        for i in range(size):
-            a = address + i
-            byte = self.cells.get(a)
-            if byte is None:
-                byte = junk(self.name, a) & 7 if a % 4 == 0 else 0
-            out |= byte << 8 * i
+        for a in range(address, address + size):
+            byte = cells.get(a)
+            if byte is None and not a % 4:
+                if a not in self.unwritten:
+                    self.unwritten[a] = junk(self.name, a) & 7
+                byte = self.unwritten[a]
+            out |= (byte or 0) << 8 * (a - address)
         return out
 
     def store(self, address: int, size: int, value: int) -> None:
-        for i in range(size):
-            self.cells[address + i] = value >> 8 * i & 255
+        data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+        self.cells.update(zip(range(address, address + size), data))
 
     def put(self, address: int, data: bytes) -> None:
         for i, byte in enumerate(data):

@@ -23,6 +23,8 @@ from .meeting import END, meeting
 from .memory import Bytes, junk
 from .needed import needed
 
+MAY_PART = ("bra", "brx", "exit", "trap", "ret", "call")
+
 
 class TooLong(Exception):
     """More steps than the run was given."""
@@ -158,35 +160,22 @@ class Warp(Instructions, Across):
             place = {l: at for l, at in place.items() if at != END and at < count and l not in self.exited}
             if not place:
                 return
-            free = place
-            if expected:
-                free = [
-                    l
-                    for l, at in place.items()
-                    if all(place.get(other, at) == at for other in expected.get((l, at), ()))
-                ]
-            if not free:  # those waited for wait themselves, elsewhere
-                low = min(place.values())
+            at, active = self._next(place, expected)
+            if not active:  # those waited for wait themselves, elsewhere
                 for l in place:
-                    expected.pop((l, low), None)
+                    expected.pop((l, at), None)
                 continue
-            at = min(place[l] for l in free)
-            active = sorted(l for l in free if place[l] == at)
             if expected:
                 for l in active:
                     expected.pop((l, at), None)
+            if not expected and len(active) == len(place):
+                at = yield from self._straight(frame, active, at)
+                place = dict.fromkeys(active, at)
+                if at >= count:
+                    continue
             step = code.steps[at]
-            base = step.opcode.split(".")[0]
-            machine.steps += 1
-            if machine.steps > machine.most:
-                raise TooLong
-            if machine.turns is not None:
-                yield None
-            acting = (
-                active
-                if step.guard is None
-                else [l for l, p in zip(active, self.values(frame, step.guard, active, 1)) if bool(p) != step.negated]
-            )
+            base = step.base
+            acting = yield from self._begun(frame, step, active)
             for l in active:
                 place[l] = at + 1
             if base in ("bra", "brx"):
@@ -199,8 +188,7 @@ class Warp(Instructions, Across):
                     place[l] = code.labels[name]
                 if len({place[l] for l in active}) > 1 and meetings[at] != END:
                     if not any((l, meetings[at]) in expected for l in active):
-                        for l in active:
-                            expected[l, meetings[at]] = set(active)
+                        expected |= dict.fromkeys(((l, meetings[at]) for l in active), set(active))
             elif base in ("exit", "trap") or base == "ret" and code.entry:
                 self.exited.update(acting)
             elif base == "ret":
@@ -208,6 +196,47 @@ class Warp(Instructions, Across):
                     place[l] = END
             else:
                 yield from self._plain(frame, step, base, active, acting, at)
+
+    @staticmethod
+    def _next(place: dict[int, int], expected: dict[tuple[int, int], set[int]]) -> tuple[int, list[int]]:
+        """The lowest place with lanes that wait for none, and these; the lowest of all and none where there is none."""
+        places = sorted(set(place.values()))
+        for at in places:
+            here = sorted(l for l, own in place.items() if own == at)
+            if not expected:
+                return at, here
+            come: dict[int, bool] = {}  # of each set of lanes that are waited for
+            free = []
+            for l in here:
+                others = expected.get((l, at), ())
+                if id(others) not in come:
+                    come[id(others)] = all(place.get(other, at) == at for other in others)
+                if come[id(others)]:
+                    free.append(l)
+            if free:
+                return at, free
+        return places[0], []
+
+    def _straight(self, frame: Frame, active: list[int], at: int):
+        """Runs lanes that are all that there are up to a step that may part or end them. Gives its place."""
+        steps = frame.code.steps
+        while at < len(steps) and (step := steps[at]).base not in MAY_PART:
+            acting = yield from self._begun(frame, step, active)
+            yield from self._plain(frame, step, step.base, active, acting, at)
+            at += 1
+        return at
+
+    def _begun(self, frame: Frame, step: Step, active: list[int]):
+        """Counts a step. Gives the lanes in which its guard holds."""
+        machine = self.machine
+        machine.steps += 1
+        if machine.steps > machine.most:
+            raise TooLong
+        if machine.turns is not None:
+            yield None
+        if step.guard is None:
+            return active
+        return [l for l, p in zip(active, self.values(frame, step.guard, active, 1)) if bool(p) != step.negated]
 
     def _plain(self, frame: Frame, step: Step, base: str, active, acting, at: int):
         """A step that does not branch."""
@@ -241,7 +270,7 @@ class Warp(Instructions, Across):
                 stack.pop()
                 continue
             step = code.steps[at]
-            base = step.opcode.split(".")[0]
+            base = step.base
             machine.steps += 1
             if machine.steps > machine.most:
                 raise TooLong

@@ -8,7 +8,7 @@ Whatever has no such form breaks the round off (`NotAffine`), and the loop is ru
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ class Round:
     requests: list[tuple[Callable[..., None], tuple[Any, ...]]] = field(
         default_factory=list
     )  # what adds each to a record
+    live: Container[str] | None = None  # registers that may be read before a trip writes them; None: perhaps all
 
     def ends(self, block: int, pc: int, cohort: Any) -> bool:
         """A cohort that comes to a basic block, which begins at pc, goes no further."""

@@ -74,7 +74,9 @@ class Accesses:
         issue = self.places.issue(cohort, taking.lanes)
         diverged = cohort.diverged or (self.warps.why if self.warps.is_loose(cohort) else None)
         uncertain = first_of(cohort.undecided, diverged)
-        if self.run.round is not None and (taking.undecided is not None or uncertain):
+        if self.run.round is not None and (
+            taking.undecided is not None or first_of(record.undecided, uncertain) is not record.undecided
+        ):
             raise NotAffine
         if taking.undecided is not None:
             return self._perhaps(_Access(instruction, site, cohort, view, record), taking, bool(uncertain))

@@ -12,9 +12,9 @@ K rounds are known: K times the requests of one, and the registers at k = K − 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -191,14 +191,14 @@ class Repeats:
         with attempt(run, self.warps, self.meetings, accesses) as tried:
             start = _begun(now, steps, symbol)
             run.registers.values = dict(start)
-            run.round = lap = Round(block, symbol, period, most)
+            run.round = lap = Round(block, symbol, period, most, live=self._live(block))
             try:
                 self._drive(cohort)
             except (NotAffine, Unsafe):
                 return _Found.TOO_MANY
             except Returned as end:
                 held = end.cohort.again(cohort) and tried.unchanged(run.registers.rows)
-                if not (held and _inductive(start, steps, run.registers.values)):
+                if not (held and _inductive(start, _left_to_the_next(steps, lap.live), run.registers.values)):
                     return _Found.NO_FORM
             else:
                 return _Found.NO_FORM
@@ -216,6 +216,19 @@ class Repeats:
         for i, visits in accesses.visits.items():
             accesses.visits[i] = visits + (visits - visited[i]) * (rounds - 1)
         return _Found.DONE
+
+    def _live(self, block: int) -> Container[str] | None:
+        """Registers whose values a trip may get from the last one: of others a round may lose them, but where these
+        are told apart by more than addresses are."""
+        if self.run.shadow is not None or self._copies:
+            return None
+        return self.side_by_side.live[block]
+
+    @cached_property
+    def _copies(self) -> bool:
+        """Accesses have a source, too."""
+        sites = (self.run.instructions[i].site for i in self.run.records)
+        return any(site is not None and site.source is not None for site in sites)
 
     def _never_left(self, cohort: Cohort) -> NeverLeft | Unsafe:
         """Its lanes do the same for ever, unless they read what another warp writes to shared memory."""
@@ -256,6 +269,11 @@ def _begun(now: Held, steps: Steps, symbol: Uniform) -> dict[Name, Value]:
             step = steps[name]
             start[name] = value if step is None else after_trips(value, step, partial(unknown, symbol))
     return start
+
+
+def _left_to_the_next(steps: Steps, live: Container[str] | None) -> Steps:
+    """Without the registers that a trip reads only behind its own writes."""
+    return steps if live is None else {n: step for n, step in steps.items() if type(n) is not str or n in live}
 
 
 def _inductive(start: Held, steps: Steps, after: Held) -> bool:

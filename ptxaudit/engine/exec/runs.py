@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from msgspec.structs import replace
 
-from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.counted import site_result
 from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult, unfinished
+from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
@@ -31,9 +31,7 @@ from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.shadow import MOST_CELLS
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.banks import Access
-from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.deciding import Deciding
-from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
 from ptxaudit.ir.slices import Slice
@@ -45,33 +43,11 @@ RUN_SHARE = 0.9  # of the steps that are left, for a run; the rest is for scorin
 MOST_RUNS = 8
 
 
-class _Task(Record, eq=False):
-    """What is asked of every run: the figures of these accesses under a launch. twins: access -> the first copy of the
-    same instruction, which answers for all."""
-
-    function: Function
-    graph: Graph
-    launch: Launch
-    machine: Machine
-    facts: Facts
-    accesses: Mapping[int, Access]
-    twins: Mapping[int, int]
-
-
-def simulate(
-    function: Function,
-    graph: Graph,
-    launch: Launch,
-    machine: Machine,
-    facts: Facts,
-    accesses: Mapping[int, Access],
-    twins: Mapping[int, int],
-    account: Account,
-    whole: bool = True,
-) -> dict[int, SiteResult]:
+def simulate(task: Task, account: Account, whole: bool = True) -> dict[int, SiteResult]:
     """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and
     reads back. What the account does not pay for is unknown. whole: what no block index decides is asked for by itself,
     too, where blocks may draw numbers."""
+    graph, facts, accesses = task.graph, task.facts, task.accesses
     if not accesses:
         return {}
     unscored = {i for i, a in accesses.items() if a.unscored}
@@ -85,7 +61,6 @@ def simulate(
         )
     except Exhausted as spent:
         return {i: unfinished(i, spent) for i in accesses}
-    task = _Task(function, graph, launch, machine, facts, accesses, twins)
     results, finished = _run(task, part, account)
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
     if open_sites:
@@ -93,25 +68,31 @@ def simulate(
     if whole and facts.counters is not None and finished:
         some = _alike_in_all_blocks(task, {i: a for i, a in open_sites.items() if _open(results[i], a)}, account)
         if some and len(some) < len(accesses):  # else that is what was run
-            own = {i: twins[i] for i in some}
-            found = simulate(function, graph, launch, machine, facts, some, own, account, whole=False)
+            own = {i: task.originals[i] for i in some}
+            found = simulate(replace(task, accesses=some, originals=own), account, whole=False)
             results |= {i: r for i, r in found.items() if r.status in (Status.EXACT, Status.UNREACHED)}
     return results
 
 
-def _alike_in_all_blocks(task: _Task, accesses: Mapping[int, Access], account: Account) -> dict[int, Access]:
+def _alike_in_all_blocks(task: Task, accesses: Mapping[int, Access], account: Account) -> dict[int, Access]:
     """Those that no block index decides, as far as registers tell: of all copies of one instruction, or none."""
-    assert task.launch.block is not None
-    env = environment(task.function, task.launch, task.facts, three(task.launch.block))
+    env = _environment(task)
     try:
         deciding = Deciding(task.graph, lambda op, _: tells_blocks_apart((op,), env), True, account, LOOKING)
-        apart = {task.twins[i] for i in accesses if deciding.of(i)}
+        apart = {task.originals[i] for i in accesses if deciding.of(i)}
     except Exhausted:
         return {}
-    whole = Counter(task.twins.values())
-    some = {i: a for i, a in accesses.items() if task.twins[i] not in apart}
-    found = Counter(task.twins[i] for i in some)
-    return {i: a for i, a in some.items() if found[task.twins[i]] == whole[task.twins[i]]}
+    whole = Counter(task.originals.values())
+    some = {i: a for i, a in accesses.items() if task.originals[i] not in apart}
+    found = Counter(task.originals[i] for i in some)
+    return {i: a for i, a in some.items() if found[task.originals[i]] == whole[task.originals[i]]}
+
+
+def _environment(task: Task) -> Environment:
+    """Of the warps of one block."""
+    launch = task.launch
+    assert launch is not None and launch.block is not None
+    return environment(task.function, launch, task.facts, three(launch.block))
 
 
 def _open(result: SiteResult, access: Access) -> bool:
@@ -123,12 +104,10 @@ def _open(result: SiteResult, access: Access) -> bool:
     )
 
 
-def _with_tables(task: _Task, before: Mapping[int, SiteResult], account: Account) -> dict[int, SiteResult]:
+def _with_tables(task: Task, before: Mapping[int, SiteResult], account: Account) -> dict[int, SiteResult]:
     """What is known of these accesses when numbers are followed through shared memory (`tables`); {} where none are."""
-    accesses, launch = task.accesses, task.launch
+    accesses, env = task.accesses, _environment(task)
     unscored = {i for i, a in accesses.items() if a.unscored}
-    assert launch.block is not None
-    env = environment(task.function, launch, task.facts, three(launch.block))
     try:
         plan = tables.plan(task.graph, env, [i for i in accesses if i not in unscored], unscored, account)
         if plan is None:
@@ -166,7 +145,7 @@ def _trusting(run: Callable[[tables.Plan], dict[int, SiteResult]], plan: tables.
 
 
 def _run(
-    task: _Task, part: Slice, account: Account, plan: tables.Plan | None = None
+    task: Task, part: Slice, account: Account, plan: tables.Plan | None = None
 ) -> tuple[dict[int, SiteResult], bool]:
     """One run, and whether it was finished: where not, what it has passed for good is known all the same. Block indices
     as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
@@ -178,11 +157,11 @@ def _run(
 
 
 def _recorded(
-    task: _Task, part: Slice, account: Account, plan: tables.Plan | None
+    task: Task, part: Slice, account: Account, plan: tables.Plan | None
 ) -> tuple[dict[int, SiteRecord], bool]:
     """What a run records of each access, and whether it was finished."""
     function, graph, launch, facts, accesses = task.function, task.graph, task.launch, task.facts, task.accesses
-    assert launch.block is not None and launch.grid is not None
+    assert launch is not None and launch.block is not None and launch.grid is not None
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
     warps = -(-block[0] * block[1] * block[2] // LANES)
@@ -229,15 +208,15 @@ def _why_broken_off(stop: Exhausted | TooManyRows | NeverLeft) -> Reason:
     return Reason(Kind.MANY_WARPS, given=(MAX_ROWS,))
 
 
-def _new_records(task: _Task, account: Account) -> dict[int, SiteRecord]:
+def _new_records(task: Task, account: Account) -> dict[int, SiteRecord]:
     """access -> the record of its requests, one for all copies of an instruction."""
     facts, accesses = task.facts, task.accesses
     own = {
         i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
         for i, a in accesses.items()
-        if task.twins[i] == i
+        if task.originals[i] == i
     }
-    return {i: own[task.twins[i]] for i in accesses}
+    return {i: own[task.originals[i]] for i in accesses}
 
 
 def _result(index: int, record: SiteRecord) -> SiteResult:

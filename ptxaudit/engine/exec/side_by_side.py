@@ -83,7 +83,7 @@ class SideBySide:
             if most < WORTH:
                 return None
             try:
-                return _Attempt(self, cohort, body, most, steps, self._live[block]).trips(), most
+                return _Attempt(self, cohort, body, most, steps, self.live[block]).trips(), most
             except Fewer as fewer:
                 most = fewer.trips
             except (NotAffine, NeedBlocks):
@@ -95,12 +95,12 @@ class SideBySide:
         return {loop.head: loop.blocks for loop in self.run.graph.loops.loops}
 
     @cached_property
-    def _live(self) -> dict[int, dict[str, None]]:
+    def live(self) -> dict[int, dict[str, None]]:
         return live_at(self.run.graph, self.run.part, self.run.graph.cfg)
 
     def _steps(self, block: int, now: Held, before: Held) -> Steps | None:
         """What the last trip has added to each register that it leaves to the next; None where one has no step."""
-        live = self._live[block]
+        live = self.live[block]
         kept = {name: value for name, value in now.items() if type(name) is not str or name in live}
         steps = steps_between(before, kept)
         return steps if len(steps) == len(kept) else None

@@ -45,6 +45,10 @@ class State:
         """The same with other lanes, to be sent on: the registers are this one's."""
         return State(self.registers, mask, self.exact, self.undecided_by)
 
+    def weaken(self, *why: Reason) -> None:
+        """Fewer lanes may be active, because of these."""
+        self.exact, self.undecided_by = False, either_undecided(self.undecided_by, why)
+
 
 @dataclass
 class Branches:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.alternatives import as_unknown
-from ptxaudit.engine.domain.rounds import NotAffine
+from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
@@ -83,13 +83,14 @@ class UndecidedControl:
         region = self._region(block)
         meeting = region.meeting
         uniform = undecided is not None and is_uniform(undecided)
-        if not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index):
+        parts = not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index)
+        if parts:
             self.meetings.diverge_from_now(cohort, OWN_LANE)
         if undecided is not None:
             undecided = as_unknown(undecided)
-            if self.run.round is not None:
-                raise NotAffine
             why = why_undecided(undecided, instruction.index)
+            if self.run.round is not None and (parts or not self._as_in_each_round(region, undecided, why)):
+                raise NotAffine
             if self.tracked is not None and self.tracked.matters(block):
                 self.tracked.shadow.lose(self.warps.view(cohort))
             unknown = decided_by(undecided) if region.sites else None
@@ -123,6 +124,17 @@ class UndecidedControl:
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.run.graph.starts[meeting]
         return cohort
+
+    def _as_in_each_round(self, region: _Region, undecided: Value, why: Reason) -> bool:
+        """Of a loop's round that stands for many: this is stepped over in all of them, and leaves what it left in those
+        that were run."""
+        lap = self.run.round
+        if type(lap) is not Round or self.tracked is not None or region.stores or region.unresolved is not None:
+            return False
+        if not why.data and (undecided.poison is not None or lap.mentions(undecided)):  # known in some, perhaps
+            return False
+        said = [self.run.records[k].undecided for k in region.sites]
+        return all(r is not None and (r.data or not why.data) for r in said)
 
     def _may_part_inside(self, instruction: Instruction, view: View) -> bool:
         """Lanes that take one way may part before they are at the post-dominator of the branch."""

@@ -21,14 +21,13 @@ from ptxaudit.engine.answer.observe import Conclusions, Seen
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.shape import Shape, is_two_dimensional, shapes_of
 from ptxaudit.engine.answer.tabulate import Observation
+from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.fixpoint import together
 from ptxaudit.engine.fixpoint.interpreter import Interpreter
 from ptxaudit.engine.fixpoint.loops import Paths
-from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.rows import Rows, rows_for
-from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import banks
-from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Reason
@@ -47,49 +46,35 @@ class Inference(Record):
 
 
 class Question(Record):
-    """What is asked of a function. paths: its slice, and the order of running it. accesses: sites in it. twins: access
-    -> the first copy of the same instruction, which answers for all. named: an access that answers -> what the caller
-    calls it. origin: for each instruction what the caller calls it; None: the same.
+    """What is asked of a function. paths: its slice, and the order of running it. accesses: sites in it. originals:
+    access -> the first copy of the same instruction, which answers for all. named: an access that answers -> what the
+    caller calls it. origin: for each instruction what the caller calls it; None: the same.
     """
 
     paths: Paths
     accesses: Mapping[int, banks.Access]
-    twins: dict[int, int]
+    originals: dict[int, int]
     named: dict[int, int]
     origin: list[int] | None = None
 
 
-def infer(
-    function: Function,
-    graph: Graph,
-    launch: Launch | None,
-    specified: Launch | None,
-    machine: Machine,
-    facts: Facts,
-    accesses: Mapping[int, banks.Access],
-    twins: dict[int, int],
-    account: Account,
-) -> Inference:
-    """Answers per request for the sites in `accesses` ({index: banks.Access}). What the account does not pay for is
-    unknown.
-
-    twins: access -> the first copy of the same instruction, which answers for all.
-    launch: with grid and block, or None. specified: a launch whose parameters count although its shape is not known.
-    """
+def infer(task: Task, account: Account) -> Inference:
+    """Answers per request. What the account does not pay for is unknown."""
+    function, facts, accesses, originals = task.function, task.facts, task.accesses, dict(task.originals)
     try:
-        paths = _paths(function, graph.apart, accesses, account)
+        paths = _paths(function, task.graph.apart, accesses, account)
         narrow = len(paths.part.instructions) <= LONG and is_two_dimensional(function, paths.part)
-        question = Question(paths, accesses, twins, {t: t for t in twins.values()})
+        question = Question(paths, accesses, originals, {t: t for t in originals.values()})
         if paths.order is None:
             question = _with_single_entries(question, account)
             if facts.origins is not None:
                 facts = replace(facts, origins=facts.origins.of_copy(question.paths.graph))
-        batches = rows_for(question.paths.function, launch, specified, facts, narrow)
+        batches = rows_for(question.paths.function, task.whole, task.launch, facts, narrow)
         observed = _observed(question, batches, account)
         shapes = {} if batches[0].shape_known else _shapes(question)
     except Exhausted as spent:
-        return Inference({t: unfinished(t, spent) for t in dict.fromkeys(twins[i] for i in accesses)}, ())
-    conclusions = Conclusions(machine, account, question.paths.function)
+        return Inference({t: unfinished(t, spent) for t in dict.fromkeys(originals[i] for i in accesses)}, ())
+    conclusions = Conclusions(task.machine, account, question.paths.function)
     return Inference(_concluded(question, observed, shapes, conclusions, facts.keep), batches[0].assumed)
 
 
@@ -99,7 +84,7 @@ def _concluded(
     """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
     for index in question.accesses:
-        if question.twins[index] != index:
+        if question.originals[index] != index:
             continue
         name = question.named[index]
         if observed.failure:
@@ -135,14 +120,14 @@ def _with_single_entries(question: Question, account: Account) -> Question:
     if split is None:
         return question
     origin = {i: old for i, old in enumerate(split.origin) if old in question.accesses}
-    first: dict[int, int] = {}  # an access that answers -> the first copy of it or of its twins
+    first: dict[int, int] = {}  # an access that answers -> the first copy of it
     for i, old in origin.items():
-        first.setdefault(question.twins[old], i)
+        first.setdefault(question.originals[old], i)
     accesses = {i: question.accesses[old] for i, old in origin.items()}
     return Question(
         _paths(split.function, split.graph.apart, accesses, account),
         accesses,
-        {i: first[question.twins[old]] for i, old in origin.items()},
+        {i: first[question.originals[old]] for i, old in origin.items()},
         {i: old for old, i in first.items()},
         split.origin,
     )
@@ -174,11 +159,13 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
             interpreter.run()
         except Exhausted as spent:
             later = question.accesses if rows is not batches[-1] else interpreter.unfinished()
-            left |= {question.twins[index]: spent for index in later}
+            left |= {question.originals[index]: spent for index in later}
         failure = failure or interpreter.failure
         for index, observations in interpreter.seen.items():
             if observations:
-                seen[question.twins[index]] += [Seen(rows.group, interpreter.placed(o, index)) for o in observations]
+                seen[question.originals[index]] += [
+                    Seen(rows.group, interpreter.placed(o, index)) for o in observations
+                ]
         for index, most in _together(question, interpreter).items():
             joined[index] = max(most, joined.get(index, 1))
         if left:
@@ -193,7 +180,7 @@ def _together(question: Question, interpreter: Interpreter) -> dict[int, int]:
     copies: dict[int, list[list[Observation]]] = defaultdict(list)
     for index, observations in interpreter.seen.items():
         if observations:
-            copies[question.twins[index]].append(observations)
+            copies[question.originals[index]].append(observations)
     return {index: together.most_together(every) for index, every in copies.items() if len(every) > 1}
 
 
@@ -223,8 +210,8 @@ def _shapes(question: Question) -> dict[int, Shape]:
     paths = question.paths
     out: dict[int, Shape] = {}
     for index, shape in shapes_of(paths.function, paths.graph, paths.part, question.accesses).items():
-        twin = question.twins[index]
-        out[twin] = max(out.get(twin, shape), shape, key=_MOST_LAST.index)
+        original = question.originals[index]
+        out[original] = max(out.get(original, shape), shape, key=_MOST_LAST.index)
     return out
 
 

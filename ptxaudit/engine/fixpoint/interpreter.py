@@ -33,7 +33,6 @@ from ptxaudit.engine.exec.effects import execute
 from ptxaudit.engine.exec.states import (
     OUTER,
     State,
-    either_undecided,
     is_uniform,
     why_undecided,
     without_trips,
@@ -41,7 +40,7 @@ from ptxaudit.engine.exec.states import (
 from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.meets import INFERRING
-from ptxaudit.engine.fixpoint.transfers import Transfers, Undecided
+from ptxaudit.engine.fixpoint.transfers import Followed, Transfers, Undecided
 from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.clusters import ALONE
 from ptxaudit.engine.memory.generic import located
@@ -55,6 +54,8 @@ from ptxaudit.ir.weak_order import Element, Order, blocks_of
 
 UNROLL_TRIPS = 1024  # trips of a loop followed one by one before it is generalised
 UNROLL_SHARE = 1 / 60  # of all steps: what is not unrolled in so many is generalised too
+OPEN_TRIPS = 64  # of one in which some branch is not decided
+OPEN_SHARE = 1 / 6  # of all steps, for all such together that are known to end
 ALL_TRIPS = 2048  # trips of all loops together: one inside others is followed anew in each of theirs
 WIDEN_PASSES = 12
 
@@ -87,11 +88,13 @@ class Interpreter(Transfers):
         # later pass around them; and the state that the last pass found to hold, where the next begins
         self.stuck: set[int] = set()
         self.settled: dict[int, Hypothesis] = {}
-        self.unrolled: set[int] = set()  # heads of loops that were, once at least
+        self.unrolled: dict[int, int] = {}  # head of a loop that was, once at least -> in how many trips, the last time
         self.begun: dict[int, State] = {}  # head -> what the last trip of the loop that was run began with
         self.held: dict[
             int, tuple[Hypothesis, bool]
         ] = {}  # head -> what held last, and whether lanes left in different trips
+        self.open_steps = account.share(OPEN_SHARE)
+        self._loose = set(self.graph.yielding) | set(self.graph.calls)  # blocks from which lanes come back in any order
         self._may_part = bool(self.graph.yielding) or self.function.explicit_reconvergence
 
     def run(self) -> None:
@@ -143,7 +146,7 @@ class Interpreter(Transfers):
             self.stuck.add(head)
         if head in self.stuck or not self._unroll(loop, entry):
             if self.unrolling and head in self.stuck:  # widened, its branches are no more decided than before
-                raise Undecided
+                self.pass_open(loop.inside)
             self._rollback(mark)
             self._widen(loop, entry, mark, trial)
 
@@ -191,20 +194,26 @@ class Interpreter(Transfers):
         return self.incoming.pop(loop.head, [])
 
     def _unroll(self, loop: Loop, entry: State) -> bool:
-        """Follow the loop trip by trip while every branch in it is decided. False: it is not."""
+        """Follow the loop trip by trip while it is decided which lanes leave it. False: it is not."""
         self.unrolling += 1
+        followed = Followed(loop, entry.exact and loop.inside.isdisjoint(self._loose))
+        self.followed.append(followed)
         widening, self.widening = self.widening, 0
         state = entry.copy()
-        limit = self.account.spent + self.account.share(UNROLL_SHARE)
+        begun = self.account.spent
+        limit = begun + self.account.share(UNROLL_SHARE)
         try:
-            for _trip in range(UNROLL_TRIPS):
+            for trip in range(UNROLL_TRIPS):
                 self.trips += 1
                 back = self._pass(loop, state)
                 if not back:
-                    self.unrolled.add(loop.head)
+                    self.unrolled[loop.head] = trip + 1
                     return True
+                if not trip and followed.opened and self.ahead is not None:  # as many as what the loops carry made
+                    whole = (self.account.spent - begun) * self.ahead.unrolled.get(loop.head, 0)
+                    limit = max(limit, begun + min(2 * whole, self.open_steps))
                 state = self.folded(loop.head, back, None, "trip")  # of lanes that are known to be different ones
-                if self.account.spent > limit:
+                if self.account.spent > limit or followed.opened and trip >= OPEN_TRIPS:
                     return False
             return False
         except Undecided:
@@ -212,6 +221,9 @@ class Interpreter(Transfers):
             return False
         finally:
             self.unrolling -= 1
+            self.followed.pop()
+            if followed.opened:
+                self.open_steps -= self.account.spent - begun
             self.widening = widening
 
     def _widen(self, loop: Loop, entry: State, mark: Mark, trial: View) -> None:
@@ -232,10 +244,7 @@ class Interpreter(Transfers):
             if not attempt and start.exact and not apart:
                 apart = self._leaves_diverged(loop, start)
             if start.exact and (apart or self._exits_diverge(loop)):
-                start.exact = False
-                start.undecided_by = either_undecided(
-                    start.undecided_by, tuple(self.causes[b] for b in loop.exits if b in self.causes)
-                )
+                start.weaken(*(self.causes[b] for b in loop.exits if b in self.causes))
             back = self._pass(loop, start.copy())
             if not back:
                 break
@@ -256,7 +265,7 @@ class Interpreter(Transfers):
         self.unrolling = unrolling
         self.widening -= 1
         if unrolling and self._decisions_open(loop):
-            raise Undecided
+            self.pass_open(loop.inside)
         if self._exits_diverge(loop):
             self._forget_trips(loop)
 
@@ -358,16 +367,14 @@ class Interpreter(Transfers):
         """Lanes that a guard chooses yield: the others need not wait for them."""
         if not is_uniform(view.read(guard.reg)):
             self.given_way.add(block)
-            state.exact = False
-            state.undecided_by += (one_of_each(Kind.YIELD),)
+            state.weaken(one_of_each(Kind.YIELD))
 
     @staticmethod
     def _part(instruction: Instruction, view: View, state: State) -> None:
         """Lanes that name different masks go on diverged."""
         control = instruction.control
         if control is None or control.selector is None or not is_uniform(view.read(control.selector)):
-            state.exact = False
-            state.undecided_by += (one_of_each(Kind.MASKS_NAMED, instruction.index),)
+            state.weaken(one_of_each(Kind.MASKS_NAMED, instruction.index))
 
     def perform(self, op: Op, instruction: Instruction, state: State, view: View) -> tuple[State, View]:
         """An operation, in all rows of a state."""

@@ -228,7 +228,7 @@ class Meets:
             and (out.mask.any(axis=1) & other.mask.any(axis=1)).any()
             and (undecided_by := self._some_missing(block) or self._diverged_at(block) or self._let_go(block))
         ):
-            out.exact, out.undecided_by = False, either_undecided(out.undecided_by, undecided_by)
+            out.weaken(*undecided_by)
         out.mask = out.mask if alike else out.mask | other.mask
         out.undecided_by = either_undecided(out.undecided_by, other.undecided_by)
 

@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -26,7 +28,7 @@ from ptxaudit.engine.exec.states import (
     is_uniform,
     why_undecided,
 )
-from ptxaudit.engine.fixpoint.loops import Paths
+from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.meets import Meets
 from ptxaudit.engine.memory import local
 from ptxaudit.engine.memory.registers import Name, Registers, View, guard_mask
@@ -43,15 +45,27 @@ class Undecided(Exception):
     """A branch in a loop that is being unrolled is not decided by what is known."""
 
 
+@dataclass
+class Followed:
+    """A loop that is followed trip by trip. firm: exactly the lanes that are taken to be in it are, and ways in it that
+    part meet again before it is left; opened: a branch in it was not decided."""
+
+    loop: Loop
+    firm: bool
+    opened: bool = False
+
+
 class Transfers(Meets):
     """incoming: block -> (from where, state)s that arrived. unrolling: loops around this place that are followed trip
-    by trip, in which a branch that is not decided ends that (`Undecided`)."""
+    by trip, in which a branch that is not decided ends that (`Undecided`), if it may be one that leaves them; followed:
+    what is known of these."""
 
     def __init__(self, paths: Paths, rows: Rows, account: Account):
         super().__init__(paths, account)
         self.rows = rows
         self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)
         self.unrolling = 0
+        self.followed: list[Followed] = []
         self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
 
     def _give_way(self, block: int, state: State) -> None:
@@ -78,6 +92,8 @@ class Transfers(Meets):
         """Sends the state at the end of a block to those that may come next."""
         last = self.function.instructions[self.graph.ends[block] - 1]
         control, successors = last.control, self.paths.successors(block)
+        if self.unrolling and not state.exact and any(f.opened and block in f.loop.exits for f in self.followed):
+            raise Undecided  # which lanes leave in this trip is not known
         if control is not None and block in self.graph.calls:
             self._call(block, control, state)
         elif control is not None and is_unresolved(control):
@@ -104,10 +120,7 @@ class Transfers(Meets):
         last = self.graph.ends[block] - 1
         lanes, undecided = guard_mask(self._view(state), control.guard)
         if self.paths.relevant(block) and (undecided is not None or lanes is None or lanes.any()):
-            state.exact, state.undecided_by = (
-                False,
-                either_undecided(state.undecided_by, (one_of_each(Kind.CALL_NOT_RESOLVED, last),)),
-            )
+            state.weaken(one_of_each(Kind.CALL_NOT_RESOLVED, last))
             self.branches.put(block, "varying")
         self._go(block, self._block_at(last + 1), state)
 
@@ -122,10 +135,7 @@ class Transfers(Meets):
                 if lanes is not None:
                     part.mask = lanes
                 if undecided is not None:
-                    part.exact = False
-                    part.undecided_by = either_undecided(
-                        state.undecided_by, (why_undecided(undecided, self.graph.ends[block] - 1),)
-                    )
+                    part.weaken(why_undecided(undecided, self.graph.ends[block] - 1))
             if part.mask.any():
                 self._go(block, start, part)
                 if start in self.graph.giving_way:
@@ -136,10 +146,7 @@ class Transfers(Meets):
         for name in values.keys() & overwritten:
             values[name] = opaque(values[name].bits, why)
         if start in self.graph.ending:
-            state.exact, state.undecided_by = (
-                False,
-                either_undecided(state.undecided_by, (one_of_each(Kind.MAY_END, self.graph.ending[start]),)),
-            )
+            state.weaken(one_of_each(Kind.MAY_END, self.graph.ending[start]))
         for s in self.graph.cfg.successors(block):
             if s != start:
                 self._go(block, s, state)
@@ -160,16 +167,13 @@ class Transfers(Meets):
             for s in self._blocks(block, place) if lanes.any() else ():
                 part = state.of(lanes)
                 if block in self.calls_diverge and not self.function.explicit_reconvergence:
-                    part.exact, part.undecided_by = (
-                        False,
-                        either_undecided(state.undecided_by, (one_of_each(Kind.CALLS_DIVERGE, last.index),)),
-                    )
+                    part.weaken(one_of_each(Kind.CALLS_DIVERGE, last.index))
                 self._go(block, s, part)
 
     def _send_anyhow(self, block: int, last: Instruction, control: Control, state: State, decides: Value) -> None:
         """What decides is not known. Where it is the same in all lanes they stay together; else each goes somewhere."""
         if self.unrolling:
-            raise Undecided
+            self.pass_open((block,))
         uniform = is_uniform(decides) or not self.graph.may_diverge(last.index)
         why = why_undecided(decides, last.index)
         self.branches.put(block, "uniform" if uniform else "varying")
@@ -194,6 +198,15 @@ class Transfers(Meets):
                 self._go(block, s, part)
             else:
                 self._go(block, s, part, guard.reg.name, constant(value ^ guard.negated, 1))
+
+    def pass_open(self, blocks: Iterable[int]) -> None:
+        """Branches that are not decided, in loops that are followed: they may be, where all ways meet in the trip."""
+        outer = self.followed[-self.unrolling :]
+        for block in blocks:
+            if any(not f.firm or block in f.loop.exits or block in f.loop.outward for f in outer):
+                raise Undecided
+        for f in outer:
+            f.opened = True
 
     def _blocks(self, block: int, place: int) -> list[int]:
         """The blocks that a place of `transfers.taken` stands for, at the end of a block."""

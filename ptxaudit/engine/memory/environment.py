@@ -276,16 +276,9 @@ class Environment:
         origins = self.facts.origins
         if origins is None:
             return None
-        ops = self.function.instructions[index].ops
         if op is not None:
-            return origins.spaces(op.src[0], index, ops.index(op))
-        site = self.function.instructions[index].site
-        assert site is not None
-        return origins.spaces(
-            site.address,
-            index,
-            next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops)),
-        )
+            return origins.spaces(op.src[0], index, self.function.instructions[index].ops.index(op))
+        return origins.spaces_of_site(index)
 
 
 def _lane_mask(which: str) -> np.ndarray:

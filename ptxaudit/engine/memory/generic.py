@@ -19,6 +19,9 @@ from ptxaudit.engine.memory.spaces import OF, OPEN, SHARED, spaces_of, within
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
+# what is asked -> the window that an address has to be made of (of all other spaces more than addresses are asked)
+NEVER_OTHERS = {"shared": "shared", "shared::cluster": "shared", "local": "local"}
+
 
 class Located(Record):
     """Where a generic access goes. lanes, open: (rows, LANES) active lanes that go to the memory that is looked at, and
@@ -79,11 +82,12 @@ def generic_results(op: Op, view: View, address: Value, index: int) -> Value:
             elif address.poison is None:
                 return opaque(op.bits, Reason(Kind.NOT_IN_SPACE, index, (space,)))
         return affine.fit(address, op.bits)
-    return _in_space(address, space, view, index)
+    return _in_space(op, address, space, view, index)
 
 
-def _in_space(address: Value, space: str, view: View, index: int) -> Value:
-    """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ."""
+def _in_space(op: Op, address: Value, space: str, view: View, index: int) -> Value:
+    """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ. Where the value
+    does not tell, no address that is made so may lie there."""
     shape = np.broadcast_shapes(
         address.base.shape, *(c.shape for _, c in address.terms), () if address.poison is None else address.poison.shape
     )
@@ -95,5 +99,8 @@ def _in_space(address: Value, space: str, view: View, index: int) -> Value:
         and remote(within(address), found == SHARED, view.env, view.rows) is not None
     ):
         unknown = np.ones((1, 1), bool)  # a constant; perhaps another block's memory
+    if unknown.any() and space in NEVER_OTHERS and (origins := view.env.spaces(index, op)) is not None:
+        if NEVER_OTHERS[space] not in origins:
+            inside, unknown = inside & ~unknown, np.zeros((1, 1), bool)
     why = Reason(Kind.STATE_SPACE, index)
     return Value(inside, poison=unknown, why=why) if unknown.any() else Value(inside)

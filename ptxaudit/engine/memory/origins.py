@@ -107,6 +107,12 @@ class Origins:
         bases = self.of(source, index, position)
         return None if bases is None else frozenset(base.key if base.kind == "window" else "global" for base in bases)
 
+    def spaces_of_site(self, index: int) -> frozenset[str] | None:
+        """The same of the address of an instruction's access."""
+        site, ops = self.graph.function.site(index), self.instructions[index].ops
+        position = next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops))
+        return self.spaces(site.address, index, position)
+
     def specified(self, base: Base) -> int | None:
         """The number that a pointer parameter holds; None where it is not specified."""
         known = self.param_known[base.key : base.key + POINTER_BYTES]

@@ -20,7 +20,8 @@ from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import words_at
 from ptxaudit.engine.memory import given
 from ptxaudit.engine.memory.given import SPACES
-from ptxaudit.engine.memory.origins import Base, Origins
+from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.memory.writers import reached_by, writers
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
 
@@ -67,37 +68,30 @@ def counters(
 ) -> Counters | None:
     """None where there are none. variables: name -> address, of those of the buffers that are variables."""
     places = sorted(buffers, key=lambda buffer: buffer[0])
-    writers: list[set[int]] = [set() for _ in places]
+    by: list[set[int]] = [set() for _ in places]
     draws: dict[int, int] = {}
     assumed = False
-    for instruction in graph.function.instructions:
-        if graph.block_of[instruction.index] not in graph.reachable:
-            continue
-        control = instruction.control
-        if control is not None and control.kind in ("call", "switch") and not control.targets:
+    found = writers(graph)
+    if found is None:
+        return None
+    for index, op in found:
+        bases = origins.bases(index, op)
+        if bases is None:
             return None
-        for op in instruction.ops:
-            if op.name == "clobber" and op.space in SPACES:
-                return None
-            if op.name not in ("store", "atom") or op.space not in SPACES:
-                continue
-            bases = origins.bases(instruction.index, op)
-            if bases is None:
-                return None
-            reached, open_ones = _reached(bases, origins, places, variables)
-            assumed = assumed or open_ones
-            for at in reached:
-                writers[at].add(instruction.index)
-            if drawn(op) and len(reached) == 1 and not open_ones:
-                draws[instruction.index] = min(reached)
-    alone = {index: Counter(*places[at]) for index, at in draws.items() if writers[at] == {index}}
+        reached, beyond = reached_by(bases, origins, places, variables)
+        assumed = assumed or beyond
+        for at in reached:
+            by[at].add(index)
+        if drawn(op) and len(reached) == 1 and not beyond:
+            draws[index] = min(reached)
+    alone = {index: Counter(*places[at]) for index, at in draws.items() if by[at] == {index}}
     return Counters(alone, assumed) if alone else None
 
 
 def open_counters(graph: Graph, origins: Origins) -> dict[int, int]:
     """Byte offset, among the parameters, of a pointer that is not specified -> bits of the numbers that one instruction
     may draw through it, if no other writes there."""
-    writers: dict[int, set[int]] = defaultdict(set)
+    by: dict[int, set[int]] = defaultdict(set)
     draws: dict[int, tuple[int, int]] = {}
     for instruction in graph.function.instructions:
         for op in instruction.ops:
@@ -108,25 +102,7 @@ def open_counters(graph: Graph, origins: Origins) -> dict[int, int]:
                 return {}
             through = [base.key for base in bases if base.kind == "parameter" and origins.specified(base) is None]
             for key in through:
-                writers[key].add(instruction.index)
+                by[key].add(instruction.index)
             if drawn(op) and len(bases) == len(through) == 1:
                 draws[through[0]] = instruction.index, op.bits
-    return {key: bits for key, (index, bits) in draws.items() if writers[key] == {index}}
-
-
-def _reached(
-    bases: Iterable[Base], origins: Origins, places: list[tuple[int, np.ndarray]], variables: Mapping[str, int]
-) -> tuple[set[int], bool]:
-    """(positions of the buffers that an address may point into, whether it may be made of a pointer that is not
-    specified)."""
-    reached: set[int] = set()
-    open_ones = False
-    for base in bases:
-        if base.kind == "window":
-            continue
-        number = variables.get(base.key) if base.kind == "variable" else origins.specified(base)
-        if number is None:
-            open_ones = open_ones or base.kind == "parameter"
-            continue
-        reached |= {at for at, (begin, data) in enumerate(places) if begin <= number <= begin + len(data)}
-    return reached, open_ones
+    return {key: bits for key, (index, bits) in draws.items() if by[key] == {index}}

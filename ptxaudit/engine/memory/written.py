@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ptxaudit.engine.memory.given import SPACES, Given
+from ptxaudit.engine.memory.given import Given
 from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.reach import Reach
+from ptxaudit.engine.memory.writers import reached_by, writers
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
@@ -55,29 +56,22 @@ def _written(
     """(positions of the buffers that something in the kernel may write, whether that rests on what pointers point
     to)."""
     everything = set(range(len(buffers))), True
+    found = writers(graph)
+    if found is None:
+        return everything
     out: set[int] = set()
     pointers = False
-    for instruction in graph.function.instructions:
-        if graph.block_of[instruction.index] not in graph.reachable:
+    for index, op in found:
+        spot = None if reach is None else reach.of(index, op)
+        if spot is not None and not spot.name:
+            out |= _overlapped(spot, op, buffers)
             continue
-        control = instruction.control
-        if (
-            control is not None and control.kind in ("call", "switch") and not control.targets
-        ):  # to code that is not seen
+        bases = origins.bases(index, op)
+        reached, beyond = (set(), True) if bases is None else reached_by(bases, origins, buffers, variables)
+        if beyond:
             return everything
-        for op in instruction.ops:
-            if op.name == "clobber" and op.space in SPACES:
-                return everything
-            if op.name in ("store", "atom") and op.space in SPACES:
-                spot = None if reach is None else reach.of(instruction.index, op)
-                if spot is not None and not spot.name:
-                    out |= _overlapped(spot, op, buffers)
-                    continue
-                reached = _reached(origins, instruction.index, op, buffers, variables)
-                if reached is None:
-                    return everything
-                out |= reached
-                pointers = True
+        out |= reached
+        pointers = True
     return out, pointers
 
 
@@ -85,25 +79,3 @@ def _overlapped(spot: Range, op: Op, buffers: Sequence[tuple[int, np.ndarray]]) 
     """The buffers of which a store or an atomic, whose first byte lies in a range, may write something."""
     end = spot.high + max(1, len(op.src) - 1) * op.bits // 8
     return {at for at, (begin, data) in enumerate(buffers) if begin < end and spot.low < begin + len(data)}
-
-
-def _reached(
-    origins: Origins, index: int, op: Op, buffers: Sequence[tuple[int, np.ndarray]], variables: Mapping[str, int]
-) -> set[int] | None:
-    """The buffers that an address may point into; None where it is not known what it points to."""
-    bases = origins.bases(index, op)
-    if bases is None:
-        return None
-    reached: set[int] = set()
-    for base in bases:
-        if base.kind == "window":
-            continue
-        number = variables.get(base.key) if base.kind == "variable" else origins.specified(base)
-        if number is None and base.kind == "parameter":
-            return None
-        reached |= {
-            at
-            for at, (begin, data) in enumerate(buffers)
-            if number is not None and begin <= number <= begin + len(data)
-        }
-    return reached

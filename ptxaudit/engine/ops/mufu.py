@@ -27,12 +27,15 @@ gets `approximate` instead.
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import numpy as np
 
+from ptxaudit.base import resources
 from ptxaudit.engine.ops.rounding import rounded
 
+_TABLES = "hardware/special_functions.json"  # as read off a GPU
 X_BITS = 17  # of the reduced argument that are interpolated
 FRACTION = 23  # bits of a 32-bit float's fraction
 ONE = 1 << FRACTION
@@ -55,12 +58,20 @@ FORMS = {
 
 
 @cache
+def tables() -> dict[str, list[list[int]]]:
+    """(constant, slope, curvature) of each segment of each function's period. How they were found: the results for
+    every input of one period (RCP: [1, 2); RSQ and SQRT: [1, 4); EX2: [1, 2); LG2: [2, 4); SIN: a quarter of a
+    revolution) determine all of them, up to bits of the constants that change no result. With them the results of all
+    2**32 inputs of each function come out, bit for bit. `bench/special_functions` measures and derives them."""
+    found: dict[str, list[list[int]]] = json.loads(resources.data(_TABLES).read_text(encoding="utf-8"))
+    return {name: found[name] for name in FORMS}
+
+
+@cache
 def _coefficients(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(constant, slope, curvature) of each segment, int64; read when a function is first evaluated."""
-    from ptxaudit.engine.ops.mufu_tables import TABLES
-
     grain, bias = FORMS[name]
-    c0, c1, c2 = np.array(TABLES[name], np.int64).T
+    c0, c1, c2 = np.array(tables()[name], np.int64).T
     return (c0 << grain) + bias, c1, c2
 
 

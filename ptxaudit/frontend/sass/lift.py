@@ -210,6 +210,7 @@ def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
         absolute_shared=True,
         unique_places=True,
         register_pairs=True,
+        final=True,
     )
 
 

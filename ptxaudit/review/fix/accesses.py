@@ -57,7 +57,7 @@ def changes(array: Array, function: Function, flow: Graph) -> Iterator[Changed]:
 
 def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
     """Neighbouring scalars as vectors, wherever there are such in machine code."""
-    if function.isa != "sass":
+    if not function.final:
         return None
     places = _Places(array, function, flow)
     left, groups = set(range(len(array.uses))), []

@@ -47,7 +47,7 @@ class Reach(Record):
 
 def reach(function: Function) -> Reach:
     """Where the addresses of a function's shared variables go."""
-    if function.isa == "sass":
+    if function.absolute_shared:
         return Reach({}, frozenset(), True)
     held: dict[str, frozenset[str]] = defaultdict(frozenset)
     ops = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxaudit.base.words import interval, plural
+from ptxaudit.hardware.accesses import is_past_l1
 from ptxaudit.report.model import Kernel, Report, Site
 from ptxaudit.review.figures import excess_of_request, total_excess
 from ptxaudit.review.findings import Certainty, Finding, certainty_of
@@ -15,13 +16,11 @@ from ptxaudit.review.findings import Certainty, Finding, certainty_of
 READS = frozenset(("load", "ldmatrix", "wmma", "wgmma", "tcgen05"))
 WRITES = frozenset(("store", "stmatrix", "cp.async", "async store", "bulk store", "bulk copy"))
 TURNS = frozenset(("atomic", "mbarrier"))
-BYPASSING = frozenset(("cg", "BYPASS"))  # marks of an asynchronous copy whose cost no counter sees
 
 
 def bypasses(site: Site) -> bool:
     """cp.async.cg, which is of a rule of its own."""
-    marked = not BYPASSING.isdisjoint(site.opcode.split("."))
-    return site.line_class_max is not None or site.access == "cp.async" and marked
+    return site.line_class_max is not None or site.access == "cp.async" and is_past_l1(site.opcode)
 
 
 def concerned(accesses: frozenset[str], site: Site) -> bool:

@@ -84,7 +84,8 @@ def _became(one: Explained) -> Iterator[str | Text]:
     """The machine instructions of a wmma fragment."""
     instructions = one.examined.function.instructions
     first = instructions[one.result.index]
-    if first.site is None or first.site.unscored or not first.opcode.startswith("wmma."):
+    site = first.site
+    if site is None or site.unscored or site.access is None or not first.opcode.startswith("wmma."):
         return
     count = 1
     while (
@@ -93,11 +94,7 @@ def _became(one: Explained) -> Iterator[str | Text]:
         and following.again
     ):
         count += 1
-    yield note_text(
-        Note(
-            "note", f"ptxas makes {count} {banks.classify(first.site.opcode).sass} of it (docs/hardware.md, Fragments)"
-        )
-    )
+    yield note_text(Note("note", f"ptxas makes {count} {site.access.sass} of it (docs/hardware.md, Fragments)"))
 
 
 def _steps(one: Explained) -> Iterator[str]:

@@ -1,0 +1,88 @@
+"""What the tests cost in processor time, by file: theirs, and that of the processes that they start.
+
+    python -m pytest -p bench.suite_time -n 2 --dist loadfile      prints the files that cost most, and their sum
+    python -m pytest -p bench.suite_time --suite-time 40           … the first 40 of them
+
+User and system time of the process that runs a test and of all below it (/proc, Linux), the live ones too: a compiler
+that stays, or a browser, costs in the file that makes it work. Not in the sum are what collecting costs in every
+process, and pytest itself. On a machine that does other things the same work takes more processor time, a third and
+more: what is compared has to be measured side by side.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+_TICK = os.sysconf("SC_CLK_TCK")
+_NAME = "processor time"
+_BEGUN = pytest.StashKey[float]()
+
+
+def spent() -> float:
+    """Seconds of this process, of those that it has waited for, and of those that run below it."""
+    own = os.times()
+    return own.user + own.system + own.children_user + own.children_system + sum(map(_live, _below(os.getpid())))
+
+
+def _below(process: int) -> Iterator[int]:
+    with suppress(OSError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                yield int(child)
+                yield from _below(int(child))
+
+
+def _live(process: int) -> float:
+    """Of a process that runs, with the children that it has waited for."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return 0.0
+    return sum(map(int, text.rpartition(")")[2].split()[11:15])) / _TICK
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--suite-time", type=int, default=20, metavar="N", help="the N files that cost most")
+
+
+class Times:
+    """seconds: by file; tests: how many of each."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+        self.tests: Counter[str] = Counter()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        item.stash[_BEGUN] = spent()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
+        report = yield
+        if call.when == "teardown":  # in the process that ran it; the report goes to the one that prints
+            report.user_properties.append((_NAME, spent() - item.stash[_BEGUN]))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown":
+            file = report.nodeid.partition("::")[0]
+            self.tests[file] += 1
+            self.seconds[file] += sum(value for name, value in report.user_properties if name == _NAME)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+        terminalreporter.section("processor time")
+        for file, seconds in self.seconds.most_common(config.getoption("--suite-time")):
+            terminalreporter.line(f"{seconds:8.1f} s {self.tests[file]:6,} tests  {file}")
+        whole = f"{self.seconds.total():8.1f} s {self.tests.total():6,} tests"
+        terminalreporter.line(f"{whole}  in {len(self.seconds):,} files")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Times())

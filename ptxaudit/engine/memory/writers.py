@@ -1,0 +1,55 @@
+"""The operations that write to memory whose content a launch tells, and which of its buffers each may go to: a
+points-to analysis by the pointers that an address is made of (`origins`).
+
+    st.global [p + 4 * tid], p at the first buffer     ->   (7, st.global), {0}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ptxaudit.engine.memory.given import SPACES
+from ptxaudit.engine.memory.origins import Base, Origins
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Op
+
+
+def writers(graph: Graph) -> list[tuple[int, Op]] | None:
+    """The stores and atomic operations that may go to memory that a launch tells, each with its instruction; None where
+    code that is not seen may write there, too."""
+    found = []
+    for instruction in graph.function.instructions:
+        if graph.block_of[instruction.index] not in graph.reachable:
+            continue
+        control = instruction.control
+        if control is not None and control.kind in ("call", "switch") and not control.targets:
+            return None
+        for op in instruction.ops:
+            if op.space in SPACES and op.name == "clobber":
+                return None
+            if op.space in SPACES and op.name in ("store", "atom"):
+                found.append((instruction.index, op))
+    return found
+
+
+def reached_by(
+    bases: Iterable[Base],
+    origins: Origins,
+    buffers: Sequence[tuple[int, np.ndarray]],
+    variables: Mapping[str, int],
+) -> tuple[set[int], bool]:
+    """(positions of the buffers that an address may point into, whether it may be made of a pointer that is not
+    specified)."""
+    reached: set[int] = set()
+    beyond = False
+    for base in bases:
+        if base.kind == "window":
+            continue
+        number = variables.get(base.key) if base.kind == "variable" else origins.specified(base)
+        if number is None:
+            beyond = beyond or base.kind == "parameter"
+        else:
+            reached |= {at for at, (begin, data) in enumerate(buffers) if begin <= number <= begin + len(data)}
+    return reached, beyond

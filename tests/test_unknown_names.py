@@ -8,7 +8,7 @@ import ptxaudit
 import samples
 from ptxaudit.engine.domain import affine, naming
 from ptxaudit.engine.domain.value import Uniform, unknown
-from ptxaudit.ir.unknown_words import called
+from ptxaudit.ir.unknown_words import called, of_unknowns
 
 N = unknown(Uniform("n", key="n"))
 M = unknown(Uniform("m", key="m"))
@@ -82,6 +82,15 @@ def test_a_formula_with_parameters_that_have_no_name():
     assert called("min(param_0[12:16], 63)") == "min(parameter 0 (bytes 12 to 15), 63)"
     cut = "!((param_0[236:240] != 0) | ((param_0[236:240] == 0) & (n::m[0:4] >= blockIdx.x*%nsmid + wraps)) + … param_0[4:…a01b2c3d"
     assert called(cut) == "a value computed from parameter 0 (bytes 236 to 239), n::m[0:4], blockIdx.x and others"
+    halves = "((param_7[4:8] > 0) | ((param_7[4:8] == 0) & (param_7[0:4] >= 100) & (param_7[12:16] < 3)))"
+    assert called(halves) == "a value computed from parameter 7 (bytes 0 to 7) and parameter 7 (bytes 12 to 15)"
+    window = "(" * 60 + "(%local_window_lo + n) >> 3) + %local_window_hi"
+    assert called(window) == "a value computed from the generic address of local memory and n"
+    both = [
+        unknown(Uniform(name, key=name)).terms[0][0]
+        for name in ("param_7[4:8]", "param_7[0:4]", "n[0:4]", "wraps", "n")
+    ]
+    assert of_unknowns(both) == ["parameter 7 (bytes 0 to 7)", "n"]
     data = "min((hi(" * 9 + "(value loaded at k.cu:3), (trip of loop 2 at k.cu:5)"
     assert called(data) == "a value computed from the value loaded at k.cu:3 and the trip of loop 2 at k.cu:5"
 

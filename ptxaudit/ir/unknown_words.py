@@ -11,7 +11,7 @@ A formula that is too long to read is called by what it is made of; its name may
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from ptxaudit.base.words import listing
@@ -35,12 +35,14 @@ class Unknown(Protocol):
 
 _NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with
 _NUMBERED = re.compile(r"\bparam_(\d+)\b(?:\[(\d+):(\d+)\])?")  # a parameter without a name
+_WINDOW = re.compile(r"%(shared|local)_window_(?:lo|hi)")  # a special register that says where it begins
 _PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
 _LOADED = re.compile(r"(?:value loaded|answer of the barrier|__syncthreads_\w+|(?:vote|shfl)\.\w+) at [^\s()]+")
 _SOURCE = re.compile(
     rf"{_LOADED.pattern}|(?:choice|change) (?:at|in) [^\s()]+|trip of (?:loop \d+ at )?[^\s()]+"
     r"|a parameter at an index that is not known|%\w+(?:\.\w+)*|[A-Za-z_]\w*(?:(?:::|\.)\w+)*(?:\[\d+:\d+\])?(?![\w(])"
 )
+_BYTES = re.compile(r"(.+)\[(\d+):(\d+)\]")  # of a variable
 _WITHIN = frozenset(("wraps",))  # what a sum of formulas makes of itself
 _ENDING = re.compile(r"[\w.:\[]*…[0-9a-f]*$|…")  # of a name that was cut
 
@@ -55,8 +57,8 @@ def called(name: str) -> str:
 
 
 def in_formula(formula: str) -> str:
-    """A formula with its parameters called as sentences do."""
-    return _NUMBERED.sub(_parameter, formula)
+    """A formula with its parameters, and the windows of generic addresses, called as sentences do."""
+    return _WINDOW.sub(r"the generic address of \1 memory", _NUMBERED.sub(_parameter, formula))
 
 
 def _parameter(found: re.Match[str]) -> str:
@@ -66,20 +68,48 @@ def _parameter(found: re.Match[str]) -> str:
 
 def sources(formula: str) -> list[str]:
     """What a formula is made of, as sentences call it, each once."""
-    found = dict.fromkeys(_SOURCE.findall(_ENDING.sub(" ", formula)))
-    return [called(one) for one in found if one not in _WITHIN and len(one) <= LONG_NAME]
+    return list(dict.fromkeys(map(called, _joined(_parts(formula)))))
+
+
+def _parts(formula: str) -> list[str]:
+    """The names in a formula; of one that was cut, those before."""
+    found = _SOURCE.findall(_ENDING.sub(" ", formula))
+    return [one for one in found if one not in _WITHIN and len(one) <= LONG_NAME]
+
+
+def _joined(names: Iterable[str]) -> list[str]:
+    """Names, each once; bytes of one variable that follow each other as one part of it."""
+    given = list(names)
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for name in given:
+        of = _BYTES.fullmatch(name)
+        parts.setdefault(of[1] if of else name, []).extend([(int(of[2]), int(of[3]))] if of else [])
+    out = []
+    for name, spans in parts.items():
+        if name in given:
+            out.append(name)
+            continue
+        merged: list[tuple[int, int]] = []
+        for begin, end in sorted(spans):
+            if merged and begin <= merged[-1][1]:
+                merged[-1] = merged[-1][0], max(end, merged[-1][1])
+            else:
+                merged.append((begin, end))
+        out += [f"{name}[{begin}:{end}]" for begin, end in merged]
+    return out
 
 
 def of_unknowns(unknowns: Iterable[Unknown]) -> list[str]:
     """What unknowns are made of, each once; of data only the places that it comes from."""
-    return list(dict.fromkeys(one for unknown in unknowns for one in _of(unknown)))
+    return list(dict.fromkeys(map(called, _joined(one for unknown in unknowns for one in _of(unknown)))))
 
 
-def _of(unknown: Unknown) -> Iterator[str]:
-    if unknown.data and (loaded := _LOADED.findall(unknown.name)):
-        yield from map(called, loaded)
-    elif unknown.name:
-        yield from sources(unknown.name) if len(unknown.name) > LONG_NAME else [called(unknown.name)]
+def _of(unknown: Unknown) -> list[str]:
+    """The names of what it is made of."""
+    name = unknown.name
+    if unknown.data and (loaded := _LOADED.findall(name)):
+        return loaded
+    return _parts(name) if len(name) > LONG_NAME else [name] if name and name not in _WITHIN else []
 
 
 def listed(names: Sequence[str]) -> str:

@@ -33,6 +33,7 @@ class Round:
     requests: list[tuple[Callable[..., None], tuple[Any, ...]]] = field(
         default_factory=list
     )  # what adds each to a record
+    long: bool = False  # of a loop with many trips: worth more
     live: Container[str] | None = None  # registers that may be read before a trip writes them; None: perhaps all
 
     def ends(self, block: int, pc: int, cohort: Any) -> bool:

@@ -45,6 +45,7 @@ PERIODS = (1, 2, 3, 4, 6, 8)  # trips a round: one, or the stages of a ring
 HISTORY = 2 * max(PERIODS) + 1
 AT_ONCE = (1 << 24, 1 << 16, 1 << 10, 1 << 6)  # rounds that are tried together, largest first
 LOOKED = 256  # trips of any loops, and twice as many each time, after which it is asked what a run can still tell
+LONG = 32  # trips after which rounds may lose registers and step over branches: more are run to their end then
 WORTH = 4  # fewer rounds than this are run one by one
 SPIN = 16  # trips after which a loop that others wait for is looked at
 SPINS = Reason(Kind.SPINS)
@@ -73,6 +74,7 @@ class Repeats:
         self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
         self.aside = Aside(run, warps)
         self.trips = 0
+        self.long = False
 
     def at_head(self, block: int, cohort: Cohort) -> Cohort:
         """At a loop head: the cohort, some rounds later where that is possible."""
@@ -116,6 +118,7 @@ class Repeats:
         history.append(dict(self.run.registers.values))
         count += 1
         self.arrivals[block] = (who, count, history)
+        self.long = count > LONG
         if not alone:
             due = count > 4 and (count - 1) & (count - 2) == 0
             if due and self.aside.rounds(cohort, history, lambda own: self._attempt(block, cohort, own)):
@@ -191,7 +194,7 @@ class Repeats:
         with attempt(run, self.warps, self.meetings, accesses) as tried:
             start = _begun(now, steps, symbol)
             run.registers.values = dict(start)
-            run.round = lap = Round(block, symbol, period, most, live=self._live(block))
+            run.round = lap = Round(block, symbol, period, most, long=self.long, live=self._live(block))
             try:
                 self._drive(cohort)
             except (NotAffine, Unsafe):
@@ -220,7 +223,7 @@ class Repeats:
     def _live(self, block: int) -> Container[str] | None:
         """Registers whose values a trip may get from the last one: of others a round may lose them, but where these
         are told apart by more than addresses are."""
-        if self.run.shadow is not None or self._copies:
+        if not self.long or self.run.shadow is not None or self._copies:
             return None
         return self.side_by_side.live[block]
 

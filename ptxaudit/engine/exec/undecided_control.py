@@ -129,7 +129,13 @@ class UndecidedControl:
         """Of a loop's round that stands for many: this is stepped over in all of them, and leaves what it left in those
         that were run."""
         lap = self.run.round
-        if type(lap) is not Round or self.tracked is not None or region.stores or region.unresolved is not None:
+        if (
+            type(lap) is not Round
+            or not lap.long
+            or self.tracked is not None
+            or region.stores
+            or region.unresolved is not None
+        ):
             return False
         if not why.data and (undecided.poison is not None or lap.mentions(undecided)):  # known in some, perhaps
             return False

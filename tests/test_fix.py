@@ -222,7 +222,7 @@ extern "C" __global__ void k(const int* at, float* out) {
     out[threadIdx.x] = s[threadIdx.x];
 }""",
         {},
-        "k.cu:5: st.shared.u32 may touch it, and where is not known: loaded from memory at k.cu:5",
+        "k.cu:5: st.shared.u32 may touch it, and where is not known: a value loaded from memory at k.cu:5",
     ),
     "outside": (
         """

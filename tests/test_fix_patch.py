@@ -230,7 +230,7 @@ def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
 
 
 def test_figures_of_machine_code_are_told(here) -> None:
-    found, made = repaired(PLAIN, LAUNCH)
+    found, made = repaired(PLAIN, LAUNCH, arch="sm_90")
     (before, _), (after, _) = made.applied[0].machine_code
     assert before - after == found[0].now.low - made.applied[0].figure.low
 

@@ -26,7 +26,8 @@ from ptxaudit.hardware import machines
 from ptxaudit.ir import graph, operation_words
 from ptxaudit.ir.link import link
 from ptxaudit.ir.nodes import Source
-from ptxaudit.ir.reasons import Kind, Reason, arguments, first_of, leading, named, sentence, several
+from ptxaudit.ir.reasons import Kind, Reason, arguments, first_of, leading, sentence, several
+from ptxaudit.ir.unknown_words import named
 from ptxaudit.report.reader import parse_report
 
 PACKAGE = Path(ptxaudit.__file__).parent
@@ -200,7 +201,7 @@ def test_several_reasons_are_told_once():
     assert several(None, a) is a and several() is None and several(a, a) is a
     both = several(several(a, b), a, Reason(Kind.NO_LANE))
     assert both.given == (a, b, Reason(Kind.NO_LANE)) and leading(both) is a
-    assert sentence(several(a, Reason(Kind.LOADED, 2), b)) == "loaded from memory; an address that is not known"
+    assert sentence(several(a, Reason(Kind.LOADED, 2), b)) == "a value loaded from memory; an address that is not known"
     assert (
         both.of_kind(Kind.NO_LANE)
         and Reason(Kind.RUNS, cause=both).of_kind(Kind.ADDRESS)
@@ -215,8 +216,8 @@ def test_the_first_reason_counts_unless_data_is_behind_another():
 
 
 def test_names_of_unknowns_are_cut():
-    long = Uniform("x" * 100, 32, key="x")
-    assert named([N, long, Uniform("y" * 100, 32, key="y", data=True)]) == f"n, {'x' * 60}…, loaded from memory"
+    long = Uniform("(" * 100, 32, key="x")
+    assert named([N, long, Uniform("y" * 100, 32, key="y", data=True)]) == f"n, {'(' * 60}…, data loaded from memory"
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_names_of_unknowns_are_cut():
         ("n", "parameter", "n", "--param n"),
         ("n[0:4]", "parameter", "n[0:4]", "--param n"),
         ("param_2", "parameter", "parameter 2", "--param 2"),
-        ("param_2[4:8]", "parameter", "parameter 2, bytes 4 to 7", "--param 2"),
+        ("param_2[4:8]", "parameter", "parameter 2 (bytes 4 to 7)", "--param 2"),
         ("pitches[4:8]", "symbol", "pitches[4:8]", "--symbol pitches"),
         ("ntid.x", "block shape", "ntid.x", "--block"),
     ],
@@ -263,7 +264,7 @@ def test_a_report_has_reasons_for_programs(tmp_path):
     deepest = list(decides.walk())[-1]
     assert deepest.data and (deepest.kind, deepest.ptx_line) == ("loaded", guarded.ptx_line - 2)
     assert scattered.why and not scattered.why.data and "param_1" in str(scattered.why)
-    assert "param_1" in scattered.reason
+    assert "parameter 1" in scattered.reason
     again = parse_report(report.to_json())
     assert again.sites == report.sites and again.to_json() == report.to_json()
     assert all((site.reason == "") == (site.why is None) == (site.reason_kind == "") for site in report.sites)
@@ -302,20 +303,22 @@ def test_a_long_formula_of_data_is_called_by_what_it_is_made_of():
     words = sentence(Reason(Kind.UNKNOWNS, unknowns=(Uniform(long, key=(1,), data=True),)))
     assert words == "the answer of the barrier at agent_radix_sort_onesweep.cuh:360 and others"
     nothing = Uniform("a + " * 30, key=(2,), data=True)
-    assert sentence(Reason(Kind.UNKNOWNS, unknowns=(nothing,))) == "loaded from memory"
+    assert sentence(Reason(Kind.UNKNOWNS, unknowns=(nothing,))) == "data loaded from memory"
 
 
 def test_what_was_loaded_is_named_by_its_line():
     function = kernel(LONG)
     here = msgspec.structs.replace(function.instructions[0], source=Source("/src/k.cu", 12))
     lined = msgspec.structs.replace(function, instructions=(here, *function.instructions[1:]))
-    assert sentence(Reason(Kind.LOADED, 0), lined) == "loaded from memory at k.cu:12"
-    assert sentence(Reason(Kind.LOADED, 0), function) == "loaded from memory at PTX line 10"
-    assert sentence(Reason(Kind.LOADED, 0)) == "loaded from memory"
+    assert sentence(Reason(Kind.LOADED, 0), lined) == "a value loaded from memory at k.cu:12"
+    assert sentence(Reason(Kind.LOADED, 0), function) == "a value loaded from memory at PTX line 10"
+    assert sentence(Reason(Kind.LOADED, 0)) == "a value loaded from memory"
     value = Uniform("3*(value loaded at k.cu:9) + n", key=(1,), data=True)
     unplaced = Uniform("value loaded at +0x0120", key=(2,), data=True)
     found = Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (value, N, unplaced))
-    assert sentence(found, lined) == "the minimum at k.cu:12 of value loaded at k.cu:9 and value loaded at +0x0120"
+    assert sentence(found, lined) == (
+        "the minimum at k.cu:12 of the value loaded at k.cu:9 and the value loaded at +0x0120"
+    )
     assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (N,)), lined) == "the minimum at k.cu:12 of n"
     assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "the minimum of values that are not known"
 

@@ -156,11 +156,11 @@ OPEN = {
             "st.shared.u32 [%r5], %r7;\nld.global.u32 %r30, [%rd1];\nand.b32 %r30, %r30, 1020; add.u32 %r31, %r30,"
             " %r2;\nst.shared.u32 [%r31], %r1;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a store whose place is not known",
+        "a store whose address is not known",
     ),
     "outside of its array": (
         "st.shared.u32 [%r5], %r7;\nst.shared.u32 [%r5+1020], %r1;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];",
-        "a store whose place is not known",
+        "a store whose address is not known",
     ),
     "a value that is loaded": (
         (
@@ -195,7 +195,7 @@ OPEN = {
             "st.shared.u32 [%r5], %r7;\nld.global.u32 %r30, [%rd1];\nand.b32 %r30, %r30, 1023; add.u32 %r31, %r30,"
             " %r2;\nst.shared.u32 [%r31], %r1;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a store whose place is not known",
+        "a store whose address is not known",
     ),
     "an atomic operation": (
         (
@@ -227,7 +227,7 @@ OPEN = {
             "ld.global.u32 %r30, [%rd1]; setp.eq.u32 %p3, %r30, 0;\nst.shared.u32 [%r5], %r7;\n@%p3 bra"
             " A;\nst.shared.u32 [%r5], %r13;\nA: bar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a store whose place is not known",
+        "a store whose address is not known",
     ),
     "a barrier object": (
         (

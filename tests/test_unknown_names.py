@@ -8,7 +8,7 @@ import ptxaudit
 import samples
 from ptxaudit.engine.domain import affine, naming
 from ptxaudit.engine.domain.value import Uniform, unknown
-from ptxaudit.ir.reasons import called
+from ptxaudit.ir.unknown_words import called
 
 N = unknown(Uniform("n", key="n"))
 M = unknown(Uniform("m", key="m"))
@@ -74,7 +74,16 @@ def test_the_words_of_cuda():
 
 def test_within_a_sentence_long_names_are_cut_and_lines_have_an_article():
     assert called("n") == "n" and called("trip of k.cu:26") == "the trip of k.cu:26"
-    assert called("(n & 8)") == "(n & 8)" and len(called("n + " * 50 + "m")) == 61
+    assert called("(n & 8)") == "(n & 8)" and called("n + " * 50 + "m") == "a value computed from n and m"
+    assert called("(" * 90) == "(" * 60 + "…"  # nothing that could be named
+
+
+def test_a_formula_with_parameters_that_have_no_name():
+    assert called("min(param_0[12:16], 63)") == "min(parameter 0 (bytes 12 to 15), 63)"
+    cut = "!((param_0[236:240] != 0) | ((param_0[236:240] == 0) & (n::m[0:4] >= blockIdx.x*%nsmid + wraps)) + … param_0[4:…a01b2c3d"
+    assert called(cut) == "a value computed from parameter 0 (bytes 236 to 239), n::m[0:4], blockIdx.x and others"
+    data = "min((hi(" * 9 + "(value loaded at k.cu:3), (trip of loop 2 at k.cu:5)"
+    assert called(data) == "a value computed from the value loaded at k.cu:3 and the trip of loop 2 at k.cu:5"
 
 
 KERNEL = """\

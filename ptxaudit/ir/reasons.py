@@ -9,12 +9,11 @@ table, with the instructions of the function at hand, and nobody looks into them
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cached_property, lru_cache
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import force_setattr
 
@@ -22,26 +21,13 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
 from ptxaudit.ir import operation_words
 from ptxaudit.ir.placed import place_of
+from ptxaudit.ir.unknown_words import Unknown, called, in_formula, listed, named, of_unknowns, option
 
 if TYPE_CHECKING:
     from ptxaudit.base.work import Exhausted
     from ptxaudit.ir.nodes import Function
 
-LONG_NAME = 60  # of an unknown that is specified in a reason
 MOST_NAMED = 3  # reasons, or pointers, that one sentence names
-
-
-class Unknown(Protocol):
-    """A number that is not known: what a reason says of it. data: it comes from data that nothing specified."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def data(self) -> bool: ...
 
 
 class Row:
@@ -57,7 +43,8 @@ class Row:
 
 
 def _parts(reason: Reason, words: Words) -> str:
-    return "; ".join(dict.fromkeys(words.of(part) for part in reason.given))
+    texts = list(dict.fromkeys(words.of(part) for part in reason.given))
+    return "; ".join(text for text in texts if not any(other.startswith(f"{text}: ") for other in texts))
 
 
 def _lanes(reason: Reason, words: Words) -> str:
@@ -72,25 +59,10 @@ def _multiplies(reason: Reason, words: Words) -> str:
 
 def _depends(reason: Reason, words: Words) -> str:
     unknowns = (
-        f"{called(u.name)}, which is not specified ({option})" if (option := _option(u)) else called(u.name)
+        f"{called(u.name)}, which is not specified ({told})" if (told := option(u)) else called(u.name)
         for u in reason.unknowns
     )
     return "depends on " + ", and ".join(dict.fromkeys(unknowns))
-
-
-_PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
-_NUMBERED = re.compile(r"param_(\d+)(?:\[(\d+):(\d+)\])?")  # as of one without a name
-
-
-def _option(unknown: Unknown) -> str:
-    """What tells it: "--param n"; "" where nothing does."""
-    if unknown.kind == "parameter":
-        whole = _PART.sub("", unknown.name)
-        numbered = _NUMBERED.fullmatch(whole)
-        return f"--param {numbered[1] if numbered else whole}"
-    if unknown.kind == "symbol":
-        return f"--symbol {_PART.sub('', unknown.name)}"
-    return "--block" if unknown.kind == "block shape" else ""
 
 
 def _asked(reason: Reason, words: Words) -> str:
@@ -128,7 +100,8 @@ def _runs_if(reason: Reason, words: Words) -> str:
         name, taken = name[1:], not taken
     if name.startswith("(") and name.endswith(")") and _closes_last(name):
         name = name[1:-1]
-    condition = name if any(sign in name for sign in ("==", "!=", "<", ">")) else f"{called(name)} is true"
+    compared = any(sign in name for sign in ("==", "!=", "<", ">"))
+    condition = in_formula(name) if compared else f"{called(name)} is true"
     if always:
         return f"it runs {'if' if taken else 'unless'} {condition}"
     return f"it runs only if {condition}" if taken else f"it does not run if {condition}"
@@ -168,22 +141,20 @@ def _not_understood(reason: Reason, words: Words) -> str:
 
 
 def _loaded(reason: Reason, words: Words) -> str:
-    return "loaded from memory" + words.where(reason.index)
+    return "a value loaded from memory" + words.where(reason.index)
 
 
 def _of_unknown_sources(reason: Reason, words: Words) -> str:
     """Where it is, and what it is of: the lines that the data among its sources come from, or what is not specified."""
     (operation,) = reason.given
-    found = dict.fromkeys(one for u in reason.unknowns if u.data for one in _SOURCE.findall(u.name))
-    found = found or dict.fromkeys(called(u.name) for u in reason.unknowns if u.name)
-    names = list(found)[:MOST_NAMED] + (["others"] if len(found) > MOST_NAMED else [])
-    of = listing(names) if names else "values that are not known"
+    found = of_unknowns([u for u in reason.unknowns if u.data and u.name]) or of_unknowns(reason.unknowns)
+    of = listed(found) if found else "values that are not known"
     return f"{operation_words.called(str(operation))}{words.where(reason.index)} of {of}"
 
 
 def _read(text: str) -> Row:
     """Of what was read back from shared memory."""
-    return Row(_with_cause(f"read from shared memory {text}"), data=True)
+    return Row(_with_cause(f"a value read from shared memory {text}"), data=True)
 
 
 class Kind(Enum):
@@ -191,19 +162,20 @@ class Kind(Enum):
 
     # what a register holds
     LOADED = Row(_loaded, data=True)
-    LOADED_BY_ATOMIC = Row("loaded by an atomic operation", data=True)
+    LOADED_BY_ATOMIC = Row("a value that an atomic operation returns", data=True)
     LOADED_WHERE_WRITTEN = Row(
-        "loaded from a specified buffer that the kernel may write to (specify every pointer that it writes through)",
+        "a value loaded from a specified buffer that the kernel may write to (specify every pointer that it writes"
+        " through)",
         data=True,
     )
-    LOADED_OUTSIDE = Row("loaded from outside of the buffers that are specified", data=True)
+    LOADED_OUTSIDE = Row("a value loaded from outside of the buffers that are specified", data=True)
     LOADED_WIDE = Row("a {bits}-bit load")
-    MAY_BE_LOCAL = Row("loaded through an address that may be one of local memory", data=True)
+    MAY_BE_LOCAL = Row("a value loaded through an address that may be one of local memory", data=True)
     CONSTANT_MEMORY = Row("a load from constant memory whose content is not known")
     PARAMETER_INDEX = Row("a parameter read at an index that is not known")
-    LOCAL_PLACE = Row("read from local memory at a place that is not modelled")
-    WIDE_SPILL = Row("a wide spill")
-    WIDE_REGISTER = Row("{bits}-bit register")
+    LOCAL_PLACE = Row("a value read from local memory whose content is not known")
+    WIDE_SPILL = Row("a spill of more than 64 bits")
+    WIDE_REGISTER = Row("a {bits}-bit register")
     UNWRITTEN = Row("{register} is read before it is written")
     UNWRITTEN_IN_SOME = Row("{register} is not written in every warp")
     NO_RESULT = Row("nothing is written")
@@ -215,14 +187,14 @@ class Kind(Enum):
     WITHIN_ERROR = Row("{operation} is known within its documented error only")
     UNDEFINED = Row("{operation} without a defined result")
     UNKNOWN_SOURCES = Row(_of_unknown_sources, names=("operation",))
-    UNKNOWN_CARRY = Row("an unknown carry")
-    CARRY_OF_UNKNOWNS = Row("the carry of a sum with unknowns")
-    BIT_OF_UNKNOWN = Row("bit 0 of an unknown")
+    UNKNOWN_CARRY = Row("a carry that is not known")
+    CARRY_OF_UNKNOWNS = Row("the carry of a sum of values that are not known")
+    BIT_OF_UNKNOWN = Row("bit 0 of a value that is not known")
     PREDICATE_AS_NUMBER = Row("an unknown predicate as a number")
-    NOT_OF_UNKNOWN = Row("not of an unknown")
-    MANY_TERMS = Row("a sum of too many unknowns")
+    NOT_OF_UNKNOWN = Row("the negation of a predicate that is not known")
+    MANY_TERMS = Row("a sum of too many values that are not known")
     MANY_ALTERNATIVES = Row("a sum of too many alternatives")
-    MANY_FACTORS = Row("a product of too many unknowns")
+    MANY_FACTORS = Row("a product of too many values that are not known")
     NOT_IN_SPACE = Row("a generic address that is not known to lie in {space} memory")
     STATE_SPACE = Row("the state space of a generic address is not known")
     SHUFFLE_LANE = Row("a shuffle whose lane is not known")
@@ -233,7 +205,7 @@ class Kind(Enum):
     GUARDED_COMPARISON = Row("a comparison under a predicate that is not known")
     LOOP_STEP_BY_LANE = Row("{register} changes in a loop by other amounts in each lane")
     LOOP_NOT_MODELLED = Row("{register} changes in a loop in a way that is not modelled")
-    LOOP_EXITS_DIVERGE = Row("differs between the lanes of a warp after a loop that they leave in different trips")
+    LOOP_EXITS_DIVERGE = Row("differs between the lanes of a warp after a loop that they leave in different iterations")
     ROUNDS_DIFFER = Row("not the same in every round")
     UPPER_HALF = Row("the upper half of an address")
     TWO_WIDTHS = Row("{register} has two widths")
@@ -247,9 +219,9 @@ class Kind(Enum):
     READ_UNKNOWN_VALUE = _read("where a value was stored that is not known")
     READ_NO_ORDER = _read("where threads store different values in no order")
     READ_COPIED = _read("that an asynchronous copy fills")
-    READ_AFTER_UNPLACED_STORE = _read("after a store whose place is not known")
+    READ_AFTER_UNPLACED_STORE = _read("after a store whose address is not known")
     READ_BETWEEN_BARRIERS = _read("that another thread writes between the same barriers")
-    READ_UNPLACED = _read("at a place that is not known")
+    READ_UNPLACED = _read("at an address that is not known")
 
     # predicates, branches, addresses
     UNKNOWNS = Row("{unknowns}")
@@ -275,8 +247,8 @@ class Kind(Enum):
 
     # a run of a launch
     TAKES_PART = Row("whether a lane takes part is not known: {cause}")
-    ENDS = Row("whether lanes end at {at} is not known: {cause}")
-    MAY_END = Row("lanes may end at {at}, in a routine that is called from several places")
+    ENDS = Row("whether lanes exit at {at} is not known: {cause}")
+    MAY_END = Row("lanes may exit at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is not known: {at} depends on {cause}")
     RUNS_IF = Row(_runs_if, names=("taken", "always"))  # of a branch that all lanes of a warp take, or none
     DIVERGED = Row("lanes may have diverged at {at}, which depends on {cause}")
@@ -299,7 +271,7 @@ class Kind(Enum):
     NEVER_LEFT = Row("no lane that runs the loop at {at} leaves it: the launch does not end")
     SPINS = Row("a loop waits for what another warp writes")
     STORE_TO_CLUSTER = Row("a store may go to another block of the cluster")
-    STORE_UNPLACED = Row("a store whose place is not known may change it between the same barriers")
+    STORE_UNPLACED = Row("a store whose address is not known may change it between the same barriers")
     RACE = Row("threads read and write it between the same barriers")
     MANY_BYTES = Row("too many blocks or bytes to follow")
     LANES_WAIT = Row("lanes wait for others of their warp that wait at a barrier")
@@ -317,7 +289,7 @@ class Kind(Enum):
     COPY_LINE_CLASS = Row("cp.async.cg: no profiler counts its wavefronts; its cost is given in steps")
     ZERO_LANES = Row("which lanes write zeros, which take no step, is not known: it is the most")
     SAME_WORDS = Row("which lanes share a word is not known")
-    BASE = Row("the place of the array modulo {shift} bytes is not known")
+    BASE = Row("where the array begins, modulo {shift} bytes, is not known")
     RULE_RANGE = Row("{said}")  # why the machine's rule gives a range
     REQUEST_RANGE = Row("the rule gives a range for this request")
     REQUESTS_DIFFER = Row("requests of this site differ")
@@ -468,35 +440,6 @@ class Words(Record):
     def where(self, index: int) -> str:
         """ " at k.cu:12": the user's line of an instruction, else its place in the file; "" where there is none."""
         return "" if self.function is None or index < 0 else f" at {place_of(self.function, index)}"
-
-
-_NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with
-
-
-def called(name: str) -> str:
-    """The name of an unknown within a sentence: "parameter 2", "the trip of k.cu:26"; of a long one the beginning."""
-    if numbered := _NUMBERED.fullmatch(name):
-        number, begin, end = numbered.groups()
-        return f"parameter {number}" + (f", bytes {begin} to {int(end) - 1}" if begin else "")
-    short = name if len(name) <= LONG_NAME else name[:LONG_NAME] + "…"
-    first, space, _ = short.partition(" ")
-    return f"the {short}" if space and first in _NOUNS else short
-
-
-def named(unknowns: Iterable[Unknown]) -> str:
-    """Unknowns by their names; long ones are formulas."""
-    return ", ".join(
-        dict.fromkeys(_sources(u.name) if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
-    )
-
-
-_SOURCE = re.compile(r"(?:value loaded|answer of the barrier|__syncthreads_\w+|(?:vote|shfl)\.\w+) at [^\s()]+")
-
-
-def _sources(formula: str) -> str:
-    """What a long formula of data is made of: "the value loaded at k.cu:12, …"."""
-    first, *others = dict.fromkeys(_SOURCE.findall(formula)) or [""]
-    return f"{called(first)}{' and others' if others else ''}" if first else "loaded from memory"
 
 
 def sentence(reason: Reason | None, function: Function | None = None) -> str:

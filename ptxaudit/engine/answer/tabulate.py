@@ -37,7 +37,8 @@ from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.generic import Located
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
-from ptxaudit.ir.reasons import Kind, Reason, called
+from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.unknown_words import called
 
 ADDRESS_BITS = 32  # of shared memory, and of local
 GLOBAL_BITS = 64

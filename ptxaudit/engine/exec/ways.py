@@ -13,7 +13,8 @@ from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Instruction
-from ptxaudit.ir.reasons import LONG_NAME, Kind, Reason
+from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.unknown_words import LONG_NAME
 
 
 class Way(Record):

@@ -1,0 +1,111 @@
+"""What a sentence calls numbers that are not known, by their names.
+
+    param_2                                parameter 2
+    param_2[4:8]                           parameter 2 (bytes 4 to 7)
+    trip of k.cu:26                        the trip of k.cu:26
+    !((param_0[28:32] > 0) | (n == 0) …    a value computed from parameter 0 (bytes 28 to 31), n …
+
+A formula that is too long to read is called by what it is made of; its name may itself have been cut ("…").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from ptxaudit.base.words import listing
+
+LONG_NAME = 60  # of an unknown that is named as it is
+MOST_NAMED = 3  # of what a formula is made of
+
+
+class Unknown(Protocol):
+    """A number that is not known: what a reason says of it. data: it comes from data that nothing specified."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def data(self) -> bool: ...
+
+
+_NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with
+_NUMBERED = re.compile(r"\bparam_(\d+)\b(?:\[(\d+):(\d+)\])?")  # a parameter without a name
+_PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
+_LOADED = re.compile(r"(?:value loaded|answer of the barrier|__syncthreads_\w+|(?:vote|shfl)\.\w+) at [^\s()]+")
+_SOURCE = re.compile(
+    rf"{_LOADED.pattern}|(?:choice|change) (?:at|in) [^\s()]+|trip of (?:loop \d+ at )?[^\s()]+"
+    r"|a parameter at an index that is not known|%\w+(?:\.\w+)*|[A-Za-z_]\w*(?:(?:::|\.)\w+)*(?:\[\d+:\d+\])?(?![\w(])"
+)
+_WITHIN = frozenset(("wraps",))  # what a sum of formulas makes of itself
+_ENDING = re.compile(r"[\w.:\[]*…[0-9a-f]*$|…")  # of a name that was cut
+
+
+def called(name: str) -> str:
+    """The name of an unknown within a sentence: "parameter 2", "the trip of k.cu:26", "a value computed from n"."""
+    if len(name) > LONG_NAME:
+        found = sources(name)
+        return f"a value computed from {listed(found)}" if found else name[:LONG_NAME] + "…"
+    first, space, _ = name.partition(" ")
+    return f"the {name}" if space and first in _NOUNS else in_formula(name)
+
+
+def in_formula(formula: str) -> str:
+    """A formula with its parameters called as sentences do."""
+    return _NUMBERED.sub(_parameter, formula)
+
+
+def _parameter(found: re.Match[str]) -> str:
+    number, begin, end = found.groups()
+    return f"parameter {number}" + (f" (bytes {begin} to {int(end) - 1})" if begin else "")
+
+
+def sources(formula: str) -> list[str]:
+    """What a formula is made of, as sentences call it, each once."""
+    found = dict.fromkeys(_SOURCE.findall(_ENDING.sub(" ", formula)))
+    return [called(one) for one in found if one not in _WITHIN and len(one) <= LONG_NAME]
+
+
+def of_unknowns(unknowns: Iterable[Unknown]) -> list[str]:
+    """What unknowns are made of, each once; of data only the places that it comes from."""
+    return list(dict.fromkeys(one for unknown in unknowns for one in _of(unknown)))
+
+
+def _of(unknown: Unknown) -> Iterator[str]:
+    if unknown.data and (loaded := _LOADED.findall(unknown.name)):
+        yield from map(called, loaded)
+    elif unknown.name:
+        yield from sources(unknown.name) if len(unknown.name) > LONG_NAME else [called(unknown.name)]
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of them, and whether there are others."""
+    return listing([*names[:MOST_NAMED], *(["others"] if len(names) > MOST_NAMED else [])])
+
+
+def named(unknowns: Iterable[Unknown]) -> str:
+    """Unknowns by their names; long ones are formulas."""
+    return ", ".join(
+        dict.fromkeys(_of_data(u.name) if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
+    )
+
+
+def _of_data(formula: str) -> str:
+    """What a long formula of data is called: "the value loaded at k.cu:12 and others"."""
+    first, *others = dict.fromkeys(_LOADED.findall(formula)) or [""]
+    return f"{called(first)}{' and others' if others else ''}" if first else "data loaded from memory"
+
+
+def option(unknown: Unknown) -> str:
+    """What tells it: "--param n"; "" where nothing does."""
+    if unknown.kind == "parameter":
+        whole = _PART.sub("", unknown.name)
+        numbered = _NUMBERED.fullmatch(whole)
+        return f"--param {numbered[1] if numbered else whole}"
+    if unknown.kind == "symbol":
+        return f"--symbol {_PART.sub('', unknown.name)}"
+    return "--block" if unknown.kind == "block shape" else ""

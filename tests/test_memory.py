@@ -364,7 +364,7 @@ def test_a_comparison_reads_the_profilers_columns_of_global_memory():
             for one in kernel.sites
         ]
         rows += [
-            f'"{0x1000 + one.offset:#x}","{one.text}","{one.requests}","{one.tag_requests}","0","0","{one.sectors - wrong}"'
+            f'"{0x1000 + one.offset:#x}","{one.text}","{one.requests}","{one.tag_requests}","0","0","{one.sectors + wrong}"'
             for one in kernel.memory
         ]
         (found,) = parse_export("\n".join(['"Kernel Name","k",', columns, *rows])).profiles

@@ -285,3 +285,33 @@ def test_temporaries_are_what_no_instruction_reads_before_it_writes_it():
     function = Function("k", "sass", "sm_90", made)
     assert within_instructions(function) == {"t", "c"}  # u holds what it held where p does not
     assert within_instructions(function) is within_instructions(function)
+
+
+INDEXED = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 4 .b8 k_param_0[16], .param .u64 k_param_1)
+{
+    .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>;
+    .shared .align 16 .b8 s[4096];
+    ld.param.u64 %rd1, [k_param_1];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 3;
+    setp.gt.u32 %p1, %r1, 15;
+    mov.u64 %rd2, k_param_0;
+    @%p1 ld.global.u32 %r2, [%rd1];
+    shl.b32 %r3, %r2, 2; cvt.u64.u32 %rd3, %r3; add.u64 %rd4, %rd2, %rd3;
+    ld.param.u32 %r4, [%rd4];
+    mov.u32 %r5, s; shl.b32 %r6, %r4, 2; add.u32 %r6, %r5, %r6;
+    @!%p1 st.shared.u32 [%r6], %r1;
+    ret;
+}
+"""
+
+
+def test_parameters_are_read_at_the_indices_of_the_lanes_that_know_theirs():
+    """Lanes above 15 have an index out of memory, and take no part in the store."""
+    numbers = np.array([0, 32, 64, 1], np.uint32).tobytes()
+    (site,) = ptxaudit.audit(INDEXED, launches=[ptxaudit.Launch("k", grid=1, block=32, params=[numbers, None])]).sites
+    assert (str(site.status), site.requests, site.wavefronts) == ("exact", 1, 3)

@@ -6,6 +6,8 @@ ld.param.u32 r, [8]     param_bytes = … 00 04 00 00 …     ->   1024
 
 from __future__ import annotations
 
+import numpy as np
+
 from ptxaudit.engine.domain.value import (
     POINTER_LIMIT,
     Uniform,
@@ -63,15 +65,23 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
 
 def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:
     """The same at an offset that may differ from warp to warp and from lane to lane."""
-    offsets = sorted(set(address.base.flat)) if address.known else ()  # (np.unique loads numpy.ma)
-    if 0 < len(offsets) <= MOST_OFFSETS:
+    known = _known_lanes(address)
+    offsets = () if known is None else sorted(set(np.broadcast_to(address.base, known.shape)[known].flat))
+    if known is not None and 0 < len(offsets) <= MOST_OFFSETS:  # (np.unique loads numpy.ma)
         first, *others = map(int, offsets)
         value = parameter(env, first, bits)
         for offset in others:
             value = blend(value, parameter(env, offset, bits), address.base == offset)
-        return value
+        return value if known.all() else blend(opaque(bits, Reason(Kind.PARAMETER_INDEX, index)), value, known)
     flat = squeeze(address)
     if flat.uniform and flat.poison is None and flat.valid is None:
         name, key = "a parameter at an index that is not known", ("parameter at", fingerprint(flat), bits)
         return unknown(Uniform(name, bits, key=key, address=bits == 64))
     return opaque(bits, Reason(Kind.PARAMETER_INDEX, index))
+
+
+def _known_lanes(value: Value) -> np.ndarray | None:
+    """Where it is a number, lane by lane; None where nothing tells lanes apart."""
+    if value.terms or value.valid is not None:
+        return None
+    return np.ones((1, 1), bool) if value.poison is None else ~value.poison

@@ -159,11 +159,12 @@ def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted,
 
 
 @pytest.mark.parametrize(
-    ("sectors", "tags", "verdict"), [(1024, 4, "disputed"), (64, 0, "disputed"), (64, 16, "differs"), (16, 4, "within")]
+    ("sectors", "tags", "verdict"),
+    [(1024, 4, "disputed"), (64, 0, "disputed"), (0, 7552, "disputed"), (64, 16, "differs"), (16, 4, "within")],
 )
 def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verdict) -> None:
-    """A tag request is for a line of four sectors. So it was counted of `@!P0 LDGSTS.E.BYPASS.128` in 64 warps, of which
-    four had lanes that copy."""
+    """A tag request is for one to four sectors of a line. So it was counted of `@!P0 LDGSTS.E.BYPASS.128` in 64 warps, of
+    which four had lanes that copy, and of an `@P0` one that copies in a kernel of CUTLASS."""
     ours = MemorySite(
         id="k+0x10",
         space="global",

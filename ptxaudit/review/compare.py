@@ -193,8 +193,9 @@ def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
         return Row(Verdict.OPEN if requests is None else Verdict.REQUESTS, site, counted, site.reason)
     low, high = bounds
     if not low <= counted.sectors <= high:
-        if counted.tag_requests is not None and counted.sectors > SECTORS_OF_A_TAG * counted.tag_requests:
-            return Row(Verdict.DISPUTED, site, counted, _more_than_tags(counted))
+        tags = counted.tag_requests
+        if tags is not None and not tags <= counted.sectors <= SECTORS_OF_A_TAG * tags:
+            return Row(Verdict.DISPUTED, site, counted, _contradiction(counted))
         ours = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         return Row(Verdict.DIFFERS, site, counted, f"{ours} sectors in the report, {counted.sectors:,} counted")
     if None not in (site.tag_requests, counted.tag_requests) and site.tag_requests != counted.tag_requests:
@@ -207,10 +208,10 @@ def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
     return Row(Verdict.EQUAL if low == high and requests is not None else Verdict.WITHIN, site, counted)
 
 
-def _more_than_tags(counted: Counted) -> str:
+def _contradiction(counted: Counted) -> str:
     return (
         f"the profiler's figures contradict each other: {counted.sectors:,} sectors, and {counted.tag_requests:,} tag"
-        f" requests for a line of {SECTORS_OF_A_TAG} sectors each"
+        f" requests, each of which is for 1 to {SECTORS_OF_A_TAG} sectors of a line"
     )
 
 

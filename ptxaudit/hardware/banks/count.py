@@ -356,14 +356,13 @@ def _copies(
     write zeros.
     """
     if addresses.size <= few.MOST_OF_COPIES:
-        apart = few.copies(count, addresses, active, sources, in_l1, zeros)
-    else:
-        figures = (
-            copies.between(count, addresses, active, sources)
-            if in_l1 is None
-            else copies.alone(count, addresses, active, sources, in_l1)
-        )
-        apart = figures if zeros is None else _and_zeros(count, addresses, zeros, *figures)
+        return few.copies(count, addresses, active, sources, in_l1, zeros)
+    figures = (
+        copies.between(count, addresses, active, sources)
+        if in_l1 is None
+        else copies.alone(count, addresses, active, sources, in_l1)
+    )
+    apart = figures if zeros is None else _and_zeros(count, addresses, zeros, *figures)
     if zeros is None or in_l1 is False:
         return apart
     return _where_mixed(count, addresses, active, sources, in_l1, zeros, apart)

@@ -175,15 +175,65 @@ def copies(
     """(low, high, groups with an active lane, ways where low == high) of cp.async.ca, (n,) each. Arguments as of
     `banks.score`.
 
-    active: the lanes that copy; zeros: those that write zeros, which are counted apart.
+    active: the lanes that copy; zeros: those that write zeros, apart where the sources are not in L1, else with the
+    copies of their group.
     """
     size = count.lanes  # and as many slots
     to, source = slots(count, addresses, sources)
-    columns = zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())
+    columns = [*zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())]
     figures = [_copy(_groups(size, *row), size, in_l1) for row in columns]
     if zeros is not None:
-        figures = [_and_zeros(*figure, row, on, size) for figure, row, on in zip(figures, to.tolist(), zeros.tolist())]
+        beside = zeros.tolist()
+        figures = [_and_zeros(*figure, row, on, size) for figure, row, on in zip(figures, to.tolist(), beside)]
+        if in_l1 is not False:
+            figures = [_mixed(figure, size, in_l1, on, *row) for figure, on, row in zip(figures, beside, columns)]
     return _columns(figures)
+
+
+def _mixed(
+    apart: tuple[int, int, int, int],
+    size: int,
+    in_l1: bool | None,
+    zeros: list[bool],
+    copying: list[bool],
+    to: list[int],
+    source: list[int],
+    line: list[int],
+) -> tuple[int, int, int, int]:
+    """As `count._where_mixed`, which says why."""
+    low, high, groups, ways = apart
+    for start in range(0, len(to), size):
+        lanes = range(start, start + size)
+        copies = [lane for lane in lanes if copying[lane]]
+        empty = [lane for lane in lanes if zeros[lane]]
+        if not (copies and empty):
+            continue
+        group = tuple([column[lane] for lane in copies] for column in (to, source, line))
+        one_field = dict.fromkeys(group[-1], (1 << size) - 1)
+        least, most, *_ = _alone([group], size, one_field, 1) if in_l1 else _between(group, size)
+        stored = _fullest([to[lane] for lane in empty], size)
+        some = sorted(copies + empty)
+        together = _beside_zeros([(to[lane], source[lane], zeros[lane]) for lane in some], size)
+        if in_l1:
+            between = together, together
+        elif len(set(group[-1])) == 1:
+            between = min(least + stored, together), max(most + stored, together)
+        else:
+            between = max(least, _fullest([to[lane] for lane in some], size)), len(some)
+        low, high = low + between[0] - least - stored, high + between[1] - most - stored
+        groups, ways = groups - 1, max(ways, together)
+    return low, high, groups, ways
+
+
+def _beside_zeros(lanes: list[tuple[int, int, bool]], slots: int) -> int:
+    """The rounds of lanes of one group, (destination slot, source slot, whether it writes a zero) each, of which those
+    that copy have their sources in L1."""
+    last_to, last_source, most = [0] * slots, [0] * slots, 0
+    for to, source, zero in lanes:
+        now = 1 + (last_to[to] if zero else max(last_to[to], last_source[source]))
+        last_to[to], last_source[source] = now, max(now, last_source[source])
+        most = max(most, now)
+    return most
 
 
 def _and_zeros(

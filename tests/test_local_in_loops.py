@@ -4,12 +4,8 @@ it stores is not the same in lanes that leave in different trips. The interprete
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
-from twin import compare
-
-from ptxaudit.engine.memory.environment import Facts
+from telling_twin import TOLD, hold
 
 KERNEL = """
 .version 8.5
@@ -82,23 +78,10 @@ BODIES = {  # what follows, and how many sites have one cost a request
         1,
     ),
 }
-TOLD = {"nothing": (False, False), "the launch": (False, True), "the number too": (True, True)}
 
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("name", BODIES)
 def test_cells_of_a_loop_hold_what_the_twin_has(name, told):
     body, alike = BODIES[name]
-    number, launch = TOLD[told]
-    facts = Facts() if launch else Facts(block=(96, 1, 1))
-    verdict = compare.partly(
-        *(KERNEL.format(body=body.replace("; ", ";\n")), "k", (2, 1, 1), (96, 1, 1), (None, 5), (False, number)),
-        seed=7,
-        runs=4,
-        facts=facts,
-        with_launch=launch,
-        rng=Random(5),
-    )
-    assert not verdict.wrong, "\n".join(verdict.wrong)
-    if not number:
-        assert verdict.exact == alike, verdict.others
+    hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed=7)

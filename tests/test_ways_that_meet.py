@@ -4,12 +4,8 @@ the way between which each lane chooses for itself. The interpreter of tests/twi
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
-from twin import compare
-
-from ptxaudit.engine.memory.environment import Facts
+from telling_twin import TOLD, hold
 
 KERNEL = """
 .version 8.5
@@ -76,25 +72,11 @@ BODIES = {  # what follows, and how many sites have one cost a request; p1, p3 a
         0,
     ),
 }
-TOLD = {"nothing": (False, False), "the launch": (False, True), "the number too": (True, True)}
 
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("name", BODIES)
 def test_what_lanes_hold_where_ways_meet_is_what_the_twin_has(name, told):
     body, alike = BODIES[name]
-    number, launch = TOLD[told]
-    facts = Facts() if launch else Facts(block=(96, 1, 1))
-    text = KERNEL.format(body=body.replace("; ", ";\n"))
     for seed in (7, 8):
-        verdict = compare.partly(
-            *(text, "k", (2, 1, 1), (96, 1, 1), (None, 5), (False, number)),
-            seed=seed,
-            runs=4,
-            facts=facts,
-            with_launch=launch,
-            rng=Random(5),
-        )
-        assert not verdict.wrong, "\n".join(verdict.wrong)
-        if not number:
-            assert verdict.exact == alike, verdict.others
+        hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed)

@@ -1,0 +1,29 @@
+"""One kernel under three tellings, held against the twin."""
+
+from __future__ import annotations
+
+from random import Random
+
+from twin import compare
+
+from ptxaudit.engine.memory.environment import Facts
+
+# what is specified -> (the number that is the second parameter, the grid)
+TOLD = {"nothing": (False, False), "the launch": (False, True), "the number too": (True, True)}
+BLOCK = (96, 1, 1)
+
+
+def hold(text: str, told: str, alike: int, seed: int) -> None:
+    """alike: how many sites have one cost a request where the number is not specified."""
+    number, launch = TOLD[told]
+    verdict = compare.partly(
+        *(text, "k", (2, 1, 1), BLOCK, (None, 5), (False, number)),
+        seed=seed,
+        runs=4,
+        facts=Facts() if launch else Facts(block=BLOCK),
+        with_launch=launch,
+        rng=Random(5),
+    )
+    assert not verdict.wrong, "\n".join(verdict.wrong)
+    if not number:
+        assert verdict.exact == alike, verdict.others

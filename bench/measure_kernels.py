@@ -42,6 +42,7 @@ from bench.profiled import (  # noqa: E402
     BY_INSTRUCTION,
     CONFLICT_KINDS,
     CONFLICTS,
+    SITE_COLUMNS,
     WAVEFRONT_KINDS,
     WAVEFRONTS,
     Gpu,
@@ -308,14 +309,7 @@ def read(report: Path, manifest: Path, output: Path) -> None:
         launch["hardware"] = totals_of(action, WAVEFRONTS, WAVEFRONT_KINDS)
         launch["conflicts"] = totals_of(action, CONFLICTS, CONFLICT_KINDS)
     document["device"] = device_line(document["device"])
-    document["site_columns"] = [
-        "offset",
-        "sass",
-        "wavefronts (memory_l1_wavefronts_shared)",
-        "ideal",
-        "inst_executed",
-        "thread_inst_executed_true",
-    ]
+    document["site_columns"] = [*SITE_COLUMNS]
     document["param_bytes"] = "the parameter buffer of this launch"
     data = json.dumps(document, separators=(",", ":")).encode()
     output.write_bytes(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)

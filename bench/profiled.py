@@ -129,9 +129,18 @@ class Gpu:
 
 # --- reports ------------------------------------------------------------------------------------
 
+SITE_COLUMNS = (
+    "offset",
+    "sass",
+    "wavefronts (memory_l1_wavefronts_shared)",
+    "ideal",
+    "inst_executed",
+    "thread_inst_executed_true",
+)
+
 
 def sites_of(action: Any) -> list[list[Any]]:
-    """[offset, sass, wavefronts, ideal, inst_executed, thread_inst_executed_true] of each shared-memory instruction."""
+    """`SITE_COLUMNS` of each shared-memory instruction."""
     columns = {name: by_pc(action, name) for name in BY_INSTRUCTION}
     executed = columns["inst_executed"]
     base = min(executed)  # the entry is always executed

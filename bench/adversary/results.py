@@ -13,18 +13,10 @@ from typing import Any
 
 from bench.adversary.launching import notes_in
 from bench.adversary.plan import read
-from bench.profiled import WAVEFRONTS, device_line, executed_of, import_ncu_report, sites_of, totals_of
+from bench.profiled import SITE_COLUMNS, WAVEFRONTS, device_line, executed_of, import_ncu_report, sites_of, totals_of
 
 KINDS = ("", "_op_ld", "_op_st", "_op_atom", "_op_misc")  # of the hardware's totals
 PART = 450  # launches a file of results
-SITE_COLUMNS = (
-    "offset",
-    "sass",
-    "wavefronts (memory_l1_wavefronts_shared)",
-    "ideal",
-    "inst_executed",
-    "thread_inst_executed_true",
-)
 
 
 def join(folder: Path, report: Path, notes: Path, output: Path) -> None:

@@ -16,6 +16,7 @@ from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
 from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.artifacts import container
 from ptxaudit.frontend.artifacts.container import images, read_images
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.launch.launch import Launch
@@ -139,6 +140,27 @@ def test_fat_binaries_outside_of_their_section(tmp_path):
         found = images("k", program + by_chance)
         assert [image.damage for image in found] == 4 * [None]
     assert len(images("k", program + data[:16] + b"\xff" * 64 + data)) == 8
+
+
+def test_chains_in_chains_that_come_to_nothing_are_looked_at_once(tmp_path, monkeypatch):
+    """Each entry ends in the head of a fat binary that has all entries behind it, and says to end a byte before they do."""
+    count, head, entry = 3000, 16, 64
+    part = entry + head
+    length = count * part
+    made = bytearray()
+    for k in range(count):
+        left = length - (k + 1) * part
+        made += container._ENTRY.pack(9, 0, entry, head, 0).ljust(entry, b"\0")
+        made += container._HEADER.pack(container.FATBIN_MAGIC, 1, head, max(left - 1, 0))
+    path = tmp_path / "lib.so"
+    path.write_bytes(host(".nv_fatbin", fat_binary("-arch=sm_90")) + made)
+    calls = []
+    walk = container._entry
+    monkeypatch.setattr(container, "_entry", lambda *given: calls.append(1) or walk(*given))
+    found = container.images(str(path))
+    assert len(calls) < 4 * count
+    assert "too many broken fat binaries" in str(found[-1].damage)
+    assert any(image.kind == "cubin" for image in found)
 
 
 def test_objects_of_an_archive_may_name_one_source(tmp_path):

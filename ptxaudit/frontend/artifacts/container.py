@@ -204,10 +204,22 @@ def _around_sections(view: memoryview) -> list[_Region]:
 def _entries(view: memoryview, region: _Region, name: str, before: int) -> Iterator[Image]:
     """The images of all fat binaries in a region. One whose chain of entries is broken is damaged from there on."""
     number = before
+    spare = (
+        region.end - region.start
+    ) // _ENTRY_HEADER  # entries of chains that come to nothing: what one pass looks at
     at = _find(view, region.start, region.end)
     while at >= 0:
         _, version, header, size = _HEADER.unpack_from(view, at) if at + _HEADER.size <= len(view) else (0, 0, 0, 0)
-        if version != 1 or header < _HEADER.size or not (region.kept or _whole(view, at + header, at + header + size)):
+        chance = version != 1 or header < _HEADER.size
+        if not chance and not region.kept:
+            chance, walked = _broken(view, at + header, at + header + size)
+            spare -= walked if chance else 0
+        if spare < 0:
+            yield _damaged(
+                InputError(f"too many broken fat binaries before byte {at:#x}: the rest is not searched", "", name)
+            )
+            return
+        if chance:
             at = _find(view, at + 1, region.end)  # the magic number by chance, in code that handles fat binaries
             continue
         place, last = at + header, at + header + size
@@ -224,16 +236,18 @@ def _entries(view: memoryview, region: _Region, name: str, before: int) -> Itera
         at = _find(view, last, region.end)
 
 
-def _whole(view: memoryview, place: int, last: int) -> bool:
-    """A chain of entries that ends where it says."""
+def _broken(view: memoryview, place: int, last: int) -> tuple[bool, int]:
+    """(whether a chain of entries does not end where it says, the entries that were looked at)."""
+    walked = 0
     if not place < last <= len(view):
-        return False
+        return True, walked
     try:
         while place < last:
+            walked += 1
             _, place = _entry(view, place, last, "", "")
     except InputError:
-        return False
-    return place == last
+        return True, walked
+    return place != last, walked
 
 
 def _find(view: memoryview, start: int, end: int) -> int:

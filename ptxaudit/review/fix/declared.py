@@ -74,11 +74,11 @@ def declared(variable: str, size: int, examined: Examined) -> Declared | None:
 
 def _files(examined: Examined) -> Iterable[str]:
     """Source files that the kernel's sites lie in, the input first, each once."""
-    found = {os.path.realpath(examined.entry.input): examined.entry.input}
-    for site in examined.entry.sites:
-        if site.source is not None:
-            for file in (site.source.file, *(frame.file for frame in site.source.inlined)):
-                found.setdefault(os.path.realpath(file), file)
+    places = [site.source for site in examined.entry.sites if site.source is not None]
+    named = (file for place in places for file in (place.file, *(frame.file for frame in place.inlined)))
+    found: dict[str, str] = {}
+    for file in dict.fromkeys((examined.entry.input, *named)):
+        found.setdefault(os.path.realpath(file), file)
     return found.values()
 
 

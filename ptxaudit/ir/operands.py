@@ -144,13 +144,16 @@ def _temporaries(function: Function) -> frozenset[str]:
     every: set[str] = set()
     entering: set[str] = set()
     for instruction in function.instructions:
+        read: list[str] = []
         written: set[str] = set()
         for op in instruction.ops:
-            entering.update(r.name for r in sources_of(op) if r.name not in written)
+            read += [r.name for r in sources_of(op) if r.name not in written]
             names = [d.name for d in op.dst if d is not None]
             every.update(names)
             if op.guard is None:
                 written.update(names)
-        late = site_reads(instruction) + guard_reads(instruction) + control_reads(instruction)
-        entering.update(r.name for r in late if r.name not in written)
+        if instruction.site is not None or instruction.guard is not None or instruction.control is not None:
+            late = site_reads(instruction) + guard_reads(instruction) + control_reads(instruction)
+            read += [r.name for r in late if r.name not in written]
+        entering.update(read)
     return frozenset(every - entering)

@@ -115,14 +115,15 @@ class Answers:
     """What was found of the functions that were examined last."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, ...], list[_Kept]] = {}  # by their opcodes
+        self._kept: dict[_Kept, tuple[str, ...]] = {}  # with their opcodes, the last that was asked for last
+        self._with: dict[tuple[str, ...], list[_Kept]] = {}  # by their opcodes
         self._instructions = 0
 
     def answer(self, question: Question, account: Account, examine: Callable[[], KernelResult]) -> KernelResult:
         """What `examine` gives, or gave of an equal question. account: with which it begins."""
         opcodes = question.opcodes
         if (kept := self._equal(question, opcodes, account)) is not None:
-            self._kept[opcodes] = self._kept.pop(opcodes)  # the last to go
+            self._kept[kept] = self._kept.pop(kept)
             return kept.result
         before = Exhausted.count
         result = examine()
@@ -132,26 +133,30 @@ class Answers:
 
     def _equal(self, question: Question, opcodes: tuple[str, ...], account: Account) -> _Kept | None:
         """What is kept of an equal question."""
-        if opcodes not in self._kept:
+        if opcodes not in self._with:
             return None
         try:
             key = question.key
         except TypeError:
             return None
-        for kept in self._kept[opcodes]:
+        for kept in self._with[opcodes]:
             if kept.key == key and _alike(kept.question, question) and _pays(account, kept.began):
                 return kept
         return None
 
     def _keep(self, opcodes: tuple[str, ...], kept: _Kept) -> None:
-        size = len(opcodes)
-        if size > MOST_KEPT or _bytes(kept.result) > MOST_BYTES:
+        if len(opcodes) > MOST_KEPT or _bytes(kept.result) > MOST_BYTES:
             return
-        self._kept.setdefault(opcodes, []).append(kept)
-        self._instructions += size
+        self._kept[kept] = opcodes
+        self._with.setdefault(opcodes, []).append(kept)
+        self._instructions += len(opcodes)
         while self._instructions > MOST_KEPT:
             oldest = next(iter(self._kept))
-            self._instructions -= len(oldest) * len(self._kept.pop(oldest))
+            forgotten = self._kept.pop(oldest)
+            self._with[forgotten].remove(oldest)
+            if not self._with[forgotten]:
+                del self._with[forgotten]
+            self._instructions -= len(forgotten)
 
 
 _current: ContextVar[Answers | None] = ContextVar("answers", default=None)

@@ -7,7 +7,7 @@ st.local [r3], r1             reads r3, r1; writes local memory
 from __future__ import annotations
 
 from ptxaudit.base.records import Record
-from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Guard, Instruction, Op, Reg, Site
+from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Instruction, Op, Reg, Site
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
 SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may touch shared memory
@@ -118,7 +118,7 @@ def guard_reads(instruction: Instruction) -> list[Reg]:
     """Predicates that decide which lanes take part in an access, or at a barrier."""
     site = instruction.site
     guards = (site.guard, site.ignore, instruction.guard) if site is not None else (instruction.guard,)
-    return [g.reg for g in guards if isinstance(g, Guard)]
+    return [g.reg for g in guards if g is not None]
 
 
 def control_reads(instruction: Instruction) -> list[Reg]:

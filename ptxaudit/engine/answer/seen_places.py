@@ -18,14 +18,16 @@ from ptxaudit.engine.answer.observe import Seen
 from ptxaudit.engine.answer.tabulate import Observation
 from ptxaudit.hardware.banks import Access
 
-_RANGE = range(-1 << ADDRESS_BITS - 1, 1 << ADDRESS_BITS - 1)  # of offsets: beyond, they wrap around
+_HALF = 1 << ADDRESS_BITS - 1  # offsets from here on wrap around
 
 
 class _Placed(Record, eq=False):
-    """The requests of a site, and the offset of its first address."""
+    """The requests of a site, and the offset of its first address. free: so many bytes further on, before or behind, no
+    offset wraps around."""
 
     kept: Kept
     offset: int
+    free: range
 
 
 class SeenPlaces:
@@ -43,8 +45,10 @@ class SeenPlaces:
         question = access, tuple([(id(o.base), o.offset - first, id(o.mask), o.exact) for o in every])
         known = self._placed.get(question)
         if known is None:
-            known = self._placed[question] = _Placed(_kept(access, every), first)
-        return _further(known.kept, first - known.offset) or _kept(access, every)
+            kept = _kept(access, every)
+            known = self._placed[question] = _Placed(kept, first, _free(kept))
+        further = first - known.offset
+        return _further(known.kept, further) if further in known.free else _kept(access, every)
 
 
 def _kept(access: Access, every: Sequence[Observation]) -> Kept:
@@ -65,14 +69,16 @@ def _moves_alike(o: Observation) -> bool:
     return known and all(c.size == 1 for _, c in base.terms)
 
 
-def _further(kept: Kept, bytes: int) -> Kept | None:
-    """The same requests so many bytes further on; None where offsets wrap around."""
+def _free(kept: Kept) -> range:
+    """How far requests may be moved until an offset wraps around."""
+    low = min((int(r.offsets.min()) for r in kept.requests), default=0)
+    high = max((int(r.offsets.max()) for r in kept.requests), default=0)
+    return range(-_HALF - low, _HALF - high)
+
+
+def _further(kept: Kept, bytes: int) -> Kept:
+    """The same requests so many bytes further on."""
     if not bytes or kept.missing is not None:
         return kept
-    moved = []
-    for r in kept.requests:
-        offsets = np.where(r.active, r.offsets + bytes, 0)
-        if int(offsets.min()) not in _RANGE or int(offsets.max()) not in _RANGE:
-            return None
-        moved.append(replace(r, offsets=offsets))
+    moved = [replace(r, offsets=np.where(r.active, r.offsets + bytes, 0)) for r in kept.requests]
     return replace(kept, requests=tuple(moved))

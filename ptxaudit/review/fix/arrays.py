@@ -141,9 +141,8 @@ def _inside(array: Array) -> Array:
         kept = []
         for r in use.requests:
             low, high = _least(r.moves), -_least(tuple(replace(m, step=-m.step) for m in r.moves))
-            touched = np.where(r.active, r.offsets, 0)
-            last = touched.max(axis=1) + (use.access.width or 1)
-            rows = (last + low <= array.size) & (touched.min(axis=1) + high >= 0)
+            last = r.offsets.max(axis=1) + (use.access.width or 1)
+            rows = (last + low <= array.size) & (r.offsets.min(axis=1) + high >= 0)
             if rows.all():
                 kept.append(r)
             elif rows.any():

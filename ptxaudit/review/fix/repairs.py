@@ -97,11 +97,12 @@ def _repaired(
     element = one.declared.element if one.declared and not array.part else 1
     search = Searched(examined.machine, array, rows, element, steps, quick)
     try:
+        bounds = search.bounds
         now = replace(
             nothing,
             counted=search.counted,
-            now=search.now,
-            floor=search.floor,
+            now=bounds[0],
+            floor=bounds[1],
             per_use=search.under(SAME),
             hints=() if quick else hints_of(array, one.declared, search.costs),
         )
@@ -229,6 +230,7 @@ def _accessed_otherwise(one: Candidate, search: Searched) -> list[Repair]:
     now.
     """
     found: dict[str, Repair] = {}
+    now, _ = search.bounds
     block = _threads(one)
     blocks = blocks_per_sm(one.examined.entry.arch, _shared(one), block)
     for changed in changes(one.array, one.examined.function, one.examined.flow):
@@ -237,7 +239,7 @@ def _accessed_otherwise(one: Candidate, search: Searched) -> list[Repair]:
         except NotProvable:
             continue
         total = sum(figures, Figure())
-        if total.low + total.high >= search.now.low + search.now.high or total.lines > search.now.lines:
+        if total.low + total.high >= now.low + now.high or total.lines > now.lines:
             continue
         uses = [Figure()] * len(one.array.uses)
         for figure, origin in zip(figures, changed.origin):

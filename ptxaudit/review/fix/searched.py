@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from ptxaudit.base.work import Account
 from ptxaudit.engine.answer.kept import Requests
@@ -71,67 +71,78 @@ class Searched:
     ):
         self._machine, self._array, self._rows, self._element, self._quick = machine, array, rows, element, quick
         self._steps = steps[0] + steps[1] * len(array.uses)
-        requests = tuple(_plain(machine, use) for use in array.uses)
-        scored = machine.banks, machine.word, machine.lanes, requests, array.align
-        self._key = (*scored, tuple(array.sizes), tuple(rows), element, self._steps, quick)
+        plain = [_plain(machine, use) for use in array.uses]
+        written = [repr(one) for one in plain]
+        # whichever use the code has first, one question has one order of them
+        self._order = sorted(range(len(plain)), key=written.__getitem__)
+        self._uses = tuple(array.uses[at] for at in self._order)
+        requests = tuple(plain[at] for at in self._order)
+        self._requests = machine.banks, machine.word, machine.lanes, requests, array.align
 
     @cached_property
     def _search(self) -> Search:
-        array = self._array
-        lengths = pitches(array, self._machine.banks * self._machine.word, self._rows)
         return Search(
             self._machine,
-            array,
-            lengths[: QUICK_PITCHES if self._quick else None],
+            replace(self._array, uses=self._uses),
+            self._pitches[: QUICK_PITCHES if self._quick else None],
             self._element,
             self._rows,
             account=Account(self._steps),
         )
 
     @cached_property
+    def _pitches(self) -> list[int]:
+        return pitches(self._array, self._machine.banks * self._machine.word, self._rows)
+
+    @cached_property
     def costs(self) -> Costs:
         """Those of the array, on nobody's account."""
-        costs = Costs(self._machine, self._array.uses, self._array.align)
-        if "_search" in self.__dict__:
-            costs.groups = self._search.costs.groups
-        return costs
+        return Costs(self._machine, self._array.uses, self._array.align)
 
     @property
     def counted(self) -> bool:
         """As of `Costs`."""
         return self.costs.counted
 
-    @property
-    def now(self) -> Figure:
-        return self._bounds[0]
-
-    @property
-    def floor(self) -> Figure:
-        return self._bounds[1]
-
     @cached_property
-    def _bounds(self) -> tuple[Figure, Figure]:
-        return kept.get(("bounds", self._key), lambda: (self._search.now, self._search.floor))
+    def bounds(self) -> tuple[Figure, Figure]:
+        """What the array costs now, and what no layout goes below."""
+        key = "bounds", self._requests, self._steps
+        return kept.get(key, lambda: (self._search.now, self._search.floor))
 
     def found(self) -> list[Found]:
         """As of `Search.found`."""
-        return kept.get(("found", self._key), lambda: self._search.found(self._quick))
+        lengths, sizes = tuple(self._pitches), tuple(self._array.sizes)
+        key = "found", self._requests, sizes, lengths, tuple(self._rows), self._element, self._steps, self._quick
+        found = kept.get(key, lambda: self._search.found(self._quick))
+        return [replace(one, parts=self._in_my_order(one.parts)) if one.parts else one for one in found]
 
     def under(self, layout: Layout, parts: tuple[int, ...] = (), align: int | None = None) -> tuple[Figure, ...]:
         """The figures of the array's uses. parts: as of `Costs`; align: of its beginning, None = as it is."""
-        if not any(parts) and align is None:
-            return kept.get(("under", self._key, layout), lambda: self.costs.under(layout))
         align = align or self._array.align
-        return kept.get(
-            ("under", self._key, layout, parts, align),
-            lambda: Costs(self._machine, self._array.uses, align, parts).under(layout),
+        parts = tuple(parts[at] for at in self._order) if any(parts) else ()
+        figures = kept.get(
+            ("under", self._requests, layout, parts, align), lambda: self._costs(parts, align).under(layout)
         )
+        return self._in_my_order(figures)
+
+    def _costs(self, parts: tuple[int, ...], align: int) -> Costs:
+        costs = Costs(self._machine, self._uses, align, parts)
+        if not parts and "_search" in self.__dict__:  # what it has prepared
+            costs.groups = self._search.costs.groups
+        return costs
+
+    def _in_my_order(self, ordered: Sequence[T]) -> tuple[T, ...]:
+        """What is known of each use, in the order in which the array has them."""
+        of = dict(zip(self._order, ordered))
+        return tuple(of[at] for at in range(len(ordered)))
 
 
 def _plain(machine: Machine, use: Use) -> Hashable:
-    """All that decides what a use costs under a layout, equal where that is."""
+    """All that decides what a use costs under a layout, equal where that is: not how its opcode is spelled."""
     rules = _rules(machine, use.access.operation)
-    return astuple(use.access), rules, machine.refusal(use.access), use.fragment, tuple(map(_digest, use.requests))
+    access = astuple(replace(use.access, opcode="", sass="", loop=""))
+    return access, rules, machine.refusal(use.access), use.fragment, tuple(map(_digest, use.requests))
 
 
 @lru_cache(maxsize=256)

@@ -254,7 +254,8 @@ class Site(Record):
     )
     unscored: str = ""  # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""  # of a matrix product: where its first factor comes from
-    rows_apart: int | None = None  # of an access of a wmma fragment: bytes from a row to the next, where known
+    fragment: int = 0  # of an access of a wmma fragment: how many requests load or store all of it
+    rows_apart: int | None = None  # and bytes from one of its rows to the next, where known
     of: Literal["shared", "global", "local"] = "shared"  # the memory whose requests are counted (`memory.sites`)
     access: Access | None = None
     no_rule: str = ""

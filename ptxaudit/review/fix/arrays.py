@@ -204,7 +204,7 @@ def _in_own_window(r: Requests) -> Requests:
 def _fragment(function: Function, index: int) -> int | None:
     """Bytes from row to row of a wmma access; 0 where these are not known, None for other accesses."""
     site = function.instructions[index].site
-    if site is None or site.access is None or site.access.access != "wmma":
+    if site is None or not site.fragment:
         return None
     return site.rows_apart or 0
 

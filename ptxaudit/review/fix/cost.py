@@ -100,7 +100,8 @@ class Costs(Struct, dict=True, eq=False):
     """The requests of an array's uses, ready to be scored under many layouts.
 
     align: bytes that the array's beginning is a multiple of. parts: of each use the bytes of the narrower accesses that
-    take the place of its own, 0 = its own; () = all their own. account: what scoring is taken from.
+    take the place of its own, 0 = its own; () = all their own. account: what scoring is taken from. groups: by periods,
+    what was prepared of the requests.
     """
 
     machine: Machine
@@ -108,7 +109,7 @@ class Costs(Struct, dict=True, eq=False):
     align: int = 16
     parts: tuple[int, ...] = ()
     account: Account | None = None
-    _groups: dict[int | None, list[Group]] = field(default_factory=dict)
+    groups: dict[int | None, list[Group]] = field(default_factory=dict)
 
     @cached_property
     def counted(self) -> bool:
@@ -141,9 +142,9 @@ class Costs(Struct, dict=True, eq=False):
     def requests(self, layout: Layout) -> list[Group]:
         """The distinct requests at all places that matter to a layout. Raises NotProvable."""
         period = self._period(layout)
-        if period not in self._groups:
-            self._groups[period] = _groups(self.uses, period, self.parts, self.account)
-        return self._groups[period]
+        if period not in self.groups:
+            self.groups[period] = _groups(self.uses, period, self.parts, self.account)
+        return self.groups[period]
 
     def used(self, row: int) -> int:
         """Bytes from the beginning of rows of so many bytes that some access touches. Raises NotProvable."""

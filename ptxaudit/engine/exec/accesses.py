@@ -192,7 +192,7 @@ class Accesses:
         if self.run.round is None:
             add(*arguments)
         else:
-            self.run.round.requests.append((add, arguments))
+            self.run.round.note(add, arguments)
 
     def _visit(self, index: int, cohort: Cohort, issue: Issue, whole: bool) -> np.ndarray | int:
         """How often each row has made an access before this time: one number where that is the same for all."""

@@ -37,6 +37,7 @@ from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
 from ptxaudit.ir.slices import Slice
 
 MOST_BLOCK_ROWS = 1 << 20  # warps run one by one before the engine gives up on block indices
+MOST_REQUESTS = 1 << 18  # of the blocks that are run together, each access once: what a run holds of them at a time
 MOST_TABLE_ROWS = 1 << 15  # the same of a run that follows shared memory
 TABLES_SHARE = 0.25  # of the steps that are left, for such runs
 RUN_SHARE = 0.9  # of the steps that are left, for a run; the rest is for scoring what it has seen, and for inference
@@ -165,7 +166,7 @@ def _recorded(
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
     warps = -(-block[0] * block[1] * block[2] // LANES)
-    at_once = min(MAX_ROWS // 4, 4096) // warps
+    at_once = min(MAX_ROWS // 4, 4096, MOST_REQUESTS // (1 + len(accesses))) // warps
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:

@@ -19,10 +19,11 @@ from math import gcd
 import numpy as np
 from msgspec import Struct, field
 
+from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
-from ptxaudit.engine.answer.kept import Move, Requests, distinct
+from ptxaudit.engine.answer.kept import Move, Requests
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.accesses import of_width
 from ptxaudit.hardware.banks import Access, Machine
@@ -267,7 +268,7 @@ def _group(
     active = np.concatenate(columns[1])
     offsets = canonical(np.concatenate(columns[0]), active, period)
     sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
-    first, rows = distinct([c for c in (offsets, active, sources, filled) if c is not None])
+    first, rows = distinct_rows([c for c in (offsets, active, sources, filled) if c is not None])
     numbers = np.concatenate(use)  # each use's requests follow each other
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     return Group(

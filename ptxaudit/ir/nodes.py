@@ -25,7 +25,8 @@ Conventions that both lifters keep
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from msgspec import field
@@ -384,6 +385,12 @@ class Function(Record, dict=True):
     unique_places: bool = False
     register_pairs: bool = False
     final: bool = False
+
+    @cached_property
+    def variable_of(self) -> Mapping[tuple[str, str], Variable]:
+        """Its variables by state space and name; those of a bank of constant memory without the bank, too."""
+        by_name = {(v.space, v.name): v for v in self.variables}
+        return {("const", name): v for (space, name), v in by_name.items() if space.startswith("const")} | by_name
 
     def offset_of(self, instruction: Instruction) -> int | None:
         """Bytes from its start in machine code; None where places are lines of PTX."""

@@ -110,12 +110,12 @@ class Searched:
         key = "bounds", self._requests, self._steps
         return kept.get(key, lambda: (self._search.now, self._search.floor))
 
-    def found(self) -> list[Found]:
-        """As of `Search.found`."""
+    def found(self) -> tuple[list[Found], int | None]:
+        """As of `Search.found`; the steps after which that was left, None where it was not."""
         lengths, sizes = tuple(self._pitches), tuple(self._array.sizes)
         key = "found", self._requests, sizes, lengths, tuple(self._rows), self._element, self._steps, self._quick
-        found = kept.get(key, lambda: self._search.found(self._quick))
-        return [replace(one, parts=self._in_my_order(one.parts)) if one.parts else one for one in found]
+        found, ended = kept.get(key, lambda: (self._search.found(self._quick), self._search.ended))
+        return [replace(one, parts=self._in_my_order(one.parts)) if one.parts else one for one in found], ended
 
     def under(self, layout: Layout, parts: tuple[int, ...] = (), align: int | None = None) -> tuple[Figure, ...]:
         """The figures of the array's uses. parts: as of `Costs`; align: of its beginning, None = as it is."""

@@ -196,16 +196,16 @@ class Costs(Struct, dict=True, eq=False):
     def scores(self, group: Group, layouts: Sequence[Layout]) -> np.ndarray:
         """(5, layouts, m): low, high, ideal, lines, lines_ideal of each distinct request under each layout."""
         access, many = group.access, len(layouts)
+        shift = self.machine.invariant_shift(access)
+        step = max(min(self.align, shift), min(access.width or 1, shift))
+        if self.account is not None:
+            self.account.spend(_STEPS_A_REQUEST * many * len(group.offsets) * (shift // step), "comparing layouts")
         places = np.concatenate([layout.place(group.offsets) for layout in layouts])
         active, sources, filled = (
             None if c is None else np.concatenate([c] * many) if many > 1 else c
             for c in (group.active, group.sources, group.filled)
         )
-        shift = self.machine.invariant_shift(access)
-        step = max(min(self.align, shift), min(access.width or 1, shift))
         found: list[np.ndarray] = []
-        if self.account is not None:
-            self.account.spend(_STEPS_A_REQUEST * len(places) * (shift // step), "comparing layouts")
         for base in range(0, shift, step):  # where the array may begin, as far as that changes a count
             try:
                 s = banks.score(self.machine, access, places + base, active, sources, zero_filled=filled)

@@ -60,9 +60,7 @@ def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Func
     ours, theirs = {site.id: site for site in entry.sites}, {site.id: site for site in machine_code.sites}
     ran = dict(one.placed())
     shared = (found for found in result.sites if linked.site(found.index).of == "shared")
-    assumed = {
-        site.id for site, found in zip(entry.sites, shared) if found.meeting_assumed or MASKS in result.assumed
-    }
+    assumed = {site.id for site, found in zip(entry.sites, shared) if found.meeting_assumed or MASKS in result.assumed}
     for pairing in pairs:
         if (
             pairing.what == "kept"

@@ -16,10 +16,10 @@ each request to the `Keeper` of its record, and `infer` hands over what it obser
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.base.records import Record
@@ -83,8 +83,7 @@ class NotPlaced(Exception):
         self.reason = reason
 
 
-@dataclass
-class Keeper:
+class Keeper(Struct, eq=False):
     """Collects the requests of one site, equal ones once."""
 
     access: Access

@@ -7,11 +7,11 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.errors import InputError
@@ -35,8 +35,7 @@ def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
     return (low, high) if each is None else (min(each[0], low), max(each[1], high))
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct, eq=False):
     """Requests of one issue that are to be scored. addresses, active, sources, filled: (n, lanes), as of
     `SiteRecord.add`, less a multiple of the shift; step: what the base is a multiple of; weights: (n,) how often;
     by_trip: trip -> (n,) how often in it; seen: (warps, trips, index among the n) of each time, None: in order.
@@ -53,7 +52,6 @@ class _Entry:
     seen: list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]] = field(default_factory=list)
 
 
-@dataclass
 class SiteRecord(Scoring):
     """All requests of one site. weights are numbers of blocks."""
 

@@ -191,11 +191,12 @@ def _near(total: Total) -> bool:
 
 
 def _of_total(total: Total) -> Finding:
+    by_instruction = total.low == total.high == total.profiler
     return Finding(
-        Verdict.WRONG,
+        Verdict.DISPUTED if by_instruction else Verdict.WRONG,
         0,
         total.name,
-        "totals",
+        "" if by_instruction else "totals",
         f"{total.low} wavefronts of all its sites",
         f"{total.counted} by the hardware, {total.profiler} by instruction",
     )

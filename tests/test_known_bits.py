@@ -57,6 +57,7 @@ SHAPES = {  # operation -> (width, widths of its sources, those that are known, 
     "or": (32, (32, 32), (), ()),
     "xor": (32, (32, 32), (), ()),
     "lop3": (32, (32, 32, 32), (), (0b10010110,)),
+    "prmt": (32, (32, 32, 32), (2,), ("",)),
     "not": (32, (32,), (), ()),
     "neg": (32, (32,), (), ()),
     "shl": (32, (32, 32), (1,), ()),
@@ -233,6 +234,21 @@ def test_lanes_keep_all_bits_beside_those_of_which_some_are_known(low, swapped):
     part = known_bits.known_part(out)
     assert (part.unknown[UPPER] == np.uint32(0xFFFFFFFF) - np.uint32((1 << low) - 1)).all()
     assert (part.bits[UPPER] == 0xABCD & (1 << low) - 1).all() and not part.unknown[~UPPER].any()
+
+
+@pytest.mark.parametrize("low", (4, 19))
+def test_known_lanes_do_not_become_vague_beside_lanes_that_are_lost(low):
+    """The same where nothing is known of some of the vague lanes; and where no lane keeps what was there."""
+    lost = np.arange(32)[None, :] % 3 == 0
+    vague = Value(np.full((1, 32), 0xABCDE, np.uint32), (), low, lost, WHY)
+    out = blend(vague, Value(ADDRESSES), ~UPPER)
+    assert out.valid is None and (out.base == ADDRESSES)[~UPPER].all() and not out.poison[~UPPER].any()
+    part = known_bits.known_part(out)
+    assert not part.unknown[~UPPER].any() and (part.unknown[UPPER & lost] == np.uint32(0xFFFFFFFF)).all()
+    assert (part.unknown[UPPER & ~lost] == np.uint32(0xFFFFFFFF) - np.uint32((1 << low) - 1)).all()
+    assert (part.bits[UPPER & ~lost] == 0xABCDE & (1 << low) - 1).all() and not part.bits[UPPER & lost].any()
+    known = Value(ADDRESSES)
+    assert blend(vague, known, np.ones((1, 1), bool)) is known
 
 
 def test_a_place_in_a_line_stays_one_of_its_lanes():

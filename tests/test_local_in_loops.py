@@ -32,6 +32,10 @@ AGAIN = "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, {}; @%p1 bra L;"
 TOGETHER, APART = AGAIN.format("%r15"), AGAIN.format("%r14")  # lanes leave in the same trip; in any
 USE = "ld.local.u32 %r8, [%d4{}]; st.shared.u32 [%r8], %r1;"
 PICK = "ld.local.u32 %r8, [%d4{}]; and.b32 %r8, %r8, 0x3ffc; add.u32 %r8, %r8, %r4; st.shared.u32 [%r8], %r1;"
+COUNTED = (
+    "ld.local.u32 %r10, [%d4]; shl.b32 %r6, %r10, 7; and.b32 %r6, %r6, 0x1f80; mad.lo.u32 %r8, %r1, 8, %r6;"
+    " add.u32 %r8, %r8, %r4; st.shared.u32 [%r8], %r1;"
+)
 TRIP = "shl.b32 %r6, %r5, 7; st.local.u32 [%d4], %r6;"
 
 BODIES = {  # what follows, and how many sites have one cost a request
@@ -61,6 +65,28 @@ BODIES = {  # what follows, and how many sites have one cost a request
     "outer, apart": (
         f"O: shl.b32 %r6, %r13, 7; mov.u32 %r5, 0; L: st.local.u32 [%d4+4], %r6; {APART} {PICK.format('+4')}"
         f" add.u32 %r13, %r13, 1; setp.lt.u32 %p2, %r13, %r14; @%p2 bra O; {PICK.format('+4')}",
+        0,
+    ),
+    "counter": (  # of the trips, kept in local memory: one number for all lanes
+        f"st.local.u32 [%d4], 0; L: {COUNTED} add.u32 %r10, %r10, 1; st.local.u32 [%d4], %r10;"
+        f" setp.lt.u32 %p1, %r10, %r15; @%p1 bra L; {COUNTED}",
+        2,
+    ),
+    "counter, apart": (
+        "st.local.u32 [%d4], 0; L: ld.local.u32 %r10, [%d4]; add.u32 %r10, %r10, 1; setp.eq.u32 %p2, %r10, %r14;"
+        f" @%p2 bra X; st.local.u32 [%d4], %r10; bra L; X: {COUNTED}",
+        0,
+    ),
+    "counter and its double": (  # two cells, one by another: 4 a trip, in steps of 8 and 16
+        "st.local.u32 [%d4], 0; st.local.u32 [%d4+4], 0; L: ld.local.u32 %r10, [%d4]; ld.local.u32 %r11, [%d4+4];"
+        " add.u32 %r11, %r11, %r10; add.u32 %r10, %r10, 128; st.local.u32 [%d4], %r10; st.local.u32 [%d4+4], %r11;"
+        " mad.lo.u32 %r8, %r1, 4, %r11; and.b32 %r8, %r8, 0x3ffc; add.u32 %r8, %r8, %r4; st.shared.u32 [%r8], %r1;"
+        f" {TOGETHER}",
+        1,
+    ),
+    "moves by lane": (
+        "st.local.u32 [%d4], 0; mul.lo.u32 %r7, %r1, 4; L: ld.local.u32 %r10, [%d4]; and.b32 %r8, %r10, 0x3ffc;"
+        f" add.u32 %r8, %r8, %r4; st.shared.u32 [%r8], %r1; add.u32 %r10, %r10, %r7; st.local.u32 [%d4], %r10; {TOGETHER}",
         0,
     ),
     "place by trip": (

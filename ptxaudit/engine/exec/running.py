@@ -125,8 +125,10 @@ class Run:
         self.account.spend(BLOCK + work + elements(self.env.work_done()), RUNNING)
 
     def specified(self, op: Op) -> bool:
-        """A load that may be of memory whose content the launch tells."""
-        return self.env.facts.memory is not None and op.name == "load" and op.space in given.SPACES
+        """A load that may be of memory whose content the launch tells, or of the parameters."""
+        if op.name != "load" or op.space not in given.SPACES:
+            return False
+        return self.env.facts.memory is not None or op.space == "generic" and self.env.makes_parameter_addresses
 
     def moves(self, op: Op, lap: Round) -> bool:
         """An operation on a value with the number of rounds in it."""

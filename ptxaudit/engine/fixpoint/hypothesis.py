@@ -45,7 +45,8 @@ class Hypothesis:
     """head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what
     "step" adds in a trip. zeros: low bits that "shift" and "modulo" leave alone. elsewhere: registers that "shift" may
     bring to another variable. blame: why a register is opaque, where data is the cause. cells: of local memory, those
-    that a trip changes; the others are the same, if anything is supposed of it.
+    of which nothing is supposed, as a trip changes them; of others that it changes the same is as of registers, and all
+    others are the same, if anything is supposed of local memory.
     """
 
     head: int
@@ -59,13 +60,18 @@ class Hypothesis:
 
     def of(self, names: tuple[Name, ...]) -> Hypothesis:
         """The same of these registers: "same" of those of which nothing was supposed."""
-        kinds = {name: self.kinds.get(name, "same") for name in (*names, LOCAL)}
+        kinds = {name: self.kinds.get(name, "same") for name in (*names, LOCAL, *self.changed_cells)}
         held = dict(self.steps), dict(self.zeros), set(self.elsewhere), dict(self.blame), set(self.cells)
         return Hypothesis(self.head, self.place, kinds, *held)
 
     def nothing(self) -> Hypothesis:
         """Nothing at all is supposed."""
         return Hypothesis(self.head, self.place, dict.fromkeys((*self.kinds, LOCAL), "opaque"), blame=self.blame)
+
+    @property
+    def changed_cells(self) -> tuple[Name, ...]:
+        """Cells of local memory that a trip changes, of which something is supposed."""
+        return tuple(name for name in self.kinds if type(name) is tuple and name != LOCAL and name not in self.cells)
 
     def guess(self, name: str, entry: Value | None, after: Value | None) -> None:
         """A register seems to move by a step: it is `after` what a trip does to it. Nothing is supposed of what has no
@@ -135,12 +141,16 @@ class Hypothesis:
         entry: where the loop is entered; start, arrived: where the trip began and ended. first: it was the first one
         tried, which began with a guess, so that another step may be as good.
         """
-        cells = _changed_cells(start, arrived)
-        changed = bool(cells)
-        self.cells |= cells
-        for name in loop.carried:
+        new = _changed_cells(start, arrived) - self.kinds.keys()
+        self.kinds |= dict.fromkeys(new, "same")
+        changed = bool(new)
+        for name in (*loop.carried, *self.changed_cells):
             before, now, came = (state.registers.values.get(name) for state in (entry, start, arrived))
             kind, zeros, elsewhere = self.kinds[name], self.zeros.get(name), name in self.elsewhere
+            if type(name) is tuple and name != LOCAL and (now is None or came is None):
+                self.cells.add(name)
+                changed = True
+                continue
             if name == LOCAL or kind == "opaque" or before is None or now is None or came is None:
                 continue
             if first and kind == "step" and self._has_other_step(name, now, came, trip):

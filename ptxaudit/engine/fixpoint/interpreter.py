@@ -322,6 +322,7 @@ class Interpreter(Transfers):
             self.graph.ends[loop.head] - 1,
             cause=next((c for c in causes if c.data), causes[0] if causes else None),
         )
+        cells = self.settled[loop.head].changed_cells
         for b in loop.targets:
             states = self.incoming.get(b, []) if b not in loop.inside else []
             for i, (source, state) in enumerate(states):
@@ -331,6 +332,7 @@ class Interpreter(Transfers):
                 begun = self.begun[loop.head].registers.values
                 for name, value in state.registers.values.items():
                     written = name in loop.written if isinstance(name, str) else begun.get(name) is not value
+                    written = written or name in cells
                     if value.terms and written and any(u.kind not in OUTER for u, _ in value.terms):
                         state.registers.values[name] = without_trips(value, why)
                 states[i] = (source, state)

@@ -120,21 +120,24 @@ class Environment:
     @cached_property
     def makes_local_addresses(self) -> bool:
         """The function makes generic addresses of local memory: else no pointer that it reads anywhere is one."""
+        return self._makes_addresses_of("local")
+
+    @cached_property
+    def makes_parameter_addresses(self) -> bool:
+        """The function makes generic addresses of its parameters."""
+        return self._makes_addresses_of("param")
+
+    def _makes_addresses_of(self, space: str) -> bool:
         return any(
             op.name == "cvta"
-            and op.attrs[:1] == ("local",)
-            or any(isinstance(s, Special) and WINDOWS.get(s.name, "")[:1] == ("local",) for s in op.src)
+            and op.attrs[:1] == (space,)
+            or any(isinstance(s, Special) and WINDOWS.get(s.name, "")[:1] == (space,) for s in op.src)
             for i in self.function.instructions
             for op in i.ops
         )
 
     def __post_init__(self) -> None:
         self.temporaries = within_instructions(self.function)
-        self._variables = {(v.space, v.name): v for v in self.function.variables}
-        banks = {
-            ("const", v.name): v for v in self.function.variables if v.space.startswith("const")
-        }  # named without its bank
-        self._variables = banks | self._variables
         self.constants = self.facts.constants or Constants.of(self.function, {})
 
     @property
@@ -160,7 +163,7 @@ class Environment:
             return constant(a.offset, a.bits)
         if a.space == CODE and a.name in self.facts.code:
             return constant(self.facts.code[a.name] + a.offset, a.bits)
-        variable = self._variables.get((a.space, a.name))
+        variable = self.function.variable_of.get((a.space, a.name))
         if variable is not None and variable.address is not None:
             return constant(variable.address + a.offset, a.bits)
         if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:
@@ -211,11 +214,10 @@ class Environment:
         if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
             return opaque(32, Reason(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
         if name in WINDOWS:
-            return unknown(
-                Uniform(
-                    f"%{name}", 32, WINDOW_ZEROS if name.endswith("_lo") else 0, 0, 2**31 - 1, "window", WINDOWS[name]
-                )
-            )
+            of_parameters, low = WINDOWS[name][0] == "param", name.endswith("_lo")
+            zeros = WINDOW_ZEROS if low and not of_parameters else 0
+            most = HIGH_WORD - 1 if low and of_parameters else 2**31 - 1
+            return unknown(Uniform(f"%{name}", 32, zeros, 0, most, "window", WINDOWS[name]))
         # %warpid and %nwarpid too: they number the warp slots of the multiprocessor, not the block's warps (seen on an
         # H200).
         return unknown(Uniform(f"%{name}", 32, 0, 0, 2**31 - 1, "special", name))

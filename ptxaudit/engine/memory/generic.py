@@ -15,7 +15,7 @@ from ptxaudit.engine.domain.value import POINTER_LIMIT, Uniform, Value, opaque, 
 from ptxaudit.engine.memory.clusters import remote
 from ptxaudit.engine.memory.environment import WINDOW_ZEROS, Environment
 from ptxaudit.engine.memory.registers import View
-from ptxaudit.engine.memory.spaces import OF, OPEN, SHARED, spaces_of, within
+from ptxaudit.engine.memory.spaces import OF, OPEN, PARAM, SHARED, spaces_of, within
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -52,7 +52,9 @@ def located(
     of: the memory that is looked at; rows: those that the address is of, None: all."""
     origins = env.spaces(index, op)
     found = spaces_of(address, active.shape, origins)
-    lanes, unknown, why = active & (found == OF[of]), active & (found == OPEN), None
+    possible = origins is None or of in origins or of == "global" and "param" in origins
+    lanes, why = active & (found == OF[of]), None
+    unknown = active & ((found == OPEN) | (found == PARAM) & (of == "global")) & possible
     if unknown.any():
         kind, given = (Kind.GENERIC, ()) if of == "shared" else (Kind.GENERIC_SPACE, (of,))
         why = Reason(kind, given=given, unknowns=affine.unknowns_of(address), cause=address.why)
@@ -64,17 +66,18 @@ def located(
         why,
         idle=~active.any(axis=1) & (found == OF[of]).any(axis=1),
         remote=remote(place, lanes | unknown, env, rows) if of == "shared" else None,
-        never=origins is not None and of not in origins,
+        never=not possible,
     )
 
 
 def generic_results(op: Op, view: View, address: Value, index: int) -> Value:
     """Generic addresses: shared ones carry the window's base as an unknown of their own."""
     space = op.attrs[0] if op.attrs else "global"
-    window = Uniform(f"{space} window", 64, WINDOW_ZEROS, 0, POINTER_LIMIT, "window", (space, "whole"))
+    zeros = 0 if space == "param" else WINDOW_ZEROS
+    window = Uniform(f"{space} window", 64, zeros, 0, POINTER_LIMIT, "window", (space, "whole"))
     if op.name == "cvta":
         wide = affine.fit(address, op.bits)
-        return affine.add(wide, unknown(window, op.bits)) if space in ("shared", "local") else wide
+        return affine.add(wide, unknown(window, op.bits)) if space in OF and space != "global" else wide
     if op.name == "cvta.to":
         if space in ("shared", "local"):
             if any(u.kind == "window" and u.key[0] == space for u, _ in address.terms):
@@ -93,6 +96,7 @@ def _in_space(op: Op, address: Value, space: str, view: View, index: int) -> Val
     )
     found = spaces_of(address, shape)
     inside, unknown = found == (OF | {"shared::cluster": SHARED}).get(space, -1), found == OPEN
+    unknown = unknown | (found == PARAM) & (space not in NEVER_OTHERS)
     if (
         any(u.kind == "variable" and u.address and u.key[0] != "global" for u, _ in address.terms)
         or space == "shared"

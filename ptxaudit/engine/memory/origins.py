@@ -44,7 +44,8 @@ class Base(Record):
     """Something that a pointer points to.
 
     kind: "parameter" (key: its byte offset among the parameters), "variable" (its name), "window" (the state space
-    whose generic addresses it begins). certain: it is an address, not perhaps a number of 64 bits.
+    whose generic addresses it begins), "parameters" (of a parameter, it is not followed which). certain: it is an
+    address, not perhaps a number of 64 bits.
     """
 
     kind: str
@@ -69,6 +70,7 @@ class Atom(Record):
 
 Atoms = frozenset[Atom]
 NUMBER, DATA, ANY = (frozenset((Atom(part),)) for part in (Part.NUMBER, Part.DATA, Part.ANY))
+OF_PARAMETERS = frozenset((Atom(Part.WHOLE, frozenset((Base("window", "param", True),))),))
 _PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
 
 
@@ -115,6 +117,8 @@ class Origins:
 
     def specified(self, base: Base) -> int | None:
         """The number that a pointer parameter holds; None where it is not specified."""
+        if base.kind == "parameters":
+            return None
         known = self.param_known[base.key : base.key + POINTER_BYTES]
         if len(known) < POINTER_BYTES or not all(known):
             return None
@@ -180,13 +184,15 @@ class Origins:
         if bits == 1 or origin is Origin.NUMBER:
             return NUMBER
         if op.name == "load":
-            return self._loaded(op, at, bits)
+            return self._loaded(op, at, bits, sources)
         if any(not atoms for atoms in sources):
             return frozenset()
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
-    def _loaded(self, op: Op, at: int, bits: int) -> Atoms:
+    def _loaded(self, op: Op, at: int, bits: int, sources: list[Atoms]) -> Atoms:
         each, _ = op.element
+        if op.space == "generic" and sources and sources[0] <= OF_PARAMETERS:
+            return _among_parameters(op, at, each) if sources[0] else frozenset()
         start = op.fixed
         if op.space != "param" or start is None:
             return _unknown(each)
@@ -347,6 +353,16 @@ def _unless_numbers(sources: list[Atoms], bits: int) -> Atoms:
     return NUMBER if all(atoms == NUMBER for atoms in sources) else _unknown(bits)
 
 
+def _among_parameters(op: Op, at: int, bits: int) -> Atoms:
+    """An element that is loaded from somewhere among the parameters: of a pair of words the halves of what may be a
+    pointer, as such a load is aligned.
+    """
+    part = Part.WHOLE if bits == PAIR else (Part.LOW, Part.HIGH)[at % 2] if bits == WORD else None
+    if part is None or bits == WORD and len(op.dst) % 2:
+        return _unknown(bits)
+    return frozenset((Atom(part, frozenset((Base("parameters", "", False),))),))
+
+
 # --- sums, halves, windows ------------------------------------------------------------------
 
 
@@ -402,7 +418,7 @@ def _joined(sources: list[Atoms]) -> Atoms:
             return Atom(Part.WHOLE, low.bases | high.bases)
         if (
             high.part is Part.HIGH
-            and all(base.kind == "window" for base in high.bases)
+            and all(base.kind == "window" and base.key != "param" for base in high.bases)
             and low.part in (Part.NUMBER, Part.DATA)
         ):
             return Atom(Part.WHOLE, high.bases)  # the window's lower word is zero
@@ -421,6 +437,6 @@ def _converted(op: Op, source: Atoms, bits: int) -> Atoms:
     if op.name == "cvta.to":
         return NUMBER if space in ("shared", "local") else source
     window = space if op.name == "cvta" else "shared"
-    if window not in ("shared", "local") or op.name == "mapa" and space == "shared":
+    if window not in ("shared", "local", "param") or op.name == "mapa" and space == "shared":
         return source if op.name == "cvta" else NUMBER
     return frozenset((Atom(Part.WHOLE, frozenset((Base("window", window, True),))),))

@@ -22,6 +22,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.memory.environment import POINTER_BYTES, Environment
 from ptxaudit.engine.memory.references import Otherwise, Reference
 from ptxaudit.engine.memory.registers import Results, blend
+from ptxaudit.engine.memory.spaces import among_parameters
 from ptxaudit.frontend.launch.signature import short_name
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -36,6 +37,23 @@ class Parameters:
 
     def store(self, at: Reference) -> None:
         """A kernel does not write its parameters."""
+
+
+class ParametersByAddress:
+    """The same of generic addresses that are made of where the parameters lie (`cvta.param`)."""
+
+    def load(self, at: Reference, otherwise: Otherwise) -> Results:
+        if not at.view.env.makes_parameter_addresses:
+            return otherwise()
+        return at.elements(lambda address: _by_address(at, address), otherwise)
+
+    def store(self, at: Reference) -> None:
+        """A kernel does not write its parameters."""
+
+
+def _by_address(at: Reference, address: Value) -> Value | None:
+    place = among_parameters(address)
+    return None if place is None else _anywhere(at.view.env, place, at.bits, at.index)
 
 
 def parameter(env: Environment, offset: int, bits: int) -> Value:

@@ -67,6 +67,8 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
         return kept(blend(as_plain(old), as_plain(new), mask), old, new, make=lambda a, b: blend(a, b, mask))
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
+    if old.valid is not None and new.valid is None and mask.all():
+        return new  # no lane keeps what was there
     old, new = _both_beside(old, new)
     if old.alternatives is not None or new.alternatives is not None:
         both = alternatives.blended(old, new, mask)
@@ -102,10 +104,13 @@ LINE_BITS = 7  # of an address, that say where in a line of the banks it lies
 
 def _beside(one: Value, other: Value) -> Value:
     """A value of which the low bits alone are known, said lane by lane: lanes with another one keep all of its bits."""
-    if one.valid is None or one.terms or one.poison is not None or one.bits == 1 or other.valid == one.valid:
+    if one.valid is None or one.terms or one.bits == 1 or other.valid == one.valid:
         return one
     low = one.base.dtype.type((1 << one.valid) - 1)
-    return Value(one.base & low, poison=EVERYWHERE, why=one.why, sure=np.full((1, 1), low))
+    sure = np.full((1, 1), low)
+    if one.poison is not None:
+        sure = np.where(one.poison, np.zeros_like(sure) if one.sure is None else one.sure & low, sure)
+    return Value(one.base & low, poison=EVERYWHERE, why=one.why, sure=sure)
 
 
 def _both_beside(old: Value, new: Value) -> tuple[Value, Value]:

@@ -17,10 +17,10 @@ import numpy as np
 from ptxaudit.engine.domain.value import Uniform, Value, signed
 from ptxaudit.engine.memory.environment import HIGH_WORD
 
-OPEN, SHARED, LOCAL, GLOBAL = range(
-    4
-)  # GLOBAL: of variables and of what the host points to, constants and parameters among them
-OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL}
+# GLOBAL: of variables and of what the host points to, constants among them; PARAM: of the kernel's parameters
+OPEN, SHARED, LOCAL, GLOBAL, PARAM = range(5)
+OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL, "param": PARAM}
+PARTS = ("low", "high", "whole")  # of where a window begins
 
 
 def spaces_of(address: Value, shape: tuple[int, int], origins: frozenset[str] | None = None) -> np.ndarray:
@@ -37,6 +37,7 @@ def _by_value(address: Value, shape: tuple[int, int]) -> np.ndarray:
     if address.valid is not None and address.valid < address.bits:
         return np.zeros(shape, np.int8)
     window = {SHARED: np.zeros(shape, bool), LOCAL: np.zeros(shape, bool)}
+    parameters = {part: np.zeros(shape, bool) for part in PARTS}
     sure, pointer, astray, number = (
         np.zeros(shape, bool),
         np.zeros(shape, bool),
@@ -49,8 +50,10 @@ def _by_value(address: Value, shape: tuple[int, int]) -> np.ndarray:
         once = np.broadcast_to(factor == _unit(u), shape)
         number = number & ~here
         if u.kind == "window":
-            space = OF[u.key[0]]
-            window[space] |= once
+            if u.key[0] == "param":
+                parameters[u.key[1]] |= once
+            else:
+                window[OF[u.key[0]]] |= once
             astray |= here & ~once
         elif u.kind == "variable" and u.address:
             astray |= sure & once
@@ -61,9 +64,13 @@ def _by_value(address: Value, shape: tuple[int, int]) -> np.ndarray:
             astray |= np.broadcast_to(np.abs(factor) == 1, shape)
         elif u.kind != "extension":
             astray |= np.broadcast_to(np.abs(factor) >= HIGH_WORD, shape)  # the upper half of something
+    halves, whole = parameters["low"] & parameters["high"], parameters["whole"]
+    some = parameters["low"] | parameters["high"] | whole
     shared, local = window[SHARED] & ~window[LOCAL] & ~sure, window[LOCAL] & ~window[SHARED] & ~sure
-    out = np.where(shared, SHARED, np.where(local, LOCAL, OPEN))
-    out = np.where((sure | pointer) & ~window[SHARED] & ~window[LOCAL], GLOBAL, out)
+    out = np.where(shared & ~some, SHARED, np.where(local & ~some, LOCAL, OPEN))
+    windows = window[SHARED] | window[LOCAL]
+    out = np.where((sure | pointer) & ~windows & ~some, GLOBAL, out)
+    out = np.where((halves ^ whole) & ~windows & ~sure & ~pointer, PARAM, out)
     out = np.where(number, GLOBAL, out)  # specified as a pointer, or null
     if address.poison is not None:
         astray = astray | np.broadcast_to(address.poison, shape)
@@ -75,6 +82,20 @@ def _unit(u: Uniform) -> int:
     own.
     """
     return HIGH_WORD if u.kind == "window" and u.key[1] == "high" else 1
+
+
+def among_parameters(address: Value) -> Value | None:
+    """The place among the kernel's parameters of a generic address of theirs, bytes behind the first one; None of
+    another.
+    """
+    windows = {u.key: c for u, c in address.terms if u.kind == "window"}
+    if {key[1] for key in windows if key[0] == "param"} not in ({"whole"}, {"low", "high"}):
+        return None
+    if len(windows) < len(address.terms) or any(key[0] != "param" for key in windows):
+        return None
+    if not all((signed(c) == (HIGH_WORD if key[1] == "high" else 1)).all() for key, c in windows.items()):
+        return None
+    return within(address)
 
 
 def within(address: Value) -> Value:

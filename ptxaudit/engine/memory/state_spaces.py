@@ -14,7 +14,7 @@ from functools import partial
 from ptxaudit.engine.domain.value import Uniform, Value, fingerprint, opaque, squeeze, unknown
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.local import Local, forget
-from ptxaudit.engine.memory.parameters import Parameters
+from ptxaudit.engine.memory.parameters import Parameters, ParametersByAddress
 from ptxaudit.engine.memory.references import Memory, Otherwise, Reference
 from ptxaudit.engine.memory.registers import Guarded, Results, View, place_at
 from ptxaudit.ir.nodes import Op
@@ -69,7 +69,7 @@ MEMORIES: dict[str, tuple[Memory, ...]] = {
     "global": (_Given(), COUNTERS),
     "shared": (SHARED,),
     "shared::cluster": (SHARED,),
-    "generic": (SHARED, _Given(), COUNTERS, LOCAL),
+    "generic": (SHARED, ParametersByAddress(), _Given(), COUNTERS, LOCAL),
 }
 """State space -> the memories that an access may be of, in the order in which they are asked."""
 

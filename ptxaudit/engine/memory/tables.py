@@ -244,5 +244,5 @@ class _Knowable:
         if op.space in ("local", "const") or op.space.startswith("const:"):
             return True
         if op.space in ("shared", "generic"):
-            return self.shared or self.specified and op.space == "generic"
+            return self.shared or (self.specified or self.env.makes_parameter_addresses) and op.space == "generic"
         return self.specified and op.space == "global"

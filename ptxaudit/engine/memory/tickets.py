@@ -98,7 +98,7 @@ def open_counters(graph: Graph, origins: Origins) -> dict[int, int]:
             if op.name not in ("store", "atom") or op.space not in SPACES:
                 continue
             bases = origins.bases(instruction.index, op)
-            if bases is None:
+            if bases is None or any(base.kind == "parameters" for base in bases):
                 return {}
             through = [base.key for base in bases if base.kind == "parameter" and origins.specified(base) is None]
             for key in through:

@@ -49,7 +49,7 @@ def reached_by(
             continue
         number = variables.get(base.key) if base.kind == "variable" else origins.specified(base)
         if number is None:
-            beyond = beyond or base.kind == "parameter"
+            beyond = beyond or base.kind in ("parameter", "parameters")
         else:
             reached |= {at for at, (begin, data) in enumerate(buffers) if begin <= number <= begin + len(data)}
     return reached, beyond

@@ -39,6 +39,7 @@ from ptxaudit.engine.domain.value import (
     fits_signed,
     lane_spans,
     least,
+    modulo,
     same,
     span,
     squeeze,
@@ -47,7 +48,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
 from ptxaudit.engine.ops.operations import apply, number_of
 from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.reasons import Kind
+from ptxaudit.ir.reasons import Kind, Reason
 
 
 def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
@@ -448,7 +449,7 @@ def permuted(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
         source = a if nibble < 4 else b
         byte = _one(Op("bfe.u", bits=32), (source, constant(8 * (nibble & 3), 32), constant(8, 32)))
         if byte.poison is not None:
-            return None
+            return None if parts is None else modulo(parts, 8 * i, because(byte) or Reason(Kind.UNKNOWN_SOURCES))
         byte = scale(byte, np.full((1, 1), 1 << (8 * i), np.uint32)) if i else byte
         parts = byte if parts is None else add(parts, byte)
     return parts

@@ -162,7 +162,11 @@ OPS |= {
         origin=Origin.EITHER,
     ),
     "prmt": Row(
-        concrete.prmt, "ccc", affine=lambda op, *values: symbolic.permuted(values, op.attrs), origin=Origin.MIXED
+        concrete.prmt,
+        "ccc",
+        affine=lambda op, *values: symbolic.permuted(values, op.attrs),
+        bits=tristates.permuted,
+        origin=Origin.MIXED,
     ),
     # arithmetic
     "add": Row(

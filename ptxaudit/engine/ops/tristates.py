@@ -181,6 +181,25 @@ def concatenated(op: Op, *given: Tristate) -> Tristate | None:
     return out
 
 
+def permuted(op: Op, a: Tristate, b: Tristate, selector: Tristate) -> Tristate | None:
+    """Bytes of two words, each as it is or its sign eight times."""
+    s = selector.number
+    if s is None or op.attrs and op.attrs[0]:
+        return None
+    out = _zero(a)
+    byte = a.bits.dtype.type(0xFF)
+    for place in range(4):
+        chosen = s >> 4 * place & 0xF
+        source = down((a, b)[chosen >> 2 & 1], 8 * (chosen & 3))
+        piece = Tristate(source.bits & byte, source.unknown & byte)
+        if chosen & 8:
+            piece = signed_down(up(piece, 24), 31)
+            piece = Tristate(piece.bits & byte, piece.unknown & byte)
+        piece = up(piece, 8 * place)
+        out = Tristate(out.bits | piece.bits, out.unknown | piece.unknown)
+    return out
+
+
 def wide_product(op: Op, a: Tristate, b: Tristate, *more: Tristate) -> Tristate | None:
     """The product of two words without a sign, in twice as many bits, and a sum with the third."""
     if BITS[a.bits.dtype] >= op.bits:

@@ -52,6 +52,8 @@ _HOPPER = {
     **_three(0x150, "cluster_nctaid_reciprocal"),
     **_three(0x15C, "nclusterid"),
     0x188: "cluster_nctarank",
+    0x198: "param_window_lo",
+    0x19C: "param_window_hi",
     0x208: "descriptor_lo",
     0x20C: "descriptor_hi",
 }
@@ -67,6 +69,8 @@ _BLACKWELL = {
     0x2D0: "nsmid",
     0x2F8: "local_window_lo",
     0x2FC: "local_window_hi",
+    0x348: "param_window_lo",
+    0x34C: "param_window_hi",
     0x358: "descriptor_lo",
     0x35C: "descriptor_hi",
     **_three(0x360, "ntid"),

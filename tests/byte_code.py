@@ -2,8 +2,8 @@
 
 pytest rewrites the assertions of some seven hundred modules, and each process of a run, and each of the hundreds of
 commands that tests start, would do that or compile them for itself. They share a folder of their own, which goes when
-the run ends; what is of the checkout and of installed packages stays for the next run, in the user's cache. Nothing is
-written to the checkout. That begins when this is imported, which conftest.py does first.
+the run ends; what is of the checkout and of installed packages stays for the next run, in build/bytecode. Nothing is
+written beside a source. That begins when this is imported, which conftest.py does first.
 """
 
 from __future__ import annotations
@@ -21,18 +21,15 @@ import pytest
 
 TESTS = Path(__file__).resolve().parent
 LASTING = (TESTS.parent, Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())  # as the next run finds them
-
-
-def _kept() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ptxaudit-tests" / "bytecode"
+KEPT = TESTS.parent / "build" / "bytecode"
 
 
 def _share() -> None:
     """Processes of pytest-xdist, and commands, find the folder in their environment."""
     sys.pycache_prefix = tempfile.mkdtemp(prefix="ptxaudit-bytecode-")
     for folder in LASTING:
-        with suppress(OSError):  # one within another; a home that cannot be written to
-            lasting = _kept().joinpath(*folder.parts[1:])
+        with suppress(OSError):  # one within another; a checkout that cannot be written to
+            lasting = KEPT.joinpath(*folder.parts[1:])
             lasting.mkdir(parents=True, exist_ok=True)
             here = Path(sys.pycache_prefix, *folder.parts[1:])
             here.parent.mkdir(parents=True, exist_ok=True)

@@ -5,13 +5,14 @@
 
 User and system time of the process that runs a test and of all below it (/proc, Linux), the live ones too: a compiler
 that stays, or a browser, costs in the file that makes it work. Not in the sum are what collecting costs in every
-process, and pytest itself. On a machine that does other things the same work takes more processor time, a third and
+process, pytest itself, and this looking at processes. On a machine that does other things the same work takes more processor time, a third and
 more: what is compared has to be measured side by side.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,10 +25,17 @@ _NAME = "processor time"
 _BEGUN = pytest.StashKey[float]()
 
 
+_looking = [0.0]  # seconds that `spent` has taken
+
+
 def spent() -> float:
     """Seconds of this process, of those that it has waited for, and of those that run below it."""
-    own = os.times()
-    return own.user + own.system + own.children_user + own.children_system + sum(map(_live, _below(os.getpid())))
+    begun = time.process_time()
+    live = sum(map(_live, _below(os.getpid())))
+    waited_for = os.times()
+    now = time.process_time()
+    _looking[0] += now - begun
+    return now - _looking[0] + waited_for.children_user + waited_for.children_system + live
 
 
 def _below(process: int) -> Iterator[int]:

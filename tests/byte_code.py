@@ -1,8 +1,9 @@
-"""Byte code is made once a run, where Python is told to write none.
+"""Byte code is made once, where Python is told to write none.
 
-pytest rewrites the assertions of some four hundred modules, and each process of a run, and each of the hundreds of
+pytest rewrites the assertions of some seven hundred modules, and each process of a run, and each of the hundreds of
 commands that tests start, would do that or compile them for itself. They share a folder of their own, which goes when
-the run ends; nothing is written to the checkout. That begins when this is imported, which conftest.py does first.
+the run ends; what is of the checkout and of installed packages stays for the next run, in build/bytecode. Nothing is
+written beside a source. That begins when this is imported, which conftest.py does first.
 """
 
 from __future__ import annotations
@@ -19,11 +20,20 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
+LASTING = (TESTS.parent, Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())  # as the next run finds them
+KEPT = TESTS.parent / "build" / "bytecode"
 
 
 def _share() -> None:
     """Processes of pytest-xdist, and commands, find the folder in their environment."""
     sys.pycache_prefix = tempfile.mkdtemp(prefix="ptxaudit-bytecode-")
+    for folder in LASTING:
+        with suppress(OSError):  # one within another; a checkout that cannot be written to
+            lasting = KEPT.joinpath(*folder.parts[1:])
+            lasting.mkdir(parents=True, exist_ok=True)
+            here = Path(sys.pycache_prefix, *folder.parts[1:])
+            here.parent.mkdir(parents=True, exist_ok=True)
+            here.symlink_to(lasting)
     sys.dont_write_bytecode = False
     atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix

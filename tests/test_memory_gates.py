@@ -23,9 +23,22 @@ extern "C" __global__ void __launch_bounds__(1024, 2) k(const float* in, float* 
 LAUNCH = ("--grid", "2", "--block", "1024", "--param", "n=3", "--assume", "*%256")
 
 
-def audit(tmp_path, text: str, *arguments: str):
-    (tmp_path / "k.cu").write_text(text)
-    return CliRunner().invoke(main, ["audit", str(tmp_path / "k.cu"), "--no-cache", "--no-config", *arguments])
+def audit(folder, text: str, *arguments: str):
+    (folder / "k.cu").write_text(text)
+    return CliRunner().invoke(main, ["audit", str(folder / "k.cu"), "--no-config", *arguments])
+
+
+@pytest.fixture(scope="module")
+def spilled(tmp_path_factory):
+    return tmp_path_factory.mktemp("spilled")
+
+
+@pytest.fixture
+def kept(spilled, monkeypatch):
+    """A folder whose kernel is examined once: what is denied is asked of what was found."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(spilled / "cache"))
+    monkeypatch.delenv("PTXAUDIT_CACHE")
+    return spilled
 
 
 def arguments_of(options: dict) -> list[str]:
@@ -73,9 +86,9 @@ def test_a_vector_that_is_misaligned_fails_a_build(first, status, tmp_path):
         ("sectors-excess=29", 0),
     ],
 )
-def test_a_limit_fails_a_build_that_is_beyond_it(limit, status, tmp_path):
+def test_a_limit_fails_a_build_that_is_beyond_it(limit, status, kept):
     """Two blocks of 1,024 threads leave 32 registers a thread; stores 8 bytes apart move 8 sectors for 4."""
-    found = audit(tmp_path, SPILLED, *LAUNCH, "--isa", "sass", "--space", "all", "--fail-on", limit)
+    found = audit(kept, SPILLED, *LAUNCH, "--isa", "sass", "--space", "all", "--fail-on", limit)
     assert found.exit_code == status, found.output[-2000:]
 
 

@@ -7,6 +7,7 @@ reading by lines gives the tree that Lark gives of the whole file; and the lifte
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,20 +25,25 @@ AT_LEAST = 50
 
 @dataclass(frozen=True)
 class Case:
-    """One module, of several sources where these have headers in common."""
+    """One module, of several sources where these have headers in common. macros: those of each source."""
 
     sources: tuple[Path, ...]
     arch: str
     options: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
+    macros: tuple[dict[str, object], ...] = ()
 
     def __str__(self) -> str:
-        return " ".join(("+".join(path.stem for path in self.sources), self.arch, *self.options, *self.defines))
+        names = "+".join(dict.fromkeys(path.stem for path in self.sources))
+        return " ".join((names, self.arch, *self.options, *(str(macros["TYPE"]) for macros in self.macros)))
 
     def ptx(self) -> str:
-        alone = self.sources[0] if len(self.sources) == 1 else None
-        text = alone or "".join(f'#include "{path}"\n' for path in self.sources)
-        return nvrtc.compile_source(text, self.arch, defines=self.defines, options=self.options).ptx
+        text = self.sources[0] if len(self.sources) == 1 else "".join(self._parts())
+        return nvrtc.compile_source(text, self.arch, options=self.options).ptx
+
+    def _parts(self) -> Iterator[str]:
+        for path, macros in zip(self.sources, self.macros or ({},) * len(self.sources), strict=True):
+            yield from (f"#undef {name}\n#define {name} {value}\n" for name, value in macros.items())
+            yield f'#include "{path}"\n'
 
 
 # (architecture, options): old and new instruction sets, fast mathematics, debug code, relocatable code.
@@ -56,6 +62,13 @@ UNABLE = {
 }  # unoptimised: minutes of ptxas
 LONG = ("algorithms", "copies", "warp")  # NVRTC reads their headers for a second, those of all three for little more
 ALGORITHMS = (("double", 64, 3), ("short", 256, 2), ("unsigned long long", 32, 5))
+NAMES = ("Less", "radix_sort", "merge_sort", "scan_and_reduce", "histogram")  # of algorithms.cu
+
+
+def macros(at: int) -> dict[str, object]:
+    """Of algorithms.cu the at-th time: its kernels have other names from the second on."""
+    kind, threads, items = ALGORITHMS[at]
+    return {"TYPE": kind, "THREADS": threads, "ITEMS": items} | {name: f"{name}_{at}" for name in NAMES if at}
 
 
 def cases() -> list[Case]:
@@ -66,15 +79,9 @@ def cases() -> list[Case]:
         found += [
             Case(sources, arch, options + WIDE) for sources in (together, *((p,) for p in able if p not in together))
         ]
-    found += [
-        Case(
-            (ROOT / "tests/cuda/algorithms.cu",),
-            "compute_90",
-            (),
-            (f"TYPE={kind}", f"THREADS={threads}", f"ITEMS={items}"),
-        )
-        for kind, threads, items in ALGORITHMS
-    ]
+    times = range(len(ALGORITHMS))
+    algorithms = ROOT / "tests/cuda/algorithms.cu"
+    found.append(Case((algorithms,) * len(times), "compute_90", (), tuple(map(macros, times))))
     return found
 
 

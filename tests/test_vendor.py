@@ -88,8 +88,8 @@ def test_what_it_started_ends_with_it(tight, tmp_path):
 
 def test_memory_is_limited(tight):
     """The limit is set once the program runs: it waits a moment before it asks for too much."""
-    tight(TOOL_MEMORY=512 << 20)
-    code = "import time; time.sleep(1); bytearray(1 << 30)"
+    tight(TOOL_MEMORY=256 << 20)
+    code = "import time; time.sleep(1); bytearray(256 << 20)"
     done = vendor.run([sys.executable, "-c", code], TOOL_TIME)
     assert done.status == 1 and "MemoryError" in done.err
     tight(TOOL_MEMORY=4 << 30)

@@ -482,7 +482,10 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
     yield (
         "- `LDGSTS.BYPASS` (cp.async.cg): `…_op_ldgsts_cache_access` has none of them, it counts `LDGSTS` without"
         " BYPASS alone. Their counter is `sm__sass_l1tex_m_xbar2l1tex_read_sectors_mem_global_op_ldgsts_cache_bypass`,"
-        " and equals the metric in every launch. Both count a sector that is read once for each 32-byte sector of"
+        " and equals the metric in every launch where no predicate guards them; behind one both are 0, or a figure that"
+        " the tag requests beside it contradict, and the sectors that the L2 was asked for"
+        " (`lts__t_sectors_srcunit_tex_op_read`) are the rule's in 48 launches that read nothing else. Metric and"
+        " counter have a sector that is read once for each 32-byte sector of"
         " shared memory that it is written to: 64 rows of 128 bytes that go to rows of 144 bytes take 384, not 256, as"
         " every other row's 16-byte pieces come to lie across two sectors; the same rows without padding, or by"
         " cp.async.ca, take 256"
@@ -499,7 +502,7 @@ def _memory(machine: Machine) -> Iterator[str]:
     yield ""
     yield (
         "With `--space` an audit counts sectors of 32 bytes and lines of 128 (*tag requests*) instead of wavefronts, by"
-        " the same engine. Measured on an H100 by instruction and by the unit's counters, 394 launches of bench/memory"
+        " the same engine. Measured on an H100 by instruction and by the unit's counters, 466 launches of bench/memory"
         " (tests/data/memory_sm90; `python -m bench.memory build FOLDER`, then `measure FOLDER -o FILE` on the GPU)."
         " Cache operators, orders and evictions change neither figure."
     )

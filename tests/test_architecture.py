@@ -196,6 +196,19 @@ def test_which_memory_an_access_is_of_is_said_by_its_operations(module):
     assert not [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]
 
 
+RENDER = [str(path.relative_to(PACKAGE)) for path in sorted((PACKAGE / "ui/render").glob("*.py"))]
+
+
+@pytest.mark.parametrize("module", [*BEHIND, *RENDER])
+def test_how_an_opcode_is_spelled_decides_nothing_behind(module):
+    """What it would say is said by the site (`ir/nodes.py`) or by its access."""
+    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    begins = [n for n in calls if n.func.attr in ("startswith", "endswith", "removeprefix", "removesuffix")]
+    of_text = [n for n in begins if isinstance(n.func.value, ast.Attribute) and n.func.value.attr in ("opcode", "text")]
+    assert not [n for n in of_text if isinstance(n.args[0], ast.Constant)]
+
+
 # A user asks for one instruction set or for both, and of kernels of both a report says which are shown, paired, judged.
 OF_BOTH = {
     "pipeline/loading.py",

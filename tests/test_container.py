@@ -413,3 +413,45 @@ def test_a_large_library_is_not_read_into_memory(tmp_path):
     )
     kernels, problems, megabytes = map(int, done.stdout.split())
     assert (kernels, problems) == (1, 0) and megabytes < 300
+
+
+@pytest.fixture
+def library_of_old_images(tmp_path) -> str:
+    """Images for sm_60, which the disassembler does not read, among one for sm_70, one for sm_90 and PTX."""
+    packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
+    if not packer.is_file():
+        pytest.skip("the compiler's package has no fatbinary")
+    recent, command = from_ptx(kernel("k", 8), "sm_90"), [str(packer), "--create=k.fatbin", "-64"]
+    (flags,) = struct.unpack_from("<I", recent, 48)
+    at = 8 if flags >> 8 & 0xFF == 90 else 0
+    for number, sm in enumerate((60, 70, 60, 90, 60)):
+        data = bytearray(recent)
+        struct.pack_into("<I", data, 48, flags & ~(0xFF << at) | sm << at)
+        (tmp_path / f"{number}.cubin").write_bytes(data)
+        command.append(f"--image3=kind=elf,sm={sm},file={number}.cubin")
+    (tmp_path / "k.ptx").write_text(PROLOGUE.format(arch="sm_75") + kernel("k", 8))
+    several = [[*command[:3], one] for one in (*command[3:], "--image3=kind=ptx,sm=75,file=k.ptx")]
+    whole = b""
+    for one in several:  # an image each: the packer keeps one of an architecture
+        subprocess.run(one, cwd=tmp_path, check=True, capture_output=True)
+        whole += (tmp_path / "k.fatbin").read_bytes()
+    (tmp_path / "lib.o").write_bytes(host(".nv_fatbin", whole))
+    return str(tmp_path / "lib.o")
+
+
+@pytest.mark.parametrize("jobs", (1, 2))
+def test_images_too_old_to_be_read_are_one_problem_an_architecture(library_of_old_images, jobs) -> None:
+    path = library_of_old_images
+    report = ptxaudit.audit(path, launches=WARP, jobs=jobs)
+    assert [kernel.arch for kernel in report.kernels] == ["sm_90"]
+    several, one = report.problems
+    assert several.what.startswith("machine code for sm_60 in 3 images;") and several.file == path
+    assert several.images == (f"{path}#1", f"{path}#3", f"{path}#5")
+    assert one.what.startswith("machine code for sm_70;") and one.file == f"{path}#2" and one.images == ()
+    assert all("--isa ptx" in problem.hint and "nvdisasm of CUDA 12" in problem.hint for problem in report.problems)
+    assert not ptxaudit.audit(path, isa="ptx", launches=WARP).problems  # as it says
+
+
+def test_what_has_no_ptx_is_not_told_to_audit_it(tmp_path, library_of_old_images) -> None:
+    (only,) = ptxaudit.audit(Path(library_of_old_images).parent / "0.cubin").problems
+    assert "--isa ptx" not in only.hint and "sm_75 or newer" in only.hint

@@ -40,6 +40,7 @@ class Verdict(StrEnum):
     REQUESTS = "by requests"  # requests are equal, wavefronts are not claimed or not counted
     OPEN = "open"  # no figure
     DISPUTED = "disputed"  # the profiler's two sources differ, and one is the report's
+    ASSUMED = "assumed"  # it differs where the report says that it takes lanes of PTX to have met
     WRONG = "WRONG"
 
 

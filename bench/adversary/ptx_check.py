@@ -7,6 +7,7 @@ often warps issue it may differ (a branch becomes a predicate), its active lanes
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from bench.adversary import telling, truth
@@ -14,6 +15,7 @@ from bench.adversary.claims import Finding, Verdict, claim_of, each
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.evaluate import MASKS
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.hardware import machines
@@ -57,6 +59,8 @@ def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Func
     pairs = pair(kernel.name, side(linked, flow, entry, None), _side(machine_code, function, one))
     ours, theirs = {site.id: site for site in entry.sites}, {site.id: site for site in machine_code.sites}
     ran = dict(one.placed())
+    shared = (found for found in result.sites if linked.site(found.index).of == "shared")
+    assumed = {site.id for site, found in zip(entry.sites, shared) if found.meeting_assumed or MASKS in result.assumed}
     for pairing in pairs:
         if (
             pairing.what == "kept"
@@ -66,7 +70,9 @@ def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Func
         ):
             site, made = ours[pairing.ptx[0]], theirs[pairing.sass[0]]
             if site.width == made.width and site.access == made.access:
-                yield _finding(site, made, ran.get(made.offset or 0))
+                finding = _finding(site, made, ran.get(made.offset or 0))
+                rests = finding.verdict is Verdict.WRONG and site.id in assumed
+                yield replace(finding, verdict=Verdict.ASSUMED, kind="") if rests else finding
 
 
 def _side(entry: Kernel, function: ir.Function, one: truth.Truth) -> Side:

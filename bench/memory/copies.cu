@@ -36,3 +36,17 @@ KERNEL(async_some) {
     __syncthreads();
     output<float>(out)[TID] = tile[threadIdx.x];
 }
+
+// Copies that pass by the L1 in the lanes that n has a bit for.
+#define GUARDED(name, op) KERNEL(name) {                                                                                    \
+    __shared__ __align__(16) char tile[256 * 16];                                                                           \
+    unsigned to = (unsigned)__cvta_generic_to_shared(tile + threadIdx.x * 16);                                              \
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p " op " [%0], [%1], 16; }"                                        \
+                 :: "r"(to), "l"(in + (size_t)TID * s * 16), "r"((unsigned)n >> (threadIdx.x & 31) & 1) : "memory");        \
+    asm volatile("cp.async.wait_all;" ::: "memory");                                                                        \
+    __syncthreads();                                                                                                        \
+    output<float4>(out)[TID] = *reinterpret_cast<float4*>(tile + (threadIdx.x ^ 1) * 16);                                   \
+}
+GUARDED(guarded_ca, "cp.async.ca.shared.global")
+GUARDED(guarded_cg, "cp.async.cg.shared.global")
+GUARDED(guarded_cg_128, "cp.async.cg.shared.global.L2::128B")

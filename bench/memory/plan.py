@@ -225,6 +225,12 @@ def _asynchronous() -> Iterator[Planned]:
     yield Planned("copies", "async_4", s=8)
     yield from (Planned("copies", "async_rows", n=4096, s=s) for s in (32, 36, 40, 64))
     yield from (Planned("copies", "async_some", s=s) for s in (1, 3))
+    yield from (
+        Planned("copies", kernel, n=lanes - (lanes >> 31 << 32), s=s)
+        for kernel in ("guarded_ca", "guarded_cg", "guarded_cg_128")
+        for lanes in (0xFFFFFFFF, 0xFFFF, 0x000000FF, 0x11111111, 0x77777777, 0x80000001, 0x10, 0)
+        for s in (1, 2, 8)
+    )
 
 
 def _local() -> Iterator[Planned]:

@@ -19,6 +19,7 @@ class InputError(Exception):
     detail: several lines to show as they are (a compiler's log), or "".
     setting: the name of the setting that it is about, for who knows where that was made; or "".
     lasting: it follows from what is in the file, and from the programs that there are: it is the same next time.
+    images: names of all images of the file that it is about, where they are several.
     """
 
     what: str
@@ -29,6 +30,7 @@ class InputError(Exception):
     detail: str = ""
     setting: str = ""
     lasting: bool = False
+    images: tuple[str, ...] = ()
 
     def place(self) -> str:
         parts = [self.file or ""]

@@ -49,7 +49,7 @@ SOURCES = {key: source for found in MEASUREMENTS.values() for key, source in fou
     ),
     "definition": Source("the definition of the abstract machine"),
     "H100 memory": Source(
-        "sectors and tag requests by instruction, and the unit's counters, of 394 launches on an NVIDIA H100 (sm_90),"
+        "sectors and tag requests by instruction, and the unit's counters, of 466 launches on an NVIDIA H100 (sm_90),"
         " Nsight Compute 2025.3.1, driver 580.159: tests/data/memory_sm90"
     ),
 }

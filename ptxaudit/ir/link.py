@@ -77,8 +77,8 @@ class _Linking:
             function, prefix, call_at = self.work.pop()
             if call_at is not None:
                 self.out[call_at] = _calling(self.out[call_at], len(self.out))
-            for v in function.variables:
-                self.variables.setdefault((v.space, v.name), v)
+                for v in function.variables:
+                    self.variables.setdefault((v.space, v.name), v)
             self.account.spend(INSTRUCTION * len(function.instructions), COPYING)
             copy = _Copy(prefix, _numbering(function, self.module, len(self.out)))
             for instruction in function.instructions:

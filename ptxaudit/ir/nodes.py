@@ -25,7 +25,8 @@ Conventions that both lifters keep
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from msgspec import field
@@ -253,7 +254,8 @@ class Site(Record):
     )
     unscored: str = ""  # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""  # of a matrix product: where its first factor comes from
-    rows_apart: int | None = None  # of an access of a wmma fragment: bytes from a row to the next, where known
+    fragment: int = 0  # of an access of a wmma fragment: how many requests load or store all of it
+    rows_apart: int | None = None  # and bytes from one of its rows to the next, where known
     of: Literal["shared", "global", "local"] = "shared"  # the memory whose requests are counted (`memory.sites`)
     access: Access | None = None
     no_rule: str = ""
@@ -383,6 +385,12 @@ class Function(Record, dict=True):
     unique_places: bool = False
     register_pairs: bool = False
     final: bool = False
+
+    @cached_property
+    def variable_of(self) -> Mapping[tuple[str, str], Variable]:
+        """Its variables by state space and name; those of a bank of constant memory without the bank, too."""
+        by_name = {(v.space, v.name): v for v in self.variables}
+        return {("const", name): v for (space, name), v in by_name.items() if space.startswith("const")} | by_name
 
     def offset_of(self, instruction: Instruction) -> int | None:
         """Bytes from its start in machine code; None where places are lines of PTX."""

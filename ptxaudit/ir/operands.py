@@ -7,7 +7,7 @@ st.local [r3], r1             reads r3, r1; writes local memory
 from __future__ import annotations
 
 from ptxaudit.base.records import Record
-from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Guard, Instruction, Op, Reg, Site
+from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Instruction, Op, Reg, Site
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
 SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may touch shared memory
@@ -118,7 +118,7 @@ def guard_reads(instruction: Instruction) -> list[Reg]:
     """Predicates that decide which lanes take part in an access, or at a barrier."""
     site = instruction.site
     guards = (site.guard, site.ignore, instruction.guard) if site is not None else (instruction.guard,)
-    return [g.reg for g in guards if isinstance(g, Guard)]
+    return [g.reg for g in guards if g is not None]
 
 
 def control_reads(instruction: Instruction) -> list[Reg]:
@@ -144,13 +144,16 @@ def _temporaries(function: Function) -> frozenset[str]:
     every: set[str] = set()
     entering: set[str] = set()
     for instruction in function.instructions:
+        read: list[str] = []
         written: set[str] = set()
         for op in instruction.ops:
-            entering.update(r.name for r in sources_of(op) if r.name not in written)
+            read += [r.name for r in sources_of(op) if r.name not in written]
             names = [d.name for d in op.dst if d is not None]
             every.update(names)
             if op.guard is None:
                 written.update(names)
-        late = site_reads(instruction) + guard_reads(instruction) + control_reads(instruction)
-        entering.update(r.name for r in late if r.name not in written)
+        if instruction.site is not None or instruction.guard is not None or instruction.control is not None:
+            late = site_reads(instruction) + guard_reads(instruction) + control_reads(instruction)
+            read += [r.name for r in late if r.name not in written]
+        entering.update(read)
     return frozenset(every - entering)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -60,6 +61,11 @@ class Question(Record):
     keep: bool = False
 
     @property
+    def opcodes(self) -> tuple[str, ...]:
+        """Of all instructions: where these are not equal, no key has to be made of the questions."""
+        return tuple([i.opcode for i in self.function.instructions])
+
+    @property
     def key(self) -> _Key:
         """Equal for questions with one answer, where their machines are alike. Raises TypeError where there is none."""
         instructions = self.function.instructions
@@ -89,46 +95,68 @@ class Question(Record):
         return any(access is not None and self.machine.refusal(access) for access in accesses)
 
 
-class _Kept(Record):
+class _Kept(Record, eq=False, dict=True):
     """question: keeps alive what the key tells by where it is. began: the account, before."""
 
     question: Question
     result: KernelResult
     began: Account
 
+    @cached_property
+    def key(self) -> _Key | None:
+        """Of the question; None where it has none."""
+        try:
+            return self.question.key
+        except TypeError:  # something in it cannot be compared
+            return None
+
 
 class Answers:
     """What was found of the functions that were examined last."""
 
     def __init__(self) -> None:
-        self._kept: dict[_Key, list[_Kept]] = {}
+        self._kept: dict[_Kept, tuple[str, ...]] = {}  # with their opcodes, the last that was asked for last
+        self._with: dict[tuple[str, ...], list[_Kept]] = {}  # by their opcodes
         self._instructions = 0
 
     def answer(self, question: Question, account: Account, examine: Callable[[], KernelResult]) -> KernelResult:
         """What `examine` gives, or gave of an equal question. account: with which it begins."""
-        try:
-            key = question.key
-        except TypeError:  # something in it cannot be compared
-            return examine()
-        for kept in self._kept.get(key, ()):
-            if _alike(kept.question, question) and _pays(account, kept.began):
-                self._kept[key] = self._kept.pop(key)  # the last to go
-                return kept.result
+        opcodes = question.opcodes
+        if (kept := self._equal(question, opcodes, account)) is not None:
+            self._kept[kept] = self._kept.pop(kept)
+            return kept.result
         before = Exhausted.count
         result = examine()
         if Exhausted.count == before:
-            self._keep(key, _Kept(question, result, account))
+            self._keep(opcodes, _Kept(question, result, account))
         return result
 
-    def _keep(self, key: _Key, kept: _Kept) -> None:
-        size = len(kept.question.function.instructions)
-        if size > MOST_KEPT or _bytes(kept.result) > MOST_BYTES:
+    def _equal(self, question: Question, opcodes: tuple[str, ...], account: Account) -> _Kept | None:
+        """What is kept of an equal question."""
+        if opcodes not in self._with:
+            return None
+        try:
+            key = question.key
+        except TypeError:
+            return None
+        for kept in self._with[opcodes]:
+            if kept.key == key and _alike(kept.question, question) and _pays(account, kept.began):
+                return kept
+        return None
+
+    def _keep(self, opcodes: tuple[str, ...], kept: _Kept) -> None:
+        if len(opcodes) > MOST_KEPT or _bytes(kept.result) > MOST_BYTES:
             return
-        self._kept.setdefault(key, []).append(kept)
-        self._instructions += size
+        self._kept[kept] = opcodes
+        self._with.setdefault(opcodes, []).append(kept)
+        self._instructions += len(opcodes)
         while self._instructions > MOST_KEPT:
             oldest = next(iter(self._kept))
-            self._instructions -= sum(len(one.question.function.instructions) for one in self._kept.pop(oldest))
+            forgotten = self._kept.pop(oldest)
+            self._with[forgotten].remove(oldest)
+            if not self._with[forgotten]:
+                del self._with[forgotten]
+            self._instructions -= len(forgotten)
 
 
 _current: ContextVar[Answers | None] = ContextVar("answers", default=None)

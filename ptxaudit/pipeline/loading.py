@@ -19,6 +19,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import as_input_error
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
+from ptxaudit.frontend.artifacts.too_old import TooOld, by_architecture
 from ptxaudit.frontend.artifacts.usage import Usage
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.compile_commands import Flags
@@ -317,7 +318,7 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
 
     Machine code of one architecture after the other, then PTX: equal code is disassembled together.
     """
-    from ptxaudit.frontend.artifacts.container import read_images
+    from ptxaudit.frontend.artifacts.container import images, read_images
 
     taken = selected(content, options)
     failed: list[InputError] = []
@@ -329,14 +330,21 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
             else:
                 yield Content(image.name, kind, data)
 
+    old: list[TooOld] = []
     for portion in portions(contents("cubin"), partial(chosen, options)):
-        yield _or_error(lambda: _from_portion(portion, options, alone=all(image.kind != "ptx" for image in taken)))
+        if isinstance(portion.error, TooOld):  # of which a library may have hundreds
+            old.append(portion.error)
+        else:
+            yield _or_error(lambda: _from_portion(portion, options, alone=all(image.kind != "ptx" for image in taken)))
     for piece in contents("ptx"):
         account = Account()
         yield _or_error(
             lambda: Loaded((_ptx_module(decode(bytes(piece.data), piece.path), piece.path, account),), account=account)
         )
     failed += [image.damage for image in taken if image.damage]
+    if old:
+        ptx = any(image.kind == "ptx" for image in images(content.path, content.data))
+        failed += by_architecture(old, content.path, ptx)
     if failed:
         yield Loaded((), errors=tuple(failed))
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -28,6 +27,8 @@ from ptxaudit.frontend.inputs import Content
 from ptxaudit.ir import nodes as ir
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     from ptxaudit.frontend.artifacts.cubin import CodeSection, Cubin
     from ptxaudit.frontend.sass.disassemble import Line
     from ptxaudit.frontend.sass.lift import Memo, Positions
@@ -190,6 +191,8 @@ def disassembled(cubins: Sequence[bytes | None]) -> list[Code | None]:
 
 def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
     """The items of a stream, each made in a thread while the one before it is used, the first from now on."""
+    from concurrent.futures import ThreadPoolExecutor
+
     pool, done = ThreadPoolExecutor(1), object()
     return _results(pool, pool.submit(next, stream, done), stream, done)
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import isfinite
+from operator import or_
 from pathlib import PurePath
 from typing import Any
 
@@ -329,22 +330,13 @@ def consecutive(patterns: Sequence[Pattern], width: int | None) -> bool | None:
     """In every pattern the active lanes' addresses are `width` bytes apart from lane to lane; None of no pattern."""
     if not patterns or width is None:
         return None
-    for pattern in patterns:
-        lanes = pattern.active.nonzero()[0]
-        starts = pattern.addresses[lanes] - width * lanes  # of lane 0, if that is so
-        if lanes.size and (starts != starts[0]).any():
-            return False
-    return True
+    return all(pattern.lane_distances <= {width} for pattern in patterns)
 
 
 def lane_step(patterns: Sequence[Pattern]) -> int | None:
     """The greatest power of two that divides the distances of the active lanes' addresses in every
     pattern, in bytes; None where no two lanes are apart."""
-    bits = 0
-    for pattern in patterns:
-        addresses = pattern.addresses[pattern.active]
-        if addresses.size:
-            bits |= int(np.bitwise_or.reduce(addresses - addresses[0]))
+    bits = reduce(or_, (pattern.lane_bits for pattern in patterns), 0)
     return bits & -bits or None
 
 

@@ -55,11 +55,13 @@ class Problem(Entry):
     column: int | None = None
     kernel: str | None = None
     detail: str = ""  # several lines to show as they are: a compiler's log
+    images: tuple[str, ...] = ()  # names of those of the file that are concerned, where they are several
 
     @staticmethod
     def of(error: InputError, kernel: str | None = None) -> Problem:
         """The record of an error; `kernel` is the mangled name of the one concerned."""
-        return Problem(error.what, error.hint, error.file, error.line, error.column, kernel, error.detail)
+        place = error.file, error.line, error.column
+        return Problem(error.what, error.hint, *place, kernel, error.detail, error.images)
 
 
 class Frame(Entry):

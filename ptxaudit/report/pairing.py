@@ -76,7 +76,8 @@ def ptx_map(cubin: Cubin) -> PtxMap | None:
 
 class Access(Record):
     """One site as pairing sees it. line: of the PTX; place: source position and inline stack; depth: loops
-    around it; loop: PTX lines of the innermost one; base, offset: its address, as the code has it."""
+    around it; loop: PTX lines of the innermost one; base, offset: its address, as the code has it; fragment: it is one
+    of wmma, which machine code accesses by other instructions."""
 
     id: str
     text: str
@@ -88,6 +89,7 @@ class Access(Record):
     loop: frozenset[int]
     base: str
     offset: int
+    fragment: bool = False
 
 
 class Side(Record):
@@ -128,6 +130,7 @@ def side(function: Function, flow: Graph, entry: Kernel, known: PtxMap | None) -
                 inside,
                 str(accessed.address),
                 accessed.offset,
+                accessed.fragment > 0 or site.access == "wmma",
             )
         )
     deepest: dict[int, int] = {}
@@ -276,7 +279,7 @@ def _pairing(ptx: Sequence[Access], sass: Sequence[Access], by: str) -> Pairing:
     asked, became = sum(a.width or 0 for a in ptx), sum(a.width or 0 for a in sass)
     ids = tuple(a.id for a in ptx), tuple(a.id for a in sass)
     kinds = {a.access for a in sass} != {a.access for a in ptx}
-    if (kinds or ptx[0].text.startswith("wmma.")) and len(sass) > 1:
+    if (kinds or ptx[0].fragment) and len(sass) > 1:
         return Pairing("expanded", len(sass), *ids, by=by)
     if len(ptx) == len(sass) == 1 and (kinds or not known or asked == became):
         return Pairing("kept", 1, *ids, by=by)

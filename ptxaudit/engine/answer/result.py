@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from msgspec import field
 from msgspec.structs import replace
@@ -37,7 +39,7 @@ def ranges(numbers: list[int]) -> str:
     return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
 
 
-class Pattern(Record):
+class Pattern(Record, dict=True):
     """One distinct request of a site: up to a uniform shift, `count` requests look like this (0: how many is not known,
     nor which lanes take part in each).
 
@@ -54,6 +56,18 @@ class Pattern(Record):
     ways: int
     sources: np.ndarray | None = None
     seen: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def lane_bits(self) -> int:
+        """The bits in which the distances from the first active lane's address to others are not zero."""
+        addresses = self.addresses[self.active]
+        return int(np.bitwise_or.reduce(addresses - addresses[0])) if addresses.size else 0
+
+    @cached_property
+    def lane_distances(self) -> frozenset[float]:
+        """Bytes from the address of each active lane to that of the next one, for each lane between them."""
+        lanes = self.active.nonzero()[0]
+        return frozenset((np.diff(self.addresses[lanes]) / np.diff(lanes)).tolist())
 
 
 class SiteResult(Record):

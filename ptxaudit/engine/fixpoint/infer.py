@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
-from ptxaudit.engine.answer.kept import Keeper, Kept
+from ptxaudit.engine.answer.kept import Kept
 from ptxaudit.engine.answer.observe import Conclusions, Seen
 from ptxaudit.engine.answer.result import SiteResult, unfinished
+from ptxaudit.engine.answer.seen_places import SeenPlaces
 from ptxaudit.engine.answer.shape import Shape, is_two_dimensional, shapes_of
 from ptxaudit.engine.answer.tabulate import Observation
 from ptxaudit.engine.answer.task import Task
@@ -83,6 +84,7 @@ def _concluded(
 ) -> dict[int, SiteResult]:
     """The answers, by what the caller calls the accesses. keep: with their requests."""
     out = {}
+    places = SeenPlaces()
     for index in question.accesses:
         if question.originals[index] != index:
             continue
@@ -100,7 +102,8 @@ def _concluded(
                         out[name], most, banks.bounds(conclusions.machine, access, 1, LANES)[1]
                     )
                 if keep:
-                    out[name] = replace(out[name], kept=_kept(access, seen, question.origin))
+                    kept = _of_original(places.kept(access, seen), question.origin)
+                    out[name] = replace(out[name], kept=kept)
             except Exhausted as spent:
                 out[name] = unfinished(name, spent)
         reason = out[name].reason
@@ -182,20 +185,6 @@ def _together(question: Question, interpreter: Interpreter) -> dict[int, int]:
         if observations:
             copies[question.originals[index]].append(observations)
     return {index: together.most_together(every) for index, every in copies.items() if len(every) > 1}
-
-
-def _kept(access: banks.Access, seen: list[Seen], origin: list[int] | None) -> Kept:
-    """The requests of a site with their places: those of the assumed shape of the block, where several were looked
-    at.
-    """
-    keeper = Keeper(access)
-    for o in (s.observation for s in seen if s.group == seen[0].group):
-        why = o.located.why if o.located is not None else None
-        if why is not None:
-            return _of_original(Kept(access, missing=why), origin)
-        if o.located is None or o.lanes.any():
-            keeper.add(o.address, o.lanes, None, certain=o.exact)
-    return _of_original(keeper.kept(), origin)
 
 
 def _of_original(kept: Kept, origin: list[int] | None) -> Kept:

@@ -138,11 +138,6 @@ class Environment:
 
     def __post_init__(self) -> None:
         self.temporaries = within_instructions(self.function)
-        self._variables = {(v.space, v.name): v for v in self.function.variables}
-        banks = {
-            ("const", v.name): v for v in self.function.variables if v.space.startswith("const")
-        }  # named without its bank
-        self._variables = banks | self._variables
         self.constants = self.facts.constants or Constants.of(self.function, {})
 
     @property
@@ -168,7 +163,7 @@ class Environment:
             return constant(a.offset, a.bits)
         if a.space == CODE and a.name in self.facts.code:
             return constant(self.facts.code[a.name] + a.offset, a.bits)
-        variable = self._variables.get((a.space, a.name))
+        variable = self.function.variable_of.get((a.space, a.name))
         if variable is not None and variable.address is not None:
             return constant(variable.address + a.offset, a.bits)
         if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:

@@ -16,10 +16,12 @@ Modes are PTX's: "rn", "rz", "rm", "rp".
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from fractions import Fraction  # which few lanes need, and which takes as long to load as ten modules
 
 FLOAT: dict[int, type[Any]] = {16: np.float16, 32: np.float32, 64: np.float64}
 SPARE_BITS = np.uint64((1 << 28) - 1)  # of a double, below the last bit of a 32-bit float and the one after it
@@ -176,6 +178,8 @@ def _by_fractions(
     """The function of exact fractions, lane by lane, in some finite lanes; elsewhere what is there."""
     if not where.any():
         return out
+    from fractions import Fraction
+
     out = np.array(np.broadcast_to(out, where.shape))
     for at in zip(*np.nonzero(where)):
         numbers = [float(source[at]) for source in sources]
@@ -195,5 +199,5 @@ def _of_fraction(exact: Fraction, mode: str, nothing: float) -> float:
         near = float(exact)
     except OverflowError:
         near = np.inf if exact > 0 else -np.inf
-    rest = _sign(exact - Fraction(near)) if np.isfinite(near) else -np.sign(near)
+    rest = _sign(exact - type(exact)(near)) if np.isfinite(near) else -np.sign(near)
     return float(directed(np.array(near), np.array(rest), mode))

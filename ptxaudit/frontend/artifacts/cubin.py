@@ -30,6 +30,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.consistency import Entry, faults, is_known
 from ptxaudit.frontend.artifacts.elf import WITHOUT_BYTES, content, opened, with_last_byte
 from ptxaudit.frontend.artifacts.nvinfo import KernelInfo, read_info
+from ptxaudit.frontend.artifacts.too_old import OLDEST_SM, TooOld
 
 INSTRUCTION_BYTES = 16  # of every machine instruction since sm_70
 ELF_MAGIC = b"\x7fELF"
@@ -41,7 +42,6 @@ _ENTRY = 0x10  # STO_CUDA_ENTRY in a symbol's st_other
 _NO_TYPE, _FUNCTION, _SECTION = 0, 2, 3  # of a symbol, in the low bits of st_info
 SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATIONS = ((".rela", struct.Struct("<QQq")), (".rel", struct.Struct("<QQ")))
-OLDEST_SM = 75  # what the disassembler reads
 _RESERVED_SHARED = 1024  # bytes at the start of the window from sm_90 on; linked code counts them as static
 _FIRST_SM_RESERVED = 90
 CODE_PREFIX = ".text."
@@ -136,12 +136,7 @@ def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
     if sm is None:
         raise InputError("not a cubin: no ELF header for CUDA", "give a .cubin, or a file that embeds one", file)
     if sm < oldest:
-        raise InputError(
-            f"machine code for sm_{sm}; the disassembler reads sm_{OLDEST_SM} and newer",
-            "audit its PTX instead (--isa ptx), or build for a newer architecture",
-            file,
-            lasting=True,
-        )
+        raise TooOld.of(sm, file)
     try:
         return _read(with_last_byte(data), file, sm)
     except UNREADABLE as error:

@@ -122,6 +122,7 @@ def _accesses(
             "shared" if instruction.site is None else instruction.site.space,
             instruction.guard,
             again=number > 0,
+            fragment=len(made.starts),
             rows_apart=pitch,
         )
         out.append(replace(instruction, index=index + number, ops=tuple(e.ops), site=with_access(site, e.ops)))

@@ -65,7 +65,7 @@ def _columns(figures: list[tuple[int, int, int, int]]) -> Figures:
     return low, low if exact else columns[:, 1], columns[:, 2], columns[:, 3]
 
 
-def _fullest(column: list[int], slots: int) -> int:
+def _fullest(column: Iterable[int], slots: int) -> int:
     """How often the most frequent slot comes."""
     found = [0] * slots
     for slot in column:
@@ -181,69 +181,71 @@ def copies(
     size = count.lanes  # and as many slots
     to, source = slots(count, addresses, sources)
     columns = [*zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())]
-    figures = [_copy(_groups(size, *row), size, in_l1) for row in columns]
-    if zeros is not None:
-        beside = zeros.tolist()
-        figures = [_and_zeros(*figure, row, on, size) for figure, row, on in zip(figures, to.tolist(), beside)]
-        if in_l1 is not False:
-            figures = [_mixed(figure, size, in_l1, on, *row) for figure, on, row in zip(figures, beside, columns)]
-    return _columns(figures)
+    if zeros is None:
+        return _columns([_copy(_groups(size, *row), size, in_l1) for row in columns])
+    written = _zeros_apart if in_l1 is False else _zeros_among
+    return _columns([written(size, in_l1, on, *row) for on, row in zip(zeros.tolist(), columns)])
+
+
+def _zeros_apart(
+    size: int, in_l1: bool | None, zeros: list[bool], copying: list[bool], *columns: list[int]
+) -> tuple[int, int, int, int]:
+    """The figures of one request that copies and writes zeros, these after or before the copies."""
+    low, high, groups, ways = _copy(_groups(size, copying, *columns), size, in_l1)
+    each = [_fullest(to, size) for to, *_ in _groups(size, zeros, *columns)]
+    return low + sum(each), high + sum(each), groups + len(each), max(ways, *each, 0)
+
+
+def _zeros_among(
+    size: int, in_l1: bool | None, zeros: list[bool], copying: list[bool], *columns: list[int]
+) -> tuple[int, int, int, int]:
+    """The same where zeros pass with copies whose sources are in L1: as `count._where_mixed`, which says why."""
+    groups = _groups(size, [*map(or_, copying, zeros)], [*map(int, copying)], *columns)
+    low = high = ways = 0
+    for copies, *lanes in groups:
+        least, most, together = _mixed(size, bool(in_l1), copies, *lanes)
+        low, high, ways = low + least, high + most, max(ways, together)
+    return low, high, len(groups), ways
 
 
 def _mixed(
-    apart: tuple[int, int, int, int],
-    size: int,
-    in_l1: bool | None,
-    zeros: list[bool],
-    copying: list[bool],
-    to: list[int],
-    source: list[int],
-    line: list[int],
-) -> tuple[int, int, int, int]:
-    """As `count._where_mixed`, which says why."""
-    low, high, groups, ways = apart
-    for start in range(0, len(to), size):
-        lanes = range(start, start + size)
-        copies = [lane for lane in lanes if copying[lane]]
-        empty = [lane for lane in lanes if zeros[lane]]
-        if not (copies and empty):
-            continue
-        group = tuple([column[lane] for lane in copies] for column in (to, source, line))
-        one_field = dict.fromkeys(group[-1], (1 << size) - 1)
-        least, most, *_ = _alone([group], size, one_field, 1) if in_l1 else _between(group, size)
-        stored = _fullest([to[lane] for lane in empty], size)
-        some = sorted(copies + empty)
-        together = _beside_zeros([(to[lane], source[lane], zeros[lane]) for lane in some], size)
-        if in_l1:
-            between = together, together
-        elif len(set(group[-1])) == 1:
-            between = min(least + stored, together), max(most + stored, together)
-        else:
-            between = max(least, _fullest([to[lane] for lane in some], size)), len(some)
-        low, high = low + between[0] - least - stored, high + between[1] - most - stored
-        groups, ways = groups - 1, max(ways, together)
-    return low, high, groups, ways
+    size: int, in_l1: bool, copies: list[int], to: list[int], source: list[int], line: list[int]
+) -> tuple[int, int, int]:
+    """(fewest, most) of the lanes of a group, and what one pass of all takes. copies: whether each copies; the others
+    write zeros."""
+    lines = dict.fromkeys(compress(line, copies))
+    fields, of_zeros, units = _fields_beside_zeros(size, len(lines))
+    field_of = dict(zip(lines, fields))
+    next_to, next_source, rounds = [units] * size, [units] * size, 0  # as in `_served`
+    for copied, on_to, on_source, on_line in zip(copies, to, source, line):
+        after_to, after_source = next_to[on_to], next_source[on_source]
+        now = (after_to | after_source) & field_of[on_line] if copied else after_to & of_zeros
+        rounds |= now
+        now <<= 1
+        next_to[on_to] = after_to | now
+        next_source[on_source] = after_source | now
+    field = (1 << size) - 1
+    stored, together = (rounds & field).bit_count(), (rounds >> size & field).bit_count()
+    if in_l1 or not lines:
+        return together, together, together
+    passing = sum(copies), compress(to, copies), compress(source, copies)
+    least, most, _ = _bounds(size, len(lines), rounds >> 2 * size, *passing)
+    if not stored:
+        return least, most, together
+    if len(lines) == 1:
+        return min(least + stored, together), max(most + stored, together), together
+    return max(least, _fullest(to, size)), len(to), together
 
 
-def _beside_zeros(lanes: list[tuple[int, int, bool]], slots: int) -> int:
-    """The rounds of lanes of one group, (destination slot, source slot, whether it writes a zero) each, of which those
-    that copy have their sources in L1."""
-    last_to, last_source, most = [0] * slots, [0] * slots, 0
-    for to, source, zero in lanes:
-        now = 1 + (last_to[to] if zero else max(last_to[to], last_source[source]))
-        last_to[to], last_source[source] = now, max(now, last_source[source])
-        most = max(most, now)
-    return most
-
-
-def _and_zeros(
-    low: int, high: int, groups: int, ways: int, to: list[int], zeros: list[bool], size: int
-) -> tuple[int, int, int, int]:
-    found = [0] * len(to)  # of each group, how often its slots come
-    for lane in compress(range(len(to)), zeros):
-        found[lane & -size | to[lane]] += 1
-    each = [max(found[start : start + size]) for start in range(0, len(to), size)]
-    return low + sum(each), high + sum(each), groups + len(each) - each.count(0), max(ways, *each)
+@lru_cache
+def _fields_beside_zeros(size: int, lines: int) -> tuple[tuple[int, ...], int, int]:
+    """(the fields of each line, those of a zero, the lowest bit of all). In the lowest field are the zeros alone, in
+    the next all lanes, above them the copies by themselves, as in `_fields`."""
+    fields, units = _fields(size, lines)
+    alone = (1 << size) - 1
+    together = alone << size
+    above = [of_line << 2 * size for of_line in fields]
+    return tuple(of_line | together for of_line in above), together | alone, units << 2 * size | 1 << size | 1
 
 
 def _copy(groups: list[Group], size: int, in_l1: bool | None) -> tuple[int, int, int, int]:
@@ -305,15 +307,33 @@ def _passes(lines: Iterable[int], size: int) -> tuple[dict[int, int], int]:
 
 def _between(group: Group, size: int) -> tuple[int, int, int]:
     """(fewest, most) over all ways to cut the group's source lines into passes, and what one pass takes."""
-    lines = dict.fromkeys(group[-1])
-    if 1 < len(lines) <= FEW_LINES:
-        sets = _sets_of_lines(size, len(lines))
-        return _over_partitions(sets, reduce(or_, _served(group, dict(zip(lines, sets.fields)), sets.units, size)))
-    together = reduce(or_, _served(group, dict.fromkeys(lines, (1 << size) - 1), 1, size)).bit_count()
-    if len(lines) == 1:
+    to, source, line = group
+    lines = dict.fromkeys(line)
+    fields, units = _fields(size, len(lines))
+    rounds = reduce(or_, _served(group, dict(zip(lines, fields)), units, size))
+    return _bounds(size, len(lines), rounds, len(to), to, source)
+
+
+@lru_cache
+def _fields(size: int, lines: int) -> tuple[tuple[int, ...], int]:
+    """(the fields of each line, the lowest bit of all): a field for each set of lines where they are few, else one for
+    all together."""
+    if 1 < lines <= FEW_LINES:
+        sets = _sets_of_lines(size, lines)
+        return sets.fields, sets.units
+    return ((1 << size) - 1,) * lines, 1
+
+
+def _bounds(
+    size: int, lines: int, rounds: int, lanes: int, to: Iterable[int], source: Iterable[int]
+) -> tuple[int, int, int]:
+    """What `_between` says of so many lanes that read so many lines, by the rounds in their `_fields`."""
+    if 1 < lines <= FEW_LINES:
+        return _over_partitions(_sets_of_lines(size, lines), rounds)
+    together = rounds.bit_count()
+    if lines == 1:
         return together, together, together
-    to, source, _ = group
-    most = min(len(to), len(lines) * together)  # no pass takes longer than all at once
+    most = min(lanes, lines * together)  # no pass takes longer than all at once
     return max(_fullest(to, size), _fullest(source, size)), most, together
 
 

@@ -97,6 +97,7 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
     unplaced: list[tuple[int, str]] = []
     found: dict[str, list[Use]] = defaultdict(list)
     where = reach(function)
+    dynamic = _dynamic(function)
     sites = {result.index: site for result, site in examined.of_shared}
     for result, _ in examined.of_shared:
         if result.status is Status.UNREACHED:
@@ -105,7 +106,7 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
         if kept is None or kept.missing:
             unplaced.append((result.index, sentence(kept.missing if kept is not None else result.reason, function)))
             continue
-        for variable, requests in _by_variable(kept.requests, function):
+        for variable, requests in _by_variable(kept.requests, dynamic):
             if variable == WHOLE and not function.absolute_shared:
                 where = replace(where, everything=True)
                 unplaced.append((result.index, "its address is made of no variable's"))
@@ -140,9 +141,11 @@ def _inside(array: Array) -> Array:
         kept = []
         for r in use.requests:
             low, high = _least(r.moves), -_least(tuple(replace(m, step=-m.step) for m in r.moves))
-            last = np.where(r.active, r.offsets, 0).max(axis=1) + (use.access.width or 1)
-            rows = (last + low <= array.size) & (np.where(r.active, r.offsets, 0).min(axis=1) + high >= 0)
-            if rows.any():
+            last = r.offsets.max(axis=1) + (use.access.width or 1)
+            rows = (last + low <= array.size) & (r.offsets.min(axis=1) + high >= 0)
+            if rows.all():
+                kept.append(r)
+            elif rows.any():
                 columns: dict[str, Any] = {
                     name: None if (column := getattr(r, name)) is None else column[rows]
                     for name in ("offsets", "active", "weights", "sources", "filled")
@@ -178,9 +181,8 @@ def _together(arrays: list[Array]) -> list[Array]:
     return out
 
 
-def _by_variable(requests: tuple[Requests, ...], function: Function) -> Iterator[tuple[str, tuple[Requests, ...]]]:
+def _by_variable(requests: tuple[Requests, ...], dynamic: frozenset[str]) -> Iterator[tuple[str, tuple[Requests, ...]]]:
     """The requests of a site by the variable that they touch; dynamic variables all begin at one place."""
-    dynamic = _dynamic(function)
     groups: dict[str, list[Requests]] = defaultdict(list)
     for r in requests:
         variable = DYNAMIC if r.variable in dynamic else r.variable
@@ -202,7 +204,7 @@ def _in_own_window(r: Requests) -> Requests:
 def _fragment(function: Function, index: int) -> int | None:
     """Bytes from row to row of a wmma access; 0 where these are not known, None for other accesses."""
     site = function.instructions[index].site
-    if site is None or site.access is None or site.access.access != "wmma":
+    if site is None or not site.fragment:
         return None
     return site.rows_apart or 0
 

@@ -75,11 +75,9 @@ def _site_excess(site: Site) -> bool:
 
 def candidates_of(examined: Examined) -> list[Candidate]:
     """The shared arrays of a kernel, with their declarations."""
-    function = examined.function
-    sizes = {v.name: v.size for v in function.variables if v.space.startswith("shared") and v.size}
     if not any(_site_excess(site) for site in examined.entry.sites) and not any(r.kept for r in examined.result.sites):
         return []
-    found = {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
+    found = declared(examined)
     return [
         Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))
     ]

@@ -12,7 +12,7 @@ A site whose requests have a range (a copy whose source lines are not known) has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from math import gcd
 
@@ -100,7 +100,8 @@ class Costs(Struct, dict=True, eq=False):
     """The requests of an array's uses, ready to be scored under many layouts.
 
     align: bytes that the array's beginning is a multiple of. parts: of each use the bytes of the narrower accesses that
-    take the place of its own, 0 = its own; () = all their own. account: what scoring is taken from.
+    take the place of its own, 0 = its own; () = all their own. account: what scoring is taken from. groups: by periods,
+    what was prepared of the requests.
     """
 
     machine: Machine
@@ -108,7 +109,7 @@ class Costs(Struct, dict=True, eq=False):
     align: int = 16
     parts: tuple[int, ...] = ()
     account: Account | None = None
-    _groups: dict[int | None, list[Group]] = field(default_factory=dict)
+    groups: dict[int | None, list[Group]] = field(default_factory=dict)
 
     @cached_property
     def counted(self) -> bool:
@@ -141,9 +142,9 @@ class Costs(Struct, dict=True, eq=False):
     def requests(self, layout: Layout) -> list[Group]:
         """The distinct requests at all places that matter to a layout. Raises NotProvable."""
         period = self._period(layout)
-        if period not in self._groups:
-            self._groups[period] = _groups(self.uses, period, self.parts, self.account)
-        return self._groups[period]
+        if period not in self.groups:
+            self.groups[period] = _groups(self.uses, period, self.parts, self.account)
+        return self.groups[period]
 
     def used(self, row: int) -> int:
         """Bytes from the beginning of rows of so many bytes that some access touches. Raises NotProvable."""
@@ -169,30 +170,27 @@ class Costs(Struct, dict=True, eq=False):
         """(layouts, uses, 5): sums of each use's requests, or its worst one, by `scores` of all groups."""
         out = np.zeros((layouts, len(self.uses), 5), np.int64)
         for group, scores in scored:
-            low, high, ideal, lines, lines_ideal = self._of_requests(group, scores)
+            found = self._of_requests(group, scores)
             if self.counted:
-                each = [
-                    np.add.reduceat(column, group.starts, axis=1) for column in (low, high, ideal, lines, lines_ideal)
-                ]
+                each = np.add.reduceat(found, group.starts, axis=2)
             else:
-                most = [
-                    group.pieces * np.maximum.reduceat(column, group.starts, axis=1)
-                    for column in (low, high, high - ideal, lines, lines - lines_ideal)
-                ]
-                each = [most[0], most[1], most[1] - most[2], most[3], most[3] - most[4]]
-            out[:, group.uses] += np.stack(each, axis=2)
+                low, high, ideal, lines, lines_ideal = found
+                asked = np.stack([low, high, high - ideal, lines, lines - lines_ideal])
+                each = group.pieces * np.maximum.reduceat(asked, group.starts, axis=2)
+                each[2], each[4] = each[1] - each[2], each[3] - each[4]
+            out[:, group.uses] += np.moveaxis(each, 0, 2)
         return out
 
-    def _of_requests(self, group: Group, scores: np.ndarray) -> Iterator[np.ndarray]:
-        """Each of the five figures, (layouts, g): of all residues of each request together."""
-        for column, reduce in zip(scores, _REDUCE):
-            at = column[:, group.rows]
-            bound = reduce.reduceat(at, group.firsts, axis=1)
-            if not self.counted:
-                yield bound
-                continue
-            exact = np.add.reduceat(at * group.weight, group.firsts, axis=1)
-            yield np.where(group.times < 0, exact, bound * group.times)
+    def _of_requests(self, group: Group, scores: np.ndarray) -> np.ndarray:
+        """(5, layouts, g): each of the figures of all residues of each request together."""
+        at = scores[:, :, group.rows]
+        if len(group.firsts) == len(group.rows):  # each has one
+            return np.where(group.times < 0, at * group.weight, at * group.times) if self.counted else at
+        bound = np.stack([reduce.reduceat(one, group.firsts, axis=1) for reduce, one in zip(_REDUCE, at)])
+        if not self.counted:
+            return bound
+        exact = np.add.reduceat(at * group.weight, group.firsts, axis=2)
+        return np.where(group.times < 0, exact, bound * group.times)
 
     def scores(self, group: Group, layouts: Sequence[Layout]) -> np.ndarray:
         """(5, layouts, m): low, high, ideal, lines, lines_ideal of each distinct request under each layout."""
@@ -254,7 +252,7 @@ def _group(
             raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
         if account is not None:
             account.spend(_STEPS_A_PLACE * n * m, "placing requests")
-        for column, new in zip(columns, _rows(r, places + offset, period), strict=True):
+        for column, new in zip(columns, _rows(r, places + offset), strict=True):
             if new is not None:
                 column.append(new)
         firsts.append(at + m * np.arange(n))
@@ -266,7 +264,8 @@ def _group(
             weight.append(np.zeros(n * m, np.int64))
             times.append(np.zeros(n, np.int64) if r.weights is None else r.weights)
         at += n * m
-    offsets, active = np.concatenate(columns[0]), np.concatenate(columns[1])
+    active = np.concatenate(columns[1])
+    offsets = canonical(np.concatenate(columns[0]), active, period)
     sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
     first, rows = distinct([c for c in (offsets, active, sources, filled) if c is not None])
     numbers = np.concatenate(use)  # each use's requests follow each other
@@ -287,14 +286,16 @@ def _group(
     )
 
 
-def _rows(
-    r: Requests, places: np.ndarray, period: int | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
+def _rows(r: Requests, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
     """(offsets, active, sources, filled) of requests at each of the places, all of the first request first."""
+    if len(places) == 1 and not places[0]:
+        return r.offsets, r.active, r.sources, r.filled
     placed = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None], 0)
-    active = np.repeat(r.active, len(places), axis=0)
-    sources, filled = (None if c is None else np.repeat(c, len(places), axis=0) for c in (r.sources, r.filled))
-    return canonical(placed.reshape(len(active), -1), active, period), active, sources, filled
+    active, sources, filled = (
+        None if c is None else np.repeat(c, len(places), axis=0) for c in (r.active, r.sources, r.filled)
+    )
+    assert active is not None
+    return placed.reshape(len(active), -1), active, sources, filled
 
 
 def canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np.ndarray:

@@ -11,7 +11,7 @@ not taken.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from ptxaudit.base.demangle import bracket_depths, demangle
@@ -49,16 +49,24 @@ class Declared(Record, eq=False):
         return self.names.get(self.declaration.type.text, self.declaration.type.text)
 
 
-def declared(variable: str, size: int, examined: Examined) -> Declared | None:
+def declared(examined: Examined) -> dict[str, Declared]:
+    """variable -> its declaration, of those shared variables of a kernel whose declaration is found."""
+    sizes = {v.name: v.size for v in examined.function.variables if v.space.startswith("shared") and v.size}
+    texts = [(file, examined.lines.text(file)) for file in _files(examined)] if sizes else []
+    sources = {file: text for file, text in texts if text and "__shared__" in text}
+    found = ((name, _declared(name, size, sources)) for name, size in sizes.items())
+    return {name: where for name, where in found if where is not None}
+
+
+def _declared(variable: str, size: int, sources: Mapping[str, str]) -> Declared | None:
     """The declaration of a variable of so many bytes, None where it is not found, or not one alone could be meant."""
     scope, _, name = demangle(variable).rpartition("::")
     if demangle(variable) == variable:
         scope, name = "", variable
     function, arguments = _function(scope)
     found = []
-    for file in _files(examined):
-        text = examined.lines.text(file)
-        if text and "__shared__" in text and name in text:
+    for file, text in sources.items():
+        if name in text:
             here = read(text, file)
             found += [
                 (here, d)
@@ -74,11 +82,11 @@ def declared(variable: str, size: int, examined: Examined) -> Declared | None:
 
 def _files(examined: Examined) -> Iterable[str]:
     """Source files that the kernel's sites lie in, the input first, each once."""
-    found = {os.path.realpath(examined.entry.input): examined.entry.input}
-    for site in examined.entry.sites:
-        if site.source is not None:
-            for file in (site.source.file, *(frame.file for frame in site.source.inlined)):
-                found.setdefault(os.path.realpath(file), file)
+    places = [site.source for site in examined.entry.sites if site.source is not None]
+    named = (file for place in places for file in (place.file, *(frame.file for frame in place.inlined)))
+    found: dict[str, str] = {}
+    for file in dict.fromkeys((examined.entry.input, *named)):
+        found.setdefault(os.path.realpath(file), file)
     return found.values()
 
 

@@ -56,7 +56,7 @@ def lane_steps(r: Requests, width: int) -> set[int]:
     both, between = active[:, 1:] & active[:, :-1], np.abs(np.diff(offsets))
     bits = [1 << bit for bit in range(offsets.shape[1].bit_length() - 1)]
     worths, there = (offsets[:, bits] - offsets[:, :1]).tolist(), (active[:, bits] & active[:, :1]).tolist()
-    for row, (of_bits, on) in enumerate(zip(worths, there)):
+    for of_bits, on in zip(worths, there):
         before = 0
         for worth, both_on in zip(of_bits, on):
             if not both_on:
@@ -64,7 +64,7 @@ def lane_steps(r: Requests, width: int) -> set[int]:
             if worth != 2 * before:
                 steps.add(abs(worth))
             before = worth
-        steps |= set(between[row][both[row]].tolist())
+    steps.update(between[both].tolist())
     return {step for step in steps if step > width}
 
 

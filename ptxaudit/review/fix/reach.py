@@ -12,6 +12,7 @@ Machine code has no variables; there every access whose place is not known may t
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 from msgspec import field
 
@@ -25,6 +26,9 @@ _LOCAL, _ANYWHERE = (
     "\0",
 )  # beside the registers: what local memory holds, what memory at large or a routine does
 _MEMORY = frozenset(("load", "store", "atom"))
+_MAY_BE_LOCAL = ("local", "generic")
+_NONE: frozenset[str] = frozenset()
+_Flow = tuple[int, bool, Op]  # an instruction's index, whether it is no site, one of its operations
 _VALUES = frozenset(
     ("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa", "getctarank")
 )  # first words of what only makes values, beside OPS
@@ -49,26 +53,31 @@ def reach(function: Function) -> Reach:
     """Where the addresses of a function's shared variables go."""
     if function.absolute_shared:
         return Reach({}, frozenset(), True)
-    held: dict[str, frozenset[str]] = defaultdict(frozenset)
-    ops = [
-        (op, i.site is None)
-        for i in function.instructions
-        for op in i.ops
-        if any(isinstance(s, (Reg, Address)) for s in op.src)
-    ]
-    before = -1
-    while (now := sum(map(len, held.values()))) > before:
-        before = now
-        for op, plain in ops:
-            _follow(op, plain, held)
-    sites = {i.index: _all_of(i, held) for i in function.instructions if i.site is not None}
-    others: dict[str, int] = {}
+    readers: dict[str, list[_Flow]] = defaultdict(list)
+    work: list[_Flow] = []
     for i in function.instructions:
-        for op in i.ops if i.site is None else ():
-            if _unknown(op):
-                for variable in frozenset().union(*(_of(s, held) for s in op.src)):
-                    others.setdefault(variable, i.index)
-    return Reach(sites, held[_ANYWHERE], False, others)
+        for op in i.ops:
+            flow = i.index, i.site is None, op
+            for s in op.src:
+                if isinstance(s, Reg):
+                    readers[s.name].append(flow)
+                elif _of(s, {}):
+                    work.append(flow)
+            if op.name == "load" and op.space in _MAY_BE_LOCAL:
+                readers[_LOCAL].append(flow)
+    held: dict[str, frozenset[str]] = {}
+    others: dict[str, int] = {}
+    while work:
+        index, plain, op = work.pop()
+        for place, found in _followed(op, plain, held):
+            if not found <= held.get(place, _NONE):
+                held[place] = found | held.get(place, _NONE)
+                work += readers[place]
+        if plain and _unknown(op):
+            for variable in _NONE.union(*(_of(s, held) for s in op.src)):
+                others[variable] = min(index, others.get(variable, index))
+    sites = {i.index: _all_of(i, held) for i in function.instructions if i.site is not None}
+    return Reach(sites, held.get(_ANYWHERE, _NONE), False, others)
 
 
 def _unknown(op: Op) -> bool:
@@ -77,34 +86,31 @@ def _unknown(op: Op) -> bool:
     return not known and op.name.partition(".")[0] not in _VALUES
 
 
-def _of(operand: object, held: dict[str, frozenset[str]]) -> frozenset[str]:
+def _of(operand: object, held: Mapping[str, frozenset[str]]) -> frozenset[str]:
     if isinstance(operand, Address):
-        return frozenset((operand.name,)) if operand.space.startswith("shared") else frozenset()
-    return held[operand.name] if isinstance(operand, Reg) else frozenset()
+        return frozenset((operand.name,)) if operand.space.startswith("shared") else _NONE
+    return held.get(operand.name, _NONE) if isinstance(operand, Reg) else _NONE
 
 
-def _follow(op: Op, plain: bool, held: dict[str, frozenset[str]]) -> None:
-    """What one operation does with addresses. plain: its instruction is no site."""
+def _followed(op: Op, plain: bool, held: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, frozenset[str]]]:
+    """(a place, the addresses that one operation may leave there). plain: its instruction is no site."""
     if op.name.startswith(_COMPARES):
         return
     read = [_of(s, held) for s in op.src]
-    found = frozenset().union(*read)
+    found = _NONE.union(*read)
     if op.name in _MEMORY:
-        values = frozenset().union(*read[1:])
-        if values:
-            held[_LOCAL if op.space == "local" else _ANYWHERE] |= values
-        found = held[_LOCAL] if op.name == "load" and op.space in ("local", "generic") else frozenset()
-    elif found and plain and _unknown(op):
-        held[_ANYWHERE] |= found
-    if found:
-        for d in op.dst:
-            if d is not None:
-                held[d.name] |= found
+        yield _LOCAL if op.space == "local" else _ANYWHERE, _NONE.union(*read[1:])
+        found = held.get(_LOCAL, _NONE) if op.name == "load" and op.space in _MAY_BE_LOCAL else _NONE
+    elif plain and _unknown(op):
+        yield _ANYWHERE, found
+    for d in op.dst:
+        if d is not None:
+            yield d.name, found
 
 
-def _all_of(instruction: Instruction, held: dict[str, frozenset[str]]) -> frozenset[str]:
+def _all_of(instruction: Instruction, held: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Every variable that an access's operands may lead to, descriptors included."""
     site = instruction.site
     own = () if site is None else (site.address, site.source, site.source_size)
     operands = [*own, *(s for op in instruction.ops for s in op.src)]
-    return frozenset().union(*(_of(o, held) for o in operands))
+    return _NONE.union(*(_of(o, held) for o in operands))

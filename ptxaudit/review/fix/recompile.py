@@ -185,12 +185,7 @@ def same_kernel(old: Examined, after: Sequence[Examined], launch: bool = True) -
 
 
 def _plain(examined: Examined) -> list[str]:
-    sizes = {v.name: v.size for v in examined.function.variables if v.space.startswith("shared") and v.size}
-    return list(
-        plain_variables(
-            {name: where for name, size in sizes.items() if (where := declared(name, size, examined)) is not None}
-        )
-    )
+    return list(plain_variables(declared(examined)))
 
 
 def _columns(repair: Repair) -> int | None:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import bare_name, listing
-from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.base.work import Exhausted
 from ptxaudit.hardware.occupancy import STATIC_LIMIT, blocks_per_sm, limits_of
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.accesses import changes
@@ -30,12 +30,11 @@ from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.declared import Declared, rows_of
 from ptxaudit.review.fix.hints import hints_of
 from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Pad
-from ptxaudit.review.fix.pitches import pitches
 from ptxaudit.review.fix.rewrite import accessed, rewrite
-from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found, Search
+from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found
+from ptxaudit.review.fix.searched import Searched
 
 MOST_REPAIRS = 5  # of an array
-QUICK_PITCHES = 3  # lengths of rows that a quick search tries
 _BEHIND = 16  # bytes: the widest vector
 
 
@@ -96,26 +95,24 @@ def _repaired(
         return replace(nothing, refused=array.refused)
     rows = rows_of(array, one.declared)
     element = one.declared.element if one.declared and not array.part else 1
-    lengths = pitches(array, examined.machine.banks * examined.machine.word, rows)[: QUICK_PITCHES if quick else None]
+    search = Searched(examined.machine, array, rows, element, steps, quick)
     try:
-        search = Search(
-            examined.machine, array, lengths, element, rows, account=Account(steps[0] + steps[1] * len(array.uses))
+        bounds = search.bounds
+        now = replace(
+            nothing,
+            counted=search.counted,
+            now=bounds[0],
+            floor=bounds[1],
+            per_use=search.under(SAME),
+            hints=() if quick else hints_of(array, one.declared, search.costs),
         )
     except (NotProvable, Exhausted) as why:
         return replace(nothing, refused=str(why))
-    now = replace(
-        nothing,
-        counted=search.costs.counted,
-        now=search.now,
-        floor=search.floor,
-        per_use=search.costs.under(SAME),
-        hints=() if quick else hints_of(array, one.declared, search.costs),
-    )
     if wrong := _disagrees(array, now) or (
         "" if now.now.excess else "what it costs above its ideal depends on what is not specified (--block, --launch)"
     ):
         return replace(nothing, refused=wrong)
-    found = search.found(quick)
+    found = search.found()
     made = _best_made(found, one, search, limit) if best else _all_made(found, one, search, limit)
     if not quick:
         made += _accessed_otherwise(one, search)
@@ -123,12 +120,12 @@ def _repaired(
     return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in in_order))
 
 
-def _all_made(found: Iterable[Found], one: Candidate, search: Search, limit: int | None) -> list[Repair]:
+def _all_made(found: Iterable[Found], one: Candidate, search: Searched, limit: int | None) -> list[Repair]:
     """The repairs of these layouts that can be proved."""
     return [repair for layout in found if (repair := _made(layout, one, search, limit)) is not None]
 
 
-def _best_made(found: Sequence[Found], one: Candidate, search: Search, limit: int | None) -> list[Repair]:
+def _best_made(found: Sequence[Found], one: Candidate, search: Searched, limit: int | None) -> list[Repair]:
     """Some of them, among them the best: what costs more than one that is proved is not made. (Where an array begins
     may change what a range becomes: then all are.)"""
     costs = sorted({_cost(f.figure) for f in found})
@@ -198,7 +195,7 @@ def _elsewhere(use: Use, array: Array) -> bool:
 # --- one repair ---------------------------------------------------------------------------------
 
 
-def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Repair | None:
+def _made(found: Found, one: Candidate, search: Searched, limit: int | None) -> Repair | None:
     """The repair, None where it cannot be proved or has too many bytes."""
     array = one.array
     more = _more(found.layout, one)
@@ -209,12 +206,10 @@ def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Re
     widths = {part or use.access.width or 1 for use, part in zip(array.uses, found.parts or [0] * len(array.uses))}
     if not proved(found.layout, array, sorted(widths)) or not _fits(one, more, limit):
         return None
-    costs = search.costs if not any(found.parts) else Costs(one.examined.machine, array.uses, array.align, found.parts)
-    costs.account = None  # what is proved is not given up half-way
-    uses = costs.under(found.layout)
-    align = _alignment(found, one, sum(uses, Figure()))
+    uses = search.under(found.layout, found.parts)
+    align = _alignment(found, one, search, sum(uses, Figure()))
     if align:
-        uses = Costs(one.examined.machine, array.uses, align, found.parts).under(found.layout)
+        uses = search.under(found.layout, found.parts, align)
     shared = _shared(one)
     before, after = (blocks_per_sm(one.examined.entry.arch, size, _threads(one)) for size in (shared, shared + more))
     return Repair(
@@ -223,18 +218,19 @@ def _made(found: Found, one: Candidate, search: Search, limit: int | None) -> Re
         sum(uses, Figure()),
         uses,
         more,
-        _proved_for(one, search.costs.counted, found.layout),
+        _proved_for(one, search.counted, found.layout),
         found.whole or found.floor,
         before,
         after,
     )
 
 
-def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
+def _accessed_otherwise(one: Candidate, search: Searched) -> list[Repair]:
     """Repairs that change accesses and not the array: of each kind the one that costs least, where that is less than
     now.
     """
     found: dict[str, Repair] = {}
+    now, _ = search.bounds
     block = _threads(one)
     blocks = blocks_per_sm(one.examined.entry.arch, _shared(one), block)
     for changed in changes(one.array, one.examined.function, one.examined.flow):
@@ -243,7 +239,7 @@ def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
         except NotProvable:
             continue
         total = sum(figures, Figure())
-        if total.low + total.high >= search.now.low + search.now.high or total.lines > search.now.lines:
+        if total.low + total.high >= now.low + now.high or total.lines > now.lines:
             continue
         uses = [Figure()] * len(one.array.uses)
         for figure, origin in zip(figures, changed.origin):
@@ -254,7 +250,7 @@ def _accessed_otherwise(one: Candidate, search: Search) -> list[Repair]:
             total,
             tuple(uses),
             0,
-            _proved_for(one, search.costs.counted, SAME),
+            _proved_for(one, search.counted, SAME),
             False,
             blocks,
             blocks,
@@ -275,13 +271,13 @@ def _threads(one: Candidate) -> int | None:
     return prod(block) if block else None
 
 
-def _alignment(found: Found, one: Candidate, figure: Figure) -> int:
+def _alignment(found: Found, one: Candidate, search: Searched, figure: Figure) -> int:
     """What the array's beginning has to be a multiple of for the repair to cost the same wherever it lies; 0 where it
     does already.
     """
     for align in (4, 16):
         if figure.low < figure.high and one.array.align < align and one.declared is not None and not one.array.part:
-            then = sum(Costs(one.examined.machine, one.array.uses, align, found.parts).under(found.layout), Figure())
+            then = sum(search.under(found.layout, found.parts, align), Figure())
             if then.low == then.high:
                 return align
     return 0

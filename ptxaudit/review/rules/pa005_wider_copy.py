@@ -86,9 +86,10 @@ def _vector(run: Sequence[tuple[Site, str, int]]) -> Judgement:
     first, base, offset = run[0]
     width = first.width or 0
     total = len(run) * width
-    alike = all(site.opcode == first.opcode and site.source == first.source for site, _, _ in run)
+    if not base or not _is_scalar(first) or width not in (4, 8) or total > WIDEST or offset % total:
+        return SATISFIED
     behind = all((own, start) == (base, offset + at * width) for at, (_, own, start) in enumerate(run))
-    if not (alike and behind and base and _is_scalar(first)) or width not in (4, 8) or total > WIDEST or offset % total:
+    if not behind or any(site.opcode != first.opcode or site.source != first.source for site, _, _ in run):
         return SATISFIED
     judged = {against(excess_of_request(site), 1) for site, _, _ in run}
     apart = {_lanes_distinct(site, total) for site, _, _ in run}

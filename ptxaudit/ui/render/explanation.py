@@ -82,19 +82,10 @@ def _sections(one: Explained, width: int) -> Iterator[str | Text]:
 
 def _became(one: Explained) -> Iterator[str | Text]:
     """The machine instructions of a wmma fragment."""
-    instructions = one.examined.function.instructions
-    first = instructions[one.result.index]
-    site = first.site
-    if site is None or site.unscored or site.access is None or not first.opcode.startswith("wmma."):
-        return
-    count = 1
-    while (
-        first.index + count < len(instructions)
-        and (following := instructions[first.index + count].site)
-        and following.again
-    ):
-        count += 1
-    yield note_text(Note("note", f"ptxas makes {count} {site.access.sass} of it (docs/hardware.md, Fragments)"))
+    site = one.examined.function.instructions[one.result.index].site
+    if site is not None and site.access is not None and site.fragment:
+        said = f"ptxas makes {site.fragment} {site.access.sass} of it (docs/hardware.md, Fragments)"
+        yield note_text(Note("note", said))
 
 
 def _steps(one: Explained) -> Iterator[str]:

@@ -1,0 +1,84 @@
+"""The requests of a site with their places (`kept`), out of what was seen of it without a run.
+
+st.shared [tile + 4·tid.x]          ->  Requests("tile", offsets=[[0, 4, …], …])
+st.shared [tile + 4·tid.x + 512]    ->  the same, 512 bytes further on: a loop that was unrolled is many such sites
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from ptxaudit.base.records import Record
+from ptxaudit.engine.answer.kept import ADDRESS_BITS, Keeper, Kept
+from ptxaudit.engine.answer.observe import Seen
+from ptxaudit.engine.answer.tabulate import Observation
+from ptxaudit.hardware.banks import Access
+
+_HALF = 1 << ADDRESS_BITS - 1  # offsets from here on wrap around
+
+
+class _Placed(Record, eq=False):
+    """The requests of a site, and the offset of its first address. free: so many bytes further on, before or behind, no
+    offset wraps around."""
+
+    kept: Kept
+    offset: int
+    free: range
+
+
+class SeenPlaces:
+    """Those of one kernel. (What is asked about outlives this: objects are told apart by their identity.)"""
+
+    def __init__(self) -> None:
+        self._placed: dict[tuple[Any, ...], _Placed] = {}
+
+    def kept(self, access: Access, seen: Sequence[Seen]) -> Kept:
+        """The requests of the assumed shape of the block, where several were looked at."""
+        every = [s.observation for s in seen if s.group == seen[0].group]
+        if not every or not all(map(_moves_alike, every)):
+            return _kept(access, every)
+        first = every[0].offset
+        question = access, tuple([(id(o.base), o.offset - first, id(o.mask), o.exact) for o in every])
+        known = self._placed.get(question)
+        if known is None:
+            kept = _kept(access, every)
+            known = self._placed[question] = _Placed(kept, first, _free(kept))
+        further = first - known.offset
+        return _further(known.kept, further) if further in known.free else _kept(access, every)
+
+
+def _kept(access: Access, every: Sequence[Observation]) -> Kept:
+    keeper = Keeper(access)
+    for o in every:
+        why = o.located.why if o.located is not None else None
+        if why is not None:
+            return Kept(access, missing=why)
+        if o.located is None or o.lanes.any():
+            keeper.add(o.address, o.lanes, None, certain=o.exact)
+    return keeper.kept()
+
+
+def _moves_alike(o: Observation) -> bool:
+    """A number more in its address is as much more in the places of all lanes."""
+    base = o.base
+    known = base.poison is None and base.valid is None and base.alternatives is None and o.located is None
+    return known and all(c.size == 1 for _, c in base.terms)
+
+
+def _free(kept: Kept) -> range:
+    """How far requests may be moved until an offset wraps around."""
+    low = min((int(r.offsets.min()) for r in kept.requests), default=0)
+    high = max((int(r.offsets.max()) for r in kept.requests), default=0)
+    return range(-_HALF - low, _HALF - high)
+
+
+def _further(kept: Kept, bytes: int) -> Kept:
+    """The same requests so many bytes further on."""
+    if not bytes or kept.missing is not None:
+        return kept
+    moved = [replace(r, offsets=np.where(r.active, r.offsets + bytes, 0)) for r in kept.requests]
+    return replace(kept, requests=tuple(moved))

@@ -1,0 +1,164 @@
+"""What the search for one array gave, shared by all arrays to which the same requests are made.
+
+A library has a kernel for several types, shapes and architectures: of the arrays that are searched in one of a thousand
+kernels, a third differ. Two arrays are alike where the search sees no difference: the requests, byte by byte, by rules
+that count alike, sizes and rows. What they are called and where they are declared, the search does not ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from msgspec.structs import astuple, replace
+
+from ptxaudit.base.work import Account
+from ptxaudit.engine.answer.kept import Requests
+from ptxaudit.hardware.machine_model import OTHERWISE, Machine, Rule
+from ptxaudit.review.fix.arrays import Array, Use
+from ptxaudit.review.fix.cost import Costs, Figure
+from ptxaudit.review.fix.layouts import Layout
+from ptxaudit.review.fix.pitches import pitches
+from ptxaudit.review.fix.search import Found, Search
+
+MOST_KEPT = 4096  # answers: each is some kilobytes
+QUICK_PITCHES = 3  # lengths of rows that a quick search tries
+_SAID = ("says", "source", "why")  # what a rule says of itself, which decides no figure
+_COLUMNS = ("offsets", "active", "weights", "sources", "filled")
+
+T = TypeVar("T")
+
+
+class _Kept:
+    """The answers that were asked for last. For any thread."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Hashable, Any] = {}
+        self._lock = Lock()
+
+    def get(self, key: Hashable, find: Callable[[], T]) -> T:
+        """What `find` gives, or gave. (What it raises is not kept.)"""
+        with self._lock:
+            if key in self._answers:
+                self._answers[key] = self._answers.pop(key)  # the last to go
+                return cast(T, self._answers[key])
+        found = find()
+        with self._lock:
+            self._answers[key] = found
+            if len(self._answers) > MOST_KEPT:
+                del self._answers[next(iter(self._answers))]
+        return found
+
+    def clear(self) -> None:
+        with self._lock:
+            self._answers.clear()
+
+
+kept = _Kept()
+
+
+class Searched:
+    """One array, and what is found for it. rows: of its declaration; element: bytes of its elements, 1 where not known;
+    steps: of work for the array, and for each of its sites; quick: as of `Search.found`, by the likeliest lengths of
+    rows. Each answer raises NotProvable or Exhausted where there is none."""
+
+    def __init__(
+        self, machine: Machine, array: Array, rows: Sequence[int], element: int, steps: tuple[int, int], quick: bool
+    ):
+        self._machine, self._array, self._rows, self._element, self._quick = machine, array, rows, element, quick
+        self._steps = steps[0] + steps[1] * len(array.uses)
+        plain = [_plain(machine, use) for use in array.uses]
+        written = [repr(one) for one in plain]
+        # whichever use the code has first, one question has one order of them
+        self._order = sorted(range(len(plain)), key=written.__getitem__)
+        self._uses = tuple(array.uses[at] for at in self._order)
+        requests = tuple(plain[at] for at in self._order)
+        self._requests = machine.banks, machine.word, machine.lanes, requests, array.align
+
+    @cached_property
+    def _search(self) -> Search:
+        return Search(
+            self._machine,
+            replace(self._array, uses=self._uses),
+            self._pitches[: QUICK_PITCHES if self._quick else None],
+            self._element,
+            self._rows,
+            account=Account(self._steps),
+        )
+
+    @cached_property
+    def _pitches(self) -> list[int]:
+        return pitches(self._array, self._machine.banks * self._machine.word, self._rows)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """Those of the array, on nobody's account."""
+        return Costs(self._machine, self._array.uses, self._array.align)
+
+    @property
+    def counted(self) -> bool:
+        """As of `Costs`."""
+        return self.costs.counted
+
+    @cached_property
+    def bounds(self) -> tuple[Figure, Figure]:
+        """What the array costs now, and what no layout goes below."""
+        key = "bounds", self._requests, self._steps
+        return kept.get(key, lambda: (self._search.now, self._search.floor))
+
+    def found(self) -> list[Found]:
+        """As of `Search.found`."""
+        lengths, sizes = tuple(self._pitches), tuple(self._array.sizes)
+        key = "found", self._requests, sizes, lengths, tuple(self._rows), self._element, self._steps, self._quick
+        found = kept.get(key, lambda: self._search.found(self._quick))
+        return [replace(one, parts=self._in_my_order(one.parts)) if one.parts else one for one in found]
+
+    def under(self, layout: Layout, parts: tuple[int, ...] = (), align: int | None = None) -> tuple[Figure, ...]:
+        """The figures of the array's uses. parts: as of `Costs`; align: of its beginning, None = as it is."""
+        align = align or self._array.align
+        parts = tuple(parts[at] for at in self._order) if any(parts) else ()
+        figures = kept.get(
+            ("under", self._requests, layout, parts, align), lambda: self._costs(parts, align).under(layout)
+        )
+        return self._in_my_order(figures)
+
+    def _costs(self, parts: tuple[int, ...], align: int) -> Costs:
+        costs = Costs(self._machine, self._uses, align, parts)
+        if not parts and "_search" in self.__dict__:  # what it has prepared
+            costs.groups = self._search.costs.groups
+        return costs
+
+    def _in_my_order(self, ordered: Sequence[T]) -> tuple[T, ...]:
+        """What is known of each use, in the order in which the array has them."""
+        of = dict(zip(self._order, ordered))
+        return tuple(of[at] for at in range(len(ordered)))
+
+
+def _plain(machine: Machine, use: Use) -> Hashable:
+    """All that decides what a use costs under a layout, equal where that is: not how its opcode is spelled."""
+    rules = _rules(machine, use.access.operation)
+    access = astuple(replace(use.access, opcode="", sass="", loop=""))
+    return access, rules, machine.refusal(use.access), use.fragment, tuple(map(_digest, use.requests))
+
+
+@lru_cache(maxsize=256)
+def _rules(machine: Machine, operation: str) -> Hashable:
+    """Of an operation, and of the loads and stores that may take its place."""
+    return tuple(
+        tuple(getattr(rule, name) for name in Rule.__struct_fields__ if name not in _SAID)
+        for rule in machine.rules
+        if rule.operation in (operation, OTHERWISE.get(operation), "load", "store")
+    )
+
+
+def _digest(r: Requests) -> Hashable:
+    """Of what the requests are: not of the name of what they access, nor of whether their lanes surely take part."""
+    columns = [getattr(r, name) for name in _COLUMNS]
+    whole = blake2b(digest_size=32)
+    for column in columns:
+        whole.update(b"" if column is None else np.ascontiguousarray(column).tobytes())
+    return r.moves, tuple(None if c is None else (c.shape, c.dtype.str) for c in columns), whole.digest()

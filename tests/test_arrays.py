@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ptxaudit.base.arrays import among, distinct, remainder
+from ptxaudit.base import arrays
+from ptxaudit.base.arrays import among, distinct, distinct_rows, remainder
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.uint64])
@@ -30,3 +31,23 @@ def test_remainder_is_that_of_a_division(divisor):
     for values in (some, np.array([limits.max, limits.min, 0, -1, divisor, -divisor])):
         before = values.copy()
         assert (remainder(values, divisor) == values % divisor).all() and (values == before).all()
+
+
+def test_distinct_rows_are_those_of_a_dictionary():
+    rng = np.random.default_rng(5)
+    for n in (0, 1, 7, 31, 32, 200, 3000):
+        for kinds in (1, 3, 50):
+            first = rng.integers(-(2**40), 2**40, (kinds, 32))[rng.integers(0, kinds, n)]
+            second = rng.random((kinds, 32))[rng.integers(0, kinds, n)] < 0.5
+            known: dict[bytes, int] = {}
+            every = [known.setdefault(a.tobytes() + b.tobytes(), len(known)) for a, b in zip(first, second)]
+            firsts, kind = distinct_rows((first, second))
+            assert kind.tolist() == every
+            assert firsts.tolist() == [every.index(k) for k in range(len(known))]
+
+
+def test_rows_that_are_mixed_to_one_number_stay_apart(monkeypatch):
+    monkeypatch.setattr(arrays, "_mixers", lambda size: np.zeros(size, np.uint64))
+    rows = np.arange(128).reshape(64, 2) % 6
+    firsts, kind = distinct_rows((rows,))
+    assert firsts.tolist() == [0, 1, 2] and kind.tolist() == [i % 3 for i in range(64)]

@@ -53,7 +53,7 @@ def test_a_loop_that_no_lane_leaves(isa, lanes):
     assert (str(before.status), before.requests, before.wavefronts) == ("exact", 4, 8)
     for site in others:
         assert str(site.status) != "exact"
-        assert str(site.status) == "unreached" or "the launch does not end" in site.reason
+        assert str(site.status) == "unreached" or "does not end in this launch" in site.reason
     assert any(str(site.status) != "unreached" for site in others)
     assert (lanes == 1000) is any(str(site.status) == "unreached" for site in others)
 
@@ -65,3 +65,89 @@ def test_one_that_they_leave(isa, inside, lanes, warps):
     found = sites(inside, isa, lanes)
     assert all(str(site.status) in ("exact", "unreached") for site in found)
     assert sum(site.active_requests for site in found) == 4 + 2 * warps * 20 + 4
+
+
+WITHOUT_END = """
+.visible .entry k(.param .u64 out, .param .u32 n, .param .u32 caught)
+{
+    .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .pred %p<5>;
+    .shared .align 16 .b8 s[4096];
+    ld.param.u64 %rd1, [out]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [caught];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r4, s;
+    mad.lo.u32 %r3, %r1, 8, %r4;
+    st.shared.u32 [%r3], %r1;
+    setp.ne.u32 %p3, %r5, 8;
+    @%p3 bra not_eight;
+    st.shared.u32 [%r3+2048], %r1;
+not_eight:
+    setp.lt.u32 %p1, %r1, %r6;
+    setp.ne.u32 %p2, %r5, 7;
+    and.pred %p1, %p1, %p2;
+    @%p1 bra spin;
+    ld.shared.u32 %r8, [%r3+8];
+    BARRIER
+    ld.shared.u32 %r7, [%r3+16];
+    add.u32 %r8, %r8, %r7;
+    STORES
+    ret;
+spin:
+    st.global.u32 [%rd1], %r1;
+    bra spin;
+}
+"""
+
+
+def of_loop_without_end(isa: str, n: int, caught: int, barrier: str = ""):
+    stores = " ".join(f"st.global.u32 [%rd1+{4 * k}], %r8;" for k in range(24))  # too many for ptxas to predicate
+    text = WITHOUT_END.replace("BARRIER", barrier).replace("STORES", stores)
+    launch = ptxaudit.Launch("k", grid=1, block=64, params=[None, n, caught])
+    report = ptxaudit.audit(HEAD + text if isa == "ptx" else from_ptx(text), isa=isa, launches=[launch], cache=False)
+    loads = [site for site in report.sites if site.access == "load"]
+    stores = [site for site in report.sites if site.access == "store"]
+    return [note for note in report.kernels[0].notes if "does not end" in note], stores, loads
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+def test_a_loop_without_a_way_out_is_why_nothing_comes_behind_it(isa):
+    (note,), (before, never), loads = of_loop_without_end(isa, 3, 64, "bar.sync 0;")
+    assert note.startswith("the loop at ") and "does not end in this launch" in note
+    assert (str(before.status), before.requests, never.wavefronts) == ("exact", 2, 0)
+    assert "loop" not in never.reason  # whatever becomes of it
+    assert loads and all(site.status == "unreached" and site.reason.endswith(note.partition(":")[0]) for site in loads)
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize("caught", [1, 32, 33])
+def test_lanes_that_are_not_caught_go_on_to_the_next_barrier(isa, caught):
+    """In machine code lanes of a warp of which others are caught wait for these before, at a WARPSYNC."""
+    _, (before, _), (first, second) = of_loop_without_end(isa, 3, caught, "bar.sync 0;")
+    assert (str(before.status), before.requests) == ("exact", 2)
+    if isa == "ptx" or caught == 32:
+        assert (str(first.status), first.requests) == ("exact", 1 if caught >= 32 else 2)
+    else:
+        assert first.requests is None and "does not end in this launch" in first.reason
+    assert str(second.status) != "exact" and second.requests is None and "does not end in this launch" in second.reason
+
+
+@pytest.mark.parametrize("isa, caught", [("ptx", 1), ("ptx", 32), ("ptx", 33), ("sass", 32)])
+def test_without_a_barrier_their_requests_are_counted(isa, caught):
+    (note,), _, loads = of_loop_without_end(isa, 3, caught)
+    assert "does not end in this launch" in note
+    assert [(str(site.status), site.requests) for site in loads] == [("exact", 2 - caught // 32)] * 2
+
+
+def test_a_barrier_that_lanes_are_predicated_off_at():
+    """ptxas leaves no branch around it, where there is little else: warp 1 waits there for warp 0 all the same."""
+    text = WITHOUT_END.replace("BARRIER", "bar.sync 0;").replace("STORES", "st.global.u32 [%rd1], %r8;")
+    launch = ptxaudit.Launch("k", grid=1, block=64, params=[None, 3, 33])
+    report = ptxaudit.audit(from_ptx(text), launches=[launch], cache=False)
+    before, _, first, second = sorted(report.sites, key=lambda site: (site.access == "load", site.offset))
+    assert first.text.startswith("@") and (before.requests, first.requests, second.requests) == (2, 2, None)
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize("n, caught", [(7, 64), (3, 0)])
+def test_a_loop_that_no_lane_enters_is_not_spoken_of(isa, n, caught):
+    notes, _, loads = of_loop_without_end(isa, n, caught, "bar.sync 0;")
+    assert not notes and all((str(site.status), site.requests) == ("exact", 2) for site in loads)

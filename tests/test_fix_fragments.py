@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 import ptxaudit
 from ptxaudit.frontend.options import Options
 from ptxaudit.review.fix.run import fix
+from ptxaudit.ui.render.fixes import fix_text
 
 # rows of 16 halves, 32 bytes: rows 0 and 4 of a matrix meet in one bank
 SOURCE = """.version 8.0
@@ -31,3 +33,11 @@ def test_rows_become_longer_and_are_not_swizzled(tmp_path, operand) -> None:
     (tmp_path / "k.ptx").write_text(SOURCE.format(operand, 24))  # as it says: 48 bytes
     (after,) = ptxaudit.audit(tmp_path / "k.ptx", launches=[launch]).sites
     assert (now.excess, after.excess, repair.excess) == (4, 0, 0) and after.wavefronts == repair.wavefronts
+
+
+def test_what_was_not_tried_is_said(tmp_path) -> None:
+    (tmp_path / "k.ptx").write_text(SOURCE.format("a", 16))
+    report = fix([tmp_path / "k.ptx"], Options(launches=(ptxaudit.Launch("k", grid=1, block=32),), cache=False))
+    assert report.arrays[0].ended is None and "the search ended" not in fix_text(report)
+    left = replace(report, arrays=(replace(report.arrays[0], ended=640_000),))
+    assert "the search ended after 640,000 steps: a layout that was not tried may cost less" in fix_text(left)

@@ -145,3 +145,31 @@ def test_data_that_would_not_help_is_not_asked_for_beside_a_counter(tmp_path, co
     for site in tiles:
         assert (str(site.status) == "exact") is (counter is not None)
         assert counter is not None or "--param counter=@zeros:1:u32" in site.reason and "@FILE" not in site.reason
+
+
+TWO_TILES = """
+extern "C" __global__ void k(unsigned* counter, const int* __restrict__ in, const int* __restrict__ other, int* out) {
+    __shared__ unsigned tile; __shared__ int s[4096]; const unsigned x = threadIdx.x;
+    if (x == 0) tile = atomicAdd(counter, 1u);
+    __syncthreads();
+    const unsigned t = tile;
+    if (t < 5) s[(in[x] & 63) * 32 + x % 32] = x;
+    __syncthreads();
+    out[x] = s[x];
+    if (other[0] > 3) s[(in[x] & 31) * 32 + x % 32] = x;
+    __syncthreads();
+    out[x] = s[x ^ 1];
+}
+"""
+
+
+def test_where_an_address_comes_from_is_not_asked_for_where_only_how_often_it_runs_is_open(tmp_path):
+    """Each request costs one, whatever `in` holds: what decides whether it runs is the counter, or `other`."""
+    path = tmp_path / "k.cu"
+    path.write_text(TWO_TILES)
+    launch = ptxaudit.Launch("k", grid=(9,), block=(64,), params=[None] * 4)
+    found = ptxaudit.audit(path, arch="sm_90", isa="sass", launches=[launch]).sites
+    (by_counter,), (by_data,) = ([s for s in found if s.source and s.source.line == line] for line in (7, 10))
+    assert (str(by_counter.status), str(by_data.status)) == ("invariant", "invariant")
+    assert "--param counter=@zeros:1:u32" in by_counter.reason and "@FILE" not in by_counter.reason
+    assert "--param other=@FILE" in by_data.reason and "--param in=" not in by_data.reason

@@ -114,9 +114,9 @@ def _evaluated(
     function, accesses = graph.function, asked.accesses
     facts = _specified(graph, launch, machine, facts, account, code)
     task = Task(graph, launch, machine, facts, accesses, _originals(function, accesses))
-    results, simulated = asked.listed, dict[int, SiteResult]()
+    results, simulated, endless = asked.listed, dict[int, SiteResult](), None
     if task.whole is not None:
-        simulated, of_run = _simulated(task, asked, account)
+        simulated, of_run, endless = _simulated(task, asked, account)
         results = results | of_run
     open_sites = {
         i: a
@@ -138,7 +138,7 @@ def _evaluated(
         if task.originals[i] == i
     }
     sites = tuple(results[i] for i in sorted(results))
-    return KernelResult(sites, supposed + _assumed(graph, facts, code, sites))
+    return KernelResult(sites, supposed + _assumed(graph, facts, code, sites), endless=endless)
 
 
 def _specified(
@@ -173,18 +173,22 @@ def _specified(
     )
 
 
-def _simulated(task: Task, asked: _Asked, account: Account) -> tuple[dict[int, SiteResult], dict[int, SiteResult]]:
-    """(what a run says of the accesses, and of those that are listed)."""
+def _simulated(
+    task: Task, asked: _Asked, account: Account
+) -> tuple[dict[int, SiteResult], dict[int, SiteResult], Reason | None]:
+    """(what a run says of the accesses, and of those that are listed; why the launch does not end)."""
     from ptxaudit.engine.exec.runs import simulate  # where nothing is specified, none of it is loaded
 
     function, every, counted = task.function, asked.accesses | asked.hidden, asked.counted
-    found = simulate(replace(task, accesses=every, originals=_originals(function, every)), account)
+    first = simulate(replace(task, accesses=every, originals=_originals(function, every)), account)
     # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
     issued = simulate(replace(task, accesses=counted, originals={i: i for i in counted}), account)
-    return found, {i: found[i] for i in asked.hidden if i in asked.listed} | {
+    listed = {i: first.sites[i] for i in asked.hidden if i in asked.listed} | {
         i: _issued(asked.listed[i], function.instructions[i], counted[i], run, task.machine.evidence(counted[i]))
-        for i, run in issued.items()
+        for i, run in issued.sites.items()
     }
+    loop = issued.endless if first.endless is None else first.endless
+    return first.sites, listed, None if loop is None else Reason(Kind.NEVER_LEFT, loop)
 
 
 def _either(

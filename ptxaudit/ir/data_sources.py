@@ -11,14 +11,16 @@ definitions has the pointers that each comes from, with bits for each pointer, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 from ptxaudit.base.work import INSTRUCTION, SLICED, Account
 from ptxaudit.ir.dataflow.closure import Closure
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
+from ptxaudit.ir.divergence import Divergence
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Op, Reg
-from ptxaudit.ir.operands import control_reads, sources_of
+from ptxaudit.ir.operands import control_reads, guard_reads, sources_of
 
 OF_DATA = ("global", "generic")  # spaces of loads whose data can be specified
 LOOKING = "looking for the data that an address comes from"
@@ -62,6 +64,10 @@ class DataSources:
         self._data: Closure[Node] = Closure(self._before, self._own_data)
         self._direct: Closure[Node] = Closure(self._before_directly, self._own_data)
 
+    @cached_property
+    def _divergence(self) -> Divergence:
+        return Divergence(self._flow)
+
     def _bit(self, name: str, way: int = HELPS) -> int:
         return 1 << 2 * self._place.setdefault(name, len(self._place)) + way
 
@@ -77,7 +83,7 @@ class DataSources:
         return self._data.of_all(self._reads((register,), index))
 
     def directly(self, register: str, index: int) -> tuple[str, ...]:
-        """The same as `of`, but for what is read back from shared memory."""
+        """The same as `of`, but for what all lanes read back from one place of shared memory."""
         self._account.spend(INSTRUCTION, LOOKING)
         return self.names(self._direct.of_all(self._reads((register,), index)))
 
@@ -88,6 +94,14 @@ class DataSources:
         names = [register.name for register in control_reads(self._function.instructions[index])]
         nodes = [index, *self._reads(names, index)]
         return self._direct.of_all(nodes) or self._data.of_all(nodes)
+
+    def deciding_at(self, index: int) -> int:
+        """The bits of the pointers to the data that the guard of an instruction comes from, or where a branch goes; of
+        one without, to the data that it loads. Without what all lanes read back from one place of shared memory."""
+        self._account.spend(INSTRUCTION, LOOKING)
+        instruction = self._function.instructions[index]
+        names = [register.name for register in (*guard_reads(instruction), *control_reads(instruction))]
+        return self._direct.of_all(self._reads(names, index) if names else [index])
 
     def names(self, mask: int, way: int = HELPS) -> tuple[str, ...]:
         """The pointers of some bits, in the order of the parameters: those whose data would be taken as specified, or
@@ -135,13 +149,17 @@ class DataSources:
         if isinstance(node, Shared):
             return self._stored()
         ops = self._function.instructions[node].ops
-        before = self._reads(dict.fromkeys(source.name for op in ops for source in sources_of(op)), node)
+        before = self._reads(_entering(ops), node)
         back = any(op.name in ("load", "atom") and op.space in OF_SHARED for op in ops)
         return [*before, Shared()] if back else before
 
     def _before_directly(self, node: Node) -> list[Node]:
-        """The same, but for what is read back from shared memory."""
-        return [before for before in self._before(node) if not isinstance(before, Shared)]
+        """The same, but for what all lanes read back from one place of shared memory, as they do the number that a
+        thread has drawn for its block."""
+        found = self._before(node)
+        if Shared() not in found or isinstance(node, (Joined, Shared)) or self._divergence.differs(node):
+            return found
+        return [before for before in found if not isinstance(before, Shared)]
 
     def _stored(self) -> list[Node]:
         """Where the values come from that are stored to shared memory."""
@@ -178,3 +196,13 @@ class DataSources:
                 mask = self._pointers.of_all(self._reads([site.source.name], instruction.index))
                 bits |= self._marked(mask, None, instruction.index)
         return bits
+
+
+def _entering(ops: Iterable[Op]) -> dict[str, None]:
+    """The registers that an instruction's operations read before these have written them."""
+    read, written = dict[str, None](), set[str]()
+    for op in ops:
+        read.update((source.name, None) for source in sources_of(op) if source.name not in written)
+        if op.guard is None:
+            written.update(d.name for d in op.dst if d is not None)
+    return read

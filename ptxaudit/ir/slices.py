@@ -14,8 +14,10 @@ slice is ever evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import field
+
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import SLICED, Account
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.solve import reached
@@ -36,14 +38,13 @@ from ptxaudit.ir.reaching import ReachingDefinitions
 SLICING = "looking for what decides the accesses"
 
 
-@dataclass(frozen=True)
-class Slice:
+class Slice(Record, eq=False):
     """What has to be run. instructions: indices; branches: those whose outcome matters; ops: what an
     instruction does that anything in the slice reads."""
 
     instructions: frozenset[int]
     branches: frozenset[int]
-    ops: dict[int, tuple[Op, ...]] = field(default_factory=dict, compare=False, repr=False)
+    ops: dict[int, tuple[Op, ...]] = field(default_factory=dict)
 
 
 class Slicer:

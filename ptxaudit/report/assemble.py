@@ -60,6 +60,13 @@ BUFFERS_ALIGNED = (
 )
 
 
+def _endless(function: ir.Function, result: KernelResult) -> tuple[str, ...]:
+    """What to say of a launch that does not end."""
+    if result.endless is None:
+        return ()
+    return (f"{sentence(result.endless, function)}: what is counted is issued before it, or by other lanes",)
+
+
 def kernel_entry(
     function: ir.Function,
     result: KernelResult,
@@ -89,7 +96,7 @@ def kernel_entry(
         launch=launch_record(launch, function),
         assumed=result.assumed
         + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers and not launch.memory else ()),
-        notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes),
+        notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes, *_endless(function, result)),
         shared_static=function.shared_static,
         sites=tuple(
             site_entry(function, site, ids, machine, lines, facts, patterns)

@@ -12,6 +12,7 @@ import importlib
 import os
 import pkgutil
 import sys
+import threading
 from typing import Any
 
 import click
@@ -102,6 +103,22 @@ class LazyCommands(click.Group):
             ctx.exit(EXIT_UNCHECKED)
 
 
+def _end_at_once(status: object) -> None:
+    """Ends the process, all that is to be done at its end done, but for freeing every object one by one, which takes a
+    tenth of a tiny audit; comes back where the interpreter has to do it: other threads go on, someone watches what is
+    called, the output cannot be written."""
+    watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect
+    if watched or threading.active_count() > 1 or not isinstance(status, int):
+        return
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(status)
+
+
 def _drop_output() -> None:
     """What is left in buffers goes nowhere: the interpreter would try to write it once more."""
     null = os.open(os.devnull, os.O_WRONLY)
@@ -126,5 +143,14 @@ def main() -> None:
     """
 
 
+def program() -> None:
+    """The command as a whole process, which ends with it."""
+    try:
+        main(prog_name="ptxaudit")
+    except SystemExit as end:
+        _end_at_once(end.code)
+        raise
+
+
 if __name__ == "__main__":
-    main()
+    program()

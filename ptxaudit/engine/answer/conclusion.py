@@ -6,10 +6,10 @@ Counted in all groups of rows: exact or invariant; counted case by case: conditi
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
@@ -29,8 +29,7 @@ OWN_FORMULA = "each site's own"
 Answer = Callable[..., SiteResult]  # SiteResult, its first fields given
 
 
-@dataclass
-class Range:
+class Range(Struct, eq=False):
     """Figures of one group of rows, per request: wavefronts, the ideal, and the lines of a copy that no counter
     sees.
     """
@@ -82,8 +81,7 @@ class Bounds(Record):
     high: int
 
 
-@dataclass
-class Found:
+class Found(Struct, eq=False):
     """What the observations of a site add up to."""
 
     ranges: dict[str, Range] = field(default_factory=dict)  # group -> figures

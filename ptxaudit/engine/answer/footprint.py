@@ -7,9 +7,14 @@ An unrolled loop is hundreds of such accesses; of each, only its constant offset
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ptxaudit.base.arrays import distinct_rows
+
 FARTHEST = np.iinfo(np.int64).max  # of an address: beyond all others
+MANY = 128  # requests of an instruction, most of which are mostly alike: blocks of a grid
 
 
 class Issue:
@@ -42,6 +47,25 @@ class Issue:
         return self._key
 
 
+class Distances(NamedTuple):
+    """Of the lanes of requests, each kind once. apart, active: (m, lanes), how far each lane is, 0 in those that are
+    not active; key: both as bytes; kind: (n,) of which kind each request is, None where m is n.
+    """
+
+    apart: np.ndarray
+    active: np.ndarray
+    key: tuple[bytes, bytes]
+    kind: np.ndarray | None
+
+    def sums(self, weights: np.ndarray) -> np.ndarray:
+        """(m,) of (n,) numbers: those of each kind."""
+        if self.kind is None:
+            return weights
+        out = np.zeros(len(self.apart), weights.dtype)
+        np.add.at(out, self.kind, weights)
+        return out
+
+
 class Footprint:
     """Addresses of the requests of an issue: (n, lanes) int64, and what is made of them for an access whose constant
     offset is added to all."""
@@ -51,7 +75,7 @@ class Footprint:
     def __init__(self, issue: Issue, addresses: np.ndarray):
         self.issue, self._addresses = issue, issue.own(addresses)
         self._low: np.ndarray | None = None
-        self._made: dict[tuple[int | None, int | None, int], tuple[np.ndarray, bytes]] = {}
+        self._made: dict[tuple[int | None, int | None, int, bool], Distances] = {}
 
     @property
     def size(self) -> int:
@@ -67,19 +91,27 @@ class Footprint:
         addresses[some] = self._addresses
         return addresses
 
-    def relative(self, offset: int, shift: int | None, line: int) -> tuple[np.ndarray, bytes]:
+    def relative(self, offset: int, shift: int | None, line: int, fold: bool = True) -> Distances:
         """The addresses further by an offset, from the last multiple of `shift` before the lowest of each row on, or
-        from the lowest itself (None); modulo `line`, if that is not 0; and the same as bytes."""
+        from the lowest itself (None); modulo `line`, if that is not 0. fold: of many rows those that are alike are one.
+        """
         begins = None if shift is None else offset % shift
-        made = self._made.get((begins, shift, line))
+        made = self._made.get((begins, shift, line, fold))
         if made is None:
             lowest = self._lowest()
             relative = self._addresses - (lowest if begins is None else lowest - (lowest + begins) % shift)
+            active = self.issue.own(self.issue.active)
             if not self.issue.full:
-                relative = np.where(self.issue.own(self.issue.active), relative, 0)
+                relative = np.where(active, relative, 0)
             if line:
                 relative = relative % line
-            made = self._made[begins, shift, line] = relative, relative.tobytes()
+            if fold and len(relative) >= MANY:
+                first, kind = distinct_rows((relative, active))
+                relative, active = relative[first], active[first]
+                made = Distances(relative, active, (relative.tobytes(), active.tobytes()), kind)
+            else:
+                made = Distances(relative, active, (relative.tobytes(), self.issue.key), None)
+            self._made[begins, shift, line, fold] = made
         return made
 
     def _lowest(self) -> np.ndarray:

@@ -16,11 +16,12 @@ each request to the `Keeper` of its record, and `infer` hands over what it obser
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
+from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import Terms, Uniform, Value, low_zeros, resize, signed
 from ptxaudit.hardware.banks import Access
@@ -82,8 +83,7 @@ class NotPlaced(Exception):
         self.reason = reason
 
 
-@dataclass
-class Keeper:
+class Keeper(Struct, eq=False):
     """Collects the requests of one site, equal ones once."""
 
     access: Access
@@ -168,7 +168,7 @@ class Keeper:
         for key, parts in self._rows.items():
             columns = [None if parts[0][0][k] is None else np.concatenate([c[k] for c, _ in parts]) for k in range(4)]
             weights = None if parts[0][1] is None else np.concatenate([w for _, w in parts])
-            first, inverse = distinct([c for c in columns if c is not None])
+            first, inverse = distinct_rows([c for c in columns if c is not None])
             if weights is not None:
                 weights = np.bincount(inverse, weights, minlength=len(first)).astype(np.int64)
             self._rows[key] = [([None if c is None else c[first] for c in columns], weights)]
@@ -193,23 +193,6 @@ class Keeper:
 def _same_terms(a: Terms, b: Terms) -> bool:
     """The same unknowns by the same numbers, one each for all lanes and warps."""
     return len(a) == len(b) and all(u is v and (c is d or c.item() == d.item()) for (u, c), (v, d) in zip(a, b))
-
-
-def distinct(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """(index of the first row of each kind, the kind of every row) of rows that lie in several arrays."""
-    n = len(columns[0])
-    rows = np.concatenate(
-        [np.ascontiguousarray(c).reshape(n, -1).view(np.uint8).reshape(n, -1) for c in columns], axis=1
-    )
-    whole, size, kinds, firsts, every = rows.tobytes(), rows.shape[1], dict[bytes, int](), list[int](), list[int]()
-    for at in range(n):
-        row = whole[at * size : (at + 1) * size]
-        kind = kinds.get(row)
-        if kind is None:
-            kind = kinds[row] = len(firsts)
-            firsts.append(at)
-        every.append(kind)
-    return np.array(firsts, np.int64), np.array(every, np.int64)
 
 
 # --- one address --------------------------------------------------------------------------------

@@ -84,7 +84,9 @@ def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
 def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:
     if site.status is Status.DATA_DEPENDENT or _of_data(site):
         counters = tuple(asking.counters_of(site.index))
-        pointers = asking.data_beside(site) if counters else asking.data_of(site.index)
+        pointers = asking.data_of_count(site)
+        if not pointers and (site.status is not Status.INVARIANT or not counters):
+            pointers = asking.data_beside(site) if counters else asking.data_of(site.index)
         alone = bool(counters) and site.status is Status.INVARIANT  # it needs nothing else
         named = asking.hints(pointers) if pointers else () if alone else asking.decided_by(site)
         return replace(site, reason=several(site.reason, *counters, *named))
@@ -186,6 +188,18 @@ class _Asking:
             found = self._data.names(self._execution_directly.of(site.index))
         self._hints += self.account.spent - before
         return tuple(found)
+
+    def data_of_count(self, site: SiteResult) -> tuple[str, ...]:
+        """The pointers to the data that decides whether an access runs of which each request costs the same, as its
+        reason says: where its address comes from does not matter."""
+        if not _counts_open(site) or site.reason is None or self._hints > self.account.share(HINTS_SHARE):
+            return ()
+        before, bits = self.account.spent, 0
+        for index in _where_lost(site.reason):
+            bits |= self._data.deciding_at(index)
+        self._hints += self.account.spent - before
+        result: tuple[str, ...] = self._data.names(bits)
+        return result
 
     def decided_by(self, site: SiteResult) -> Iterator[Reason]:
         """The pointers to data that decides an access, though it cannot be specified: what the reason says was not

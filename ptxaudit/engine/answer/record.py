@@ -7,16 +7,16 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import elements
-from ptxaudit.engine.answer.footprint import FARTHEST, Footprint, Issue
+from ptxaudit.engine.answer.footprint import FARTHEST, Distances, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Pattern
 from ptxaudit.engine.answer.scoring import SCORING, Scoring
@@ -25,7 +25,7 @@ from ptxaudit.hardware import banks
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
-PENDING = 4096  # distinct request groups kept before they are scored
+PENDING = 8192  # requests kept before they are scored
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
 FLUSHED = 4  # steps of keeping one request that was scored
 
@@ -35,11 +35,10 @@ def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
     return (low, high) if each is None else (min(each[0], low), max(each[1], high))
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct, eq=False):
     """Requests of one issue that are to be scored. addresses, active, sources, filled: (n, lanes), as of
     `SiteRecord.add`, less a multiple of the shift; step: what the base is a multiple of; weights: (n,) how often;
-    by_trip: trip -> (n,) how often in it; seen: (warps, trips) of each time.
+    by_trip: trip -> (n,) how often in it; seen: (warps, trips, index among the n) of each time, None: in order.
     """
 
     addresses: np.ndarray
@@ -50,10 +49,9 @@ class _Entry:
     line: int
     weights: np.ndarray
     by_trip: dict[int, np.ndarray] = field(default_factory=dict)
-    seen: list[tuple[np.ndarray, np.ndarray | None]] = field(default_factory=list)
+    seen: list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]] = field(default_factory=list)
 
 
-@dataclass
 class SiteRecord(Scoring):
     """All requests of one site. weights are numbers of blocks."""
 
@@ -72,6 +70,7 @@ class SiteRecord(Scoring):
     some_each: tuple[int, int] | None = None  # the range of one of them in which a lane takes part
     ideal_each: tuple[int, int] | None = None  # … of its ideal
     pending: dict[tuple[Any, ...], _Entry] = field(default_factory=dict)
+    waiting: int = 0  # requests of these
     scored: dict[tuple[bytes | None, ...], list[Any]] = field(
         default_factory=dict
     )  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
@@ -135,17 +134,18 @@ class SiteRecord(Scoring):
         if not len(weights):
             return
         self.account.spend(elements(footprint.size), SCORING)
-        entry = self._entry(issue, footprint, offset, sources, zeros, line, filled)
-        entry.weights += weights if times == 1 else weights * times
+        entry, apart = self._entry(issue, footprint, offset, sources, zeros, line, filled)
+        own = apart.sums(weights)
+        entry.weights += own if times == 1 else own * times
         if not isinstance(trip, int):
             trip = issue.own(trip)
         if self.seen and issue.warps is not None:
             trips = None if times > 1 else np.full(len(weights), trip) if isinstance(trip, int) else trip.copy()
-            entry.seen.append((issue.own(issue.warps), trips))
+            entry.seen.append((issue.own(issue.warps), trips, apart.kind))
         if not self.many_trips:
             by_trip = entry.by_trip
             for t in distinct(trip).tolist() if not isinstance(trip, int) else (trip,):
-                part = weights if isinstance(trip, int) else np.where(trip == t, weights, 0)
+                part = own if isinstance(trip, int) else apart.sums(np.where(trip == t, weights, 0))
                 by_trip[t] = by_trip[t] + part if t in by_trip else part
 
     def _entry(
@@ -157,30 +157,31 @@ class SiteRecord(Scoring):
         zeros: int,
         line: int,
         filled: np.ndarray | None,
-    ) -> _Entry:
-        """The requests that these are more of, up to what changes no count."""
+    ) -> tuple[_Entry, Distances]:
+        """The requests that these are more of, up to what changes no count, and which of them each is."""
         shift = self.machine.invariant_shift(self.access)
         step, aligned = min(1 << zeros, shift), False
         if step < shift:
             width = self.access.width or 1
             if step < width:  # an access that is not aligned would fault: the base aligns it
                 step, aligned = min(width, shift), True
-        relative, as_bytes = footprint.relative(offset, None if aligned else shift, line)
+        apart = footprint.relative(offset, None if aligned else shift, line, sources is None and filled is None)
         if sources is not None:
             active, sources = issue.own(issue.active), issue.own(sources)
             floor = np.where(active, sources, FARTHEST).min(axis=1, keepdims=True)
             sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
         filled = None if filled is None else issue.own(filled)
         others = (None if array is None else array.tobytes() for array in (sources, filled))
-        key = (as_bytes, issue.key, *others, step, line)
+        key = (*apart.key, *others, step, line)
         entry = self.pending.get(key)
         if entry is None:
-            if len(self.pending) >= PENDING:
+            if self.waiting >= PENDING:
                 self.flush()
-            active = issue.own(issue.active)
-            entry = _Entry(relative, active, sources, filled, step, line, np.zeros(len(active), np.int64))
+            count = len(apart.active)
+            entry = _Entry(apart.apart, apart.active, sources, filled, step, line, np.zeros(count, np.int64))
             self.pending[key] = entry
-        return entry
+            self.waiting += count
+        return entry, apart
 
     def _count_trips(self, trip: np.ndarray | int, issue: Issue) -> None:
         """One more request a row, in its trip."""
@@ -258,7 +259,7 @@ class SiteRecord(Scoring):
         """Score what is pending, all of one site in one call (sources, and zeros, told and not distinguished)."""
         if not self.pending:
             return
-        entries, self.pending = list(self.pending.values()), {}
+        entries, self.pending, self.waiting = list(self.pending.values()), {}, 0
         self._sums = self._patterns = None
         self.account.spend(FLUSHED * sum(len(e.addresses) for e in entries), SCORING)
         for specified in ((False, False), (True, False), (False, True), (True, True)):
@@ -316,9 +317,10 @@ class SiteRecord(Scoring):
         for e in entries:
             rows: list[dict[int, int]] = [{} for _ in range(len(e.weights))]
             self.account.spend(elements(len(rows) * len(e.seen)), SCORING)
-            for warps, trips in e.seen:
+            for warps, trips, kind in e.seen:
                 numbers = [-1] * len(warps) if trips is None else trips.tolist()
-                for row, warp, trip in zip(rows, warps.tolist(), numbers):
+                own = rows if kind is None else [rows[k] for k in kind.tolist()]
+                for row, warp, trip in zip(own, warps.tolist(), numbers):
                     row[trip] = row.get(trip, 0) | 1 << warp
             found += rows
         return found

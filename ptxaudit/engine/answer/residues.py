@@ -10,10 +10,10 @@ and a launch of a million blocks costs no more than one of a hundred.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
+from msgspec import Struct
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
@@ -40,8 +40,7 @@ def period_of(steps: np.ndarray, shift: int) -> int:
     return shift // common
 
 
-@dataclass
-class Request:
+class Request(Struct, eq=False):
     """Requests of one instruction: (n, lanes) and (n,) arrays, as `SiteRecord.add` takes them. rows: (n,) which of the
     rows that access.
     """

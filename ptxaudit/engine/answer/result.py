@@ -130,11 +130,13 @@ class SiteResult(Record):
 
 
 class KernelResult(Record):
-    """All sites of one kernel under one launch (or none), and what had to be assumed."""
+    """All sites of one kernel under one launch (or none), and what had to be assumed. endless: why the launch does not
+    end."""
 
     sites: tuple[SiteResult, ...]
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
+    endless: Reason | None = None
 
 
 def unfinished(index: int, spent: Exhausted) -> SiteResult:

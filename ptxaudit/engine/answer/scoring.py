@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.work import REQUEST, Account
@@ -35,8 +35,7 @@ def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
     return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
 
 
-@dataclass
-class Scoring:
+class Scoring(Struct, eq=False):
     """By a machine's rule for one access. residues: base modulo the shift -> [low, high, ideal] of a request, where
     that decides it; loose: why a range remains although the addresses are known up to a shift; evidence: the machine's
     for this access, "by rule" as soon as one request is."""

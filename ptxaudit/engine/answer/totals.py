@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from ptxaudit.base.records import Record
 from ptxaudit.hardware import banks
@@ -12,8 +11,7 @@ from ptxaudit.hardware import banks
 EVIDENCE = ("by rule", "measured")  # the weaker first
 
 
-@dataclass
-class Totals:
+class Totals(Struct, eq=False):
     """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines,
     lines_low: so with k; line_class_max: of any request at most, line_class_low: of some request at least,
     line_class_each: of each at least."""

@@ -37,6 +37,7 @@ from ptxaudit.engine.domain.value import (
     resize,
     sign_extended,
     signed,
+    some,
     span,
     squeeze,
     term_zeros,
@@ -59,7 +60,7 @@ def fit(value: Value, bits: int) -> Value:
         return alternatives.changed(value, lambda v: fit(v, bits), lambda array: resize(array, bits))
     if bits < own and bits > 1:
         valid = None if value.valid is None or value.valid >= bits else value.valid
-        terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if c.any())
+        terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if some(c))
         return Value(
             resize(value.base, bits),
             terms,
@@ -286,7 +287,7 @@ def _is_small_factor(c: np.ndarray) -> bool:
 
 def scale(a: Value, factor: np.ndarray) -> Value:
     """a times a known array of a's width."""
-    terms = tuple((u, c) for u, c in ((u, c * factor) for u, c in a.terms) if c.any())
+    terms = tuple((u, c) for u, c in ((u, c * factor) for u, c in a.terms) if some(c))
     valid = a.valid
     if valid is not None:
         valid = min(a.bits, valid + array_zeros(factor))
@@ -334,7 +335,7 @@ def multiply(a: Value, b: Value) -> Value:
     for u, c in a.terms:
         for v, d in b.terms:
             put(product_symbol(u, v), c * d)
-    kept = tuple((u, c) for u, c in terms.items() if c.any())
+    kept = tuple((u, c) for u, c in terms.items() if some(c))
     if len(kept) > 12:
         return give_up((a, b), a.bits, Kind.MANY_FACTORS)
     return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))

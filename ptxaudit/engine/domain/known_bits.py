@@ -25,6 +25,7 @@ from ptxaudit.engine.domain.value import (
     combine_terms,
     constant,
     low_zeros,
+    some,
 )
 
 CONSTANT = "constant"  # kind of a term whose number is known
@@ -69,10 +70,10 @@ def with_bits(out: Value, found: Tristate) -> Value:
         )
     else:
         base, unknown = found.bits, found.unknown
-    if not unknown.any():
+    if not some(unknown):
         return Value(base, out.terms)
     sure = ~unknown
-    if not sure.any():
+    if not some(sure):
         return out
     poison = unknown != 0
     return Value(base, out.terms, None, EVERYWHERE if poison.size == 1 else poison, out.why, sure)

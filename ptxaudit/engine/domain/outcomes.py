@@ -4,18 +4,17 @@ the numbers of a value in each combination of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
+from msgspec import field
 
 from ptxaudit.base.records import Record
 
 _serial = count()
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Record):
     """One event with `size` outcomes. uniform: all lanes of a row have the same outcome."""
 
     size: int

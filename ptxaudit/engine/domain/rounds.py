@@ -40,6 +40,10 @@ class Round:
         """A cohort that comes to a basic block, which begins at pc, goes no further."""
         return False
 
+    def note(self, add: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        """A request that is added to a record where the round bears out."""
+        self.requests.append((add, arguments))
+
     def mentions(self, value: Value | None) -> bool:
         return value is not None and any(u is self.symbol or u == self.symbol for u, _ in value.terms)
 

@@ -210,11 +210,24 @@ def low_zeros(number: int, bits: int = 64) -> int:
     return (number & -number).bit_length() - 1 if number else bits
 
 
+def some(array: np.ndarray) -> bool:
+    """Whether an element is not zero: quickly of one number, which most arrays here are."""
+    return bool(array.item() if array.size == 1 else array.any())
+
+
+def ends_of(array: np.ndarray) -> tuple[int, int]:
+    """The least and the greatest element, as quickly."""
+    if array.size == 1:
+        return (number := int(array.item())), number
+    return int(array.min()), int(array.max())
+
+
 def array_zeros(array: np.ndarray) -> int:
     """Low zero bits that all elements share."""
     if array.dtype == bool:
-        return 0 if array.any() else 1
-    return low_zeros(int(np.bitwise_or.reduce(array, axis=None)), BITS[array.dtype])
+        return 0 if some(array) else 1
+    bits = array.item() if array.size == 1 else int(np.bitwise_or.reduce(array, axis=None))
+    return low_zeros(bits, BITS[array.dtype])
 
 
 def term_zeros(value: Value) -> int:
@@ -237,7 +250,7 @@ def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> T
         elif sign < 0:
             c = np.zeros_like(c) - c
         merged[u] = c
-    terms = tuple((u, c) for u, c in merged.items() if c.any())
+    terms = tuple([(u, c) for u, c in merged.items() if some(c)])
     return terms if len(terms) <= most else None
 
 
@@ -292,13 +305,12 @@ def span(value: Value) -> tuple[int, int] | None:
     """The range of base + Σ coeff·u as signed integers without wrapping, or None if not bounded."""
     if value.poison is not None or value.valid is not None or value.base.dtype == bool:
         return None
-    base = signed(value.base)
-    low, high = int(base.min()), int(base.max())
+    low, high = ends_of(signed(value.base))
     for u, c in value.terms:
         if u.low is None or u.high is None:
             return None
-        c = signed(c)
-        ends = [int(c.min()) * u.low, int(c.min()) * u.high, int(c.max()) * u.low, int(c.max()) * u.high]
+        least_c, most_c = ends_of(signed(c))
+        ends = [least_c * u.low, least_c * u.high, most_c * u.low, most_c * u.high]
         low += min(ends)
         high += max(ends)
     return low, high

@@ -8,12 +8,12 @@ What is not known of it is a reason in the record, never a guess.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, REQUEST
 from ptxaudit.engine.answer import residues
 from ptxaudit.engine.answer.at_most import most_wavefronts
@@ -43,8 +43,7 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of
 Visits = dict[int, np.ndarray | int]
 
 
-@dataclass(slots=True)
-class _Access:
+class _Access(Record, eq=False):
     """One that a cohort makes, as it sees it, and the record that it is for."""
 
     instruction: Instruction
@@ -192,7 +191,7 @@ class Accesses:
         if self.run.round is None:
             add(*arguments)
         else:
-            self.run.round.requests.append((add, arguments))
+            self.run.round.note(add, arguments)
 
     def _visit(self, index: int, cohort: Cohort, issue: Issue, whole: bool) -> np.ndarray | int:
         """How often each row has made an access before this time: one number where that is the same for all."""

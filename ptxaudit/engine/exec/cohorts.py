@@ -7,9 +7,8 @@ What is said of each lane is said of arrays over rows and lanes: a cohort is run
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.engine.memory.environment import LANES
@@ -18,8 +17,7 @@ from ptxaudit.ir.reasons import Reason, first_of
 State = tuple[Reason | None, Reason | None]  # of a cohort
 
 
-@dataclass
-class Cohort:
+class Cohort(Struct, eq=False):
     """rows: (n,) indices; mask: (n, LANES); pc: instruction; calls: return addresses, outermost first."""
 
     pc: int

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from ptxaudit.base.arrays import among
 from ptxaudit.engine.domain.value import Value
@@ -29,8 +29,7 @@ LEVELS = 4  # of suspended groups that there is room for at first
 _STANDING = ("stopped", "blocked", "syncing", "suspended", "free", "occupied", "covered")  # of `Groups`: who is where
 
 
-@dataclass
-class Suspended:
+class Suspended(Struct, eq=False):
     """A cohort that is suspended. levels: (n,) at which place from below in each of its warps. alone: it joins no
     other.
     """
@@ -43,8 +42,7 @@ class Suspended:
         return Suspended(self.cohort.some(rows), self.levels[rows], self.alone)
 
 
-@dataclass
-class Syncing:
+class Syncing(Struct, eq=False):
     """A cohort that waits at a WARPSYNC for the lanes that its lanes name. words: (n, LANES) uint32; named: the mask
     where the code states it, else 0; alone: lanes that name other masks go on diverged; again: None, or the barrier at
     which lanes meet again that part behind it."""

@@ -236,7 +236,9 @@ class Repeats:
     def _never_left(self, cohort: Cohort) -> NeverLeft | Unsafe:
         """Its lanes do the same for ever, unless they read what another warp writes to shared memory."""
         shadow = self.run.shadow
-        return NeverLeft(cohort.pc) if shadow is None else Unsafe(SPINS, frozenset(shadow.trusted))
+        if shadow is not None:
+            return Unsafe(SPINS, frozenset(shadow.trusted))
+        return NeverLeft(cohort.pc, cohort.undecided is None)
 
     def _drive(self, cohort: Cohort) -> None:
         """Run one round. Raises Returned at its end, but where warps did not stay together."""

@@ -39,10 +39,10 @@ class NeedBlocks(Exception):
 
 class NeverLeft(Exception):
     """Lanes are in a loop that they do not leave: what a trip leaves to the next is what it began with. index: of the
-    loop's first instruction."""
+    loop's first instruction; certain: they surely came there."""
 
-    def __init__(self, index: int):
-        self.index = index
+    def __init__(self, index: int, certain: bool):
+        self.index, self.certain = index, certain
 
 
 class Run:

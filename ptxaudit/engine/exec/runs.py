@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.counted import site_result
@@ -21,6 +22,7 @@ from ptxaudit.engine.answer.kept import Keeper, Kept
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
+from ptxaudit.engine.exec.endless import Endless, entries, kept_by
 from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
@@ -37,31 +39,40 @@ from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
 from ptxaudit.ir.slices import Slice
 
 MOST_BLOCK_ROWS = 1 << 20  # warps run one by one before the engine gives up on block indices
+MOST_REQUESTS = 1 << 18  # of the blocks that are run together, each access once: what a run holds of them at a time
 MOST_TABLE_ROWS = 1 << 15  # the same of a run that follows shared memory
 TABLES_SHARE = 0.25  # of the steps that are left, for such runs
 RUN_SHARE = 0.9  # of the steps that are left, for a run; the rest is for scoring what it has seen, and for inference
 MOST_RUNS = 8
 
 
-def simulate(task: Task, account: Account, whole: bool = True) -> dict[int, SiteResult]:
+class Simulated(Record):
+    """endless: of a loop in which lanes surely are for ever, its first instruction."""
+
+    sites: dict[int, SiteResult]
+    endless: int | None = None
+
+
+def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
     """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and
     reads back. What the account does not pay for is unknown. whole: what no block index decides is asked for by itself,
     too, where blocks may draw numbers."""
     graph, facts, accesses = task.graph, task.facts, task.accesses
     if not accesses:
-        return {}
+        return Simulated({})
     unscored = {i for i, a in accesses.items() if a.unscored}
     try:
         part = graph.slice(
             accesses.keys() - unscored,
             follow_loads=facts.memory is not None,
-            whether=unscored,
+            whether=(*unscored, *entries(graph)),
             account=account,
             barriers=True,
         )
     except Exhausted as spent:
-        return {i: unfinished(i, spent) for i in accesses}
-    results, finished = _run(task, part, account)
+        return Simulated({i: unfinished(i, spent) for i in accesses})
+    ran = _run(task, part, account)
+    results, finished = ran.results, ran.finished
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
     if open_sites:
         results |= _with_tables(replace(task, accesses=open_sites), results, account)
@@ -70,8 +81,8 @@ def simulate(task: Task, account: Account, whole: bool = True) -> dict[int, Site
         if some and len(some) < len(accesses):  # else that is what was run
             own = {i: task.originals[i] for i in some}
             found = simulate(replace(task, accesses=some, originals=own), account, whole=False)
-            results |= {i: r for i, r in found.items() if r.status in (Status.EXACT, Status.UNREACHED)}
-    return results
+            results |= {i: r for i, r in found.sites.items() if r.status in (Status.EXACT, Status.UNREACHED)}
+    return Simulated(results, ran.endless)
 
 
 def _alike_in_all_blocks(task: Task, accesses: Mapping[int, Access], account: Account) -> dict[int, Access]:
@@ -115,7 +126,7 @@ def _with_tables(task: Task, before: Mapping[int, SiteResult], account: Account)
         if isinstance(plan, Reason):
             raise Unsafe(plan)
         with account.part(TABLES_SHARE) as some:
-            found = _trusting(lambda plan: _run(task, plan.part, some, plan)[0], plan)
+            found = _trusting(lambda plan: _run(task, plan.part, some, plan).results, plan)
     except Exhausted:
         return {}
     except Unsafe as unsafe:
@@ -144,28 +155,41 @@ def _trusting(run: Callable[[tables.Plan], dict[int, SiteResult]], plan: tables.
     raise last
 
 
-def _run(
-    task: Task, part: Slice, account: Account, plan: tables.Plan | None = None
-) -> tuple[dict[int, SiteResult], bool]:
-    """One run, and whether it was finished: where not, what it has passed for good is known all the same. Block indices
-    as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be raised."""
+class _Ran(Record):
+    """A run. finished: where it was not, what it has passed for good is known all the same; endless: as of
+    `Simulated`."""
+
+    results: dict[int, SiteResult]
+    finished: bool
+    endless: int | None
+
+
+def _run(task: Task, part: Slice, account: Account, plan: tables.Plan | None = None) -> _Ran:
+    """One run. Block indices as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be
+    raised."""
     with account.part(RUN_SHARE) as running:
-        records, finished = _recorded(task, part, running, plan)
+        records, stop = _recorded(task, part, running, plan)
     for record in records.values():
         record.account = account
-    return {i: _result(i, record) for i, record in records.items()}, finished
+    results = {i: _result(i, record) for i, record in records.items()}
+    if not isinstance(stop, NeverLeft) or not stop.certain:
+        return _Ran(results, stop is None, None)
+    return _Ran(kept_by(Endless(task.graph, stop.index), results), False, stop.index)
+
+
+Stop = Exhausted | TooManyRows | NeverLeft
 
 
 def _recorded(
     task: Task, part: Slice, account: Account, plan: tables.Plan | None
-) -> tuple[dict[int, SiteRecord], bool]:
-    """What a run records of each access, and whether it was finished."""
+) -> tuple[dict[int, SiteRecord], Stop | None]:
+    """What a run records of each access, and why it was not finished, where it was not."""
     function, graph, launch, facts, accesses = task.function, task.graph, task.launch, task.facts, task.accesses
     assert launch is not None and launch.block is not None and launch.grid is not None
     block, grid = three(launch.block), three(launch.grid)
     dims: set[int] = set()
     warps = -(-block[0] * block[1] * block[2] // LANES)
-    at_once = min(MAX_ROWS // 4, 4096) // warps
+    at_once = min(MAX_ROWS // 4, 4096, MOST_REQUESTS // (1 + len(accesses))) // warps
     if plan is not None:
         at_once = min(at_once, MOST_CELLS // (2 * (function.shared_static + (launch.dynamic_shared or 0) + GRAIN)))
     while True:
@@ -182,7 +206,7 @@ def _recorded(
                 drawn |= simulation.drawn()
             if facts.counters is not None:
                 facts.counters.taken.update(drawn)
-            return records, True
+            return records, None
         except NeedBlocks as need:
             dims |= need.dimensions
         except NotOnce:
@@ -197,10 +221,15 @@ def _recorded(
             every = simulation is None or next(batches, None) is not None
             for i in accesses if simulation is None or every else simulation.unfinished():
                 records[i].undecided = first_of(records[i].undecided, why)
-            return records, False
+            if isinstance(stop, NeverLeft):
+                loop = Endless(graph, stop.index)
+                for i in filter(loop.makes_wait, accesses):
+                    if records[i].requests:
+                        records[i].undecided = first_of(records[i].undecided, why)
+            return records, stop
 
 
-def _why_broken_off(stop: Exhausted | TooManyRows | NeverLeft) -> Reason:
+def _why_broken_off(stop: Stop) -> Reason:
     if isinstance(stop, Exhausted):
         return exhausted(stop)
     if isinstance(stop, NeverLeft):

@@ -163,7 +163,7 @@ class _Attempt:
         if not self.run.explicit:
             first = cohort.mask.argmax(axis=1)
             ways = self.meetings.same_way[cohort.rows, first]
-            self.lap.requests.append((no_request, (Mark(cohort.rows, first, ways, pack(cohort.mask)[:, 0]),)))
+            self.lap.note(no_request, (Mark(cohort.rows, first, ways, pack(cohort.mask)[:, 0]),))
         return False
 
     def _inductive(self, start: Held, after: Held) -> None:

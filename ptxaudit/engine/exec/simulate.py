@@ -154,6 +154,8 @@ class Simulation(Run):
                 return
             if block in self.repeats.heads and pc == self.graph.starts[block]:
                 cohort.pc = pc
+                if self.round is None:  # what it has passed it does not come to any more, should the run end here
+                    self.running = cohort
                 cohort = self.repeats.at_head(block, cohort)
             view = self.warps.view(cohort)
             while pc < end:

@@ -5,9 +5,8 @@ State(registers, mask: lanes 0–15, exact: False, undecided_by: ("loaded from m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
@@ -25,8 +24,7 @@ OUTER = frozenset(
 )
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct, eq=False):
     """What is known where a block begins. mask: lanes that may be active; exact: they are; undecided_by: the branches
     that are not and led here, as reasons."""
 
@@ -50,8 +48,7 @@ class State:
         self.exact, self.undecided_by = False, either_undecided(self.undecided_by, why)
 
 
-@dataclass
-class Branches:
+class Branches(Struct, eq=False):
     """How the branches of the blocks were taken: "divergent" (known, by lanes of one warp differently),
     "uniform" (not known, all lanes alike), "varying" (not known, by lane)."""
 

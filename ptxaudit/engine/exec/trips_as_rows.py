@@ -8,6 +8,7 @@ trips one after the other would be; then their requests are those, in the order 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,6 @@ class Trips(Round):
             self._begun, self._blocks = True, self._blocks + 1
             if self._blocks > BLOCKS_A_TRIP * self.trips:
                 raise NotAffine
-            if len(self.requests) * len(self.back) > MOST_REQUESTS:
-                raise Fewer(self.trips // 4)
             return False
         if cohort.calls != self.start.calls or cohort.state != self.start.state:
             raise NotAffine
@@ -70,6 +69,11 @@ class Trips(Round):
         else:
             self.limit = min(self.limit, int(cohort.rows.min()) // self.warps)
         return True
+
+    def note(self, add: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        if len(self.requests) * len(self.back) > MOST_REQUESTS:
+            raise Fewer(self.trips // 4)
+        super().note(add, arguments)
 
     @property
     def kept(self) -> int:

@@ -14,10 +14,10 @@ is supposed first is a guess, and a good one saves trips.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import (
@@ -40,8 +40,7 @@ from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.reasons import Kind, Reason
 
 
-@dataclass
-class Hypothesis:
+class Hypothesis(Struct, eq=False):
     """head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what
     "step" adds in a trip. zeros: low bits that "shift" and "modulo" leave alone. elsewhere: registers that "shift" may
     bring to another variable. blame: why a register is opaque, where data is the cause. cells: of local memory, those

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from ptxaudit.base.work import Account
 from ptxaudit.engine.domain.value import (
@@ -48,8 +48,7 @@ class Undecided(Exception):
     """A branch in a loop that is being unrolled is not decided by what is known."""
 
 
-@dataclass
-class Followed:
+class Followed(Struct, eq=False):
     """A loop that is followed trip by trip. firm: exactly the lanes that are taken to be in it are, and ways in it that
     part meet again before it is left; opened: a branch in it was not decided."""
 

@@ -9,10 +9,10 @@ therefore noted, so that the report can name it as assumed; what the launch tell
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct, field
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.records import Record
@@ -33,8 +33,7 @@ class _Table(Record):
     specified: np.ndarray
 
 
-@dataclass
-class Constants:
+class Constants(Struct, eq=False):
     """What the variables of one kernel in constant memory hold.
 
     assumed: names of the variables of which a load took what the file has.

@@ -51,7 +51,7 @@ def located(
     """By the value of the address, and by what it is made of at the instruction `index`, or for one of its operations.
     of: the memory that is looked at; rows: those that the address is of, None: all."""
     origins = env.spaces(index, op)
-    found = spaces_of(address, active.shape, origins)
+    found = spaces_of(address, origins)
     possible = origins is None or of in origins or of == "global" and "param" in origins
     lanes, why = active & (found == OF[of]), None
     unknown = active & ((found == OPEN) | (found == PARAM) & (of == "global")) & possible
@@ -91,16 +91,14 @@ def generic_results(op: Op, view: View, address: Value, index: int) -> Value:
 def _in_space(op: Op, address: Value, space: str, view: View, index: int) -> Value:
     """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ. Where the value
     does not tell, no address that is made so may lie there."""
-    shape = np.broadcast_shapes(
-        address.base.shape, *(c.shape for _, c in address.terms), () if address.poison is None else address.poison.shape
-    )
-    found = spaces_of(address, shape)
+    found = spaces_of(address)
+    shape = np.broadcast_shapes(address.base.shape, found.shape)
     inside, unknown = found == (OF | {"shared::cluster": SHARED}).get(space, -1), found == OPEN
     unknown = unknown | (found == PARAM) & (space not in NEVER_OTHERS)
     if (
         any(u.kind == "variable" and u.address and u.key[0] != "global" for u, _ in address.terms)
         or space == "shared"
-        and remote(within(address), found == SHARED, view.env, view.rows) is not None
+        and remote(within(address), np.broadcast_to(found == SHARED, shape), view.env, view.rows) is not None
     ):
         unknown = np.ones((1, 1), bool)  # a constant; perhaps another block's memory
     if unknown.any() and space in NEVER_OTHERS and (origins := view.env.spaces(index, op)) is not None:

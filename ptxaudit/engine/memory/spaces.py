@@ -23,17 +23,19 @@ OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL, "param": PARAM}
 PARTS = ("low", "high", "whole")  # of where a window begins
 
 
-def spaces_of(address: Value, shape: tuple[int, int], origins: frozenset[str] | None = None) -> np.ndarray:
-    """The space of each lane, `shape` (rows, lanes). origins: the spaces that the address may lie in whatever its
-    value; None: any.
+def spaces_of(address: Value, origins: frozenset[str] | None = None) -> np.ndarray:
+    """The space of each lane, in a shape that broadcasts to (rows, lanes). origins: the spaces that the address may lie
+    in whatever its value; None: any.
     """
-    found = _by_value(address, shape)
+    found = _by_value(address)
     if origins is not None and len(origins) == 1:
         found = np.where(found == OPEN, OF[min(origins)], found)
     return found
 
 
-def _by_value(address: Value, shape: tuple[int, int]) -> np.ndarray:
+def _by_value(address: Value) -> np.ndarray:
+    arrays = [c for _, c in address.terms] + ([] if address.poison is None else [address.poison])
+    shape = np.broadcast_shapes((1, 1), *(array.shape for array in arrays))
     if address.valid is not None and address.valid < address.bits:
         return np.zeros(shape, np.int8)
     window = {SHARED: np.zeros(shape, bool), LOCAL: np.zeros(shape, bool)}

@@ -324,14 +324,15 @@ def _add3_carry(values: tuple[Value, ...], bits: int, keep: bool = False) -> tup
     total = add(add(a, b), c)
     for carry in (in0, in1):
         total = add(total, _as_number(carry, bits))
-    spans = [ends for v in (a, b, c) if (ends := lane_spans(v)) is not None]
-    if bits < 64 and len(spans) == 3 and in0.known and in1.known:
-        more = in0.base.astype(np.int64) + in1.base
-        low, high = (sum(ends) + more >> bits for ends in zip(*spans))
-        if (low == high).all():
-            return total, Value(low >= 1), Value(low >= 2)
-    once, twice = (derived("carry", values, 1, (bits, at_least)) for at_least in (1, 2))
-    if keep or once is None or twice is None:
+    if bits < 64 and in0.known and in1.known:
+        spans = [ends for v in (a, b, c) if (ends := lane_spans(v)) is not None]
+        if len(spans) == 3:
+            more = in0.base.astype(np.int64) + in1.base
+            low, high = (sum(ends) + more >> bits for ends in zip(*spans))
+            if (low == high).all():
+                return total, Value(low >= 1), Value(low >= 2)
+    once, twice = (None if keep else derived("carry", values, 1, (bits, at_least)) for at_least in (1, 2))
+    if once is None or twice is None:
         unknown = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
         return total, unknown, unknown
     return total, once, twice

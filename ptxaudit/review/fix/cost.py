@@ -19,10 +19,11 @@ from math import gcd
 import numpy as np
 from msgspec import Struct, field
 
+from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account
-from ptxaudit.engine.answer.kept import Move, Requests, distinct
+from ptxaudit.engine.answer.kept import Move, Requests
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.accesses import of_width
 from ptxaudit.hardware.banks import Access, Machine
@@ -195,16 +196,16 @@ class Costs(Struct, dict=True, eq=False):
     def scores(self, group: Group, layouts: Sequence[Layout]) -> np.ndarray:
         """(5, layouts, m): low, high, ideal, lines, lines_ideal of each distinct request under each layout."""
         access, many = group.access, len(layouts)
+        shift = self.machine.invariant_shift(access)
+        step = max(min(self.align, shift), min(access.width or 1, shift))
+        if self.account is not None:
+            self.account.spend(_STEPS_A_REQUEST * many * len(group.offsets) * (shift // step), "comparing layouts")
         places = np.concatenate([layout.place(group.offsets) for layout in layouts])
         active, sources, filled = (
             None if c is None else np.concatenate([c] * many) if many > 1 else c
             for c in (group.active, group.sources, group.filled)
         )
-        shift = self.machine.invariant_shift(access)
-        step = max(min(self.align, shift), min(access.width or 1, shift))
         found: list[np.ndarray] = []
-        if self.account is not None:
-            self.account.spend(_STEPS_A_REQUEST * len(places) * (shift // step), "comparing layouts")
         for base in range(0, shift, step):  # where the array may begin, as far as that changes a count
             try:
                 s = banks.score(self.machine, access, places + base, active, sources, zero_filled=filled)
@@ -267,7 +268,7 @@ def _group(
     active = np.concatenate(columns[1])
     offsets = canonical(np.concatenate(columns[0]), active, period)
     sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
-    first, rows = distinct([c for c in (offsets, active, sources, filled) if c is not None])
+    first, rows = distinct_rows([c for c in (offsets, active, sources, filled) if c is not None])
     numbers = np.concatenate(use)  # each use's requests follow each other
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     return Group(

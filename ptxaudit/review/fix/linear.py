@@ -21,9 +21,9 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, Exhausted
-from ptxaudit.engine.answer.kept import distinct
 from ptxaudit.hardware import banks
 from ptxaudit.review.fix.bounds import least
 from ptxaudit.review.fix.cost import Costs, Figure, Group, NotProvable
@@ -109,7 +109,7 @@ class _Branches:
         some, of = np.arange(len(row)), np.arange(len(row))
         if group.sources is None and self.layout.row & self.layout.row - 1 == 0:
             start = np.take_along_axis(group.offsets, group.active.argmax(axis=1)[:, None], 1) // unit * unit
-            some, of = distinct([np.where(group.active, group.offsets ^ start, 0), group.active])
+            some, of = distinct_rows([np.where(group.active, group.offsets ^ start, 0), group.active])
         low, high, ideal, _, lines_ideal = self.costs.scores(group, [SAME])
         floor = np.maximum(ideal, least(self.costs.machine, group.access, group.offsets, group.active, unit))
         floors = np.stack([np.minimum(floor, low), np.minimum(floor, high), lines_ideal])

@@ -42,7 +42,8 @@ class ArrayRepairs(Record, eq=False):
     """One array of a kernel under one launch. now: what it costs; floor: what no layout that keeps its vectors goes
     below; per_use: of each use.
 
-    counted: figures are sums over the launch; otherwise of each site's worst request.
+    counted: figures are sums over the launch; otherwise of each site's worst request. ended: the steps after which the
+    search was left, with layouts that were not tried; None where it was not, or where none can cost less.
     """
 
     examined: Examined
@@ -55,6 +56,7 @@ class ArrayRepairs(Record, eq=False):
     refused: str = ""
     hints: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    ended: int | None = None
 
 
 def repairs_of(
@@ -112,12 +114,13 @@ def _repaired(
         "" if now.now.excess else "what it costs above its ideal depends on what is not specified (--block, --launch)"
     ):
         return replace(nothing, refused=wrong)
-    found = search.found()
+    found, ended = search.found()
     made = _best_made(found, one, search, limit) if best else _all_made(found, one, search, limit)
     if not quick:
         made += _accessed_otherwise(one, search)
     in_order = ranked(made)[: 1 if best else None]
-    return replace(now, repairs=tuple(replace(repair, also=_also(repair, one, others)) for repair in in_order))
+    repairs = tuple(replace(repair, also=_also(repair, one, others)) for repair in in_order)
+    return replace(now, repairs=repairs, ended=None if any(repair.floor for repair in repairs) else ended)
 
 
 def _all_made(found: Iterable[Found], one: Candidate, search: Searched, limit: int | None) -> list[Repair]:

@@ -79,7 +79,7 @@ class Place(Record):
 class ArrayEntry(Record):
     """One shared array of a kernel under one launch. counted: "launch" (sums over it) or "request" (sums of each site's
     worst request); floor: wavefronts that no layout that keeps its vectors goes below; refused: why nothing is proved,
-    or null."""
+    or null; ended: steps after which the search was left, with layouts that were not tried, or null."""
 
     kernel: str
     demangled: str
@@ -100,6 +100,7 @@ class ArrayEntry(Record):
     hints: tuple[str, ...]
     figures: tuple[SiteFigure, ...]
     repairs: tuple[RepairEntry, ...]
+    ended: int | None = None
 
 
 class Change(Record):
@@ -168,6 +169,7 @@ def array_entry(found: ArrayRepairs) -> ArrayEntry:
         hints=found.hints,
         figures=site_figures(found, found.per_use),
         repairs=tuple(_repair(found, repair) for repair in found.repairs),
+        ended=found.ended,
     )
 
 

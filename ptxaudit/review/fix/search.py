@@ -90,6 +90,12 @@ class Search:
             out += self._narrower(out)
         return out
 
+    @property
+    def ended(self) -> int | None:
+        """The steps after which a search was left, with layouts that were not tried; None where it was not."""
+        limit = self.account.limit
+        return limit if limit is not None and self.account.spent > limit else None
+
     # --- families ---
 
     def _pads(self) -> list[Found]:
@@ -234,9 +240,12 @@ class Search:
         for batch in _by_period(layout for layout in layouts if all(layout.keeps(width) for width in self.widths)):
             try:
                 figures = self.costs.totals(batch)
-            except (NotProvable, Exhausted):
+            except NotProvable:
                 whole = False
                 continue
+            except Exhausted:  # as of every batch that would follow
+                whole = False
+                break
             found += [
                 Found(layout, figure) for layout, figure in zip(batch, figures) if figure.weight < self.now.weight
             ]

@@ -71,13 +71,12 @@ class Searched:
     ):
         self._machine, self._array, self._rows, self._element, self._quick = machine, array, rows, element, quick
         self._steps = steps[0] + steps[1] * len(array.uses)
-        plain = [_plain(machine, use) for use in array.uses]
-        written = [repr(one) for one in plain]
+        written = [_written(machine, use) for use in array.uses]
         # whichever use the code has first, one question has one order of them
-        self._order = sorted(range(len(plain)), key=written.__getitem__)
+        self._order = sorted(range(len(written)), key=written.__getitem__)
         self._uses = tuple(array.uses[at] for at in self._order)
-        requests = tuple(plain[at] for at in self._order)
-        self._requests = machine.banks, machine.word, machine.lanes, requests, array.align
+        asked = (machine.banks, machine.word, machine.lanes, array.align, *(written[at] for at in self._order))
+        self._requests = _digest_of(repr(asked).encode())
 
     @cached_property
     def _search(self) -> Search:
@@ -110,12 +109,12 @@ class Searched:
         key = "bounds", self._requests, self._steps
         return kept.get(key, lambda: (self._search.now, self._search.floor))
 
-    def found(self) -> list[Found]:
-        """As of `Search.found`."""
+    def found(self) -> tuple[list[Found], int | None]:
+        """As of `Search.found`; the steps after which that was left, None where it was not."""
         lengths, sizes = tuple(self._pitches), tuple(self._array.sizes)
         key = "found", self._requests, sizes, lengths, tuple(self._rows), self._element, self._steps, self._quick
-        found = kept.get(key, lambda: self._search.found(self._quick))
-        return [replace(one, parts=self._in_my_order(one.parts)) if one.parts else one for one in found]
+        found, ended = kept.get(key, lambda: (self._search.found(self._quick), self._search.ended))
+        return [replace(one, parts=self._in_my_order(one.parts)) if one.parts else one for one in found], ended
 
     def under(self, layout: Layout, parts: tuple[int, ...] = (), align: int | None = None) -> tuple[Figure, ...]:
         """The figures of the array's uses. parts: as of `Costs`; align: of its beginning, None = as it is."""
@@ -138,27 +137,33 @@ class Searched:
         return tuple(of[at] for at in range(len(ordered)))
 
 
-def _plain(machine: Machine, use: Use) -> Hashable:
+def _written(machine: Machine, use: Use) -> str:
     """All that decides what a use costs under a layout, equal where that is: not how its opcode is spelled."""
     rules = _rules(machine, use.access.operation)
     access = astuple(replace(use.access, opcode="", sass="", loop=""))
-    return access, rules, machine.refusal(use.access), use.fragment, tuple(map(_digest, use.requests))
+    return repr((access, rules, machine.refusal(use.access), use.fragment, *map(_digest, use.requests)))
 
 
 @lru_cache(maxsize=256)
-def _rules(machine: Machine, operation: str) -> Hashable:
+def _rules(machine: Machine, operation: str) -> bytes:
     """Of an operation, and of the loads and stores that may take its place."""
-    return tuple(
+    rules = [
         tuple(getattr(rule, name) for name in Rule.__struct_fields__ if name not in _SAID)
         for rule in machine.rules
         if rule.operation in (operation, OTHERWISE.get(operation), "load", "store")
-    )
+    ]
+    return _digest_of(repr(rules).encode())
+
+
+def _digest_of(*parts: bytes) -> bytes:
+    whole = blake2b(digest_size=32)
+    for part in parts:
+        whole.update(part)
+    return whole.digest()
 
 
 def _digest(r: Requests) -> Hashable:
     """Of what the requests are: not of the name of what they access, nor of whether their lanes surely take part."""
     columns = [getattr(r, name) for name in _COLUMNS]
-    whole = blake2b(digest_size=32)
-    for column in columns:
-        whole.update(b"" if column is None else np.ascontiguousarray(column).tobytes())
-    return r.moves, tuple(None if c is None else (c.shape, c.dtype.str) for c in columns), whole.digest()
+    content = _digest_of(*(b"" if c is None else np.ascontiguousarray(c).tobytes() for c in columns))
+    return r.moves, tuple(None if c is None else (c.shape, c.dtype.str) for c in columns), content

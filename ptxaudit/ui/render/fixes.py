@@ -128,6 +128,8 @@ def _array(array: ArrayEntry) -> Iterator[str]:
         yield "    no layout that was tried costs less"
     for at, repair in enumerate(array.repairs, 1):
         yield from _repair(at, repair, array)
+    if array.ended is not None:
+        yield f"    the search ended after {number(array.ended)} steps: a layout that was not tried may cost less"
 
 
 def _now(array: ArrayEntry) -> str:

@@ -1,0 +1,115 @@
+"""What a launch says of a kernel where lanes are in a loop that they do not leave: the launch does not end.
+
+    if (n != 7) { L: goto L; }       n = 3: the loop at L does not end in this launch; what is behind it is never issued
+    __syncthreads();                 where only some of the warps are in it: these wait for ever
+
+A loop without a way to an end of the kernel is entered at *gates*: branches of which one way leads to ends and the
+other does not. Behind one, lanes that are not in the loop may go on; at a barrier that comes then they wait for the
+others, and what is behind that has no count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.ir.blocks import END
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.transfers import is_unresolved
+
+_OF_BLOCK = ("barrier",)  # for other warps, of which a run without shared memory passes
+_OF_WARP = ("warpsync", "part")  # for named lanes: in machine code who waits at one is seen to be there
+
+
+class Endless:
+    """The loop whose first instruction is at `index`, in which lanes are for ever."""
+
+    def __init__(self, graph: Graph, index: int):
+        self.graph, self.index = graph, index
+        ending = _ending(graph)
+        into = reached((graph.block_of[index],), graph.cfg.predecessors)
+        self._entered = into - ending - {END}  # blocks from which there is no way but into the loop
+        self._gates = {b for b in into & ending if not self._entered.isdisjoint(graph.cfg.successors(b))}
+
+    def keeps(self, index: int) -> bool:
+        """Lanes come to an instruction past the loop only."""
+        return self.graph.block_of[index] in self._past
+
+    def makes_wait(self, index: int) -> bool:
+        """It is behind a barrier to which others come, and may wait there for those that are in the loop."""
+        block = self.graph.block_of[index]
+        return block in self._behind_barriers or index > self._barriers.get(block, index)
+
+    @cached_property
+    def _past(self) -> frozenset[int]:
+        def on_the_way(block: int) -> Iterable[int]:
+            return () if block in self._gates or block in self._entered else self.graph.cfg.successors(block)
+
+        if not self._entered:
+            return frozenset()
+        around: set[int] = reached((0,), on_the_way)
+        return self.graph.reachable - self._entered - around
+
+    @cached_property
+    def _barriers(self) -> dict[int, int]:
+        """The first barrier of each block that may be one to which not all lanes come: past the loop, or by a guard."""
+        others, found = self._from(self._others(self._gates)), dict[int, int]()
+        kinds = _OF_BLOCK if self.graph.function.explicit_reconvergence else _OF_BLOCK + _OF_WARP
+        for i in self.graph.function.instructions:
+            block = self.graph.block_of[i.index]
+            if i.control is not None and i.control.kind in kinds and (block in others or i.control.guard is not None):
+                found.setdefault(block, i.index)
+        return found
+
+    @cached_property
+    def _behind_barriers(self) -> set[int]:
+        return self._from(self._others(set(self._barriers)))
+
+    def _from(self, blocks: set[int]) -> set[int]:
+        def following(block: int) -> set[int]:
+            return self._others({block})
+
+        return reached(blocks, following)
+
+    def _others(self, blocks: set[int]) -> set[int]:
+        """What follows them outside of the loop."""
+        return {s for b in blocks for s in self.graph.cfg.successors(b)} - self._entered - {END}
+
+
+def entries(graph: Graph) -> tuple[int, ...]:
+    """The first instructions of blocks from which no way leads to an end, where others lead to them: whether lanes come
+    there decides no access, and is asked for by itself."""
+    joined = [b for b in graph.cfg.predecessors(END) if b in graph.reachable and not _ends(graph, b)]
+    if not joined:
+        return ()
+    ending = _ending(graph)
+    found = [b for b in graph.reachable - ending - {END} if not ending.isdisjoint(graph.cfg.predecessors(b))]
+    return tuple(graph.starts[b] for b in sorted(found))
+
+
+def _ending(graph: Graph) -> set[int]:
+    """Blocks from which a way leads to an end."""
+    return reached((b for b in graph.cfg if b != END and _ends(graph, b)), graph.cfg.predecessors)
+
+
+def _ends(graph: Graph, block: int) -> bool:
+    """Lanes may end in a block, or run beyond the code. (The graph has each endless loop joined to the end, too.)"""
+    instructions = graph.function.instructions
+    control = instructions[graph.ends[block] - 1].control
+    if END not in graph.cfg.successors(block):
+        return False
+    if control is None or control.kind in ("exit", "ret") or is_unresolved(control):
+        return control is not None or graph.ends[block] == len(instructions)
+    return not control.targets or control.guard is not None and graph.ends[block] == len(instructions)
+
+
+def kept_by(loop: Endless, results: dict[int, SiteResult]) -> dict[int, SiteResult]:
+    """What a run says of accesses, with the loop as the reason of those that it keeps lanes from."""
+    why = Reason(Kind.NEVER_ISSUED, cause=Reason(Kind.NEVER_LEFT, loop.index))
+    kept = {i for i, r in results.items() if r.reason is not None and r.reason.kind is Kind.NEVER_ISSUED}
+    return results | {i: replace(results[i], reason=why) for i in kept if loop.keeps(i)}

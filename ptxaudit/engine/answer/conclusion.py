@@ -330,7 +330,8 @@ def _open_answer(
     status = worst.status
     whole = shapes.around(*_hull(low, high, found))
     unresolved = {group for group, _ in found.bounded}
-    if whole[0] == whole[1] and status == Status.DATA_DEPENDENT and not found.reasons and not found.unknowns:
+    faults = any(bounds.reason.of_kind(Kind.MISALIGNED, Kind.MAY_FAULT) for bounds in without_figure)
+    if whole[0] == whole[1] and not faults and not found.reasons and not found.unknowns:
         return answer(
             Status.INVARIANT,
             several(worst.reason, Reason(Kind.ADDRESSES_COST_ALIKE)),

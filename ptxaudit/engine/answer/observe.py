@@ -190,9 +190,8 @@ class Conclusions:
             limit = most_wavefronts(self.machine, access, as_unknown(o.base), o.offset, o.lanes)
             if limit is not None:
                 high = min(high, max(low, int(limit.max(initial=0))))
-            return Bounds(
-                none.reason, none.status, 0 if o.space == "generic" else low, high
-            )  # a generic access may be elsewhere
+            elsewhere = o.space in ("generic", "shared::cluster")  # it may be
+            return Bounds(none.reason, none.status, 0 if elsewhere else low, high)
         undecided = request.record.undecided
         if undecided is not None and request.record.faults:
             return Bounds(undecided, Status.UNKNOWN, *banks.bounds(self.machine, access, 1, lanes.most))

@@ -20,6 +20,7 @@ from ptxaudit.engine.domain import alternatives, naming
 from ptxaudit.engine.domain.value import (
     DTYPES,
     MAX_TERMS,
+    Terms,
     Uniform,
     Value,
     array_zeros,
@@ -44,6 +45,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.ir.reasons import Kind, Reason
 
+_GATHERED = frozenset(("parameter", "symbol", "loaded", "choice", "bit", "derived", "special", "block shape"))
 LONGEST_NAME = 200  # letters of an unknown that is named by what it is made of
 
 
@@ -245,7 +247,7 @@ def add(a: Value, b: Value) -> Value:
         out = alternatives.symbolic(lambda plain: add(*plain), (a, b))
         return out if isinstance(out, Value) else give_up((a, b), a.bits, Kind.MANY_ALTERNATIVES)
     terms = combine_terms(a.terms, b.terms)
-    if terms is None:
+    if terms is None and (terms := _gathered(a, b, 1)) is None:
         return give_up((a, b), a.bits, Kind.MANY_TERMS)
     out = Value(a.base + b.base, terms, *_weaker(a, b))
     if a.sure is None and b.sure is None:
@@ -257,9 +259,30 @@ def add(a: Value, b: Value) -> Value:
 
 def subtract(a: Value, b: Value) -> Value:
     terms = combine_terms(a.terms, b.terms, -1)
-    if terms is None:
+    if terms is None and (terms := _gathered(a, b, -1)) is None:
         return give_up((a, b), a.bits, Kind.MANY_TERMS)
     return Value(a.base - b.base, terms, *_weaker(a, b))
+
+
+def _gathered(a: Value, b: Value, sign: int) -> Terms | None:
+    """The terms of a + b or a − b where these are many: numbers that all lanes of a warp share become one more unknown,
+    their sum. None where that leaves too many. (What moves with trips or blocks, and what may be a part of an address,
+    stays apart: those are looked for by name.)"""
+    terms = combine_terms(a.terms, b.terms, sign, len(a.terms) + len(b.terms)) or ()
+    plain = tuple((u, c) for u, c in terms if u.kind in _GATHERED and not u.address and _is_small_factor(c))
+    rest = tuple([term for term in terms if term[0] not in dict(plain)])
+    if len(plain) < 2 or len(rest) >= MAX_TERMS:
+        return None
+    total = Value(np.zeros((1, 1), a.base.dtype), plain)
+    low, high = (span(total) if fits_signed(total) else None) or (None, None)
+    name, key = brief(short(total)), ("sum", fingerprint(total))
+    symbol = Uniform(name, a.bits, term_zeros(total), low, high, key=key, **made_of(total))
+    return (*rest, (symbol, np.ones((1, 1), a.base.dtype)))
+
+
+def _is_small_factor(c: np.ndarray) -> bool:
+    """The same in all lanes, and not one that makes a number the upper half of another."""
+    return c.shape[1] == 1 and bool((np.abs(signed(c).astype(np.int64)) < 1 << 31).all())
 
 
 def scale(a: Value, factor: np.ndarray) -> Value:

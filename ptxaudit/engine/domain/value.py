@@ -40,7 +40,7 @@ BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 SAFE = 1 << 58  # sums of so many products stay in an int64
 POINTER_LIMIT = 2**57  # device addresses are below this
-MAX_TERMS = 12  # beyond this a sum of unknowns is given up: no index expression of a person has more
+MAX_TERMS = 12  # beyond this unknowns are taken together, or given up: no index expression of a person has more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,8 +239,8 @@ def term_zeros(value: Value) -> int:
     return min(zeros, bits)
 
 
-def combine_terms(a: Terms, b: Terms, sign: int = 1) -> Terms | None:
-    """The terms of a + b or a − b, without zeros; None when there are too many."""
+def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> Terms | None:
+    """The terms of a + b or a − b, without zeros; None when there are more than `most`."""
     if not b:
         return a
     merged = dict(a)
@@ -251,7 +251,7 @@ def combine_terms(a: Terms, b: Terms, sign: int = 1) -> Terms | None:
             c = np.zeros_like(c) - c
         merged[u] = c
     terms = tuple([(u, c) for u, c in merged.items() if some(c)])
-    return terms if len(terms) <= MAX_TERMS else None
+    return terms if len(terms) <= most else None
 
 
 def least(a: int | None, b: int | None) -> int | None:

@@ -363,7 +363,7 @@ class Interpreter(Transfers):
                 view = self._view(state)
         self.account.spend(elements(self.rows.env.work_done()), INFERRING)
         self.after[block] = state
-        self._leave(block, state)
+        self._leave(block, state, view)
 
     def _sleep(self, block: int, guard: Guard, view: View, state: State) -> None:
         """Lanes that a guard chooses yield: the others need not wait for them."""

@@ -3,12 +3,14 @@
 @p bra b       p known:      its lanes to b, the others on
                p uniform:    all of them both ways; which is not known, but they stay together
                else:         all of them both ways, and which of them, neither; p is known on each
+
+    @p r = 4; @p bra b        r is 4 on the way to b, and what it was on the other
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -31,13 +33,14 @@ from ptxaudit.engine.exec.states import (
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.meets import Meets
 from ptxaudit.engine.memory import local
-from ptxaudit.engine.memory.registers import Name, Registers, View, guard_mask
+from ptxaudit.engine.memory.registers import Name, Registers, View, blend, guard_mask
 from ptxaudit.engine.memory.rows import Rows
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.nodes import Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 from ptxaudit.ir.transfers import ENDS, RETURNS, is_unresolved, taken
 
+NOTHING: Mapping[Name, Value] = {}
 MOST_DEAD = 2  # a state is rid of registers that are read no more when they are so many times the others
 
 
@@ -87,8 +90,8 @@ class Transfers(Meets):
             bool(state.undecided_by) and any(d.data for d in state.undecided_by),
         )
 
-    def _leave(self, block: int, state: State) -> None:
-        """Sends the state at the end of a block to those that may come next."""
+    def _leave(self, block: int, state: State, seen: View) -> None:
+        """Sends the state at the end of a block to those that may come next. seen: as its last instructions see it."""
         last = self.function.instructions[self.graph.ends[block] - 1]
         control, successors = last.control, self.paths.successors(block)
         if self.unrolling and not state.exact and any(f.opened and block in f.loop.exits for f in self.followed):
@@ -108,7 +111,7 @@ class Transfers(Meets):
             ends = control.kind == "exit" or successors == [END]
             self._go(block, self._block_at(last.index + 1) if ends else successors[0], state)
         else:
-            self._send(block, last, control, state)
+            self._send(block, last, control, state, seen)
 
     def _block_at(self, index: int) -> int:
         """The block of an instruction; END behind the last."""
@@ -150,11 +153,11 @@ class Transfers(Meets):
             if s != start:
                 self._go(block, s, state)
 
-    def _send(self, block: int, last: Instruction, control: Control, state: State) -> None:
+    def _send(self, block: int, last: Instruction, control: Control, state: State, seen: View) -> None:
         """Lanes go where the table says (`control`); where that is not known, all of them every way."""
         found = destinations(last, control, state.mask, partial(self._view, state))
         if isinstance(found, Value):
-            return self._send_anyhow(block, last, control, state, found)
+            return self._send_anyhow(block, last, control, state, found, seen)
         diverge = bool(torn(rows_of(found)).any())
         if diverge or control.kind == "switch":
             self.branches.put(block, "divergent")
@@ -169,7 +172,9 @@ class Transfers(Meets):
                     part.weaken(one_of_each(Kind.CALLS_DIVERGE, last.index))
                 self._go(block, s, part)
 
-    def _send_anyhow(self, block: int, last: Instruction, control: Control, state: State, decides: Value) -> None:
+    def _send_anyhow(
+        self, block: int, last: Instruction, control: Control, state: State, decides: Value, seen: View
+    ) -> None:
         """What decides is not known. Where it is the same in all lanes they stay together; else each goes somewhere."""
         if self.unrolling:
             self.pass_open((block,))
@@ -196,7 +201,11 @@ class Transfers(Meets):
             if guard is None:
                 self._go(block, s, part)
             else:
-                self._go(block, s, part, guard.reg.name, constant(value ^ guard.negated, 1))
+                held = seen.held_where(guard, value)
+                if held and not part.mask.all():
+                    held = {n: blend(part.registers.values[n], v, part.mask) for n, v in held.items()}
+                known: dict[Name, Value] = {guard.reg.name: constant(value ^ guard.negated, 1)}
+                self._go(block, s, part, known | held)
 
     def pass_open(self, blocks: Iterable[int]) -> None:
         """Branches that are not decided, in loops that are followed: they may be, where all ways meet in the trip."""
@@ -214,11 +223,11 @@ class Transfers(Meets):
             return [s for s in self.paths.successors(block) if s not in (END, following)]
         return [] if place == ENDS else [self._block_at(place)]
 
-    def _go(self, source: int, target: int, state: State, predicate: str = "", known: Value | None = None) -> None:
+    def _go(self, source: int, target: int, state: State, known: Mapping[Name, Value] = NOTHING) -> None:
         """The state at the end of a block is one of those that begin another, without most registers that are read no
         more: all of them where lanes that are not active, or a loop's other trips, would mix in what they hold.
 
-        predicate, known: on a way that a predicate opened, the predicate is known.
+        known: on a way that a predicate opened, the predicate, and what was written where it holds.
         """
         if target != END and target in self.paths.live:  # else nothing lies there that matters
             values, live = state.registers.values, self.paths.live[target]
@@ -228,8 +237,7 @@ class Transfers(Meets):
                     kept |= {n: v for n, v in values.items() if type(n) is tuple}
             else:
                 kept = dict(values)
-            if known is not None and predicate in live:
-                kept[predicate] = known
+            kept.update((name, value) for name, value in known.items() if name in live)
             self.incoming[target].append(
                 (source, State(Registers(state.registers.rows, kept), state.mask, state.exact, state.undecided_by))
             )

@@ -173,12 +173,16 @@ class View:
 
     def where(self, guard: Guard, holds: bool = True) -> View:
         """The same as the lanes see it in which a guard that is not known holds, or does not."""
-        held = {
+        held = self.held_where(guard, holds)
+        return _Supposed(self, held) if held else self
+
+    def held_where(self, guard: Guard, holds: bool) -> dict[Name, Value]:
+        """The registers of which it is known what they hold there, as they were written under its predicate."""
+        return {
             name: otherwise if guard.negated == holds else value
             for name, (predicate, value, otherwise) in self.supposed.items()
             if predicate == guard.reg.name
         }
-        return _Supposed(self, held) if held else self
 
     def write_perhaps(self, reg: Reg, value: Value, guard: Guard, undecided: Value, index: int) -> None:
         """A write where a guard holds, which is not known: the register then holds the old or the new."""
@@ -290,7 +294,7 @@ class _Supposed(View):
 
     __slots__ = ("held",)
 
-    def __init__(self, view: View, held: dict[str, Value]):
+    def __init__(self, view: View, held: dict[Name, Value]):
         super().__init__(view.registers, view.env, view.rows, view.mask, view.full, view.exact, view.data, view.alive)
         self.held = held
 

@@ -122,16 +122,12 @@ def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | N
     16-bit values about in registers whose upper halves nobody wrote."""
     a, b, sel = values
     s = number_of(sel)
-    if s is None or attrs and attrs[0]:
+    if s is None or attrs and attrs[0] or a.terms or b.terms:
         return None
 
     def good(byte: int) -> bool:
         source = a if byte < 4 else b
-        return (
-            source.poison is None
-            and not source.terms
-            and (source.valid is None or source.valid >= 8 * ((byte & 3) + 1))
-        )
+        return source.poison is None and (source.valid is None or source.valid >= 8 * ((byte & 3) + 1))
 
     low = next((i for i in range(4) if not good(s >> (4 * i) & 7)), 4)
     if not low:

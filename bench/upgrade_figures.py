@@ -53,6 +53,15 @@ def compiles(source: Path, releases: Sequence[str], folder: Path) -> float:
     return min(found)
 
 
+def by_nvcc(source: Path, folder: Path) -> float:
+    """Processor seconds of one compile of a source by nvcc, the command of a build."""
+    from ptxaudit.frontend.compile import toolchains
+    from ptxaudit.frontend.options import DEFAULT_ARCH
+
+    command = [toolchains.get("nvcc").path, "-cubin", f"-arch={DEFAULT_ARCH}", "-lineinfo", str(source)]
+    return best([*command, "-o", str(folder / "nvcc.cubin")], folder, RUNS).seconds
+
+
 def compared(source: Path, releases: Sequence[str], folder: Path, *options: str) -> Cost:
     """What the comparison of the releases takes, the compiles in it."""
     named = [word for release in releases for word in ("--toolchain", release)]
@@ -61,7 +70,7 @@ def compared(source: Path, releases: Sequence[str], folder: Path, *options: str)
 
 
 def four_releases(folder: Path) -> Iterator[Figure]:
-    """A source under four releases of NVRTC, over their four compiles alone."""
+    """A source under four releases of NVRTC, over their four compiles alone; and over four compiles by a command."""
     from ptxaudit.frontend.compile import toolchain_fetch
 
     for release in (*RELEASES, *OF_CUB):
@@ -69,7 +78,7 @@ def four_releases(folder: Path) -> Iterator[Figure]:
     for name, releases in SOURCES.items():
         source = CHECKOUT / name
         told = ["--launch", str(source.with_name("launch.toml"))]
-        alone = compiles(source, releases, folder)
+        alone, commands = compiles(source, releases, folder), len(releases) * by_nvcc(source, folder)
         for what, options in (("", ["--no-cache"]), (", again", [])):
             whole = compared(source, releases, folder, *told, *options)
             yield Figure(
@@ -78,6 +87,13 @@ def four_releases(folder: Path) -> Iterator[Figure]:
                 GOAL,
                 "",
                 f"{whole.seconds:.2f} s against {alone:.2f} s",
+            )
+            yield Figure(
+                f"{source.name} under four releases{what}, over as many commands of nvcc",
+                whole.seconds / commands,
+                GOAL,
+                "",
+                f"{whole.seconds:.2f} s against {commands:.2f} s",
             )
 
 

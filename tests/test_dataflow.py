@@ -21,9 +21,10 @@ from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.digraph import Digraph, components, postorder, sorted_by_edges
 from ptxaudit.ir.dataflow.dominance import immediate_dominators
 from ptxaudit.ir.dataflow.solve import reached, solve
+from ptxaudit.ir.divergence import Divergence
 from ptxaudit.ir.graph import Graph, build
 from ptxaudit.ir.link import link
-from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Op, Reg
+from ptxaudit.ir.nodes import Const, Control, Function, Guard, Instruction, Op, Reg, Special
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -156,6 +157,25 @@ def test_reaching_definitions(seed):
         reached([n for n in (graph.read.read(register, index),) if n is not None], graph.read.following, seen)
     together = {n for n in seen if not isinstance(n, Joined)}
     assert together == set().union(*(graph.reaching(register, index) for register, index in several))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_what_differs_between_lanes_is_the_same_however_many_ask(seed):
+    rng = random.Random(seed)
+    sources = (*(Reg(name, 32) for name in "abcd"), Special("tid.x", 32), Const(3, 32))
+    count, code = rng.randrange(3, 20), []
+    for n in range(count):
+        guard = Guard(Reg(rng.choice("abcd"), 1)) if rng.random() < 0.2 else None
+        chosen = rng.choices(sources, (4, 4, 4, 4, 1, 4), k=2)
+        ops = (Op("add", (Reg(rng.choice("abcd"), 32),), tuple(chosen), bits=32, guard=guard),)
+        control = Control("branch", (rng.randrange(count),), guard) if rng.random() < 0.3 else None
+        code.append(Instruction(n, n, "op", str(n), ops=() if control else ops, control=control))
+    flow = build(
+        Function("f", "ptx", "sm_90", (*code, Instruction(count, count, "exit", "exit", control=Control("exit"))))
+    )
+    together = Divergence(flow)
+    for index in sorted(range(count), key=lambda _: rng.random()):
+        assert together.differs_of_each(index) == Divergence(flow).differs(index)
 
 
 def test_what_is_read_is_no_larger_than_the_code():

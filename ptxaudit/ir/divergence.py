@@ -13,6 +13,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from ptxaudit.ir.blocks import END, parts_if
+from ptxaudit.ir.dataflow.closure import Closure
+from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.nodes import Instruction, Op, Reg, Special
 from ptxaudit.ir.operands import control_reads, reads
 from ptxaudit.ir.reaching import ReachingDefinitions
@@ -72,6 +74,29 @@ class Divergence:
                     stack.append(other)
         self.known.update(dict.fromkeys(before, False))
         return False
+
+    def differs_of_each(self, index: int) -> bool:
+        """The same, where it is asked of many instructions: each and each definition is looked at once, all that it
+        depends on with it."""
+        return bool(self._closure.of(index))
+
+    @cached_property
+    def _closure(self) -> Closure[Definition]:
+        return Closure(self._before, lambda node: not isinstance(node, Joined) and self._is_origin(node))
+
+    def _before(self, node: Definition) -> list[Definition]:
+        """What an instruction, or what comes together in a place, depends on."""
+        graph = self.graph
+        if isinstance(node, Joined):
+            found = list(graph.read.sources(node))
+        elif _writes_uniform(graph.function.instructions[node]):
+            found = []
+        else:
+            read = (graph.read.read(reg.name, node) for reg in self._reads(node))
+            found = [one for one in read if one is not None]
+            found += [graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[node], ())]
+        graph.account.spend(1 + len(found), LOOKING)
+        return found
 
     def diverged_by(self, block: int) -> frozenset[Reg] | None:
         """As `Graph.diverged_by`: what the branches of the region are made of inside of it, as far as to registers that

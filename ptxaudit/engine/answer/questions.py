@@ -11,7 +11,7 @@ memory, or rests on an instruction without a meaning, stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -194,12 +194,19 @@ class _Asking:
         reason says: where its address comes from does not matter."""
         if not _counts_open(site) or site.reason is None or self._hints > self.account.share(HINTS_SHARE):
             return ()
-        before, bits = self.account.spent, 0
-        for index in _where_lost(site.reason):
-            bits |= self._data.deciding_at(index)
+        before = self.account.spent
+        bits = self._deciding_count.of(site.reason)
         self._hints += self.account.spent - before
         result: tuple[str, ...] = self._data.names(bits)
         return result
+
+    @cached_property
+    def _deciding_count(self) -> _Lost:
+        return _Lost(self._data.deciding_at)
+
+    @cached_property
+    def _read(self) -> _Lost:
+        return _Lost(self._data.read_at)
 
     def decided_by(self, site: SiteResult) -> Iterator[Reason]:
         """The pointers to data that decides an access, though it cannot be specified: what the reason says was not
@@ -207,9 +214,7 @@ class _Asking:
         if site.reason is None or self._hints > self.account.share(HINTS_SHARE):
             return
         before = self.account.spent
-        bits = 0
-        for index in _where_lost(site.reason):
-            bits |= self._data.read_at(index)
+        bits = self._read.of(site.reason)
         address = self._address(site.index)
         if not bits and isinstance(address, Reg):
             bits = self._data.bits_of(address.name, site.index)
@@ -450,17 +455,27 @@ class _Asking:
                 yield f"parameter {position}" if name == str(position) else name, f"--param {name}"
 
 
-def _where_lost(reason: Reason) -> list[int]:
-    """The instructions at which data was met that nothing specified, innermost in the reason."""
-    return list(
-        dict.fromkeys(
-            one.index
-            for one in reason.all_of_it()
-            if one.data
-            and one.index >= 0
-            and not any(inner.data for inner in (*one.given, one.cause) if isinstance(inner, Reason))
-        )
-    )
+class _Lost:
+    """Bits of the instructions at which data was met that nothing specified, innermost in a reason. What a reason rests
+    on is asked for once, however many rest on it."""
+
+    def __init__(self, bits_at: Callable[[int], int]) -> None:
+        self._bits_at = bits_at
+        self._known: dict[int, tuple[Reason, int]] = {}  # by identity: the reason, which is kept alive, and its bits
+
+    def of(self, reason: Reason) -> int:
+        """All bits together."""
+        known = self._known.get(id(reason))
+        if known is not None:
+            return known[1]
+        inner = [one for one in (*reason.given, reason.cause) if isinstance(one, Reason)]
+        bits = 0
+        for one in inner:
+            bits |= self.of(one)
+        if reason.data and reason.index >= 0 and not any(one.data for one in inner):
+            bits |= self._bits_at(reason.index)
+        self._known[id(reason)] = reason, bits
+        return bits
 
 
 def _of_blocks(op: Op) -> bool:

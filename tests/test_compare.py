@@ -225,6 +225,18 @@ def test_launches_are_matched_by_grid_then_in_order_then_by_agreement() -> None:
     assert compare_all(report(*entries), [profile(requests=9), profile()]).differs
 
 
+def test_a_launch_of_another_size_is_not_compared() -> None:
+    """Its counts are not those of the report's launch, and say nothing of it."""
+    of = {"launch": LAUNCH.__class__(grid=(5, 1, 1), block=(32, 1, 1))}
+    smaller = profile(requests=9, grid=(4, 1, 1), block=(32, 1, 1))
+    result = compare_all(report(entry(exact(), **of)), [smaller, profile(grid=(5, 1, 1), block=(32, 1, 1))])
+    assert len(result.comparisons) == 1 and not result.differs
+    (problem,) = result.problems
+    assert problem.what == (
+        "k: profiled with 4×1×1 blocks of 32×1×1 threads, and launched with 5×1×1 blocks of 32×1×1 threads in the report"
+    )
+
+
 def test_another_build_is_refused() -> None:
     result = compare_all(report(entry(exact())), [profile(text="STS [R2], R0")])
     assert "at 0x10 the report has LDS, the profile STS" in result.problems[0].what

@@ -15,6 +15,7 @@ from typing import Any
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
+from ptxaudit.base.words import listing
 from ptxaudit.report.model import Kernel, Report
 from ptxaudit.review.compare import SCHEMA, Comparison, Profile, Verdict, compare
 from ptxaudit.review.ncu_csv import simplified, spelled
@@ -64,12 +65,15 @@ def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
             "the report has no machine code, and a profile counts nothing else",
             "audit the compiled file, or the source with --isa sass",
         )
-    comparisons, unaudited, problems = [], [], []
+    comparisons, unaudited = list[Comparison](), list[str]()
+    problems = list[InputError]()
     entries = {profile.kernel: _of_name(kernels, profile.kernel) for profile in profiles}
     for name in entries:
         launches = [profile for profile in profiles if profile.kernel == name]
         for same, of_code in _by_code(entries[name], launches):
-            comparisons += [compare(kernel, profile) for kernel, profile in _paired(same, of_code)]
+            launched = [profile for profile in of_code if any(_same_launch(kernel, profile) for kernel in same)]
+            comparisons += [compare(kernel, profile) for kernel, profile in _paired(same, launched)]
+            problems += _launched_otherwise(name, same, [one for one in of_code if one not in launched])
         other = next((one for one in launches if all(_other_code(kernel, one) for kernel in entries[name])), None)
         if entries[name] and other is not None:
             problems.append(
@@ -125,6 +129,21 @@ def _by_code(kernels: Sequence[Kernel], launches: Sequence[Profile]) -> list[tup
     return [([kernels[at] for at in fitting], of_code) for fitting, of_code in found.items() if fitting]
 
 
+def _launched_otherwise(name: str, kernels: Sequence[Kernel], profiles: Sequence[Profile]) -> Iterable[InputError]:
+    """What is said of profiled launches whose grid or block no entry has."""
+    has = dict.fromkeys(_shape(one.launch.grid, one.launch.block) for one in kernels if one.launch is not None)
+    for shape in dict.fromkeys(_shape(profile.grid, profile.block) for profile in profiles):
+        yield InputError(
+            f"{name}: profiled with {shape}, and launched with {listing(list(has))} in the report",
+            "audit the launch that was profiled (--launch)",
+        )
+
+
+def _shape(grid: tuple[int, ...] | None, block: tuple[int, ...] | None) -> str:
+    sizes = ("?" if size is None else "×".join(map(str, size)) for size in (grid, block))
+    return "{} blocks of {} threads".format(*sizes)
+
+
 def _kind(text: str) -> str:
     match = _OPCODE.match(text.strip())
     return match[1] if match else text
@@ -134,7 +153,7 @@ def _paired(kernels: list[Kernel], profiles: list[Profile]) -> Iterable[tuple[Ke
     """Launches in order where there are as many of both; else the entry that agrees best."""
     in_order = len(kernels) == len(profiles)
     for at, profile in enumerate(profiles):
-        alike = [kernel for kernel in kernels if _same_launch(kernel, profile)] or kernels
+        alike = [kernel for kernel in kernels if _same_launch(kernel, profile)]
         first = kernels[at] if in_order and kernels[at] in alike else alike[0]
         yield (
             (first if in_order or len(alike) == 1 else min(alike, key=lambda kernel: _disagreements(kernel, profile))),

@@ -159,6 +159,19 @@ def test_reaching_definitions(seed):
     assert together == set().union(*(graph.reaching(register, index) for register, index in several))
 
 
+def depends_on(graph: Graph, index: int) -> set[int]:
+    """By its definition: the writes that may be read there, and the branches on which it depends whether it comes."""
+    instruction = graph.function.instructions[index]
+    reads = [s.name for op in instruction.ops for s in op.src if isinstance(s, Reg)]
+    guards = [op.guard for op in instruction.ops] + ([instruction.control.guard] if instruction.control else [])
+    reads += [guard.reg.name for guard in guards if guard is not None]
+    writes = set[int]()
+    for name in reads:  # of a register that is written in one place, every read is one of that
+        every = {at for at, _ in graph.definitions.get(name, ())}
+        writes |= every if len(every) < 2 else reaching(graph, name, index)
+    return writes | {graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[index], ())}
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_what_differs_between_lanes_is_the_same_however_many_ask(seed):
     rng = random.Random(seed)
@@ -175,7 +188,13 @@ def test_what_differs_between_lanes_is_the_same_however_many_ask(seed):
     )
     together = Divergence(flow)
     for index in sorted(range(count), key=lambda _: rng.random()):
-        assert together.differs_of_each(index) == Divergence(flow).differs(index)
+        every, stack = {index}, [index]
+        while stack:
+            more = depends_on(flow, stack.pop()) - every
+            every |= more
+            stack += more
+        of_lane = any(isinstance(s, Special) for i in every for op in flow.function.instructions[i].ops for s in op.src)
+        assert together.differs(index) == of_lane == Divergence(flow).differs(index)
 
 
 def test_what_is_read_is_no_larger_than_the_code():

@@ -157,7 +157,7 @@ class DataSources:
         """The same, but for what all lanes read back from one place of shared memory, as they do the number that a
         thread has drawn for its block."""
         found = self._before(node)
-        if Shared() not in found or isinstance(node, (Joined, Shared)) or self._divergence.differs_of_each(node):
+        if Shared() not in found or isinstance(node, (Joined, Shared)) or self._divergence.differs(node):
             return found
         return [before for before in found if not isinstance(before, Shared)]
 

@@ -37,7 +37,6 @@ class Divergence:
 
     def __init__(self, graph: ReachingDefinitions):
         self.graph = graph
-        self.known: dict[int, bool] = {}  # instruction -> it may
         self._diverged_by: dict[int, frozenset[Reg] | None] = {}
 
     @cached_property
@@ -56,28 +55,8 @@ class Divergence:
         return frozenset(found)
 
     def differs(self, index: int) -> bool:
-        """A search that ends at the first origin of a difference; without one all that it saw is alike in all lanes."""
-        before: dict[int, int] = {index: index}
-        stack = [index]
-        while stack:
-            at = stack.pop()
-            if self.known.get(at) or at not in self.known and self._is_origin(at):
-                while not self.known.get(at):
-                    self.known[at] = True
-                    at = before[at]
-                return True
-            if at in self.known:
-                continue
-            for other in self._made_of(at):
-                if other not in before:
-                    before[other] = at
-                    stack.append(other)
-        self.known.update(dict.fromkeys(before, False))
-        return False
-
-    def differs_of_each(self, index: int) -> bool:
-        """The same, where it is asked of many instructions: each and each definition is looked at once, all that it
-        depends on with it."""
+        """Of what an instruction writes, or where it goes. Each instruction and each definition is looked at once, all
+        that it depends on with it, whoever asks."""
         return bool(self._closure.of(index))
 
     @cached_property
@@ -164,20 +143,6 @@ class Divergence:
     def _is_origin(self, index: int) -> bool:
         instruction = self.graph.function.instructions[index]
         return any(_differs_by_itself(op) for op in instruction.ops)
-
-    def _made_of(self, index: int) -> set[int]:
-        """The instructions that what it writes depends on."""
-        graph = self.graph
-        instruction = graph.function.instructions[index]
-        found: set[int] = set()
-        if _writes_uniform(instruction):
-            return found
-        for reg in self._reads(index):
-            found |= graph.reaching(reg.name, index)
-        found.discard(index)
-        found |= {graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[index], ())}
-        graph.account.spend(1 + len(found), LOOKING)
-        return found
 
     def _reads(self, index: int) -> list[Reg]:
         """The registers of lanes that decide what it writes, or where it goes."""

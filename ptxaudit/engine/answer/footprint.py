@@ -47,12 +47,12 @@ class Issue:
         return self._key
 
 
-class Distances(NamedTuple):
-    """Of the lanes of requests, each kind once. apart, active: (m, lanes), how far each lane is, 0 in those that are
+class Folded(NamedTuple):
+    """Requests, each kind once. relative, active: (m, lanes), how far each lane is, 0 in those that are
     not active; key: both as bytes; kind: (n,) of which kind each request is, None where m is n.
     """
 
-    apart: np.ndarray
+    relative: np.ndarray
     active: np.ndarray
     key: tuple[bytes, bytes]
     kind: np.ndarray | None
@@ -61,7 +61,7 @@ class Distances(NamedTuple):
         """(m,) of (n,) numbers: those of each kind."""
         if self.kind is None:
             return weights
-        out = np.zeros(len(self.apart), weights.dtype)
+        out = np.zeros(len(self.relative), weights.dtype)
         np.add.at(out, self.kind, weights)
         return out
 
@@ -75,7 +75,7 @@ class Footprint:
     def __init__(self, issue: Issue, addresses: np.ndarray):
         self.issue, self._addresses = issue, issue.own(addresses)
         self._low: np.ndarray | None = None
-        self._made: dict[tuple[int | None, int | None, int, bool], Distances] = {}
+        self._made: dict[tuple[int | None, int | None, int, bool], Folded] = {}
 
     @property
     def size(self) -> int:
@@ -91,7 +91,7 @@ class Footprint:
         addresses[some] = self._addresses
         return addresses
 
-    def relative(self, offset: int, shift: int | None, line: int, fold: bool = True) -> Distances:
+    def relative(self, offset: int, shift: int | None, line: int, fold: bool = True) -> Folded:
         """The addresses further by an offset, from the last multiple of `shift` before the lowest of each row on, or
         from the lowest itself (None); modulo `line`, if that is not 0. fold: of many rows those that are alike are one.
         """
@@ -108,9 +108,9 @@ class Footprint:
             if fold and len(relative) >= MANY:
                 first, kind = distinct_rows((relative, active))
                 relative, active = relative[first], active[first]
-                made = Distances(relative, active, (relative.tobytes(), active.tobytes()), kind)
+                made = Folded(relative, active, (relative.tobytes(), active.tobytes()), kind)
             else:
-                made = Distances(relative, active, (relative.tobytes(), self.issue.key), None)
+                made = Folded(relative, active, (relative.tobytes(), self.issue.key), None)
             self._made[begins, shift, line, fold] = made
         return made
 

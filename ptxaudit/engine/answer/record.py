@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import elements
-from ptxaudit.engine.answer.footprint import FARTHEST, Distances, Footprint, Issue
+from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Pattern
 from ptxaudit.engine.answer.scoring import SCORING, Scoring
@@ -134,18 +134,18 @@ class SiteRecord(Scoring):
         if not len(weights):
             return
         self.account.spend(elements(footprint.size), SCORING)
-        entry, apart = self._entry(issue, footprint, offset, sources, zeros, line, filled)
-        own = apart.sums(weights)
+        entry, folded = self._entry(issue, footprint, offset, sources, zeros, line, filled)
+        own = folded.sums(weights)
         entry.weights += own if times == 1 else own * times
         if not isinstance(trip, int):
             trip = issue.own(trip)
         if self.seen and issue.warps is not None:
             trips = None if times > 1 else np.full(len(weights), trip) if isinstance(trip, int) else trip.copy()
-            entry.seen.append((issue.own(issue.warps), trips, apart.kind))
+            entry.seen.append((issue.own(issue.warps), trips, folded.kind))
         if not self.many_trips:
             by_trip = entry.by_trip
             for t in distinct(trip).tolist() if not isinstance(trip, int) else (trip,):
-                part = own if isinstance(trip, int) else apart.sums(np.where(trip == t, weights, 0))
+                part = own if isinstance(trip, int) else folded.sums(np.where(trip == t, weights, 0))
                 by_trip[t] = by_trip[t] + part if t in by_trip else part
 
     def _entry(
@@ -157,7 +157,7 @@ class SiteRecord(Scoring):
         zeros: int,
         line: int,
         filled: np.ndarray | None,
-    ) -> tuple[_Entry, Distances]:
+    ) -> tuple[_Entry, Folded]:
         """The requests that these are more of, up to what changes no count, and which of them each is."""
         shift = self.machine.invariant_shift(self.access)
         step, aligned = min(1 << zeros, shift), False
@@ -165,23 +165,23 @@ class SiteRecord(Scoring):
             width = self.access.width or 1
             if step < width:  # an access that is not aligned would fault: the base aligns it
                 step, aligned = min(width, shift), True
-        apart = footprint.relative(offset, None if aligned else shift, line, sources is None and filled is None)
+        folded = footprint.relative(offset, None if aligned else shift, line, sources is None and filled is None)
         if sources is not None:
             active, sources = issue.own(issue.active), issue.own(sources)
             floor = np.where(active, sources, FARTHEST).min(axis=1, keepdims=True)
             sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
         filled = None if filled is None else issue.own(filled)
         others = (None if array is None else array.tobytes() for array in (sources, filled))
-        key = (*apart.key, *others, step, line)
+        key = (*folded.key, *others, step, line)
         entry = self.pending.get(key)
         if entry is None:
             if self.waiting >= PENDING:
                 self.flush()
-            count = len(apart.active)
-            entry = _Entry(apart.apart, apart.active, sources, filled, step, line, np.zeros(count, np.int64))
+            count = len(folded.active)
+            entry = _Entry(folded.relative, folded.active, sources, filled, step, line, np.zeros(count, np.int64))
             self.pending[key] = entry
             self.waiting += count
-        return entry, apart
+        return entry, folded
 
     def _count_trips(self, trip: np.ndarray | int, issue: Issue) -> None:
         """One more request a row, in its trip."""

@@ -295,6 +295,9 @@ def test_each_page_writes_the_name_of_a_template_in_its_own_way(tmp_path) -> Non
             "void a::k<(a::Kind)1, b::f<int>(int)::{lambda(int const*)#2}, 2ul>(int*)",
         ),
         ("void a::<unnamed>::k<int>(T1)", "void a::(anonymous namespace)::k<int>(int)"),
+        ("void a::k<a::tuple<>, int *, >(T2, a::arg<T3>...)", "void a::k<a::tuple<>, int*>(int, )"),
+        ("void k<, int *>(T2)", "void k<int*>(int)"),
+        ("void k<&a::multiply>(const float *)", "void k<&(a::multiply(float const*, int))>(float const*)"),
     ],
 )
 def test_names_that_are_written_otherwise_are_of_one_kernel(one, other) -> None:
@@ -307,6 +310,7 @@ def test_names_that_are_written_otherwise_are_of_one_kernel(one, other) -> None:
         ("k<a::f(int)::{lambda()#1}>", "k<a::f(int)::{lambda()#2}>"),
         ("k<a::f(int)::{lambda()#1}>", "k<a::g(int)::{lambda()#1}>"),
         ("k<float, 1>", "k<float, 2>"),
+        ("k<&f>(int)", "k<&(g(float*))>(int)"),
     ],
 )
 def test_names_of_two_kernels_stay_two(one, other) -> None:

@@ -131,7 +131,9 @@ def test_lanes_that_are_not_known_are_cases_of_one_range() -> None:
         (None, Verdict.DISPUTED),
         (8, Verdict.DISPUTED),
         (12, Verdict.DIFFERS),  # the profiler was right after all
-        (6, Verdict.DIFFERS),
+        (6, Verdict.DIFFERS),  # nothing takes away of what instructions cost
+        (10, Verdict.DISPUTED),  # less than the profiler's, and more than the report's: what fills the L1 may be in it
+        (40, Verdict.DISPUTED),
     ],
 )
 def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:

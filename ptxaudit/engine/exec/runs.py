@@ -201,6 +201,8 @@ def _recorded(
         drawn: set[int] = set()
         try:
             for env, low, high in batches:
+                if simulation is not None:
+                    simulation.dissolve()
                 simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
                 simulation.run()
                 drawn |= simulation.drawn()
@@ -227,6 +229,9 @@ def _recorded(
                     if records[i].requests:
                         records[i].undecided = first_of(records[i].undecided, why)
             return records, stop
+        finally:
+            if simulation is not None:
+                simulation.dissolve()
 
 
 def _why_broken_off(stop: Stop) -> Reason:

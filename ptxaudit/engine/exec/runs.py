@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -34,6 +34,7 @@ from ptxaudit.engine.memory.shadow import MOST_CELLS
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.deciding import Deciding
+from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
 from ptxaudit.ir.slices import Slice
@@ -216,6 +217,8 @@ def _recorded(
         drawn: set[int] = set()
         try:
             for env, low, high in batches:
+                if simulation is not None:
+                    simulation.dissolve()
                 simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
                 simulation.run()
                 drawn |= simulation.drawn()
@@ -234,14 +237,23 @@ def _recorded(
             if plan is not None:
                 raise Unsafe(why) from None
             every = simulation is None or next(batches, None) is not None
-            for i in accesses if simulation is None or every else simulation.unfinished():
-                records[i].undecided = first_of(records[i].undecided, why)
-            if isinstance(stop, NeverLeft):
-                loop = Endless(graph, stop.index)
-                for i in filter(loop.makes_wait, accesses):
-                    if records[i].requests:
-                        records[i].undecided = first_of(records[i].undecided, why)
+            open_ = accesses if simulation is None or every else simulation.unfinished()
+            _left_open(graph, records, open_, stop, why)
             return records, stop
+        finally:
+            if simulation is not None:
+                simulation.dissolve()
+
+
+def _left_open(graph: Graph, records: dict[int, SiteRecord], accesses: Iterable[int], stop: Stop, why: Reason) -> None:
+    """A run was broken off that may still have come to these accesses."""
+    for i in accesses:
+        records[i].undecided = first_of(records[i].undecided, why)
+    if isinstance(stop, NeverLeft):
+        loop = Endless(graph, stop.index)
+        for i in filter(loop.makes_wait, records):
+            if records[i].requests:
+                records[i].undecided = first_of(records[i].undecided, why)
 
 
 def _why_broken_off(stop: Stop) -> Reason:

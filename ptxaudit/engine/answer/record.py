@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
-from ptxaudit.base.arrays import distinct
+from ptxaudit.base.arrays import distinct, throughout
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import elements
 from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
@@ -194,7 +194,7 @@ class SiteRecord(Scoring):
             return
         while len(self.trips) <= top:
             self.trips.append([0, 0, 0])
-        if isinstance(trip, int) or np.logical_and.reduce(trip == top):
+        if isinstance(trip, int) or throughout(trip == top):
             self.trips[top][0] += issue.issued_active
             return
         trip, weights = issue.own(trip), issue.own(issue.weights)

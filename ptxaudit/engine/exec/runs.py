@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.counted import site_result
-from ptxaudit.engine.answer.kept import Keeper, Kept
+from ptxaudit.engine.answer.kept import Keeper, Kept, Places
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
@@ -260,7 +261,7 @@ def _kept(record: SiteRecord) -> Kept:
     """The requests with their places, where the run has met all of them."""
     open_ones = record.undecided or record.unknown
     if open_ones or record.kept is None:
-        return Kept(record.access, missing=open_ones)
+        return Kept(record.access, partial(Places, missing=open_ones))
     return record.kept.kept()
 
 

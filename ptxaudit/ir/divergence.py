@@ -61,7 +61,7 @@ class Divergence:
 
     @cached_property
     def _closure(self) -> Closure[Definition]:
-        return Closure(self._before, lambda node: not isinstance(node, Joined) and self._is_origin(node))
+        return Closure(self._before, lambda node: not isinstance(node, Joined) and self._is_origin(node), most=True)
 
     def _before(self, node: Definition) -> list[Definition]:
         """What an instruction, or what comes together in a place, depends on."""

@@ -58,12 +58,17 @@ class Scoring(Struct, eq=False):
         steps: np.ndarray,
         words: np.ndarray,
         filled: np.ndarray | None = None,
+        known: banks.Scores | None = None,
     ) -> Scores:
         """Scores of all requests; where the base is not known well enough, the range over its residues;
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
-        rule lets fewer distinct words cost more)."""
+        rule lets fewer distinct words cost more). known: what the rule gives of them, where that was asked already."""
         shift = self.machine.invariant_shift(self.access)
-        scores = self._by_rule(addresses, active, sources, filled)
+        if known is None:
+            known = self._by_rule(addresses, active, sources, filled)
+        else:
+            self.account.spend(REQUEST + len(addresses), SCORING)
+        scores = known
         if scores.lines_low is not None and anywhere(scores.lines_low < scores.lines):
             self.loose = self.loose or Reason(Kind.ZERO_LANES)
         out = Scores.of(scores)

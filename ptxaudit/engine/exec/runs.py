@@ -20,7 +20,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.counted import site_result
 from ptxaudit.engine.answer.kept import Keeper, Kept, Places
-from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.answer.record import SiteRecord, score_together
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.exec.endless import Endless, entries, kept_by
@@ -172,6 +172,7 @@ def _run(task: Task, part: Slice, account: Account, plan: tables.Plan | None = N
         records, stop = _recorded(task, part, running, plan)
     for record in records.values():
         record.account = account
+    score_together({id(record): record for record in records.values()}.values())
     results = {i: _result(i, record) for i, record in records.items()}
     if not isinstance(stop, NeverLeft) or not stop.certain:
         return _Ran(results, stop is None, None)

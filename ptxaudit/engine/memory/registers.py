@@ -39,8 +39,15 @@ FULL_MASK = 0xFFFFFFFF
 _WORD = np.dtype("<u4")  # of a byte for each eight lanes
 
 
+def is_number(value: Value) -> bool:
+    """All of it is known, as numbers and nothing else, which most values are."""
+    return type(value) is Value and value.poison is None and value.valid is None and not value.terms
+
+
 def take(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
+    if is_number(value):
+        return value if len(value.base) == 1 else Value(value.base[rows])
     if value.alternatives is not None:
         return alternatives.in_rows(value, rows)
 
@@ -64,6 +71,8 @@ def take(value: Value, rows: np.ndarray) -> Value:
 
 def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
+    if is_number(old) and is_number(new) and old.base.dtype is new.base.dtype:
+        return Value(np.where(mask, new.base, old.base))
     if type(old) is not Value or type(new) is not Value:
         return kept(blend(as_plain(old), as_plain(new), mask), old, new, make=lambda a, b: blend(a, b, mask))
     if old.base.dtype != new.base.dtype:
@@ -306,6 +315,11 @@ class _Supposed(View):
 
 def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
     """old with some rows replaced."""
+    if is_number(old) and is_number(part) and old.base.dtype is part.base.dtype:
+        base = np.empty((rows, max(old.base.shape[1], part.base.shape[1])), part.base.dtype)
+        base[:] = old.base
+        base[index] = part.base
+        return Value(base)
     if type(old) is not Value or type(part) is not Value:
         return kept(
             _scatter(as_plain(old), as_plain(part), index, rows),

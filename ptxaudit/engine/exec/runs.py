@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,8 +19,8 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.counted import site_result
-from ptxaudit.engine.answer.kept import Keeper, Kept
-from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.answer.kept import Keeper, Kept, Places
+from ptxaudit.engine.answer.record import SiteRecord, score_together
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.exec.endless import Endless, entries, kept_by, left_at_once_or_never
@@ -187,6 +188,7 @@ def _run(task: Task, part: Slice, account: Account, plan: tables.Plan | None = N
         records, stop = _recorded(task, part, running, plan)
     for record in records.values():
         record.account = account
+    score_together({id(record): record for record in records.values()}.values())
     results = {i: _result(i, record) for i, record in records.items()}
     if not isinstance(stop, NeverLeft) or not stop.certain:
         return _Ran(results, stop is None, None)
@@ -287,7 +289,7 @@ def _kept(record: SiteRecord) -> Kept:
     """The requests with their places, where the run has met all of them."""
     open_ones = record.undecided or record.unknown
     if open_ones or record.kept is None:
-        return Kept(record.access, missing=open_ones)
+        return Kept(record.access, partial(Places, missing=open_ones))
     return record.kept.kept()
 
 

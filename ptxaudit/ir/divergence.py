@@ -11,6 +11,7 @@ matters.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 
 from ptxaudit.ir.blocks import END, parts_if

@@ -85,7 +85,8 @@ def _stays_near(u: Uniform, factor: np.ndarray) -> np.ndarray | bool:
     than what a part of an address does."""
     if u.address or u.kind in ("window", "variable", "pointer", "extension") or u.low is None or u.high is None:
         return False
-    return np.abs(factor) * max(abs(u.low), abs(u.high)) < NEAR
+    near: np.ndarray = np.abs(factor) * max(abs(u.low), abs(u.high)) < NEAR
+    return near
 
 
 def _unit(u: Uniform) -> int:

@@ -15,6 +15,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import plural
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
+from ptxaudit.engine.answer.kept import Kept
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
@@ -206,8 +207,11 @@ def _either(
     both = _merge(simulated, inferred, widest())
     if not keep:
         return both
-    of_run = simulated.kept
-    return replace(both, kept=inferred.kept if of_run is None or of_run.missing else of_run)
+    of_run, supposed = simulated.kept, inferred.kept
+    if of_run is None or supposed is None:
+        return replace(both, kept=supposed)
+    known = of_run
+    return replace(both, kept=Kept(of_run.access, lambda: supposed.places if known.missing else known.places))
 
 
 def _assumed(graph: Graph, facts: Facts, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:

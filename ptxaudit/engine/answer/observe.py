@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
@@ -120,7 +121,7 @@ class Conclusions:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         seen = [_of_one_lane(s) if s.observation.single and access.address_lanes is None else s for s in seen]
-        here = [s for s in seen if s.observation.lanes.any() or not s.observation.mask.any()]
+        here = [s for s in seen if anywhere(s.observation.lanes) or not anywhere(s.observation.mask)]
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
         if not taking_part:
             return _by_nobody(index, access, machine, seen, here, shape)
@@ -326,7 +327,7 @@ def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason
         return o.located.why, 0, False
     some: np.ndarray = np.logical_or.reduce(o.lanes, axis=1)
     more = banks.passes(machine, access, o.others & some[:, None])
-    return o.located.why, int(more.max(initial=0)), bool((o.others.any(axis=1) & ~some).any())
+    return o.located.why, int(more.max(initial=0)), anywhere(o.others.any(axis=1) & ~some)
 
 
 def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
@@ -335,7 +336,7 @@ def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
     names: dict[str, None] = {}
     for o in (s.observation for s in seen):
         value = o.base
-        if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()):
+        if value.poison is not None and (value.poison is EVERYWHERE or anywhere(value.poison & o.mask)):
             return None
         if value.valid is not None and 1 << value.valid < access.align:
             return None

@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.ir.reasons import Reason, sentence
 
@@ -205,7 +206,7 @@ def wholly_opaque(value: Value) -> bool:
     """Nothing is known of it in any lane."""
     poison = value.poison
     return (
-        poison is EVERYWHERE or poison is not None and value.sure is None and value.valid is None and bool(poison.all())
+        poison is EVERYWHERE or poison is not None and value.sure is None and value.valid is None and throughout(poison)
     )
 
 
@@ -216,7 +217,7 @@ def low_zeros(number: int, bits: int = 64) -> int:
 
 def some(array: np.ndarray) -> bool:
     """Whether an element is not zero: quickly of one number, which most arrays here are."""
-    return bool(array.item() if array.size == 1 else array.any())
+    return bool(array.item()) if array.size == 1 else anywhere(array)
 
 
 def ends_of(array: np.ndarray) -> tuple[int, int]:
@@ -323,7 +324,7 @@ def span(value: Value) -> tuple[int, int] | None:
 def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
     """The least and the most that each lane's number can be, (n, lanes) int64, read as unsigned; None where that is not
     bounded, or wraps around."""
-    if value.poison is not None or value.valid is not None or value.base.dtype == bool or (value.base >= SAFE).any():
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool or anywhere(value.base >= SAFE):
         return None
     low = high = value.base.astype(np.int64)
     for u, c in value.terms:
@@ -357,7 +358,7 @@ def same(a: Value, b: Value) -> bool:
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     """Everywhere, where both are of as many warps, or one is the same in all."""
-    return (len(a) == len(b) or 1 in (len(a), len(b))) and bool((a == b).all())
+    return (len(a) == len(b) or 1 in (len(a), len(b))) and throughout(a == b)
 
 
 def because(*values: Value) -> Reason | None:
@@ -386,7 +387,7 @@ def modulo(value: Value, zeros: int, why: Reason) -> Value:
 
 def lane_uniform(array: np.ndarray) -> bool:
     """True when all columns are equal."""
-    return array.shape[1] == 1 or bool((array == array[:, :1]).all())
+    return array.shape[1] == 1 or throughout(array == array[:, :1])
 
 
 def squeeze(value: Value) -> Value:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct, field
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
@@ -122,7 +123,7 @@ def is_uniform(value: Value) -> bool:
 
 def common_zeros(difference: Value) -> int:
     """Low zero bits of a difference in every lane."""
-    own = array_zeros(difference.base) if difference.base.any() else difference.bits
+    own = array_zeros(difference.base) if anywhere(difference.base) else difference.bits
     return min(term_zeros(difference), own)
 
 
@@ -160,7 +161,7 @@ def lanes_that_agree(
     for v in (a, b):
         if v.poison is not None:
             differ = differ | v.poison
-    out = Value(a.base, a.terms, None, differ if differ.any() else None, why)
+    out = Value(a.base, a.terms, None, differ if anywhere(differ) else None, why)
     if (
         out.poison is None
         or a.terms

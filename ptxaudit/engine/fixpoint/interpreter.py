@@ -21,6 +21,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, elements
 from ptxaudit.engine.answer.tabulate import Observation
@@ -310,11 +311,7 @@ class Interpreter(Transfers):
         here, start = self.after.get(block), self.begun.get(loop.head)
         if here is None or start is None or here.mask is start.mask and here.exact == start.exact:
             return False
-        return (
-            start.exact
-            and not here.exact
-            or bool((here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1)).any())
-        )
+        return start.exact and not here.exact or anywhere(here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1))
 
     def _forget_trips(self, loop: Loop) -> None:
         """After lanes have left in different trips, what the loop changed differs between them."""

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import alternatives
 from ptxaudit.engine.domain.affine import (
     derived,
@@ -185,7 +186,7 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
             found = None if out.terms else rule(op, *(whole_part(v) for v in values))
             return out if found is None else with_bits(out, found)
         assert out.poison is not None  # as it is to be refined
-        if not out.poison.all() and not _equal_terms(terms, out.terms):
+        if not throughout(out.poison) and not _equal_terms(terms, out.terms):
             return out
         out = Value(out.base, terms, None, out.poison, out.why)
     parts = [known_part(v) for v in values]
@@ -283,7 +284,7 @@ def _computed(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
     arrays = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
         bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
-        if bad.any():
+        if anywhere(bad):
             return Value(arrays, poison=bad, why=Reason(Kind.UNDEFINED, index, (op.name,)))
     return tuple([Value(each) for each in arrays]) if isinstance(arrays, tuple) else Value(arrays)
 
@@ -331,13 +332,13 @@ def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Valu
     axes, bases, unknown = together
     assert row.candidates is not None
     numbers, beyond = row.candidates(op.bits, op.attrs, *bases)
-    if beyond.all() and not axes:  # as little is known of it as of any other function of its sources
+    if throughout(beyond) and not axes:  # as little is known of it as of any other function of its sources
         return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
     beyond = beyond.any(axis=0)
     if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
         return opaque(op.bits, why)
     uniform = all(base.shape[-1] == 1 for base in bases)
-    return alternatives.chosen(numbers, either(unknown, beyond if beyond.any() else None), axes, uniform, why)
+    return alternatives.chosen(numbers, either(unknown, beyond if anywhere(beyond) else None), axes, uniform, why)
 
 
 def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...] | None:
@@ -350,7 +351,7 @@ def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Va
             unknown = either(unknown, c != 0)
         unknown = either(unknown, v.poison)
     assert unknown is not None  # something is not known in some lane
-    if unknown.all():
+    if throughout(unknown):
         return None
     out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
@@ -377,7 +378,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
             return opaque(op.bits, because(*values))
         out = _symbolic(op, values)
         assert not isinstance(out, tuple)  # each has one result
-        if out is not None and not (bitwise and out.poison is not None and out.poison.all()):
+        if out is not None and not (bitwise and out.poison is not None and throughout(out.poison)):
             return out
         if bitwise:
             return opaque(op.bits, because(*values))
@@ -386,7 +387,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
         poison = either(poison, v.poison)
     why = because(*values)
     assert poison is not None
-    if poison.all():
+    if throughout(poison):
         if row.results > 1:
             return tuple(opaque(op.bits if i == 0 else 1, why) for i in range(row.results))
         bits = 1 if row.predicate else op.bits

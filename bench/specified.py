@@ -24,7 +24,7 @@ from statistics import median_low
 from typing import Any
 
 from ptxaudit.base.version import __version__
-from ptxaudit.base.work import Account
+from ptxaudit.base.work import DEFAULT_BUDGET, Account
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.frontend.artifacts.container import images, read_images
@@ -38,7 +38,7 @@ from ptxaudit.ir.link import link
 from ptxaudit.ir.reasons import Kind
 
 GRID, BLOCK, NUMBER = 64, 256, 100_000
-BUDGET = 8.0  # the engine's account, which is one of steps
+BUDGET = DEFAULT_BUDGET  # of the engine, as the command has it
 SUFFIXES = (".so", ".cubin", ".fatbin", ".a", ".o")
 POINTER = 8  # bytes
 ANSWERED = ("exact", "invariant")

@@ -82,3 +82,6 @@ def test_answers_are_widened():
     assert (some.status, some.per_request, some.conditions) == (Status.BOUNDED, (1, 32), ())
     assert of_several(SiteResult(0, Status.INVARIANT, per_request=(0, 0)), 2, 32).per_request == (0, 0)
     assert of_several(SiteResult(0, Status.UNREACHED), 2, 32).status is Status.UNREACHED
+    copies = SiteResult(0, Status.INVARIANT, line_class_max=2, line_class_proved=2)  # in steps, which no counter sees
+    assert of_several(copies, 1, 32) == copies
+    assert (of_several(copies, 2, 32).status, of_several(copies, 2, 32).line_class_max) == (Status.BOUNDED, 4)

@@ -113,6 +113,36 @@ def test_lanes_that_left_a_loop_in_other_trips_are_apart():
     held(text_of(body), 3, [(n, m) for n in (0, 1, 5) for m in (0, 1)])
 
 
+ONE = "setp.eq.s32 %p, %x, %n;"  # in a warp, one lane at most
+
+
+@pytest.mark.parametrize(
+    ("body", "most"),
+    [
+        (ONE + "@%p STORE", 1),
+        ("add.u32 %w0, %x, %m; setp.eq.s32 %p, %n, %w0; @%p STORE", 1),
+        (ONE.replace("eq", "ne") + "@!%p STORE", 1),
+        (ONE + "@!%p bra L; STORE L:", 1),
+        (ONE + "@%p bra M; bra L; M: STORE L:", 1),
+        (ONE + "setp.lt.s32 %q, %t, %m; and.pred %p, %p, %q; @%p STORE", 1),
+        (ONE + "setp.lt.s32 %q, %t, %m; and.pred %p, %p, %q; @!%p bra L; STORE L:", 1),
+        (ONE + "@!%p bra L; mov.b32 %y, 0; X: STORE add.u32 %y, %y, 1; setp.lt.u32 %q, %y, %m; @%q bra X; L:", 32),
+        (ONE + "setp.eq.s32 %q, %x, %m; or.pred %p, %p, %q; @%p STORE", 32),
+        (ONE + "@!%p STORE", 32),
+        (ONE + "@%p bra L; STORE L:", 32),
+        (ONE + "@%p bra M; setp.eq.s32 %q, %x, %m; @!%q bra L; M: STORE L:", 32),
+        ("shr.u32 %w0, %x, 1; setp.eq.s32 %p, %w0, %n; @%p STORE", 32),
+        ("mad.lo.u32 %w0, %x, %m, 0; setp.eq.s32 %p, %w0, %n; @%p STORE", 32),
+        ("setp.eq.s32 %p, %c, %n; @%p STORE", 32),
+    ],
+)
+def test_one_lane_costs_what_one_lane_does(body, most):
+    site = site_of(body, width=4, stride=128)
+    assert site.per_request.high == most or most > 1 and site.per_request.high > 1, (site.status, site.reason)
+    assert (site.status == "invariant") is (most == 1)
+    held(text_of(body, 4, 128), 11, [(n, m) for n in (0, 3, 31, 32) for m in (0, 1, 2, 3, 40)])
+
+
 COPY = "ld.param.u64 %d, [p]; cp.async.cg.shared.global [%a], [%d], 16;"
 
 

@@ -101,6 +101,7 @@ class Conclusions:
                         id(o.undecided_by),
                         id(o.located),
                         id(o.classes),
+                        o.single,
                     )
                     for s in seen
                     for o in (s.observation,)
@@ -119,6 +120,7 @@ class Conclusions:
     def _conclusion(self, index: int, access: Access, seen: list[Seen], shape: Shape, shift: int) -> SiteResult:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
+        seen = [_of_one_lane(s) if s.observation.single and access.address_lanes is None else s for s in seen]
         here = [s for s in seen if anywhere(s.observation.lanes) or not anywhere(s.observation.mask)]
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
         if not taking_part:
@@ -224,6 +226,14 @@ class Conclusions:
         if undecided is not None and request.record.faults:
             return Bounds(undecided, Status.UNKNOWN, *banks.bounds(self.machine, access, 1, lanes.most))
         return request
+
+
+def _of_one_lane(s: Seen) -> Seen:
+    """A request of one lane at most: of the first that may take part, as one costs what another does."""
+    o = s.observation
+    first = np.zeros_like(o.mask)
+    np.put_along_axis(first, o.mask.argmax(axis=1)[:, None], True, axis=1)
+    return s if o.located is not None else replace(s, observation=replace(o, mask=o.mask & first, classes=None))
 
 
 def _by_nobody(

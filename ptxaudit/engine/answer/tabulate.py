@@ -62,6 +62,7 @@ class Observation(Record, eq=False, dict=True):
     space: str
     located: Located | None = None
     classes: np.ndarray | None = None  # lanes that take part together where it is not exact (`lane_classes`)
+    single: bool = False  # one lane at most takes part
 
     @cached_property
     def lanes(self) -> np.ndarray:

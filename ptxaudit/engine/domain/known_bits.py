@@ -27,6 +27,7 @@ from ptxaudit.engine.domain.value import (
     constant,
     low_zeros,
     some,
+    term_zeros,
 )
 
 CONSTANT = "constant"  # kind of a term whose number is known
@@ -58,6 +59,16 @@ def known_part(value: Value) -> Tristate:
         poisoned = constant(-1, bits).base if value.sure is None else ~value.sure
         unknown = poisoned if poison is EVERYWHERE else np.where(poison, poisoned, unknown)
     return Tristate(base & ~unknown, unknown)
+
+
+def whole_part(value: Value) -> Tristate:
+    """What is known of a value with its unknowns, bit by bit: those below the lowest that an unknown reaches."""
+    rest = known_part(value)
+    if not value.terms:
+        return rest
+    if value.bits == 1:
+        return Tristate(np.zeros((1, 1), bool), EVERYWHERE)
+    return add(rest, Tristate(constant(0, value.bits).base, constant(-1 << term_zeros(value), value.bits).base))
 
 
 def with_bits(out: Value, found: Tristate) -> Value:

@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from ptxaudit.engine.domain.value import Value
+from ptxaudit.ir.nodes import Op
 
 Classes = np.ndarray | None
 
@@ -56,6 +57,37 @@ def of_result(out: Value, sources: Sequence[Value]) -> None:
         if source.poison is not None and source.classes is None or source.valid is not None:
             return
     out.classes = refined(*(classes_of(source) for source in sources))
+
+
+def of_predicate(op: Op, out: Value, sources: Sequence[Value]) -> None:
+    """Notes of a predicate that is not known whether it holds in one lane at most, or fails so: lane == n, whatever n
+    is."""
+    name = op.name
+    if name in ("setp.eq", "setp.ne"):
+        a, b = sources
+        if a.bits != op.bits or b.bits != op.bits:
+            return
+        if _all_apart(a) and _shared(b) or _all_apart(b) and _shared(a):
+            out.lone = (name == "setp.eq", name == "setp.ne")
+    elif name == "and":
+        out.lone = (any(v.lone[0] for v in sources), False)
+    elif name == "or":
+        out.lone = (False, any(v.lone[1] for v in sources))
+
+
+def _shared(value: Value) -> bool:
+    """All lanes have the same."""
+    return value.poison is None and value.valid is None and value.uniform
+
+
+def _all_apart(value: Value) -> bool:
+    """Each lane of a warp has another number."""
+    if value.poison is not None or value.valid is not None or value.base.shape[1] == 1 or len(value.base) > MOST_ROWS:
+        return False
+    if any(c.shape[1] > 1 for _, c in value.terms):
+        return False
+    ordered = np.sort(value.base, axis=1)
+    return bool((ordered[:, 1:] != ordered[:, :-1]).all())
 
 
 def _partition(arrays: list[np.ndarray]) -> Classes:

@@ -39,6 +39,7 @@ from ptxaudit.ir.reasons import Reason, sentence
 DTYPES: dict[int, type[Any]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+NO_LANE_ALONE = (False, False)
 SAFE = 1 << 58  # sums of so many products stay in an int64
 POINTER_LIMIT = 2**57  # device addresses are below this
 MAX_TERMS = 12  # beyond this unknowns are taken together, or given up: no index expression of a person has more
@@ -120,7 +121,7 @@ Terms = tuple[tuple[Uniform, np.ndarray], ...]
 class Value:
     """See the module. base: unsigned array broadcastable to (rows, lanes)."""
 
-    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives", "classes")
+    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives", "classes", "lone")
 
     def __init__(
         self,
@@ -141,6 +142,7 @@ class Value:
         self.sure = sure  # None or array: bits of `base` that hold in poisoned lanes too
         # None or the numbers that poisoned lanes are one of; whoever does not know of them sees poison
         self.alternatives = alternatives
+        self.lone = NO_LANE_ALONE  # of a predicate: whether it holds in one lane at most, and whether it fails so
         self.classes = classes  # None or which lanes hold the same where it is not known what (`lane_classes`)
 
     @property
@@ -280,10 +282,10 @@ def either(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
 
 
 def sure_bits(value: Value) -> np.ndarray:
-    """The bits of `base` that hold in each lane, as far as they are followed: of sums with unknowns none are."""
+    """The bits of `base` that hold in each lane, as far as they are followed."""
     dtype = value.base.dtype
     everything = np.full((1, 1), -1 & ((1 << value.bits) - 1), dtype)
-    if value.terms or value.valid is not None:
+    if value.valid is not None:
         return np.zeros((1, 1), dtype)
     if value.poison is None:
         return everything

@@ -102,14 +102,15 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
 
 
 def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, guard: Guarded) -> bool:
-    """All lanes that exist are together, and read what the same one of them has, whichever it is."""
+    """All lanes that exist are together, or all that come here where it is not known which do, and read what the same
+    one has, whichever it is."""
     whole = clamp.known and throughout((clamp.base & 0x1F1F) == 0x1F)
-    if not (whole and view.exact and (named is None or named.known and throughout(named.base == FULL_MASK))):
+    if not (whole and view.grouped and (named is None or named.known and throughout(named.base == FULL_MASK))):
         return False
     lane = squeeze(lane)
     exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
     alike = lane.uniform and lane.poison is None and lane.valid is None
-    return alike and throughout(active_lanes(view, guard) == exists)
+    return alike and (not view.exact or throughout(active_lanes(view, guard) == exists))
 
 
 def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:

@@ -29,13 +29,26 @@ OUTER = frozenset(
 class State(Struct, eq=False):
     """What is known where a block begins. mask: lanes that may be active; exact: they are; undecided_by: the branches
     that are not and led here, as reasons; classes: where it is not exact, which lanes come together or not at all
-    (`lane_classes`), None: any may without the others."""
+    (`lane_classes`), None: any may without the others; one_group: those that come are together, none of them later;
+    single: one at most comes."""
 
     registers: Registers
     mask: np.ndarray
     exact: bool = True
     undecided_by: tuple[Reason, ...] = ()
     classes: np.ndarray | None = None
+    one_group: bool = True
+    single: bool = False
+
+    @property
+    def coming(self) -> tuple[bool, tuple[Reason, ...], np.ndarray | None, bool, bool]:
+        """What is known of whether lanes of the mask come."""
+        return self.exact, self.undecided_by, self.classes, self.one_group, self.single
+
+    @property
+    def grouped(self) -> bool:
+        """The lanes that come are together."""
+        return self.exact or self.one_group
 
     @property
     def parts(self) -> np.ndarray | None:
@@ -47,18 +60,17 @@ class State(Struct, eq=False):
         return State(
             Registers(self.registers.rows, dict(self.registers.values)),
             self.mask,
-            self.exact,
-            self.undecided_by,
-            self.classes,
+            *self.coming,
         )
 
     def of(self, mask: np.ndarray) -> State:
         """The same with other lanes, to be sent on: the registers are this one's."""
-        return State(self.registers, mask, self.exact, self.undecided_by, self.classes)
+        return State(self.registers, mask, *self.coming)
 
     def weaken(self, *why: Reason) -> None:
         """Fewer lanes may be active, because of these."""
         self.exact, self.undecided_by, self.classes = False, either_undecided(self.undecided_by, why), None
+        self.one_group = False
 
 
 class Branches(Struct, eq=False):

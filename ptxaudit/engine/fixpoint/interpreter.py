@@ -243,7 +243,7 @@ class Interpreter(Transfers):
             self.fresh += 1  # a step that is made of this count of trips is not borne out by the next one
             trip = Uniform(f"trip of {loop.place}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
             start = supposed.state(entry, trip, named)
-            start.classes = None  # of lanes that may be in it in some trips only
+            start.classes, start.one_group, start.single = None, False, False  # lanes may be in it in some trips only
             if not attempt and start.exact and not apart:
                 apart = self._leaves_diverged(loop, start)
             if start.exact and (apart or self._exits_diverge(loop)):
@@ -261,7 +261,7 @@ class Interpreter(Transfers):
         else:
             self._rollback(mark, decisions=False)
             start = supposed.nothing().state(entry, trip, named)
-            start.exact, start.classes = False, None
+            start.exact, start.classes, start.one_group = False, None, False
             self._pass(loop, start)
         self.settled[head] = supposed
         self.held[head] = supposed, self._exits_diverge(loop)
@@ -386,9 +386,11 @@ class Interpreter(Transfers):
         """An access, by the lanes that may make it."""
         taking = warp_step.participants(instruction, site, view, state.mask)
         exact, undecided_by, mask, classes = state.exact, state.undecided_by, taking.lanes, state.parts
+        single = state.single
         if taking.undecided is not None:
             if not is_uniform(taking.undecided):
                 exact, classes = False, refined(classes, classes_of(taking.undecided))
+                single = single or taking.undecided.lone[0]
                 undecided_by = undecided_by + (why_undecided(taking.undecided, instruction.index),)
             if taking.decides is not None:
                 view = view.where(taking.decides)
@@ -401,7 +403,7 @@ class Interpreter(Transfers):
                 mask = reading
         address, offset = view.read(site.address), site.offset
         self.seen[instruction.index].append(
-            Observation(address, offset, mask, exact, undecided_by, site.space, None, classes)
+            Observation(address, offset, mask, exact, undecided_by, site.space, None, classes, single)
         )
 
     def placed(self, o: Observation, index: int) -> Observation:

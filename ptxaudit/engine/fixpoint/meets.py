@@ -92,8 +92,8 @@ class Meets:
             ):
                 break
             if state.mask is before.mask or not anywhere(state.mask & ~before.mask):
-                state.mask, state.exact = before.mask, before.exact
-                state.undecided_by, state.classes = before.undecided_by, before.classes
+                state.mask = before.mask
+                state.exact, state.undecided_by, state.classes, state.one_group, state.single = before.coming
             if before.exact or not firm:
                 break
             d = self.paths.gathered(d)
@@ -224,7 +224,8 @@ class Meets:
                     out.undecided_by + other.undecided_by,
                 )
                 values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
-        out.classes = refined(out.parts, other.parts) if alike else None
+        out.classes, out.one_group = refined(out.parts, other.parts) if alike else None, False
+        out.single = False
         out.exact = out.exact and other.exact and (exclusive or alike)
         if (
             exclusive

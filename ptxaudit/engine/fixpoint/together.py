@@ -49,7 +49,8 @@ def of_several(result: SiteResult, most: int, widest: int) -> SiteResult:
     request of the access costs at most."""
     per = result.per_request
     if result.line_class_max is not None:
-        return replace(result, line_class_max=result.line_class_max * most)
+        status = Status.BOUNDED if most > 1 and result.status is Status.INVARIANT else result.status
+        return replace(result, status=status, line_class_max=result.line_class_max * most)
     if most == 1 or per is None or result.status not in _WIDENED:
         return result
     high = max(per[1], min(per[1] * most, widest))

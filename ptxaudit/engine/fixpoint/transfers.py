@@ -90,6 +90,7 @@ class Transfers(Meets):
             self._whole,
             state.exact,
             bool(state.undecided_by) and any(d.data for d in state.undecided_by),
+            grouped=state.grouped,
         )
 
     def _leave(self, block: int, state: State, seen: View) -> None:
@@ -195,7 +196,8 @@ class Transfers(Meets):
                 continue
             part = state.of(state.mask)
             if not uniform:
-                part.classes = refined(state.parts, classes_of(decides))
+                part.classes, part.one_group = refined(state.parts, classes_of(decides)), state.grouped
+                part.single = state.single or decides.lone[0 if value else 1]
                 part.exact, part.undecided_by = False, undecided_by
                 if guard is not None and (lanes := _perhaps(decides, value)) is not EVERYWHERE:
                     part.mask = state.mask & lanes
@@ -246,9 +248,7 @@ class Transfers(Meets):
                 kept = dict(values)
             kept.update((name, value) for name, value in known.items() if name in live)
             registers = Registers(state.registers.rows, kept)
-            self.incoming[target].append(
-                (source, State(registers, state.mask, state.exact, state.undecided_by, state.classes))
-            )
+            self.incoming[target].append((source, State(registers, state.mask, *state.coming)))
 
 
 def _perhaps(predicate: Value, holds: bool) -> np.ndarray:

@@ -161,7 +161,7 @@ class Registers:
 class View:
     """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
 
-    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "supposed")
+    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "grouped", "supposed")
 
     def __init__(
         self,
@@ -173,11 +173,14 @@ class View:
         exact: bool = True,
         data: bool = False,
         alive: np.ndarray | None = None,
+        grouped: bool | None = None,
     ):
         """exact: the mask is certain; data: if it is not, then because of data that was not given; alive: the lanes
-        that have not exited, active or not, where that is known."""
+        that have not exited, active or not, where that is known; grouped: those that are active are together, None: if
+        exact."""
         self.registers, self.env = registers, env
         self.rows, self.mask, self.full, self.exact, self.data, self.alive = rows, mask, full, exact, data, alive
+        self.grouped = exact if grouped is None else grouped
         # register -> (predicate, what it holds in lanes where that, which is not known, is true, and where it is false)
         self.supposed: dict[str, tuple[str, Value, Value]] = {}
 
@@ -310,7 +313,8 @@ class _Supposed(View):
     __slots__ = ("held",)
 
     def __init__(self, view: View, held: dict[Name, Value]):
-        super().__init__(view.registers, view.env, view.rows, view.mask, view.full, view.exact, view.data, view.alive)
+        shown = view.rows, view.mask, view.full, view.exact, view.data, view.alive, view.grouped
+        super().__init__(view.registers, view.env, *shown)
         self.held = held
 
     def read(self, source: Operand) -> Value:

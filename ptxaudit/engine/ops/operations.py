@@ -28,17 +28,21 @@ from ptxaudit.engine.domain.affine import (
     give_up,
     unknowns_of,
 )
-from ptxaudit.engine.domain.known_bits import folded, has_constants, known_part, total, with_bits
-from ptxaudit.engine.domain.lane_classes import of_result
+from ptxaudit.engine.domain.known_bits import folded, has_constants, known_part, total, whole_part, with_bits
+from ptxaudit.engine.domain.lane_classes import of_predicate, of_result
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
     EVERYWHERE,
+    NO_LANE_ALONE,
+    Terms,
     Value,
     because,
     combine_terms,
+    constant,
     either,
     opaque,
+    some,
 )
 from ptxaudit.engine.ops import mufu
 from ptxaudit.engine.ops.floats import division_check
@@ -144,6 +148,8 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = 
     for one in out if isinstance(out, tuple) else (out,):
         if one.poison is not None:
             of_result(one, values)
+            if one.bits == 1 and one.lone is NO_LANE_ALONE and not any(one is v for v in values):
+                of_predicate(op, one, values)
     return out
 
 
@@ -175,11 +181,12 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
     if rule is None or any(v.alternatives is not None for v in values):
         return out
     if any(v.terms for v in values):
-        nowhere_known = out.poison is not None and throughout(out.poison)
-        if op.name not in _SIGNS or not nowhere_known or any(v.bits != op.bits for v in values):
-            return out
-        terms = combine_terms(values[0].terms, values[1].terms, _SIGNS[op.name])
+        terms = _terms(op, values)
         if terms is None:
+            found = None if out.terms else rule(op, *(whole_part(v) for v in values))
+            return out if found is None else with_bits(out, found)
+        assert out.poison is not None  # as it is to be refined
+        if not throughout(out.poison) and not _equal_terms(terms, out.terms):
             return out
         out = Value(out.base, terms, None, out.poison, out.why)
     parts = [known_part(v) for v in values]
@@ -188,6 +195,31 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
         return out if addend is None else total(out, addend, parts[-1])
     found = rule(op, *parts)
     return out if found is None else with_bits(out, found)
+
+
+def _terms(op: Op, values: tuple[Value, ...]) -> Terms | None:
+    """The unknowns in a sum, or in a multiple by a constant, which what is known of the rest leaves apart; None: it is
+    neither, or there are too many."""
+    if any(v.bits != op.bits for v in values[: 1 if op.name == "shl" else None]):
+        return None
+    if op.name in _SIGNS:
+        return combine_terms(values[0].terms, values[1].terms, _SIGNS[op.name])
+    if op.name not in ("mul", "mad", "shl"):
+        return None
+    a, b = values[:2]
+    factor = number_of(b)
+    if factor is None and op.name != "shl":
+        a, factor = b, number_of(a)
+    if factor is None or op.name == "shl" and factor >= op.bits:
+        return None
+    times = constant(1 << factor if op.name == "shl" else factor, op.bits).base
+    terms = tuple((u, c) for u, c in ((u, c * times) for u, c in a.terms) if some(c))
+    return combine_terms(terms, values[2].terms) if op.name == "mad" else terms
+
+
+def _equal_terms(a: Terms, b: Terms) -> bool:
+    others = dict(b)
+    return len(a) == len(b) and all(u in others and bool((c == others[u]).all()) for u, c in a)
 
 
 def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:

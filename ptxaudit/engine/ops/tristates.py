@@ -217,9 +217,14 @@ def sum_with_carry(op: Op, *given: Tristate) -> Tristate | None:
 
 
 def counted(op: Op, a: Tristate) -> Tristate:
-    """Of the ones of a number: not more than its width."""
-    width = DTYPES[op.bits](2 * BITS[a.bits.dtype] - 1 if a.bits.dtype != bool else 1)
-    return Tristate(np.zeros(a.bits.shape, DTYPES[op.bits]), np.full(a.bits.shape, width, DTYPES[op.bits]))
+    """Of the ones of a number: not fewer than those that are known, nor more than with all that are not."""
+    a = resized(a, max(8, BITS[a.bits.dtype]))
+    least = np.bitwise_count(a.bits).astype(DTYPES[op.bits])
+    most = least + np.bitwise_count(a.unknown).astype(DTYPES[op.bits])
+    differ = least ^ most
+    for n in (1, 2, 4):  # from the highest bit in which the two differ on, nothing is known
+        differ |= differ >> DTYPES[op.bits](n)
+    return Tristate(least & ~differ, differ)
 
 
 def multiplied_and_added(a: Tristate, b: Tristate, c: Tristate) -> Tristate | None:

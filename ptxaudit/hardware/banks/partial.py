@@ -4,7 +4,8 @@
     32 lanes at 252 or 764, which is not known ->  2: there are two words in the one bank
 
 In a slot, a lane may be whose known bits do not rule it out; it may have as many words there as the unknown bits above
-the slot's give. So at most so many words meet in a slot as there are lanes, and as all kinds of lanes there have words.
+the slot's give. So at most so many words meet in a slot as there are lanes,
+as all kinds of lanes there have words, and as the bits above the slot's that are not the same in all lanes tell apart.
 """
 
 from __future__ import annotations
@@ -72,4 +73,6 @@ def _of_group(count: Count, bits: np.ndarray, unknown: np.ndarray) -> int:
     for k, (_, open_bits) in enumerate(kinds.tolist()):
         several = 1 << min(bin(open_bits & 0xFFFFFFFF).count("1"), 6)
         words += np.minimum(may[kind.reshape(-1) == k].sum(0), several)
-    return int(np.minimum(meeting, words).max())
+    differ = int(np.bitwise_or.reduce(kinds[:, 1] | kinds[:, 0] ^ kinds[0, 0])) & 0xFFFFFFFF
+    of_all = 1 << min(differ.bit_count(), 6)  # words that all kinds of lanes together may have there
+    return int(np.minimum(np.minimum(meeting, words), of_all).max())

@@ -245,7 +245,7 @@ def _group(
     account: Account | None,
 ) -> Group:
     columns: list[list[np.ndarray]] = [[], [], [], []]
-    firsts, use, weight, times, at = [], [], [], [], 0
+    firsts, use, sizes, weight, times, at = [], [], [], [], [], 0
     for number, r, offset in members:
         places, often = residues(r.moves, period)
         n, m = len(r.offsets), len(places)
@@ -257,10 +257,11 @@ def _group(
             if new is not None:
                 column.append(new)
         firsts.append(at + m * np.arange(n))
-        use.append(np.full(n, number))
+        use.append(number)
+        sizes.append(n)
         if r.weights is not None and often is not None:
             weight.append((r.weights[:, None] // int(often.sum()) * often[None, :]).reshape(-1))
-            times.append(np.full(n, -1))
+            times.append(np.zeros(n, np.int64) - 1)
         else:
             weight.append(np.zeros(n * m, np.int64))
             times.append(np.zeros(n, np.int64) if r.weights is None else r.weights)
@@ -269,7 +270,7 @@ def _group(
     offsets = canonical(np.concatenate(columns[0]), active, period)
     sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
     first, rows = distinct_rows([c for c in (offsets, active, sources, filled) if c is not None])
-    numbers = np.concatenate(use)  # each use's requests follow each other
+    numbers = np.repeat(use, sizes)  # each use's requests follow each other
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     return Group(
         access,

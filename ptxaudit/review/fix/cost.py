@@ -33,6 +33,7 @@ from ptxaudit.review.fix.layouts import SAME, Layout, Pad
 
 MOST_PLACES = 4096  # residues of one request, or places of an unknown part
 _STEPS_A_REQUEST, _STEPS_A_PLACE = 2, 4
+_ROWS_AT_ONCE = 1 << 11  # requests scored together: half a megabyte an array, so that several stay in the cache
 MOST_ROWS = 1 << 18  # requests that are scored for one layout
 
 
@@ -196,6 +197,10 @@ class Costs(Struct, dict=True, eq=False):
     def scores(self, group: Group, layouts: Sequence[Layout]) -> np.ndarray:
         """(5, layouts, m): low, high, ideal, lines, lines_ideal of each distinct request under each layout."""
         access, many = group.access, len(layouts)
+        at_once = max(1, _ROWS_AT_ONCE // max(1, len(group.offsets)))
+        if many > at_once:
+            parts = [self.scores(group, layouts[first : first + at_once]) for first in range(0, many, at_once)]
+            return np.concatenate(parts, axis=1)
         shift = self.machine.invariant_shift(access)
         step = max(min(self.align, shift), min(access.width or 1, shift))
         if self.account is not None:

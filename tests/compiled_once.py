@@ -19,10 +19,16 @@ from pathlib import Path
 import pytest
 
 import ptxaudit
+from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.nvrtc_remote import Result, Worker
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
-UNCHANGED = (SAMPLES, Path(ptxaudit.__file__).parent, Path(sys.prefix))  # while tests run
+UNCHANGED = (  # while tests run
+    SAMPLES,
+    Path(ptxaudit.__file__).parent,
+    Path(sys.prefix),
+    toolchains.cache_folder(),
+)
 NAMES = frozenset(path.name for path in SAMPLES.glob("*/*.cu"))
 
 

@@ -20,31 +20,47 @@ settings.register_profile("ptxaudit", deadline=None, suppress_health_check=[Heal
 settings.load_profile("ptxaudit")
 
 
-ALLOCATIONS = 500_000  # more than were freed, after which garbage is looked for
+ALLOCATIONS = 2_000_000  # more than were freed, after which garbage is looked for
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session):
+    """Ten thousand tests, and what is imported for them, are no garbage: the collector, which would look at them again
+    and again, leaves them out."""
+    gc.disable()
     byte_code.made_in_turns(session.config)
 
 
 def pytest_collection_finish():
-    """Ten thousand tests are no garbage: the collector, which would look at them an eighth of the time, leaves them
-    out."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(ALLOCATIONS, *gc.get_threshold()[1:])
+    gc.enable()
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_taken_from_the_users_cache(monkeypatch):
-    monkeypatch.setenv("PTXAUDIT_CACHE", "0")
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure():
+    gc.freeze()  # pytest looks for garbage five times when it ends
 
 
-@pytest.fixture(autouse=True)
-def reports_keep_to_the_schema(monkeypatch):
+@pytest.fixture
+def pytester(pytester):
+    gc.freeze()  # so do the runs of pytest inside
+    return pytester
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_taken_from_the_users_cache():
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("PTXAUDIT_CACHE", "0")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def reports_keep_to_the_schema():
     write = Report.to_dict
-    monkeypatch.setattr(Report, "to_dict", lambda report: validate(write(report)))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Report, "to_dict", lambda report: validate(write(report)))
+        yield
 
 
 @pytest.fixture(scope="session")

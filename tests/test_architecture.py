@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ def modules(folder):
     """Names of the modules and packages in a folder."""
     here = {path.stem for path in folder.glob("*.py")} | {path.name for path in folder.iterdir() if path.is_dir()}
     return {name for name in here if not name.startswith("__")}
+
+
+@cache
+def nodes_of(path):
+    """All nodes of a file's syntax tree: it is read once for all that is asked of it."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def the_trees_are_forgotten():
+    yield
+    nodes_of.cache_clear()
 
 
 ALL = {name for folder in PACKAGE.rglob("*") if folder.is_dir() for name in modules(folder)} | ENTRIES
@@ -173,10 +186,10 @@ NAMED_ONLY = {"evaluate.py": {"opcode"}, "memory/tables.py": {"opcode"}, "exec/r
 def test_the_engine_asks_for_no_instruction_set(module):
     """Nothing after `ir` knows whether an operation was PTX or SASS: the lifters attach what a site's opcode does, and
     state how the function reconverges and addresses; the engine reads neither `isa` nor the text of an instruction."""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"isa", "opcode", "text"}
+    nodes = nodes_of(module)
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute)} & {"isa", "opcode", "text"}
     assert read <= NAMED_ONLY.get(str(module.relative_to(PACKAGE / "engine")), set())
-    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
     names = {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in called}
     assert "classify" not in names, "the lifters classify"
 
@@ -191,8 +204,8 @@ BEHIND = sorted(
 @pytest.mark.parametrize("module", [*BEHIND, "ir/operands.py", "ir/neighbours.py"])
 def test_which_memory_an_access_is_of_is_said_by_its_operations(module):
     """Also where it has no meaning: the lifter says so (`frontend/sass/clobber.py`); nobody takes an opcode apart."""
-    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    apart = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Subscript)]
+    nodes = nodes_of(PACKAGE / module)
+    apart = [n.value for n in nodes if isinstance(n, ast.Attribute | ast.Subscript)]
     assert not [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]
 
 
@@ -202,8 +215,8 @@ RENDER = [str(path.relative_to(PACKAGE)) for path in sorted((PACKAGE / "ui/rende
 @pytest.mark.parametrize("module", [*BEHIND, *RENDER])
 def test_how_an_opcode_is_spelled_decides_nothing_behind(module):
     """What it would say is said by the site (`ir/nodes.py`) or by its access."""
-    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    nodes = nodes_of(PACKAGE / module)
+    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     begins = [n for n in calls if n.func.attr in ("startswith", "endswith", "removeprefix", "removesuffix")]
     of_text = [n for n in begins if isinstance(n.func.value, ast.Attribute) and n.func.value.attr in ("opcode", "text")]
     assert not [n for n in of_text if isinstance(n.args[0], ast.Constant)]
@@ -230,8 +243,8 @@ def test_no_stage_behind_asks_which_instruction_set_a_function_is_of():
     """It asks for what the lifters state of it: whether it runs as it stands, what its places are."""
     found = set()
     for module in BEHIND:
-        tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-        compares = [n for n in ast.walk(tree) if isinstance(n, ast.Compare)]
+        nodes = nodes_of(PACKAGE / module)
+        compares = [n for n in nodes if isinstance(n, ast.Compare)]
         sides = [(n.left, *n.comparators) for n in compares]
         asks = [
             any(isinstance(x, ast.Attribute) and x.attr == "isa" for x in side)
@@ -246,10 +259,10 @@ def test_no_stage_behind_asks_which_instruction_set_a_function_is_of():
 def test_opcodes_are_classified_where_they_are_lifted(module):
     """What an opcode is, and how an access is spelled, is in `hardware`, of which `mix` asks the class of each opcode
     that a report counts."""
-    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    names = {alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
+    nodes = nodes_of(PACKAGE / module)
+    names = {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
     assert "classify" not in names and ("class_of" not in names or module == "report/mix.py")
-    assert not [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "classify"]
+    assert not [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "classify"]
 
 
 # --- size ---------------------------------------------------------------------------------------
@@ -267,7 +280,7 @@ def test_functions_are_short():
     files = [file for name in ("ptxaudit", "bench") for file in (CHECKOUT / name).rglob("*.py")]
     found = set()
     for file in files:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in nodes_of(file):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 if node.end_lineno - node.lineno + 1 > MOST_LINES:
                     found.add((file.relative_to(CHECKOUT).as_posix(), node.name))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 
+import pytest
 from twin import generate
 
 from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.domain import value
+from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.hardware import machines
@@ -18,23 +21,29 @@ from ptxaudit.ir.link import link
 SEEDS = range(12)  # with calls, loops, data that is not given
 
 
-def _audit(seed: int) -> None:
-    module = lift_module(parse_module(generate.kernel(seed).text))
+def _audit(seed: int, launched: bool) -> None:
+    one = generate.kernel(seed)
+    grid, block, params = one.grid, one.block, one.params
+    launch = Launch(one.name, grid=grid, block=block, params=params, dynamic_shared=one.dynamic, cluster=one.cluster)
+    module = lift_module(parse_module(one.text))
     for kernel in module.kernels():
         function = link(module, kernel)
-        engine.evaluate(function, graph.build(function), machine=machines.get("sm_90"))
+        machine, flow = machines.get("sm_90"), graph.build(function)
+        engine.evaluate(function, flow, launch=launch if launched else None, machine=machine)
 
 
-def test_a_kernel_leaves_no_cycles():
-    _audit(0)
+@pytest.mark.parametrize("launched", [False, True], ids=["not launched", "launched"])
+def test_a_kernel_leaves_no_cycles(launched):
+    _audit(0, launched)
     gc.collect()
+    gc.freeze()  # what other tests have left is not looked at
     gc.disable()
     try:
         for seed in SEEDS:
-            _audit(seed)
+            _audit(seed, launched)
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
-        left = [x for x in gc.garbage if isinstance(x, ir.Instruction | ir.Function | value.Value)]
+        left = [x for x in gc.garbage if isinstance(x, ir.Instruction | ir.Function | value.Value | SiteRecord)]
     finally:
         gc.set_debug(0)
         gc.garbage.clear()

@@ -34,7 +34,7 @@ def parts_if(instruction: Instruction) -> bool:
     return control is not None and (control.kind == "switch" or control.guard is not None)
 
 
-class Blocks(Struct, dict=True, eq=False):
+class Blocks(Struct, dict=True, weakref=True, eq=False):
     """Basic blocks of one function. Blocks are numbered in instruction order; END = -1.
 
     account: pays for what is found out of the function once, whoever asks for it first; Exhausted where it cannot.

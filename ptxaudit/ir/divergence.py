@@ -10,6 +10,8 @@ matters.
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from functools import cached_property
 
 from ptxaudit.ir.blocks import END, parts_if
@@ -36,7 +38,7 @@ class Divergence:
     through definitions and what they depend on."""
 
     def __init__(self, graph: ReachingDefinitions):
-        self.graph = graph
+        self.graph: ReachingDefinitions = weakref.proxy(graph)  # which has this
         self._diverged_by: dict[int, frozenset[Reg] | None] = {}
 
     @cached_property
@@ -61,7 +63,9 @@ class Divergence:
 
     @cached_property
     def _closure(self) -> Closure[Definition]:
-        return Closure(self._before, lambda node: not isinstance(node, Joined) and self._is_origin(node), most=True)
+        this = weakref.proxy(self)  # which has the closure
+        is_origin: Callable[[Definition], bool] = lambda node: not isinstance(node, Joined) and this._is_origin(node)
+        return Closure(lambda node: this._before(node), is_origin, most=True)
 
     def _before(self, node: Definition) -> list[Definition]:
         """What an instruction, or what comes together in a place, depends on."""

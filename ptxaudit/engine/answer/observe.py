@@ -29,6 +29,7 @@ from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.shape import Shape
 from ptxaudit.engine.answer.tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lane_classes import one_by_one
 from ptxaudit.engine.domain.value import EVERYWHERE, array_zeros
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware import banks
@@ -58,6 +59,7 @@ class _Asked(Record):
     open: Reason | None = None  # why it is not known which lanes of a generic access go to shared memory
     more: int = 0  # wavefronts that lanes which go to other memory may add
     some_none: bool = False  # requests all of whose lanes do, at no cost in shared memory
+    least: int | None = None  # of a request of some of the lanes, where it is known which of them go together
 
 
 class Conclusions:
@@ -90,7 +92,16 @@ class Conclusions:
             shape,
             tuple(
                 [
-                    (s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.undecided_by), id(o.located))
+                    (
+                        s.group,
+                        id(o.base),
+                        o.offset % shift,
+                        id(o.mask),
+                        o.exact,
+                        id(o.undecided_by),
+                        id(o.located),
+                        id(o.classes),
+                    )
                     for s in seen
                     for o in (s.observation,)
                 ]
@@ -121,6 +132,7 @@ class Conclusions:
                     self._request(access, s, shift, exact),
                     self._undecided_of(s.observation),
                     *_elsewhere(machine, access, s.observation),
+                    None if s.observation.exact else self._of_some_classes(access, s, shift),
                 )
             )
         wide = self._of_whole_warps(access, taking_part, shift) if shape is Shape.DECIDES_LANES else None
@@ -152,6 +164,21 @@ class Conclusions:
                 return None
             most = max(most, request.record.totals().per_high or 0)
         return most
+
+    def _of_some_classes(self, access: Access, s: Seen, shift: int) -> int | None:
+        """The least that a request costs of which whole classes of lanes take part: that of one of them; None where any
+        lane may alone. (In steps, of a copy that no counter sees.)"""
+        o = s.observation
+        if o.classes is None or o.located is not None or access.address_lanes is not None:
+            return None
+        least: list[int | None] = []
+        for mask in one_by_one(o.mask, o.classes):
+            request = self._request(access, Seen(s.group, replace(o, mask=mask, classes=None)), shift, False)
+            if not isinstance(request, Counted) or request.unknown is not None or request.wraps:
+                return None
+            totals = request.record.totals()
+            least.append(totals.line_class_each if totals.uncounted else totals.per_low)
+        return min((one for one in least if one is not None), default=None) if None not in least else None
 
     def _lanes_of(self, o: Observation) -> _Lanes:
         """The lanes that may take part."""
@@ -255,6 +282,7 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
         found.more, found.some_none = max(found.more, one.more), found.some_none or one.some_none
         if one.undecided_by is not None:
             found.inexact.append(one.undecided_by)
+            found.least.append(one.least)
         here = found.ranges.setdefault(one.group, Range())
         request = one.request
         if isinstance(request, Bounds):

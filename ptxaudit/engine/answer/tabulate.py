@@ -61,6 +61,7 @@ class Observation(Record, eq=False, dict=True):
     undecided_by: tuple[Reason, ...]
     space: str
     located: Located | None = None
+    classes: np.ndarray | None = None  # lanes that take part together where it is not exact (`lane_classes`)
 
     @cached_property
     def lanes(self) -> np.ndarray:

@@ -349,7 +349,7 @@ def invert(a: Value) -> Value:
     if a.base.dtype == bool:
         if a.terms:
             return derived("not", (a,), 1) or give_up((a,), 1, Kind.NOT_OF_UNKNOWN)
-        return Value(~a.base, poison=a.poison, why=a.why)
+        return Value(~a.base, poison=a.poison, why=a.why, classes=a.classes)
     minus = scale(a, np.full((1, 1), -1 & ((1 << a.bits) - 1), a.base.dtype))
     return Value(minus.base - a.base.dtype.type(1), minus.terms, a.valid, a.poison, a.why)
 

@@ -120,7 +120,7 @@ Terms = tuple[tuple[Uniform, np.ndarray], ...]
 class Value:
     """See the module. base: unsigned array broadcastable to (rows, lanes)."""
 
-    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives")
+    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives", "classes")
 
     def __init__(
         self,
@@ -131,6 +131,7 @@ class Value:
         why: Reason | None = None,
         sure: np.ndarray | None = None,
         alternatives: Alternatives | None = None,
+        classes: np.ndarray | None = None,
     ):
         self.base = base
         self.terms = terms  # tuple of (Uniform, coefficient array), no zero coefficients
@@ -140,6 +141,7 @@ class Value:
         self.sure = sure  # None or array: bits of `base` that hold in poisoned lanes too
         # None or the numbers that poisoned lanes are one of; whoever does not know of them sees poison
         self.alternatives = alternatives
+        self.classes = classes  # None or which lanes hold the same where it is not known what (`lane_classes`)
 
     @property
     def bits(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,7 @@ from ptxaudit.engine.answer.kept import Keeper, Kept, Places
 from ptxaudit.engine.answer.record import SiteRecord, score_together
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
-from ptxaudit.engine.exec.endless import Endless, entries, kept_by
+from ptxaudit.engine.exec.endless import Endless, entries, kept_by, left_at_once_or_never
 from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
@@ -35,6 +35,7 @@ from ptxaudit.engine.memory.shadow import MOST_CELLS
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.deciding import Deciding
+from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
 from ptxaudit.ir.slices import Slice
@@ -61,18 +62,13 @@ def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
     graph, facts, accesses = task.graph, task.facts, task.accesses
     if not accesses:
         return Simulated({})
-    unscored = {i for i, a in accesses.items() if a.unscored}
     try:
-        part = graph.slice(
-            accesses.keys() - unscored,
-            follow_loads=facts.memory is not None,
-            whether=(*unscored, *entries(graph)),
-            account=account,
-            barriers=True,
-        )
+        part = _slice(task, account, entries(graph))
     except Exhausted as spent:
         return Simulated({i: unfinished(i, spent) for i in accesses})
     ran = _run(task, part, account)
+    if ran.finished:
+        ran = _with_loops(task, left_at_once_or_never(graph, part.branches), ran, account)
     results, finished = ran.results, ran.finished
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
     if open_sites:
@@ -165,6 +161,26 @@ class _Ran(Record):
     endless: int | None
 
 
+def _slice(task: Task, account: Account, whether: Sequence[int]) -> Slice:
+    """What decides the accesses, and whether instructions at `whether` run. Raises Exhausted."""
+    unscored = {i for i, a in task.accesses.items() if a.unscored}
+    scored = task.accesses.keys() - unscored
+    follow = task.facts.memory is not None
+    return task.graph.slice(scored, follow, whether=(*unscored, *whether), account=account, barriers=True)
+
+
+def _with_loops(task: Task, heads: Sequence[int], ran: _Ran, account: Account) -> _Ran:
+    """What a run has said; where lanes surely are in one of some loops for ever, that no access depends on, what one
+    says that runs these loops."""
+    alone = replace(task, accesses={}, originals={})
+    try:
+        if not heads or _run(alone, _slice(alone, account, heads), account).endless is None:
+            return ran
+        return _run(task, _slice(task, account, (*entries(task.graph), *heads)), account)
+    except Exhausted:
+        return ran
+
+
 def _run(task: Task, part: Slice, account: Account, plan: tables.Plan | None = None) -> _Ran:
     """One run. Block indices as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be
     raised."""
@@ -203,6 +219,8 @@ def _recorded(
         drawn: set[int] = set()
         try:
             for env, low, high in batches:
+                if simulation is not None:
+                    simulation.dissolve()
                 simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
                 simulation.run()
                 drawn |= simulation.drawn()
@@ -221,14 +239,23 @@ def _recorded(
             if plan is not None:
                 raise Unsafe(why) from None
             every = simulation is None or next(batches, None) is not None
-            for i in accesses if simulation is None or every else simulation.unfinished():
-                records[i].undecided = first_of(records[i].undecided, why)
-            if isinstance(stop, NeverLeft):
-                loop = Endless(graph, stop.index)
-                for i in filter(loop.makes_wait, accesses):
-                    if records[i].requests:
-                        records[i].undecided = first_of(records[i].undecided, why)
+            open_ = accesses if simulation is None or every else simulation.unfinished()
+            _left_open(graph, records, open_, stop, why)
             return records, stop
+        finally:
+            if simulation is not None:
+                simulation.dissolve()
+
+
+def _left_open(graph: Graph, records: dict[int, SiteRecord], accesses: Iterable[int], stop: Stop, why: Reason) -> None:
+    """A run was broken off that may still have come to these accesses."""
+    for i in accesses:
+        records[i].undecided = first_of(records[i].undecided, why)
+    if isinstance(stop, NeverLeft):
+        loop = Endless(graph, stop.index)
+        for i in filter(loop.makes_wait, records):
+            if records[i].requests:
+                records[i].undecided = first_of(records[i].undecided, why)
 
 
 def _why_broken_off(stop: Stop) -> Reason:

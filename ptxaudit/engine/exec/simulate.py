@@ -114,6 +114,11 @@ class Simulation(Run):
         by = None if self.env.counters is None else self.env.counters.check()
         return set() if by is None else {by}
 
+    def dissolve(self) -> None:
+        """Behind all else: it and its parts hold each other, and would wait for the collector, and what they hold."""
+        self.env.shared = self.env.counters = None
+        vars(self).clear()
+
     def drain(self) -> None:
         """Run until no cohort is left."""
         while self.heap or self.held or self.warps.others():

@@ -17,6 +17,7 @@ import numpy as np
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.work import BLOCK, OPERATION, Account
 from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.lane_classes import refined
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
@@ -91,7 +92,8 @@ class Meets:
             ):
                 break
             if state.mask is before.mask or not anywhere(state.mask & ~before.mask):
-                state.mask, state.exact, state.undecided_by = before.mask, before.exact, before.undecided_by
+                state.mask, state.exact = before.mask, before.exact
+                state.undecided_by, state.classes = before.undecided_by, before.classes
             if before.exact or not firm:
                 break
             d = self.paths.gathered(d)
@@ -222,6 +224,7 @@ class Meets:
                     out.undecided_by + other.undecided_by,
                 )
                 values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
+        out.classes = refined(out.parts, other.parts) if alike else None
         out.exact = out.exact and other.exact and (exclusive or alike)
         if (
             exclusive

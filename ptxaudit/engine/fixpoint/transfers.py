@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.work import Account
+from ptxaudit.engine.domain.lane_classes import classes_of, refined
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     Value,
@@ -194,6 +195,7 @@ class Transfers(Meets):
                 continue
             part = state.of(state.mask)
             if not uniform:
+                part.classes = refined(state.parts, classes_of(decides))
                 part.exact, part.undecided_by = False, undecided_by
                 if guard is not None and (lanes := _perhaps(decides, value)) is not EVERYWHERE:
                     part.mask = state.mask & lanes
@@ -243,8 +245,9 @@ class Transfers(Meets):
             else:
                 kept = dict(values)
             kept.update((name, value) for name, value in known.items() if name in live)
+            registers = Registers(state.registers.rows, kept)
             self.incoming[target].append(
-                (source, State(Registers(state.registers.rows, kept), state.mask, state.exact, state.undecided_by))
+                (source, State(registers, state.mask, state.exact, state.undecided_by, state.classes))
             )
 
 

@@ -29,6 +29,7 @@ from ptxaudit.engine.domain.affine import (
     unknowns_of,
 )
 from ptxaudit.engine.domain.known_bits import folded, has_constants, known_part, total, with_bits
+from ptxaudit.engine.domain.lane_classes import of_result
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
@@ -139,6 +140,15 @@ def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | N
 
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
+    out = _with_bits_known(op, values, index, row)
+    for one in out if isinstance(out, tuple) else (out,):
+        if one.poison is not None:
+            of_result(one, values)
+    return out
+
+
+def _with_bits_known(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> Value | tuple[Value, ...]:
+    """The results, with the bits that are known of what is not."""
     for v in values:
         if v.terms and v.poison is not None and op.name not in _APART:
             values = tuple([folded(v) if has_constants(v) else v for v in values])

@@ -12,10 +12,12 @@ import mmap
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section
+from elftools.elf.structs import ELFStructs
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import MB, NAME, UNPACKED
@@ -82,7 +84,46 @@ def opened(data: bytes | mmap.mmap, file: str) -> ELFFile:
     if names > MOST_NAMES:
         raise InputError("damaged cubin: the names of its sections are too long", HINT, file)
     stream: Any = data if isinstance(data, mmap.mmap) else io.BytesIO(data)  # a map has what is read by of a file
-    return ELFFile(stream)
+    return _File(stream)
+
+
+class _Structs(ELFStructs):
+    """The layouts of an ELF file's tables, made once for all files of a kind: some thousand objects, which take longer
+    to make than a small cubin takes to read.
+    """
+
+    def create_basic_structs(self) -> None:
+        vars(self).update(_basic(self.little_endian, self.elfclass))
+
+    def create_advanced_structs(self, *of: Any) -> None:
+        vars(self).update(_advanced(self.little_endian, self.elfclass, *of))
+
+
+@cache
+def _basic(little_endian: bool, bits: int) -> dict[str, Any]:
+    structs = ELFStructs(little_endian, bits)
+    structs.create_basic_structs()
+    return vars(structs)
+
+
+@lru_cache(maxsize=16)  # types and machines are numbers that a damaged file says
+def _advanced(little_endian: bool, bits: int, *of: Any) -> dict[str, Any]:
+    structs = ELFStructs(little_endian, bits)
+    structs.create_basic_structs()
+    structs.create_advanced_structs(*of)
+    return vars(structs)
+
+
+class _File(ELFFile):
+    """One whose `structs` are shared."""
+
+    @property
+    def structs(self) -> ELFStructs:
+        return self._structs
+
+    @structs.setter
+    def structs(self, made: ELFStructs) -> None:
+        self._structs = _Structs(made.little_endian, made.elfclass)
 
 
 def _headers(data: bytes | mmap.mmap, file: str) -> Iterator[tuple[int, ...]]:

@@ -60,6 +60,14 @@ class ArrayRepairs(Record, eq=False):
     ended: int | None = None
 
 
+def sums_by_site(found: ArrayRepairs, figures: Iterable[Figure]) -> dict[str, Figure]:
+    """The id of each site of the array -> what it costs, by the figures of its uses."""
+    sums: dict[str, Figure] = defaultdict(Figure)
+    for use, figure in zip(found.array.uses, figures):
+        sums[use.site.id] += figure
+    return sums
+
+
 def repairs_of(
     kernels: Iterable[Examined],
     limit: int | None = None,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class Move(Record):
     every: bool = False
 
 
-class Requests(Record, eq=False):
+class Requests(Record, eq=False, dict=True):
     """Distinct requests of a site that move alike.
 
     variable: the array's name, "" where addresses are places in the block's window. offsets: (n, lanes) int64 bytes
@@ -65,6 +66,12 @@ class Requests(Record, eq=False):
     certain: bool = True
     sources: np.ndarray | None = None
     filled: np.ndarray | None = None
+
+    @cached_property
+    def ends(self) -> tuple[int, int] | None:
+        """The least and the greatest offset of lanes that take part; None where none does."""
+        taking = self.offsets if throughout(self.active) else self.offsets[self.active]
+        return (int(taking.min()), int(taking.max())) if taking.size else None
 
 
 class Places(Record, eq=False):

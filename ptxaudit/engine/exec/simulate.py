@@ -201,7 +201,7 @@ class Simulation(Run):
         if op.name in BARRIER_MOVES:
             self._move_barrier(op, cohort, view)
             return cohort, view
-        if op.attrs in (frames.SAVE, frames.RESTORE):
+        if op.attrs and op.attrs in (frames.SAVE, frames.RESTORE):
             self.no_round()
             op = frames.saved_at(op, len(cohort.calls))
         if lap is not None and self.moves(op, lap):

@@ -144,6 +144,8 @@ def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | N
 
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
+    if (row := row or meaning_of(op.name)) is not None and (known := _of_numbers(row, op, values)) is not None:
+        return known
     out = _with_bits_known(op, values, index, row)
     for one in out if isinstance(out, tuple) else (out,):
         if one.poison is not None:
@@ -173,6 +175,21 @@ def _with_bits_known(op: Op, values: tuple[Value, ...], index: int, row: Row | N
         return out
     better = _refined(op, values, first)
     return out if better is first else (better, *out[1:]) if isinstance(out, tuple) else better
+
+
+def _of_numbers(row: Row, op: Op, values: tuple[Value, ...]) -> Value | tuple[Value, ...] | None:
+    """The results of sources that are numbers and nothing else, as most are; None where one is not, or where the
+    operation has no result of some numbers."""
+    if row.candidates is not None or row.undefined is not None:
+        return None
+    bases = []
+    for v, t in zip(values, _source_types(row, op.bits, len(values))):
+        if type(v) is not Value or v.poison is not None or v.terms or v.valid is not None or v.alternatives is not None:
+            return None
+        base = v.base
+        bases.append(base if t is None or base.dtype is t else fit(v, BITS[t]).base)
+    arrays = row.concrete(op.bits, op.attrs, *bases)
+    return tuple([Value(each) for each in arrays]) if isinstance(arrays, tuple) else Value(arrays)
 
 
 def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:

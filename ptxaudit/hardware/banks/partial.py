@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Uncertainty
 from ptxaudit.ir.access import Access
 
@@ -39,13 +40,12 @@ def most(
     )
     if not plain or access.address_lanes is not None or access.zero_fill or access.clustered:
         return None
-    keys = np.concatenate([np.where(active, bits, 0), np.where(active, unknown, -1)], axis=1)
-    kinds, which = np.unique(keys, axis=0, return_inverse=True)
+    bits, unknown = np.where(active, bits, 0), np.where(active, unknown, -1)
+    kinds, which = distinct_rows([bits, unknown])
     if len(kinds) > MOST_KINDS:
         return None
-    lanes = active.shape[1]
-    each = [_of_one(count, row[:lanes], row[lanes:]) for row in kinds]
-    return np.array(each, np.int64)[which.reshape(-1)] * max(1, count.factor) * rule.split
+    each = [_of_one(count, *row) for row in zip(bits[kinds], unknown[kinds])]
+    return np.array(each, np.int64)[which] * max(1, count.factor) * rule.split
 
 
 def _of_one(count: Count, bits: np.ndarray, unknown: np.ndarray) -> int:

@@ -174,10 +174,13 @@ def _inside(array: Array) -> Array:
         return array
     uses = []
     for use in array.uses:
-        kept = []
+        kept, width = [], use.access.width or 1
         for r in use.requests:
+            if not r.moves and r.ends is not None and 0 <= r.ends[0] and r.ends[1] + width <= array.size:
+                kept.append(r)
+                continue
             low, high = _least(r.moves), -_least(tuple(replace(m, step=-m.step) for m in r.moves))
-            last = r.offsets.max(axis=1) + (use.access.width or 1)
+            last = r.offsets.max(axis=1) + width
             rows = (last + low <= array.size) & (r.offsets.min(axis=1) + high >= 0)
             if throughout(rows):
                 kept.append(r)
@@ -281,8 +284,8 @@ def span_of(r: Requests, width: int) -> tuple[int, int]:
     """The first byte that some of the requests touch, and the one behind the last; boundless where that is not
     known.
     """
-    low = int(np.where(r.active, r.offsets, BOUNDLESS).min())
-    high = int(np.where(r.active, r.offsets, -BOUNDLESS).max()) + width
+    low, high = r.ends or (BOUNDLESS, -BOUNDLESS)
+    high += width
     for move in r.moves:
         if move.low is None or move.high is None:
             return -BOUNDLESS, BOUNDLESS

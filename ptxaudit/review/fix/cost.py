@@ -33,6 +33,7 @@ from ptxaudit.review.fix.layouts import SAME, Layout, Pad
 
 MOST_PLACES = 4096  # residues of one request, or places of an unknown part
 _STEPS_A_REQUEST, _STEPS_A_PLACE = 2, 4
+_ROWS_AT_ONCE = 1 << 11  # requests scored together: half a megabyte an array, so that several stay in the cache
 MOST_ROWS = 1 << 18  # requests that are scored for one layout
 
 
@@ -196,6 +197,10 @@ class Costs(Struct, dict=True, eq=False):
     def scores(self, group: Group, layouts: Sequence[Layout]) -> np.ndarray:
         """(5, layouts, m): low, high, ideal, lines, lines_ideal of each distinct request under each layout."""
         access, many = group.access, len(layouts)
+        at_once = max(1, _ROWS_AT_ONCE // max(1, len(group.offsets)))
+        if many > at_once:
+            parts = [self.scores(group, layouts[first : first + at_once]) for first in range(0, many, at_once)]
+            return np.concatenate(parts, axis=1)
         shift = self.machine.invariant_shift(access)
         step = max(min(self.align, shift), min(access.width or 1, shift))
         if self.account is not None:
@@ -245,7 +250,7 @@ def _group(
     account: Account | None,
 ) -> Group:
     columns: list[list[np.ndarray]] = [[], [], [], []]
-    firsts, use, weight, times, at = [], [], [], [], 0
+    firsts, use, sizes, weight, times, at = [], [], [], [], [], 0
     for number, r, offset in members:
         places, often = residues(r.moves, period)
         n, m = len(r.offsets), len(places)
@@ -257,10 +262,11 @@ def _group(
             if new is not None:
                 column.append(new)
         firsts.append(at + m * np.arange(n))
-        use.append(np.full(n, number))
+        use.append(number)
+        sizes.append(n)
         if r.weights is not None and often is not None:
             weight.append((r.weights[:, None] // int(often.sum()) * often[None, :]).reshape(-1))
-            times.append(np.full(n, -1))
+            times.append(np.zeros(n, np.int64) - 1)
         else:
             weight.append(np.zeros(n * m, np.int64))
             times.append(np.zeros(n, np.int64) if r.weights is None else r.weights)
@@ -269,7 +275,7 @@ def _group(
     offsets = canonical(np.concatenate(columns[0]), active, period)
     sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
     first, rows = distinct_rows([c for c in (offsets, active, sources, filled) if c is not None])
-    numbers = np.concatenate(use)  # each use's requests follow each other
+    numbers = np.repeat(use, sizes)  # each use's requests follow each other
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     return Group(
         access,

@@ -23,8 +23,7 @@ from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.assemble import mask_of
 from ptxaudit.report.model import Fix, Kernel, Moved, Replacement
 from ptxaudit.review.fix.candidates import Repair
-from ptxaudit.review.fix.repairs import ArrayRepairs, repairs_of
-from ptxaudit.review.fix.report import site_figures
+from ptxaudit.review.fix.repairs import ArrayRepairs, repairs_of, sums_by_site
 
 STEPS = 150_000, 5_000  # for each array, and for each of its sites: a tenth of a second
 
@@ -41,10 +40,10 @@ def with_fixes(examined: Examined, options: Options) -> Kernel:
     for found in every:
         if found.repairs:
             best = found.repairs[0]
-            after = {figure.id: figure for figure in site_figures(found, best.uses)}
-            for before in site_figures(found, found.per_use):
-                if (after[before.id].most, after[before.id].lines or 0) < (before.most, before.lines or 0):
-                    fixes.setdefault(before.id, _fix(found, best, before.id if options.patterns else None))
+            after = sums_by_site(found, best.uses)
+            for site, before in sums_by_site(found, found.per_use).items():
+                if (after[site].high, after[site].lines) < (before.high, before.lines):
+                    fixes.setdefault(site, _fix(found, best, site if options.patterns else None))
     if not fixes:
         return examined.entry
     return replace(

@@ -35,6 +35,7 @@ from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found
 from ptxaudit.review.fix.searched import Searched
 
 MOST_REPAIRS = 5  # of an array
+_NOTHING_SURE = "what it costs above its ideal depends on what is not specified (--block, --launch)"
 _BEHIND = 16  # bytes: the widest vector
 
 
@@ -57,6 +58,14 @@ class ArrayRepairs(Record, eq=False):
     hints: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
     ended: int | None = None
+
+
+def sums_by_site(found: ArrayRepairs, figures: Iterable[Figure]) -> dict[str, Figure]:
+    """The id of each site of the array -> what it costs, by the figures of its uses."""
+    sums: dict[str, Figure] = defaultdict(Figure)
+    for use, figure in zip(found.array.uses, figures):
+        sums[use.site.id] += figure
+    return sums
 
 
 def repairs_of(
@@ -99,6 +108,8 @@ def _repaired(
     element = one.declared.element if one.declared and not array.part else 1
     search = Searched(examined.machine, array, rows, element, steps, quick)
     try:
+        if quick and not search.now.excess:
+            return replace(nothing, refused=_NOTHING_SURE)
         bounds = search.bounds
         now = replace(
             nothing,
@@ -110,9 +121,7 @@ def _repaired(
         )
     except (NotProvable, Exhausted) as why:
         return replace(nothing, refused=str(why))
-    if wrong := _disagrees(array, now) or (
-        "" if now.now.excess else "what it costs above its ideal depends on what is not specified (--block, --launch)"
-    ):
+    if wrong := _disagrees(array, now) or ("" if now.now.excess else _NOTHING_SURE):
         return replace(nothing, refused=wrong)
     found, ended = search.found()
     made = _best_made(found, one, search, limit) if best else _all_made(found, one, search, limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from ptxaudit.report.model import Input, LaunchRecord, Problem, Tool, plain
 from ptxaudit.review.fix.candidates import Repair
 from ptxaudit.review.fix.cost import Figure
 from ptxaudit.review.fix.patch import Patch
-from ptxaudit.review.fix.repairs import ArrayRepairs
+from ptxaudit.review.fix.repairs import ArrayRepairs, sums_by_site
 
 SCHEMA = "ptxaudit/fix/1"
 
@@ -208,10 +207,8 @@ def _place(found: ArrayRepairs) -> Place | None:
 
 def site_figures(found: ArrayRepairs, figures: Sequence[Figure]) -> tuple[SiteFigure, ...]:
     """What each site of the array costs, by the figures of its uses."""
-    sums: dict[str, Figure] = defaultdict(Figure)
-    for use, figure in zip(found.array.uses, figures):
-        sums[use.site.id] += figure
-    return tuple(SiteFigure(site, **_cost(figure), lines=figure.lines or None) for site, figure in sums.items())
+    sums = sums_by_site(found, figures).items()
+    return tuple(SiteFigure(site, **_cost(figure), lines=figure.lines or None) for site, figure in sums)
 
 
 def _repair(found: ArrayRepairs, repair: Repair) -> RepairEntry:

@@ -9,6 +9,7 @@ costs is counted, not timed; a family that was left for that is not called whole
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice, product
 
 from msgspec.structs import replace
@@ -76,9 +77,13 @@ class Search:
             [self.banks, *(line_of(machine, use.access) for use in array.uses)]
         )  # bytes after which every count repeats
         self.now = self.costs.total(SAME)
-        self.floor = self.costs.least(self.unit)
         # a wmma access has one distance between all its rows: no other layout can be given to it
         self.fragments = {use.fragment for use in array.uses if use.fragment is not None}
+
+    @cached_property
+    def floor(self) -> Figure:
+        """What no layout goes below. Raises NotProvable."""
+        return self.costs.least(self.unit)
 
     def found(self, quick: bool = False) -> list[Found]:
         """The best layouts of each family that cost less than the present one, each family's best first. quick: other
@@ -213,10 +218,11 @@ class Search:
                 narrow = Search(
                     self.machine, self.array, self.pitches, self.element, self.declared, parts, self.account
                 )
+                floor = narrow.floor
             except (NotProvable, Exhausted):
                 continue
-            if _spent(narrow.floor) < best:
-                same = Found(SAME, narrow.now, floor=narrow.now.weight <= narrow.floor.weight)
+            if _spent(floor) < best:
+                same = Found(SAME, narrow.now, floor=narrow.now.weight <= floor.weight)
                 found += [replace(f, parts=parts) for f in (same, *narrow._pads()) if _spent(f.figure) < best]
         return sorted(found, key=lambda f: _spent(f.figure))[:KEPT]
 

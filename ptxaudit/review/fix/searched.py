@@ -83,7 +83,7 @@ class Searched:
         return Search(
             self._machine,
             replace(self._array, uses=self._uses),
-            self._pitches[: QUICK_PITCHES if self._quick else None],
+            (),  # before somebody asks what is found
             self._element,
             self._rows,
             account=Account(self._steps),
@@ -104,6 +104,11 @@ class Searched:
         return self.costs.counted
 
     @cached_property
+    def now(self) -> Figure:
+        """What the array costs now."""
+        return kept.get(("now", self._requests, self._steps), lambda: self._search.now)
+
+    @cached_property
     def bounds(self) -> tuple[Figure, Figure]:
         """What the array costs now, and what no layout goes below."""
         key = "bounds", self._requests, self._steps
@@ -113,8 +118,12 @@ class Searched:
         """As of `Search.found`; the steps after which that was left, None where it was not."""
         lengths, sizes = tuple(self._pitches), tuple(self._array.sizes)
         key = "found", self._requests, sizes, lengths, tuple(self._rows), self._element, self._steps, self._quick
-        found, ended = kept.get(key, lambda: (self._search.found(self._quick), self._search.ended))
+        found, ended = kept.get(key, self._find)
         return [replace(one, parts=self._in_my_order(one.parts)) if one.parts else one for one in found], ended
+
+    def _find(self) -> tuple[list[Found], int | None]:
+        self._search.pitches = self._pitches[: QUICK_PITCHES if self._quick else None]
+        return self._search.found(self._quick), self._search.ended
 
     def under(self, layout: Layout, parts: tuple[int, ...] = (), align: int | None = None) -> tuple[Figure, ...]:
         """The figures of the array's uses. parts: as of `Costs`; align: of its beginning, None = as it is."""

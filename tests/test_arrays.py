@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ptxaudit.base import arrays
-from ptxaudit.base.arrays import among, distinct, distinct_rows, remainder
+from ptxaudit.base.arrays import among, anywhere, distinct, distinct_rows, remainder, throughout
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.uint64])
@@ -15,6 +15,20 @@ def test_distinct_is_unique(dtype, shape, seed):
     before = values.copy()
     found = distinct(values)
     assert found.dtype == dtype and found.tolist() == np.unique(values).tolist() and (values == before).all()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.uint64])
+@pytest.mark.parametrize("shape", [(0,), (1,), (1, 1), (3, 7), (0, 4), (200, 32)])
+def test_what_holds_of_all_and_of_some_is_all_and_any(dtype, shape):
+    no, yes = np.zeros(shape, dtype), np.ones(shape, dtype)
+    mixed = [one.copy() for one in (no, yes)]
+    for one in mixed:
+        if one.size:
+            one.reshape(-1)[-1] ^= dtype(1)
+    spread = np.broadcast_to(yes[..., :1], shape)
+    for values in (no, yes, *mixed, yes.T, mixed[0].T, spread, yes.astype(dtype)[::2]):
+        assert anywhere(values) is bool(values.any()) and throughout(values) is bool(values.all())
+    assert throughout(np.bool_(True)) and not anywhere(np.bool_(False))
 
 
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 3), (3, 0), (1, 1), (9, 4), (40, 40)])

@@ -102,6 +102,22 @@ def test_a_closure_has_the_bits_of_all_that_a_node_leads_to(seed):
     assert sorted(looked) == sorted(graph)  # each once
 
 
+@pytest.mark.parametrize("seed", range(100))
+def test_a_closure_looks_no_further_than_to_all_the_bits_there_are(seed):
+    rng = random.Random(seed)
+    graph, bits = random_graph(rng), rng.choice((1, 2))
+    own = {node: sum(rng.random() < 0.1 and 1 << bit for bit in range(bits)) for node in graph}
+    looked: list[int] = []
+    most = (1 << bits) - 1
+    closure = Closure(lambda node: looked.append(node) or graph.successors(node), own.__getitem__, most)
+    for node in rng.sample(list(graph), len(graph)):
+        expected = own[node]
+        for other in nx.descendants(graph, node):
+            expected |= own[other]
+        assert closure.of(node) == expected
+    assert len(set(looked)) == len(looked) and all(own[node] != most for node in looked)
+
+
 def random_writes(rng: random.Random) -> Graph:
     """A function that writes two registers here and there, some of the writes under a predicate."""
     count = rng.randrange(3, 25)

@@ -6,6 +6,10 @@ import pytest
 from machine_code import from_ptx
 
 import ptxaudit
+from ptxaudit.engine.exec.endless import left_at_once_or_never
+from ptxaudit.frontend.ptx import parse
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.ir.graph import build
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 PTX = """
@@ -151,3 +155,72 @@ def test_a_barrier_that_lanes_are_predicated_off_at():
 def test_a_loop_that_no_lane_enters_is_not_spoken_of(isa, n, caught):
     notes, _, loads = of_loop_without_end(isa, n, caught, "bar.sync 0;")
     assert not notes and all((str(site.status), site.requests) == ("exact", 2) for site in loads)
+
+
+UNTIL_SEVEN = """
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+    .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .pred %p<5>;
+    .shared .align 16 .b8 s[4096];
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r5, [n];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r4, s;
+    mad.lo.u32 %r3, %r1, 8, %r4;
+    st.shared.u32 [%r3], %r1;
+    setp.ge.u32 %p2, %r1, 40;
+    ENTRY
+again:
+    st.global.u32 [%rd1], %r1;
+    add.u32 %r6, %r5, 1;
+    setp.ne.u32 %p1, %r6, 8;
+    @%p1 bra again;
+past:
+    bar.sync 0;
+    ld.shared.u32 %r8, [%r3];
+    st.global.u32 [%rd1], %r8;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize("entry", ["", "@%p2 bra past;"])
+@pytest.mark.parametrize("n", [7, 3])
+def test_a_loop_that_no_access_depends_on(n, entry, isa):
+    """Whether it ends is asked all the same: n = 3 is never 7."""
+    text = UNTIL_SEVEN.replace("ENTRY", entry)
+    launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, n])
+    report = ptxaudit.audit(HEAD + text if isa == "ptx" else from_ptx(text), isa=isa, launches=[launch], cache=False)
+    store, load = sorted(report.sites, key=lambda s: s.access != "store")
+    assert (str(store.status), store.requests, store.wavefronts) == ("exact", 4, 8)
+    said = [note for note in report.kernels[0].notes if "does not end in this launch" in note]
+    if n == 7:
+        assert not said and (str(load.status), load.requests, load.wavefronts) == ("exact", 4, 8)
+    else:
+        assert said and str(load.status) != "exact"
+
+
+@pytest.mark.parametrize(
+    "inside, asked",
+    [
+        ("mov.u32 %r7, 3;", True),
+        ("add.u32 %r7, %r7, 1;", False),
+        ("ld.global.u32 %r7, [%rd1];", False),
+        ("@%p2 mov.u32 %r7, 3;", False),
+        ("mov.u32 %r7, %clock;", True),
+    ],
+)
+def test_loops_that_may_change_their_exits_are_not_asked_about(inside, asked):
+    text = UNTIL_SEVEN.replace("ENTRY", "mov.u32 %r7, 0;")
+    text = text.replace("add.u32 %r6, %r5, 1;", f"{inside} add.u32 %r6, %r5, %r7;")
+    (function,) = lift_module(parse.parse_module(HEAD + text)).functions.values()
+    assert bool(left_at_once_or_never(build(function), frozenset())) is asked
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+def test_a_loop_that_waits_for_the_clock_may_end(isa):
+    text = UNTIL_SEVEN.replace("ENTRY", "").replace("add.u32 %r6, %r5, 1;", "mov.u32 %r6, %clock;")
+    launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, 3])
+    report = ptxaudit.audit(HEAD + text if isa == "ptx" else from_ptx(text), isa=isa, launches=[launch], cache=False)
+    assert not any("does not end in this launch" in note for note in report.kernels[0].notes)

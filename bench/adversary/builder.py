@@ -16,7 +16,8 @@ class Builder:
     """One kernel in the making.
 
     may_leave: no barrier and nothing that looks across lanes, so that threads may leave early. full_warps: blocks are
-    whole warps. clusters: it is launched in clusters. renamed: names of the source that others take the place of.
+    whole warps. clusters: it is launched in clusters. many_blocks: in hundreds
+    of blocks. renamed: names of the source that others take the place of.
     """
 
     def __init__(self, seed: int) -> None:
@@ -39,6 +40,7 @@ class Builder:
         self.may_leave = True
         self.full_warps = False
         self.clusters = False
+        self.many_blocks = False
         self.dynamic = 0  # bytes of dynamic shared memory
         self.qualifier = ""
         self.renamed: dict[str, str] = {}

@@ -13,6 +13,7 @@ from bench.adversary import (  # noqa: F401 (they register their features)
     features_block,
     features_layout,
     features_memory,
+    features_ranked,
     features_warp,
 )
 from bench.adversary.builder import BARRIER, PLACES, SLOTS, VARIABLES, WORDS, Builder
@@ -43,6 +44,7 @@ TOGETHER = frozenset(
         "agreed",
         "tickets",
         "few",
+        "ranks",
     )
 )
 LEAVING = frozenset(("early_return",))
@@ -74,6 +76,8 @@ BLOCKS = (
     (8, 4, 1),
 )
 WHOLE = ((32, 1, 1), (64, 1, 1), (128, 1, 1), (256, 1, 1), (16, 16, 1), (8, 4, 2), (32, 3, 1), (4, 8, 3), (8, 8, 1))
+MANY = ((96, 1, 1), (128, 1, 1), (33, 3, 1), (64, 2, 1))  # of one warp
+MANIER = ((256, 1, 1), (300, 1, 1), (97, 3, 1))  # of a part of one
 GRIDS = ((1, 1, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 2, 1), (1, 3, 2), (5, 1, 1), (1, 2, 1))
 CLUSTERS = ((2, 1, 1), (1, 2, 1), (4, 1, 1), (3, 1, 1), (2, 2, 1), (1, 1, 2), None)
 UNSIGNED = (0, 1, 2, 3, 5, 7, 8, 16, 31, 33, 64, 100, 129, 1000, 0xFFFF, 0x80000003)
@@ -167,6 +171,9 @@ def _shapes(b: Builder) -> list[Shape]:
         block = b.dice.choice(WHOLE if b.full_warps else BLOCKS)
         cluster = b.dice.choice(CLUSTERS) if b.clusters else None
         grid = b.dice.choice(GRIDS)
+        if b.many_blocks:
+            whole = b.full_warps or b.dice.chance(70)
+            grid, block = (b.dice.choice(MANY), (32, 1, 1)) if whole else (b.dice.choice(MANIER), (13, 1, 1))
         if cluster:
             grid = tuple(blocks * b.dice.choice((1, 1, 2)) for blocks in cluster)
         if prod(grid) * prod(block) > WORDS:

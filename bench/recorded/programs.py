@@ -1,11 +1,12 @@
 """Programs of others, in CUDA C++: recorded through the driver, counted by Nsight Compute, compared.
 
-    python -m bench.recorded.programs measure SUITE... -o FOLDER [--seconds N]    on a GPU with nvcc and ncu
+    python -m bench.recorded.programs measure SUITE... -o FOLDER [--seconds N] [-I FOLDER...]    on a GPU with nvcc, ncu
     python -m bench.recorded.programs compare FOLDER [-j N] [--space all]         anywhere: what differs
 
 A SUITE is a checkout of HeCBench (each `src/*-cuda` has a Makefile with a target `run`) or of NVIDIA's cuda-samples (each
-folder with a `.cu` is built by one call of nvcc, and run without arguments). Of either, the programs that use shared
-memory are built for the GPU's architecture with line information, several at once; each is run twice: recorded, the
+folder with a `.cu` is built by one call of nvcc, and run without arguments), or any other folder, in which each `.cu`
+with a function `main` is a program, run without arguments. The programs that use shared memory, or a library that does,
+are built for the GPU's architecture with line information, several at once; each is run twice: recorded, the
 first launch of each kernel with the small arrays that it was given, then counted, the first launch of each kernel. What
 does not build, or wants data that the checkout lacks, is named and passed over. Of the sources and binaries nothing is
 kept by this project: docs/truth.md has the figures.
@@ -40,6 +41,8 @@ ARRAYS = 4096  # bytes of an array that is kept: tables of coefficients, not the
 BUILD_SECONDS, RECORD_SECONDS, COUNT_SECONDS = 150, 40, 100
 LAUNCHES = 10  # counted of a program
 REPEATS = 2  # instead of a last argument of 10 and more, which in HeCBench is how often a kernel is timed
+SHARES = re.compile(r"__shared__|#include *<(cub|thrust|moderngpu)/")
+LIBRARIES = ("cublas", "curand", "cufft")
 MEMORY = ("memory_l2_theoretical_sectors_global", "memory_l1_tag_requests_global")
 
 
@@ -55,12 +58,17 @@ class Program(NamedTuple):
 # --- what a suite has -----------------------------------------------------------------------------
 
 
-def programs(suite: Path) -> Iterator[Program]:
+def programs(suite: Path, includes: Sequence[Path]) -> Iterator[Program]:
     if (suite / "src").is_dir():
         yield from (made(folder) for folder in sorted((suite / "src").glob("*-cuda")) if uses_shared_memory(folder))
-    else:
+    elif (suite / "Samples").is_dir():
         folders = sorted({path.parent for path in (suite / "Samples").rglob("*.cu")})
         yield from (compiled(folder, suite) for folder in folders if uses_shared_memory(folder))
+    else:
+        mains = (
+            path for path in sorted(suite.rglob("*.cu")) if re.search(r"\bmain *\(", path.read_text(errors="replace"))
+        )
+        yield from (alone(path, suite, includes) for path in mains if SHARES.search(path.read_text(errors="replace")))
 
 
 def uses_shared_memory(folder: Path) -> bool:
@@ -80,6 +88,18 @@ def compiled(folder: Path, suite: Path) -> Program:
     return Program(folder.name, folder, ["nvcc", *flags, *sources, "-o", "main"], ["./main"])
 
 
+def alone(source: Path, suite: Path, includes: Sequence[Path]) -> Program:
+    """A program of one file."""
+    relative = source.relative_to(suite).with_suffix("")
+    folders = [f"-I{folder}" for folder in (*includes, suite)]
+    flags = ["-O3", "-std=c++17", "--extended-lambda", f"-arch={ARCH}", "-lineinfo", *folders]
+    libraries = [f"-l{name}" for name in LIBRARIES if name in source.read_text(errors="replace")]
+    name = "-".join((suite.name, *relative.parts))
+    return Program(
+        name, source.parent, ["nvcc", *flags, source.name, "-o", f"{name}.out", *libraries], [f"./{name}.out"]
+    )
+
+
 def how_it_is_run(program: Program) -> Sequence[str]:
     """The first command of its Makefile's target `run`, with few repetitions; empty where there is none."""
     if program.run:
@@ -97,16 +117,17 @@ def how_it_is_run(program: Program) -> Sequence[str]:
 # --- on a GPU -------------------------------------------------------------------------------------
 
 
-def measure(suites: Sequence[Path], out: Path, seconds: float, jobs: int, counted_only: Sequence[str]) -> None:
-    """Builds, records and counts; of programs that were recorded before, counts what `counted_only` names."""
-    until = time.monotonic() + seconds
+def measure(given: argparse.Namespace) -> None:
+    """Builds, records and counts; of programs that were recorded before, counts what it names."""
+    out, includes = given.output.resolve(), [folder.resolve() for folder in given.include]
+    until = time.monotonic() + given.seconds
     out.mkdir(parents=True, exist_ok=True)
-    found = [program for suite in suites for program in programs(suite.resolve())]
-    found = [program for program in found if not counted_only or program.name in counted_only]
-    with ThreadPoolExecutor(jobs) as pool:
+    found = [program for suite in given.suites for program in programs(suite.resolve(), includes)]
+    found = [program for program in found if not given.counted_only or program.name in given.counted_only]
+    with ThreadPoolExecutor(given.jobs) as pool:
         ready = [program for program in pool.map(build, found) if program.run]
         print(f"{len(ready)} of {len(found)} are built", flush=True)
-        if not counted_only:
+        if not given.counted_only:
             ready = [program for program in pool.map(lambda program: record(program, out), ready) if program.run]
         print(f"{until - time.monotonic():.0f} s are left to count {len(ready)}", flush=True)
         done = [*pool.map(lambda program: count(program, out / program.name, until), ready)]
@@ -200,10 +221,10 @@ def held(place: Path, space: str) -> tuple[Counter[str], list[str]]:
 
     try:
         profiles = read_profiles([str(place / page) for page in ("source.csv", "raw.csv")])
-    except ptxaudit.InputError as error:  # the profiler counted nothing
-        return Counter(), [str(error)]
-    report = ptxaudit.audit(place / "recording", space=space)
-    found = compare_all(report, profiles)
+        report = ptxaudit.audit(place / "recording", space=space)
+        found = compare_all(report, profiles)
+    except ptxaudit.InputError as error:  # the profiler counted nothing, or another kernel than was recorded
+        return Counter(differs=1), [str(error)]
     counts: Counter[str] = Counter(launches=len(found.comparisons))
     lines = [str(problem) for problem in (*report.problems, *found.problems)]
     for one in found.comparisons:
@@ -222,6 +243,9 @@ def main() -> None:
     measuring.add_argument("suites", nargs="+", type=Path)
     measuring.add_argument("-o", "--output", type=Path, required=True)
     measuring.add_argument("--seconds", type=float, default=540, help="for all of it")
+    measuring.add_argument(
+        "-I", "--include", action="append", default=[], type=Path, help="to build files that are alone"
+    )
     measuring.add_argument("--counted-only", nargs="*", default=[], help="count these, recorded before")
     measuring.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="builds and recordings at once")
     comparing = commands.add_parser("compare")
@@ -231,7 +255,7 @@ def main() -> None:
     comparing.add_argument("--only", nargs="*", default=[])
     given = parser.parse_args()
     if given.command == "measure":
-        measure(given.suites, given.output, given.seconds, given.jobs, given.counted_only)
+        measure(given)
     else:
         sys.exit(compare(given.folder, given.jobs, given.space, given.only) > 0)
 

@@ -13,7 +13,9 @@ from msgspec.structs import replace
 from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
+from ptxaudit.base.words import plural
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
+from ptxaudit.engine.answer.kept import Kept
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
@@ -205,8 +207,11 @@ def _either(
     both = _merge(simulated, inferred, widest())
     if not keep:
         return both
-    of_run = simulated.kept
-    return replace(both, kept=inferred.kept if of_run is None or of_run.missing else of_run)
+    of_run, supposed = simulated.kept, inferred.kept
+    if of_run is None or supposed is None:
+        return replace(both, kept=supposed)
+    known = of_run
+    return replace(both, kept=Kept(of_run.access, lambda: supposed.places if known.missing else known.places))
 
 
 def _assumed(graph: Graph, facts: Facts, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
@@ -400,9 +405,8 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
         if simulated.status == Status.DATA_DEPENDENT:
             return replace(with_formula, reason=several(simulated.reason, inferred.reason), per_request=widest)
         return replace(inferred, reason=several(simulated.reason, inferred.reason))
-    each = inferred.per_request
-    if inferred.status == Status.INVARIANT and simulated.reason is not None and each is not None:
-        return replace(inferred, reason=several(_how_often(simulated.reason, each[0]), inferred.reason))
+    if inferred.status == Status.INVARIANT and simulated.reason is not None:
+        return replace(inferred, reason=several(_how_often(simulated.reason, _cost(inferred)), inferred.reason))
     status = simulated.status if simulated.status == Status.DATA_DEPENDENT else inferred.status
     return replace(inferred, status=status, reason=several(simulated.reason, inferred.reason))
 
@@ -425,7 +429,14 @@ def _never(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
 
 def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteResult:
     """Requests that a run has counted, each of which costs what inference says."""
-    if inferred.status == Status.INVARIANT and counted.line_class_max is None:
+    if inferred.status == Status.INVARIANT and inferred.line_class_max is not None and counted.line_class_max is None:
+        return replace(
+            inferred,
+            requests=counted.requests,
+            active_requests=counted.active_requests,
+            meeting_assumed=counted.meeting_assumed,
+        )
+    if inferred.status == Status.INVARIANT and inferred.per_request is not None and counted.line_class_max is None:
         return replace(
             counted,
             status=Status.INVARIANT,
@@ -450,6 +461,14 @@ def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteRe
     )
 
 
-def _how_often(reason: Reason, cost: int) -> Reason:
+def _cost(invariant: SiteResult) -> int | str:
+    """Of a request: wavefronts, or of a copy that no counter sees its steps."""
+    if invariant.line_class_max is not None:
+        return plural(invariant.line_class_max, "step")
+    assert invariant.per_request is not None  # as it is invariant
+    return invariant.per_request[0]
+
+
+def _how_often(reason: Reason, cost: int | str) -> Reason:
     """Why the number of requests is not known, beside what each of them costs."""
     return reason if reason.of_kind(Kind.EXHAUSTED) else Reason(Kind.HOW_OFTEN, given=(cost,), cause=reason)

@@ -85,11 +85,8 @@ class SourceLines:
         """All of a file, as it is; None where it may not be read, or not as UTF-8."""
         if file in self._texts:
             return self._texts[file]
-        data = self.roots.read(file)
-        try:
-            return data.decode("utf-8") if data is not None else None
-        except ValueError:
-            return None
+        real = self.roots.allowed(file)
+        return _text_of(real, _state(real)) if real is not None else None
 
 
 def _state(file: str) -> tuple[int, int] | None:
@@ -99,6 +96,15 @@ def _state(file: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=8)
+def _text_of(file: str, state: tuple[int, int] | None) -> str | None:
+    data = Roots((os.path.dirname(file),)).read(file)
+    try:
+        return data.decode("utf-8") if data is not None else None
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=64)

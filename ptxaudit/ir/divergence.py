@@ -11,6 +11,7 @@ matters.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 
 from ptxaudit.ir.blocks import END, parts_if
@@ -63,9 +64,8 @@ class Divergence:
     @cached_property
     def _closure(self) -> Closure[Definition]:
         this = weakref.proxy(self)  # which has the closure
-        return Closure(
-            lambda node: this._before(node), lambda node: not isinstance(node, Joined) and this._is_origin(node)
-        )
+        is_origin: Callable[[Definition], bool] = lambda node: not isinstance(node, Joined) and this._is_origin(node)
+        return Closure(lambda node: this._before(node), is_origin, most=True)
 
     def _before(self, node: Definition) -> list[Definition]:
         """What an instruction, or what comes together in a place, depends on."""

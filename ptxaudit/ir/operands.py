@@ -79,8 +79,10 @@ def reads(
     shared memory, or writes there, counts among its results.
     """
     ops = instruction.ops
-    if follow_loads and shared is None and instruction.site is None and len(ops) == 1 and ops[0].name != "store":
-        return sources_of(ops[0])  # as most
+    if shared is None and instruction.site is None and len(ops) == 1:
+        op = ops[0]
+        if op.name != "store" and (follow_loads or not opaque_load(op)):
+            return sources_of(op)  # as most
     regs: list[Reg] = []
     written: set[str] = set()
     place: set[str] | None = None  # what is written before memory is accessed
@@ -144,6 +146,11 @@ def _temporaries(function: Function) -> frozenset[str]:
     every: set[str] = set()
     entering: set[str] = set()
     for instruction in function.instructions:
+        plain = instruction.site is None and instruction.guard is None and instruction.control is None
+        if plain and len(instruction.ops) == 1:  # as most
+            every.update([d.name for d in instruction.ops[0].dst if d is not None])
+            entering.update([r.name for r in sources_of(instruction.ops[0])])
+            continue
         read: list[str] = []
         written: set[str] = set()
         for op in instruction.ops:

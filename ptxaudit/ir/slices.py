@@ -95,14 +95,23 @@ class Slicer:
 
     def _ask(self, regs: list[Reg], index: int) -> None:
         """What registers hold where an instruction reads them."""
+        definitions, seen = self.flow.definitions, self._seen
         for reg in regs:
-            writes = self.flow.definitions.get(reg.name, ())
+            writes = definitions.get(reg.name, ())
             if len(writes) < 2:
                 found = [at for at, _ in writes]
-            elif (node := self.flow.read.read(reg.name, index)) is not None:
-                new = reached((node,), self.flow.read.following, self._seen)
-                self.account.spend(len(new), SLICING)
-                found = [at for at in new if not isinstance(at, Joined)]
+            else:
+                node = self.flow.read.read(reg.name, index)
+                if node is None or node in seen:
+                    continue
+                if isinstance(node, Joined):
+                    new = reached((node,), self.flow.read.following, seen)
+                    self.account.spend(len(new), SLICING)
+                    found = [at for at in new if not isinstance(at, Joined)]
+                else:
+                    seen.add(node)
+                    self.account.spend(1, SLICING)
+                    found = [node]
             self._defining.update(found)
             self._work.extend([at for at in found if at not in self.wanted])
 

@@ -38,7 +38,7 @@ from ptxaudit.pipeline.answers import Answers, Question, current
 from ptxaudit.pipeline.collect import Part, Progress, silent
 from ptxaudit.pipeline.loading import Loaded
 from ptxaudit.pipeline.memory_sites import memories, with_sites
-from ptxaudit.report.assemble import is_there, kernel_entry
+from ptxaudit.report.assemble import costs_more, is_there, kernel_entry
 from ptxaudit.report.code_facts import code_facts
 from ptxaudit.report.model import AnySite, Kernel, MemorySite, Site
 from ptxaudit.report.shares import shares
@@ -187,11 +187,15 @@ def _evaluate(
 
     def examine() -> KernelResult:
         account = prepared.account.begun()
-        facts = Facts(aligned, keep=options.keep or options.fixes, seen=options.patterns)
+        facts = Facts(aligned, keep=keep, seen=options.patterns)
         result = engine.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
+        if keep and not options.keep and not any(map(costs_more, result.sites)):
+            sites = tuple([structs.replace(site, kept=None) for site in result.sites])
+            result = structs.replace(result, sites=sites)  # nothing to repair: no place is asked for
         return with_questions(result, function, flow, machine, launch, account)
 
-    question = Question(function, machine, launch, aligned, options.patterns, options.keep or options.fixes)
+    keep = options.keep or options.fixes
+    question = Question(function, machine, launch, aligned, options.patterns, keep)
     return answers.answer(question, prepared.account, examine)
 
 

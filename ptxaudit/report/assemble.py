@@ -359,6 +359,14 @@ def excess_per_request(result: SiteResult) -> Span | None:
     return Span(max(0, cost.low - ideal.high), max(0, cost.high - ideal.low))
 
 
+def costs_more(result: SiteResult) -> bool:
+    """The report finds a site to cost more than its ideal, or that it may."""
+    if result.excess is not None:
+        return result.excess > 0
+    each = excess_per_request(result)
+    return each is not None and each.high > 0
+
+
 def span(interval: tuple[int, int] | None) -> Span | None:
     """None for what is not known, and for what no counter counts (-1: cp.async.cg)."""
     return None if interval is None or min(interval) < 0 else Span(*interval)

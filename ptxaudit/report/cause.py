@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.words import listing
 from ptxaudit.engine.answer.result import Pattern, SiteResult
 from ptxaudit.hardware import banks
@@ -98,10 +99,10 @@ def stride_text(pattern: Pattern) -> str:
     """How the addresses step from lane to lane, in bytes; "" where no step repeats."""
     active = np.flatnonzero(pattern.active)
     addresses = pattern.addresses[active].astype(np.int64)
-    if len(active) < 2 or (np.diff(active) != 1).any():
+    if len(active) < 2 or anywhere(np.diff(active) != 1):
         return ""
     steps = np.diff(addresses)
-    if (steps == steps[0]).all():
+    if throughout(steps == steps[0]):
         return f"stride {steps[0]} bytes"
     for columns in (2, 4, 8, 16):
         rows = len(addresses) // columns
@@ -109,7 +110,7 @@ def stride_text(pattern: Pattern) -> str:
             continue
         table = addresses.reshape(rows, columns)
         across, down = np.diff(table, axis=1), np.diff(table[:, 0])
-        if (across == across[0, 0]).all() and (down == down[0]).all():
+        if throughout(across == across[0, 0]) and throughout(down == down[0]):
             inner = "one address" if across[0, 0] == 0 else f"stride {across[0, 0]} bytes"
             return f"{inner} for {columns} lanes, {down[0]} bytes from these to the next {columns}"
     return ""

@@ -54,6 +54,7 @@ _RESULTS = re.compile(r"\b(?:void|bool|char|short|int|long|float|double|unsigned
 _SUFFIXES = re.compile(r"(?<=\d)[ul]+\b")
 _INSTANCE = re.compile(r"\(instance (\d+)\)")
 _PARENTHESES = re.compile(r"\([^()]*\)")
+_NAMED = re.compile(r"&\((\w[^()]*)\)")  # a function as an argument of a template
 _BRACKETS = str.maketrans("", "", "[]{}")
 _CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z ]+|long long)\)(?=-?\w)")
 
@@ -243,10 +244,10 @@ def _joined(profiles: list[Profile], launches: list[Profile]) -> list[Profile]:
 @lru_cache(maxsize=4096)
 def spelled(name: str) -> str:
     """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"; the tags of an ABI, written
-    k[abi:v1][abi:x], k[abi:v1,x] and k[v1,x], are left out.
+    k[abi:v1][abi:x], k[abi:v1,x] and k[v1,x], are left out, as is the comma before a pack of no arguments, "a::k<8, >".
     """
     name = "".join(_CAST.sub("", _TAGS.sub("", bare_name(name.replace("<unnamed>", UNNAMED)))).split())
-    return name.replace("true", "1").replace("false", "0")
+    return name.replace("true", "1").replace("false", "0").replace(",>", ">").replace("<,", "<")
 
 
 @lru_cache(maxsize=4096)
@@ -259,6 +260,6 @@ def simplified(name: str) -> str:
     """
     bare = bare_name(name.replace("<unnamed>", UNNAMED)).replace(UNNAMED + "::", "")
     bare = _INSTANCE.sub(r"#\1", _QUALIFIERS.sub("", _RESULTS.sub("", bare)))
-    while (shorter := _PARENTHESES.sub("", bare)) != bare:
+    while (shorter := _PARENTHESES.sub("", _NAMED.sub(r"&\1", bare))) != bare:
         bare = shorter
     return _SUFFIXES.sub("", spelled(bare)).translate(_BRACKETS)

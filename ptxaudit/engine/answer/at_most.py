@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.answer.tabulate import varies
 from ptxaudit.engine.domain.known_bits import Tristate, add, folded, has_constants, known_part, resized
 from ptxaudit.engine.domain.value import Value, array_zeros
@@ -38,7 +39,7 @@ def most_wavefronts(
     part = known_part(address)
     part = add(part, Tristate(*(np.full((1, 1), number, part.bits.dtype) for number in (offset % shift, 0))))
     part = resized(part, ADDRESS_BITS)
-    if (part.unknown == np.uint32(0xFFFFFFFF)).all():
+    if throughout(part.unknown == np.uint32(0xFFFFFFFF)):
         return None
     return _most(
         machine, access, *(np.broadcast_to(array, lanes.shape).tobytes() for array in (part.bits, part.unknown, lanes))

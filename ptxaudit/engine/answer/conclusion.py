@@ -90,6 +90,7 @@ class Found(Struct, eq=False):
     reasons: list[Reason] = field(default_factory=list)
     bounded: list[tuple[str, Bounds]] = field(default_factory=list)  # by group
     inexact: list[Undecided] = field(default_factory=list)
+    least: list[int | None] = field(default_factory=list)  # of each of these: as of `observe._Asked`
     patterns: dict[str, set[Hashable]] = field(default_factory=dict)  # group -> distinct requests
     ways: int = 0  # the most of any lane group of the main group's requests; -1: one has no such figure
     uncounted: bool = False
@@ -98,6 +99,10 @@ class Found(Struct, eq=False):
     more: int = 0  # wavefronts that lanes which go elsewhere may add
     some_none: bool = False  # some requests go elsewhere altogether
     wrapped: Case | None = None  # of requests whose lanes an index of 32 bits may bring gigabytes apart
+
+    def fewest(self, one_lane: int) -> int:
+        """The least that a request costs whose lanes may take part or not. one_lane: of one lane's."""
+        return min((one_lane if least is None else max(least, one_lane) for least in self.least), default=one_lane)
 
 
 class Shapes(Record):
@@ -152,7 +157,7 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
         return _of_lines(answer, groups, shapes.decides, found)
     low, high = main.wavefronts
     if found.inexact:
-        low = min(low, one_lane)
+        low = min(low, found.fewest(one_lane))
         if access.address_lanes is not None:  # a matrix with lanes off is a range of its own
             high = max(high, banks.bounds(machine, access, 1, LANES)[1])
     if found.open or found.more or found.some_none:
@@ -266,8 +271,14 @@ def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped
     ranges = [found.ranges[group] for group in groups]
     low = min(r.lines_low for r in ranges if r.lines_low is not None)
     high = max(r.lines_high for r in ranges if r.lines_high is not None)
-    least = min(low, 1) if found.inexact else low
-    return answer(Status.BOUNDED, reason, line_class_max=high, line_class_proved=None if shaped else least)
+    least = min(low, found.fewest(1)) if found.inexact else low
+    same = least == high and not shaped and found.wrapped is None and not found.reasons and not found.unknowns
+    return answer(
+        Status.INVARIANT if same else Status.BOUNDED,
+        reason,
+        line_class_max=high,
+        line_class_proved=None if shaped else least,
+    )
 
 
 def _partly_elsewhere(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ptxaudit.base.arrays import distinct_rows
+from ptxaudit.base.arrays import distinct_rows, throughout
 
 FARTHEST = np.iinfo(np.int64).max  # of an address: beyond all others
 MANY = 128  # requests of an instruction, most of which are mostly alike: blocks of a grid
@@ -28,9 +28,9 @@ class Issue:
 
     def __init__(self, active: np.ndarray, weights: np.ndarray, warps: np.ndarray | None = None):
         self.active, self.weights, self.warps = active, weights, warps
-        self.full = bool(np.logical_and.reduce(active, axis=None))
+        self.full = throughout(active)
         some = None if self.full else np.logical_or.reduce(active, axis=1)
-        self.some = None if some is None or np.logical_and.reduce(some) else some
+        self.some = None if some is None or throughout(some) else some
         self.issued = int(np.add.reduce(weights))
         self.issued_active = self.issued if self.some is None else int(weights[self.some].sum())
         self._key: bytes | None = None

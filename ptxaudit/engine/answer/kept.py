@@ -16,12 +16,13 @@ each request to the `Keeper` of its record, and `infer` hands over what it obser
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
 
-from ptxaudit.base.arrays import distinct_rows
+from ptxaudit.base.arrays import anywhere, distinct_rows, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import Terms, Uniform, Value, low_zeros, resize, signed
 from ptxaudit.hardware.banks import Access
@@ -66,14 +67,36 @@ class Requests(Record, eq=False):
     filled: np.ndarray | None = None
 
 
-class Kept(Record):
-    """All requests of a site. access: what `banks` scores them as; missing: why these are not all, None where they
-    are.
-    """
+class Places(Record, eq=False):
+    """All requests of a site. missing: why these are not all, None where they are."""
 
-    access: Access
     requests: tuple[Requests, ...] = ()
     missing: Reason | None = None
+
+
+class Kept(Struct, eq=False):
+    """All requests of a site, placed when somebody first asks: most sites have no conflict to repair. access: what
+    `banks` scores them as; find: places them."""
+
+    access: Access
+    find: Callable[[], Places] | None
+    _places: Places | None = None
+
+    @property
+    def requests(self) -> tuple[Requests, ...]:
+        return self.places.requests
+
+    @property
+    def missing(self) -> Reason | None:
+        """Why these are not all, None where they are."""
+        return self.places.missing
+
+    @property
+    def places(self) -> Places:
+        if self.find is not None:
+            self._places, self.find = self.find(), None
+        assert self._places is not None
+        return self._places
 
 
 class NotPlaced(Exception):
@@ -91,7 +114,8 @@ class Keeper(Struct, eq=False):
     _rows: dict[tuple[Any, ...], list[tuple[list[Any], np.ndarray | None]]] = field(
         default_factory=lambda: defaultdict(list)
     )  # what requests share -> [(columns, weights)]
-    _alike: list[tuple[Value, np.ndarray, np.ndarray]] = field(default_factory=list)  # address, active, weights
+    _waiting: list[_Added] = field(default_factory=list)
+    _waiting_rows: int = 0
     _count: int = 0
     _distinct: int = 0
 
@@ -107,28 +131,38 @@ class Keeper(Struct, eq=False):
     ) -> None:
         """address: of each lane; active: (n, lanes) bool; weights: (n,) how often; the rest as in `Requests`. times: as
         many such requests, at each of which an unknown of kind "rounds" in the address is one more."""
-        if self.missing or not np.logical_or.reduce(active, axis=None):
-            return
-        known = address.poison is None and address.valid is None and address.alternatives is None
-        alike = known and certain and times == 1 and all(c.shape == (1, 1) for _, c in address.terms)
-        if alike and weights is not None and sources is None and filled is None:
-            if self._alike and (
-                len(self._alike) >= _TOGETHER or not _same_terms(self._alike[-1][0].terms, address.terms)
-            ):
-                self._add_alike()
-            self._alike.append((address, active, weights))
-            return
-        self._add_alike()
-        self._add(address, active, weights, sources, filled, certain, times)
+        self._waiting.append((address, active, weights, sources, filled, certain, times))
+        self._waiting_rows += len(active)
+        if self._waiting_rows > _AT_ONCE:
+            self._place()
 
-    def _add_alike(self) -> None:
-        """The requests that are waiting, to whose addresses the same is added in all lanes."""
-        if self._alike:
-            addresses, masks, weights = zip(*self._alike)
-            self._alike.clear()
-            bases = [np.broadcast_to(resize(v.base, ADDRESS_BITS), mask.shape) for v, mask in zip(addresses, masks)]
-            together = Value(np.concatenate(bases), addresses[0].terms)
-            self._add(together, np.concatenate(masks), np.concatenate(weights))
+    def _place(self) -> None:
+        """The requests that are waiting: together where the same is added to their addresses in all lanes."""
+        waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
+        alike: list[_Added] = []
+        for one in waiting:
+            if self.missing or not anywhere(one[1]):
+                continue
+            if alike and not (
+                _is_alike(one) and len(alike) < _TOGETHER and _same_terms(alike[-1][0].terms, one[0].terms)
+            ):
+                self._add_alike(alike)
+            if _is_alike(one):
+                alike.append(one)
+            else:
+                self._add(*one)
+        self._add_alike(alike)
+
+    def _add_alike(self, alike: list[_Added]) -> None:
+        """Requests to whose addresses the same is added in all lanes."""
+        if not alike:
+            return
+        addresses, masks = [one[0] for one in alike], [one[1] for one in alike]
+        weights = [one[2] for one in alike if one[2] is not None]
+        alike.clear()
+        bases = [np.broadcast_to(resize(v.base, ADDRESS_BITS), mask.shape) for v, mask in zip(addresses, masks)]
+        together = Value(np.concatenate(bases), addresses[0].terms)
+        self._add(together, np.concatenate(masks), np.concatenate(weights))
 
     def _add(
         self,
@@ -178,16 +212,40 @@ class Keeper(Struct, eq=False):
             self.missing = Reason(Kind.MANY_PLACES, given=(MOST_REQUESTS,))
             self._rows.clear()
 
-    def kept(self) -> Kept:
+    def places(self) -> Places:
         """What was collected."""
-        self._add_alike()
+        self._place()
         self._fold()
         if self.missing:
-            return Kept(self.access, missing=self.missing)
+            return Places(missing=self.missing)
         found = []
         for (variable, moves, certain, *_), [((offsets, active, sources, filled), weights)] in self._rows.items():
             found.append(Requests(variable, offsets, active, weights, moves, certain, sources, filled))
-        return Kept(self.access, tuple(found))
+        return Places(tuple(found))
+
+    def kept(self) -> Kept:
+        """The same, when it is asked for."""
+        return Kept(self.access, self.places)
+
+
+# address, active, weights, sources, filled, certain, times: as of `Keeper.add`
+_Added = tuple[Value, np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None, bool, int]
+
+
+def _is_alike(added: _Added) -> bool:
+    """What is known of such requests is the same in all lanes."""
+    address, _, weights, sources, filled, certain, times = added
+    return (
+        weights is not None
+        and sources is None
+        and filled is None
+        and certain
+        and times == 1
+        and address.poison is None
+        and address.valid is None
+        and address.alternatives is None
+        and all(c.shape == (1, 1) for _, c in address.terms)
+    )
 
 
 def _same_terms(a: Terms, b: Terms) -> bool:
@@ -203,7 +261,7 @@ Placed = tuple[np.ndarray, str, np.ndarray, tuple[Move, ...]]
 def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     """(rows, variable, (rows, lanes) offsets, moves) of an address: rows with an active lane that move alike, one entry
     for each choice of the unknowns that multiply the lane. Raises NotPlaced."""
-    if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
+    if address.poison is not None and anywhere(np.broadcast_to(address.poison, active.shape) & active):
         raise NotPlaced(address.why or Reason(Kind.ADDRESS))
     if address.valid is not None and address.valid < min(address.bits, ADDRESS_BITS):
         raise NotPlaced(address.why or Reason(Kind.LOW_BITS))
@@ -211,7 +269,7 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     first = active.argmax(axis=1)[:, None]
     for u, c in address.terms:
         factors = _numbers(c)
-        if not ((factors != 0) & active).any():  # whole multiples of 2**32, or of lanes that take no part
+        if not anywhere((factors != 0) & active):  # whole multiples of 2**32, or of lanes that take no part
             continue
         if factors.shape[1] > 1:
             factors = np.broadcast_to(factors, active.shape)
@@ -219,10 +277,10 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
         else:
             leading = factors
         if u.kind == "shared":
-            if variable or ((factors != 1) & active).any():
+            if variable or anywhere((factors != 1) & active):
                 raise NotPlaced(Reason(Kind.SEVERAL_ARRAYS))
             variable = u.key[1]
-        elif factors is not leading and ((factors != leading) & active).any():
+        elif factors is not leading and anywhere((factors != leading) & active):
             apart.append((u, factors))
         else:
             together.append((u, np.broadcast_to(leading[:, 0], len(active))))
@@ -244,7 +302,7 @@ def _moving_alike(
     if not together:
         return [(rows, ())]
     factors, unknowns = np.stack([leading[rows] for _, leading in together], axis=1), [u for u, _ in together]
-    if len(rows) and (factors == factors[:1]).all():
+    if len(rows) and throughout(factors == factors[:1]):
         return [(rows, _moves(unknowns, factors[0].tolist(), times))]
     kinds, inverse = np.unique(factors, axis=0, return_inverse=True)
     return [(rows[inverse.reshape(-1) == k], _moves(unknowns, kind, times)) for k, kind in enumerate(kinds.tolist())]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
@@ -28,6 +29,7 @@ from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.shape import Shape
 from ptxaudit.engine.answer.tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lane_classes import one_by_one
 from ptxaudit.engine.domain.value import EVERYWHERE, array_zeros
 from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware import banks
@@ -57,6 +59,7 @@ class _Asked(Record):
     open: Reason | None = None  # why it is not known which lanes of a generic access go to shared memory
     more: int = 0  # wavefronts that lanes which go to other memory may add
     some_none: bool = False  # requests all of whose lanes do, at no cost in shared memory
+    least: int | None = None  # of a request of some of the lanes, where it is known which of them go together
 
 
 class Conclusions:
@@ -89,7 +92,16 @@ class Conclusions:
             shape,
             tuple(
                 [
-                    (s.group, id(o.base), o.offset % shift, id(o.mask), o.exact, id(o.undecided_by), id(o.located))
+                    (
+                        s.group,
+                        id(o.base),
+                        o.offset % shift,
+                        id(o.mask),
+                        o.exact,
+                        id(o.undecided_by),
+                        id(o.located),
+                        id(o.classes),
+                    )
                     for s in seen
                     for o in (s.observation,)
                 ]
@@ -107,7 +119,7 @@ class Conclusions:
     def _conclusion(self, index: int, access: Access, seen: list[Seen], shape: Shape, shift: int) -> SiteResult:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
-        here = [s for s in seen if s.observation.lanes.any() or not s.observation.mask.any()]
+        here = [s for s in seen if anywhere(s.observation.lanes) or not anywhere(s.observation.mask)]
         taking_part = [s for s in here if self._lanes_of(s.observation).some]
         if not taking_part:
             return _by_nobody(index, access, machine, seen, here, shape)
@@ -120,6 +132,7 @@ class Conclusions:
                     self._request(access, s, shift, exact),
                     self._undecided_of(s.observation),
                     *_elsewhere(machine, access, s.observation),
+                    None if s.observation.exact else self._of_some_classes(access, s, shift),
                 )
             )
         wide = self._of_whole_warps(access, taking_part, shift) if shape is Shape.DECIDES_LANES else None
@@ -151,6 +164,21 @@ class Conclusions:
                 return None
             most = max(most, request.record.totals().per_high or 0)
         return most
+
+    def _of_some_classes(self, access: Access, s: Seen, shift: int) -> int | None:
+        """The least that a request costs of which whole classes of lanes take part: that of one of them; None where any
+        lane may alone. (In steps, of a copy that no counter sees.)"""
+        o = s.observation
+        if o.classes is None or o.located is not None or access.address_lanes is not None:
+            return None
+        least: list[int | None] = []
+        for mask in one_by_one(o.mask, o.classes):
+            request = self._request(access, Seen(s.group, replace(o, mask=mask, classes=None)), shift, False)
+            if not isinstance(request, Counted) or request.unknown is not None or request.wraps:
+                return None
+            totals = request.record.totals()
+            least.append(totals.line_class_each if totals.uncounted else totals.per_low)
+        return min((one for one in least if one is not None), default=None) if None not in least else None
 
     def _lanes_of(self, o: Observation) -> _Lanes:
         """The lanes that may take part."""
@@ -254,6 +282,7 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
         found.more, found.some_none = max(found.more, one.more), found.some_none or one.some_none
         if one.undecided_by is not None:
             found.inexact.append(one.undecided_by)
+            found.least.append(one.least)
         here = found.ranges.setdefault(one.group, Range())
         request = one.request
         if isinstance(request, Bounds):
@@ -288,7 +317,7 @@ def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason
         return o.located.why, 0, False
     some: np.ndarray = np.logical_or.reduce(o.lanes, axis=1)
     more = banks.passes(machine, access, o.others & some[:, None])
-    return o.located.why, int(more.max(initial=0)), bool((o.others.any(axis=1) & ~some).any())
+    return o.located.why, int(more.max(initial=0)), anywhere(o.others.any(axis=1) & ~some)
 
 
 def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
@@ -297,7 +326,7 @@ def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
     names: dict[str, None] = {}
     for o in (s.observation for s in seen):
         value = o.base
-        if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.mask).any()):
+        if value.poison is not None and (value.poison is EVERYWHERE or anywhere(value.poison & o.mask)):
             return None
         if value.valid is not None and 1 << value.valid < access.align:
             return None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
-from ptxaudit.base.arrays import distinct
+from ptxaudit.base.arrays import distinct, throughout
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import elements
 from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
@@ -27,6 +27,7 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 8192  # requests kept before they are scored
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
+FEW, AT_ONCE = 64, 64  # requests of a site that are scored with those of others, and so many sites
 FLUSHED = 4  # steps of keeping one request that was scored
 
 
@@ -82,6 +83,7 @@ class SiteRecord(Scoring):
     seen: bool = False  # the warps and trips of each distinct request are asked for, too
     _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None
+    _known: banks.Scores | None = None  # what the rule gives of what is pending, where that was asked already
 
     def add(
         self,
@@ -178,6 +180,7 @@ class SiteRecord(Scoring):
             if self.waiting >= PENDING:
                 self.flush()
             count = len(folded.active)
+            self._known = None
             entry = _Entry(folded.relative, folded.active, sources, filled, step, line, np.zeros(count, np.int64))
             self.pending[key] = entry
             self.waiting += count
@@ -194,7 +197,7 @@ class SiteRecord(Scoring):
             return
         while len(self.trips) <= top:
             self.trips.append([0, 0, 0])
-        if isinstance(trip, int) or np.logical_and.reduce(trip == top):
+        if isinstance(trip, int) or throughout(trip == top):
             self.trips[top][0] += issue.issued_active
             return
         trip, weights = issue.own(trip), issue.own(issue.weights)
@@ -260,17 +263,33 @@ class SiteRecord(Scoring):
         if not self.pending:
             return
         entries, self.pending, self.waiting = list(self.pending.values()), {}, 0
+        known, self._known = self._known, None
         self._sums = self._patterns = None
         self.account.spend(FLUSHED * sum(len(e.addresses) for e in entries), SCORING)
         for specified in ((False, False), (True, False), (False, True), (True, True)):
             part = [e for e in entries if (e.sources is not None, e.filled is not None) == specified]
             if part:
                 try:
-                    self._flush(part)
+                    self._flush(part, known)
                 except InputError as error:  # the launch would fault there: this site alone has no figure
                     self.undecided = several(self.undecided, Reason(Kind.MISALIGNED, given=(error.what,)))
 
-    def _flush(self, entries: list[_Entry]) -> None:
+    def expect(self, known: banks.Scores) -> None:
+        """known: what the rule gives of all that is pending, in order."""
+        self._known = known
+
+    @property
+    def plain(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """(addresses, active) of what is pending, where each request's figure is its own alone: None where there is
+        none, or much."""
+        access, entries = self.access, self.pending.values()
+        if not 0 < self.waiting <= FEW or access.space != "shared" or access.address_lanes is not None:
+            return None
+        if access.unscored or any(e.sources is not None or e.filled is not None for e in entries):
+            return None
+        return np.concatenate([e.addresses for e in entries]), np.concatenate([e.active for e in entries])
+
+    def _flush(self, entries: list[_Entry], known: banks.Scores | None = None) -> None:
         addresses = np.concatenate([e.addresses for e in entries])
         active = np.concatenate([e.active for e in entries])
         sources, filled = (
@@ -280,7 +299,7 @@ class SiteRecord(Scoring):
         weights = np.concatenate([e.weights for e in entries])
         counts = [len(e.weights) for e in entries]
         steps, lines = (np.repeat(column, counts) for column in ([e.step for e in entries], [e.line for e in entries]))
-        scores = self.score(addresses, active, sources, steps, lines, filled)
+        scores = self.score(addresses, active, sources, steps, lines, filled, known)
         at = 0
         for e, n in zip(entries, counts, strict=True):
             part = slice(at, at + n)
@@ -388,6 +407,36 @@ class SiteRecord(Scoring):
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()
         return () if self.many_trips or len(self.trips) < 2 else tuple((t[0], t[1], t[2]) for t in self.trips)
+
+
+def score_together(records: Iterable[SiteRecord]) -> None:
+    """Asks what the rules give of what is pending of sites, once for those of one access, for `flush`: an unrolled loop
+    is many sites with a few requests each."""
+    alike: dict[tuple[int, banks.Access], list[tuple[SiteRecord, np.ndarray, np.ndarray]]] = {}
+    for record in records:
+        if (plain := record.plain) is not None:
+            alike.setdefault((id(record.machine), record.access), []).append((record, *plain))
+    for members in alike.values():
+        for start in range(0, len(members), AT_ONCE):
+            _score_some(members[start : start + AT_ONCE])
+
+
+def _score_some(members: list[tuple[SiteRecord, np.ndarray, np.ndarray]]) -> None:
+    if len(members) < 2:
+        return
+    records, addresses, active = zip(*members)
+    first: SiteRecord = records[0]
+    try:
+        scores = banks.score(first.machine, first.access, np.concatenate(addresses), np.concatenate(active))
+    except InputError:  # each says for itself what is wrong with it
+        return
+    if scores.lines is not None:
+        return
+    at = 0
+    for record, mine in zip(records, addresses):
+        part = slice(at, at := at + len(mine))
+        figures = (column[part] for column in (scores.low, scores.high, scores.ideal, scores.ways))
+        record.expect(banks.Scores(*figures, None, None, scores.evidence))
 
 
 def _rows_as_bytes(column: np.ndarray | None, count: int) -> Iterable[bytes | None]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct, field
 
-from ptxaudit.base.arrays import distinct
+from ptxaudit.base.arrays import anywhere, distinct
 from ptxaudit.base.work import REQUEST, Account
 from ptxaudit.engine.answer.footprint import FARTHEST
 from ptxaudit.engine.answer.result import Case, ranges
@@ -58,25 +58,30 @@ class Scoring(Struct, eq=False):
         steps: np.ndarray,
         words: np.ndarray,
         filled: np.ndarray | None = None,
+        known: banks.Scores | None = None,
     ) -> Scores:
         """Scores of all requests; where the base is not known well enough, the range over its residues;
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
-        rule lets fewer distinct words cost more)."""
+        rule lets fewer distinct words cost more). known: what the rule gives of them, where that was asked already."""
         shift = self.machine.invariant_shift(self.access)
-        scores = self._by_rule(addresses, active, sources, filled)
-        if scores.lines_low is not None and (scores.lines_low < scores.lines).any():
+        if known is None:
+            known = self._by_rule(addresses, active, sources, filled)
+        else:
+            self.account.spend(REQUEST + len(addresses), SCORING)
+        scores = known
+        if scores.lines_low is not None and anywhere(scores.lines_low < scores.lines):
             self.loose = self.loose or Reason(Kind.ZERO_LANES)
         out = Scores.of(scores)
         columns: _Columns = addresses, active, sources, filled
-        if words.any():
+        if anywhere(words):
             self._over_words(out, columns, words)
         loose = steps < shift
-        if loose.any():
+        if anywhere(loose):
             residues: dict[int, list[int]] = {}
             for step in distinct(steps[loose]).tolist():
                 rows = np.flatnonzero(steps == step)
                 self._over_residues(out, scores, columns, rows, range(step, shift, step), residues)
-            if ((out.low < out.high)[loose]).any() or (np.asarray(scores.ideal) != out.ideal)[loose].any():
+            if anywhere((out.low < out.high)[loose]) or anywhere((np.asarray(scores.ideal) != out.ideal)[loose]):
                 self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
                 for residue, found in residues.items():
                     _put(self.residues, residue, *found)
@@ -89,7 +94,7 @@ class Scoring(Struct, eq=False):
         addresses, active, sources, filled = _of_rows(columns, rows)
         apart = addresses + words[rows, None] * np.arange(addresses.shape[1])[None, :]
         s = self._by_rule(apart, active, sources, filled)
-        if (out.low[rows] != s.high).any() or (out.ideal[rows] != s.ideal).any():
+        if anywhere(out.low[rows] != s.high) or anywhere(out.ideal[rows] != s.ideal):
             self.loose = self.loose or Reason(Kind.SAME_WORDS)
         out.high[rows], out.ways[rows] = np.maximum(out.high[rows], s.high), np.maximum(out.ways[rows], s.ways)
         out.ideal[rows], out.ideal_most[rows] = (
@@ -117,7 +122,7 @@ class Scoring(Struct, eq=False):
             out.ways[rows] = np.maximum(out.ways[rows], s.ways)
             if out.lines is None or out.lines_low is None or out.lines_ideal is None:
                 continue
-            if not self.loose and self.access.space == "shared" and (out.lines[rows] != s.lines).any():
+            if not self.loose and self.access.space == "shared" and anywhere(out.lines[rows] != s.lines):
                 self.loose = Reason(Kind.BASE, given=(steps.stop,))
             out.lines[rows] = np.maximum(out.lines[rows], s.lines)
             out.lines_low[rows] = np.minimum(out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low)

@@ -7,13 +7,14 @@ st.shared [tile + 4·tid.x + 512]    ->  the same, 512 bytes further on: a loop 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
-from ptxaudit.engine.answer.kept import ADDRESS_BITS, Keeper, Kept
+from ptxaudit.engine.answer.kept import ADDRESS_BITS, Keeper, Kept, Places
 from ptxaudit.engine.answer.observe import Seen
 from ptxaudit.engine.answer.tabulate import Observation
 from ptxaudit.hardware.banks import Access
@@ -23,15 +24,16 @@ _HALF = 1 << ADDRESS_BITS - 1  # offsets from here on wrap around
 
 class _Placed(Record, eq=False):
     """The requests of a site, and the offset of its first address. free: so many bytes further on, before or behind, no
-    offset wraps around."""
+    offset wraps around. every: what was seen, which the question tells by where it is."""
 
-    kept: Kept
+    places: Places
     offset: int
     free: range
+    every: list[Observation]
 
 
 class SeenPlaces:
-    """Those of one kernel. (What is asked about outlives this: objects are told apart by their identity.)"""
+    """Those of one kernel."""
 
     def __init__(self) -> None:
         self._placed: dict[tuple[Any, ...], _Placed] = {}
@@ -39,27 +41,30 @@ class SeenPlaces:
     def kept(self, access: Access, seen: Sequence[Seen]) -> Kept:
         """The requests of the assumed shape of the block, where several were looked at."""
         every = [s.observation for s in seen if s.group == seen[0].group]
+        return Kept(access, partial(self._of, access, every))
+
+    def _of(self, access: Access, every: list[Observation]) -> Places:
         if not every or not all(map(_moves_alike, every)):
-            return _kept(access, every)
+            return _places(access, every)
         first = every[0].offset
         question = access, tuple([(id(o.base), o.offset - first, id(o.mask), o.exact) for o in every])
         known = self._placed.get(question)
         if known is None:
-            kept = _kept(access, every)
-            known = self._placed[question] = _Placed(kept, first, _free(kept))
+            places = _places(access, every)
+            known = self._placed[question] = _Placed(places, first, _free(places), every)
         further = first - known.offset
-        return _further(known.kept, further) if further in known.free else _kept(access, every)
+        return _further(known.places, further) if further in known.free else _places(access, every)
 
 
-def _kept(access: Access, every: Sequence[Observation]) -> Kept:
+def _places(access: Access, every: Sequence[Observation]) -> Places:
     keeper = Keeper(access)
     for o in every:
         why = o.located.why if o.located is not None else None
         if why is not None:
-            return Kept(access, missing=why)
+            return Places(missing=why)
         if o.located is None or o.lanes.any():
             keeper.add(o.address, o.lanes, None, certain=o.exact)
-    return keeper.kept()
+    return keeper.places()
 
 
 def _moves_alike(o: Observation) -> bool:
@@ -69,16 +74,16 @@ def _moves_alike(o: Observation) -> bool:
     return known and all(c.size == 1 for _, c in base.terms)
 
 
-def _free(kept: Kept) -> range:
+def _free(places: Places) -> range:
     """How far requests may be moved until an offset wraps around."""
-    low = min((int(r.offsets.min()) for r in kept.requests), default=0)
-    high = max((int(r.offsets.max()) for r in kept.requests), default=0)
+    low = min((int(r.offsets.min()) for r in places.requests), default=0)
+    high = max((int(r.offsets.max()) for r in places.requests), default=0)
     return range(-_HALF - low, _HALF - high)
 
 
-def _further(kept: Kept, bytes: int) -> Kept:
+def _further(places: Places, bytes: int) -> Places:
     """The same requests so many bytes further on."""
-    if not bytes or kept.missing is not None:
-        return kept
-    moved = [replace(r, offsets=np.where(r.active, r.offsets + bytes, 0)) for r in kept.requests]
-    return replace(kept, requests=tuple(moved))
+    if not bytes or places.missing is not None:
+        return places
+    moved = [replace(r, offsets=np.where(r.active, r.offsets + bytes, 0)) for r in places.requests]
+    return Places(tuple(moved))

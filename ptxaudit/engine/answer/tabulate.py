@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import REQUEST, Account, elements
@@ -60,6 +61,7 @@ class Observation(Record, eq=False, dict=True):
     undecided_by: tuple[Reason, ...]
     space: str
     located: Located | None = None
+    classes: np.ndarray | None = None  # lanes that take part together where it is not exact (`lane_classes`)
 
     @cached_property
     def lanes(self) -> np.ndarray:
@@ -70,7 +72,7 @@ class Observation(Record, eq=False, dict=True):
     def others(self) -> np.ndarray | None:
         """Those that go to other memory in the same request; None where none do."""
         others = None if self.located is None else self.mask & ~self.lanes
-        return others if others is not None and others.any() else None
+        return others if others is not None and anywhere(others) else None
 
     @cached_property
     def address(self) -> Value:
@@ -115,7 +117,7 @@ def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Pl
     the address is not known."""
     value, moved = as_unknown(o.base), o.offset % shift
     line, wide, wraps = 0, min(value.bits, bits_of(access)), False
-    if value.poison is not None and (value.poison is EVERYWHERE or (value.poison & o.lanes).any()):
+    if value.poison is not None and (value.poison is EVERYWHERE or anywhere(value.poison & o.lanes)):
         raise _not_known(value, moved, Kind.ADDRESS)
     if value.valid is not None and value.valid < wide:
         wraps = wide > ADDRESS_BITS and value.valid >= ADDRESS_BITS
@@ -216,7 +218,7 @@ def varies(c: np.ndarray, mask: np.ndarray) -> bool:
         return False
     wide = np.broadcast_to(c, mask.shape)
     first = np.take_along_axis(wide, mask.argmax(axis=1)[:, None], 1)
-    return bool(((wide != first) & mask).any())
+    return anywhere((wide != first) & mask)
 
 
 def _tabulated(
@@ -315,7 +317,7 @@ def _that_do_not_fault(
             address = v + c * n
             if 1 << zeros < access.align:  # the base aligns what the lanes have in common
                 address = address - np.take_along_axis(address, mask.argmax(axis=1)[:, None], 1)
-            if ((address & access.align - 1 != 0) & mask).any():
+            if anywhere((address & access.align - 1 != 0) & mask):
                 return True
         return False
 

@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.domain import alternatives, naming
 from ptxaudit.engine.domain.value import (
     DTYPES,
@@ -95,7 +96,7 @@ def zero_extend(value: Value, bits: int) -> Value:
     s = span(value)
     if s is not None and s[0] >= 0 and s[1] < 1 << (value.bits - 1):
         return Value(
-            resize(value.base, bits) if (signed(value.base) >= 0).all() else _sign_extend_array(value.base, bits),
+            resize(value.base, bits) if throughout(signed(value.base) >= 0) else _sign_extend_array(value.base, bits),
             tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms),
         )
     if lane_spans(value) is not None:  # nor does it wrap read as unsigned
@@ -150,7 +151,7 @@ def _wraps_together(value: Value) -> bool:
     if any(c.shape[1] > 1 for _, c in value.terms):
         return False
     above = value.base >> value.base.dtype.type(min(term_zeros(value), value.bits - 1))
-    return bool((above == above[:, :1]).all())
+    return throughout(above == above[:, :1])
 
 
 def partial(value: Value, bits: int, valid: int) -> Value:
@@ -282,7 +283,7 @@ def _gathered(a: Value, b: Value, sign: int) -> Terms | None:
 
 def _is_small_factor(c: np.ndarray) -> bool:
     """The same in all lanes, and not one that makes a number the upper half of another."""
-    return c.shape[1] == 1 and bool((np.abs(signed(c).astype(np.int64)) < 1 << 31).all())
+    return c.shape[1] == 1 and throughout(np.abs(signed(c).astype(np.int64)) < 1 << 31)
 
 
 def scale(a: Value, factor: np.ndarray) -> Value:
@@ -293,7 +294,7 @@ def scale(a: Value, factor: np.ndarray) -> Value:
         valid = min(a.bits, valid + array_zeros(factor))
         valid = None if valid == a.bits else valid
     poison = a.poison
-    if poison is not None and not factor.all():
+    if poison is not None and not throughout(factor):
         poison = poison & (factor != 0)
     return Value(a.base * factor, terms, valid, poison, a.why)
 
@@ -348,7 +349,7 @@ def invert(a: Value) -> Value:
     if a.base.dtype == bool:
         if a.terms:
             return derived("not", (a,), 1) or give_up((a,), 1, Kind.NOT_OF_UNKNOWN)
-        return Value(~a.base, poison=a.poison, why=a.why)
+        return Value(~a.base, poison=a.poison, why=a.why, classes=a.classes)
     minus = scale(a, np.full((1, 1), -1 & ((1 << a.bits) - 1), a.base.dtype))
     return Value(minus.base - a.base.dtype.type(1), minus.terms, a.valid, a.poison, a.why)
 
@@ -410,7 +411,7 @@ def _same_quotient(a: Value, n: int) -> Value | None:
     if high.max() >= 1 << (a.bits - 1):  # signed or not is the same below
         return None
     quotient = low >> n
-    return known(quotient.astype(a.base.dtype)) if (quotient == high >> n).all() else None
+    return known(quotient.astype(a.base.dtype)) if throughout(quotient == high >> n) else None
 
 
 def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.affine import add, bit_of, derived, invert, scale, subtract
 from ptxaudit.engine.domain.value import (
     Value,
@@ -57,9 +58,9 @@ def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) 
     upper = b.base & ~mask_low
     ones = b.base.dtype.type(((1 << bits) - 1) ^ ((1 << zeros) - 1))
     new_low = function(low, b.base & mask_low)
-    if not upper.any():
+    if not anywhere(upper):
         kept = {"and": None, "or": high, "xor": high}[name]
-    elif (upper == ones).all():
+    elif throughout(upper == ones):
         kept = {"and": high, "or": constant(int(ones), bits), "xor": invert(high)}[name]
         if name == "xor":  # ~high has ones below: take them off
             kept = subtract(kept, Value(np.full((1, 1), int(mask_low), b.base.dtype)))
@@ -146,7 +147,7 @@ def _predicate_logic(name: str, a: Value, b: Value, function: Callable[..., np.n
     """Predicates: a known false decides an `and`, a known true an `or`, lane by lane."""
     if a.terms or b.terms:
         for x, y in ((a, b), (b, a)):
-            if x.known and x.base.size and lane_uniform(x.base) and bool(x.base.all()) == bool(x.base.any()):
+            if x.known and x.base.size and lane_uniform(x.base) and throughout(x.base) == anywhere(x.base):
                 value = bool(x.base.flat[0])
                 if name == "and":
                     return y if value else Value(np.zeros((1, 1), bool))
@@ -161,7 +162,7 @@ def _predicate_logic(name: str, a: Value, b: Value, function: Callable[..., np.n
         )
         poison = poison & ~sure(a) & ~sure(b)
     return Value(
-        function(a.base, b.base), poison=poison if poison is not None and poison.any() else None, why=because(a, b)
+        function(a.base, b.base), poison=poison if poison is not None and anywhere(poison) else None, why=because(a, b)
     )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import (
     BITS,
@@ -42,7 +43,7 @@ class Tristate(Record):
     @property
     def number(self) -> int | None:
         """The constant that it is in all lanes, if any."""
-        return int(self.bits.flat[0]) if self.bits.size == 1 and not self.unknown.any() else None
+        return int(self.bits.flat[0]) if self.bits.size == 1 and not anywhere(self.unknown) else None
 
 
 def known_part(value: Value) -> Tristate:
@@ -63,7 +64,7 @@ def with_bits(out: Value, found: Tristate) -> Value:
     """A value with what is known of its bits in the lanes in which it is not."""
     if found.bits.dtype != out.base.dtype or out.base.dtype == bool or out.valid is not None:
         return out
-    if out.poison is not None and out.poison is not EVERYWHERE and not out.poison.all():
+    if out.poison is not None and out.poison is not EVERYWHERE and not throughout(out.poison):
         base, unknown = (
             np.where(out.poison, found.bits, out.base),
             np.where(out.poison, found.unknown, found.unknown.dtype.type(0)),
@@ -100,10 +101,10 @@ def resized(a: Tristate, bits: int) -> Tristate:
 def total(out: Value, a: Tristate, b: Tristate) -> Value:
     """A sum, of which nothing but its unknowns is known so far, with the bits that are."""
     found = add(a, b)
-    if out.poison is None or out.valid is not None or not (found.unknown & ~(a.unknown | b.unknown)).any():
+    if out.poison is None or out.valid is not None or not anywhere(found.unknown & ~(a.unknown | b.unknown)):
         return with_bits(out, found)  # no bit is lost to a carry
     for rest, other in ((a, b), (b, a)):
-        if (term := _constant(other)) is not None and out.poison.all():
+        if (term := _constant(other)) is not None and throughout(out.poison):
             terms = combine_terms(out.terms, (term,))
             if terms is not None:
                 return with_bits(Value(out.base, terms, None, out.poison, out.why), rest)
@@ -112,11 +113,11 @@ def total(out: Value, a: Tristate, b: Tristate) -> Value:
 
 def _constant(of: Tristate) -> tuple[Uniform, np.ndarray] | None:
     """A number as a term; those of lanes that have none yet are 0."""
-    if of.unknown.any():
+    if anywhere(of.unknown):
         return None
     number = int(of.bits.max())
     there = of.bits == number
-    if not number or (of.bits[~there] != 0).any():
+    if not number or anywhere(of.bits[~there] != 0):
         return None
     symbol = Uniform(hex(number), BITS[of.bits.dtype], low_zeros(number), number, number, CONSTANT, number)
     return symbol, there.astype(of.bits.dtype)

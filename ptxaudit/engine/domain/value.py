@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.ir.reasons import Reason, sentence
 
@@ -119,7 +120,7 @@ Terms = tuple[tuple[Uniform, np.ndarray], ...]
 class Value:
     """See the module. base: unsigned array broadcastable to (rows, lanes)."""
 
-    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives")
+    __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives", "classes")
 
     def __init__(
         self,
@@ -130,6 +131,7 @@ class Value:
         why: Reason | None = None,
         sure: np.ndarray | None = None,
         alternatives: Alternatives | None = None,
+        classes: np.ndarray | None = None,
     ):
         self.base = base
         self.terms = terms  # tuple of (Uniform, coefficient array), no zero coefficients
@@ -139,6 +141,7 @@ class Value:
         self.sure = sure  # None or array: bits of `base` that hold in poisoned lanes too
         # None or the numbers that poisoned lanes are one of; whoever does not know of them sees poison
         self.alternatives = alternatives
+        self.classes = classes  # None or which lanes hold the same where it is not known what (`lane_classes`)
 
     @property
     def bits(self) -> int:
@@ -201,7 +204,7 @@ def wholly_opaque(value: Value) -> bool:
     """Nothing is known of it in any lane."""
     poison = value.poison
     return (
-        poison is EVERYWHERE or poison is not None and value.sure is None and value.valid is None and bool(poison.all())
+        poison is EVERYWHERE or poison is not None and value.sure is None and value.valid is None and throughout(poison)
     )
 
 
@@ -212,7 +215,7 @@ def low_zeros(number: int, bits: int = 64) -> int:
 
 def some(array: np.ndarray) -> bool:
     """Whether an element is not zero: quickly of one number, which most arrays here are."""
-    return bool(array.item() if array.size == 1 else array.any())
+    return bool(array.item()) if array.size == 1 else anywhere(array)
 
 
 def ends_of(array: np.ndarray) -> tuple[int, int]:
@@ -319,7 +322,7 @@ def span(value: Value) -> tuple[int, int] | None:
 def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
     """The least and the most that each lane's number can be, (n, lanes) int64, read as unsigned; None where that is not
     bounded, or wraps around."""
-    if value.poison is not None or value.valid is not None or value.base.dtype == bool or (value.base >= SAFE).any():
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool or anywhere(value.base >= SAFE):
         return None
     low = high = value.base.astype(np.int64)
     for u, c in value.terms:
@@ -353,7 +356,7 @@ def same(a: Value, b: Value) -> bool:
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     """Everywhere, where both are of as many warps, or one is the same in all."""
-    return (len(a) == len(b) or 1 in (len(a), len(b))) and bool((a == b).all())
+    return (len(a) == len(b) or 1 in (len(a), len(b))) and throughout(a == b)
 
 
 def because(*values: Value) -> Reason | None:
@@ -382,7 +385,7 @@ def modulo(value: Value, zeros: int, why: Reason) -> Value:
 
 def lane_uniform(array: np.ndarray) -> bool:
     """True when all columns are equal."""
-    return array.shape[1] == 1 or bool((array == array[:, :1]).all())
+    return array.shape[1] == 1 or throughout(array == array[:, :1])
 
 
 def squeeze(value: Value) -> Value:

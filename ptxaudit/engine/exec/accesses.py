@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, REQUEST
@@ -119,13 +120,13 @@ class Accesses:
             return None
         some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
         away = ~some & ~found.idle
-        if away.any():  # another memory: no shared access
+        if anywhere(away):  # another memory: no shared access
             self._note(Elsewhere(record).add, (weights[away], weights[away & active.any(axis=1)]))
-            if away.all():
+            if throughout(away):
                 return None
             weights = np.where(away, 0, weights)
         others = active & ~found.lanes & some[:, None]
-        if others.any():
+        if anywhere(others):
             self._note(Mixed(record).add, (weights, banks.passes(record.machine, record.access, others)))
         return found.place, Issue(found.lanes, weights, issue.warps)
 
@@ -247,7 +248,7 @@ class Accesses:
         """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
         up to a multiple of which each lane is known), or why they are not known."""
         address = as_unknown(address)
-        if address.poison is not None and (np.broadcast_to(address.poison, active.shape) & active).any():
+        if address.poison is not None and anywhere(np.broadcast_to(address.poison, active.shape) & active):
             return address.why or Reason(Kind.ADDRESS, instruction)
         line, wide = 0, record.access.space == "global"
         if address.valid is not None and address.valid < (address.bits if wide else min(address.bits, 32)):
@@ -259,7 +260,7 @@ class Accesses:
             if c.shape[1] > 1:
                 every = np.broadcast_to(c, active.shape)
                 first = np.take_along_axis(every, active.argmax(axis=1)[:, None], 1)
-                if ((every != first) & active).any():
+                if anywhere((every != first) & active):
                     if u.kind == "block" and self.run.allow_blocks:
                         raise NeedBlocks(dimensions({u}))
                     return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.value import (
     Uniform,
@@ -90,11 +91,11 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
     unknown = idle if wide.poison is None else idle | pick(wide.poison)
     poison: np.ndarray | None = unknown
     why = wide.why if wide.poison is not None else None
-    if not (unknown & active_lanes(view, guard)).any():
+    if not anywhere(unknown & active_lanes(view, guard)):
         poison = None
     elif why is None:
         why = Reason(Kind.SHUFFLE_INACTIVE, index)
-    if broadcast and poison is not None and poison.all():
+    if broadcast and poison is not None and throughout(poison):
         return *_one_for_all(op, view.env, op.bits, index), known(np.broadcast_to(inside, (n, LANES)))
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
@@ -102,13 +103,13 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
 
 def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, guard: Guarded) -> bool:
     """All lanes that exist are together, and read what the same one of them has, whichever it is."""
-    whole = clamp.known and bool(((clamp.base & 0x1F1F) == 0x1F).all())
-    if not (whole and view.exact and (named is None or named.known and bool((named.base == FULL_MASK).all()))):
+    whole = clamp.known and throughout((clamp.base & 0x1F1F) == 0x1F)
+    if not (whole and view.exact and (named is None or named.known and throughout(named.base == FULL_MASK))):
         return False
     lane = squeeze(lane)
     exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
     alike = lane.uniform and lane.poison is None and lane.valid is None
-    return alike and bool((active_lanes(view, guard) == exists).all())
+    return alike and throughout(active_lanes(view, guard) == exists)
 
 
 def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:
@@ -130,7 +131,7 @@ def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
     active = active_lanes(view, guard)
     words = np.broadcast_to(mask.base, active.shape)
     first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
-    if mask.known and view.exact and not ((words != first) & active).any():
+    if mask.known and view.exact and not anywhere((words != first) & active):
         named = unpack(first)
         open_lanes = (
             active
@@ -143,7 +144,7 @@ def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
         exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
         least, most = (active, exists) if view.alive is None else (view.alive, view.alive)
         missing = (named & least & ~yes & ~open_lanes).any(axis=1, keepdims=True)
-        if (missing | ~(named & most & ~yes).any(axis=1, keepdims=True)).all():
+        if throughout(missing | ~(named & most & ~yes).any(axis=1, keepdims=True)):
             return (known(missing),)
     return _one_for_all(op, view.env, 1, index)
 
@@ -157,7 +158,7 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     certain = p.known and p.base.shape[1] == 1 and kind != "ballot"  # whoever takes part says so
     if groups is None or several(groups) and not (view.exact or certain):
         return (_of_its_group(bits, index),)
-    if p.terms or p.valid is not None or p.poison is not None and (p.poison & groups.any(axis=1)).any():
+    if p.terms or p.valid is not None or p.poison is not None and anywhere(p.poison & groups.any(axis=1)):
         return (_of_its_group(bits, index),) if several(groups) else _one_for_all(op, view.env, bits, index)
     if not view.exact and not certain:
         return (

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ptxaudit.base.arrays import distinct
+from ptxaudit.base.arrays import anywhere, distinct
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.nodes import Control, Instruction
@@ -57,10 +57,10 @@ def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: 
     """Lanes by the target that their selector names."""
     nowhere = opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
     value = nowhere if control.selector is None else view.read(control.selector)
-    unknown = value.poison is not None and (np.broadcast_to(value.poison, mask.shape) & mask).any()
+    unknown = value.poison is not None and anywhere(np.broadcast_to(value.poison, mask.shape) & mask)
     if value.terms or value.valid is not None or unknown or not control.targets:
         return value
     number = np.broadcast_to(value.base.astype(np.int64), mask.shape)
-    if (number[mask] >= len(control.targets)).any():
+    if anywhere(number[mask] >= len(control.targets)):
         return nowhere
     return [(control.targets[int(k)], mask & (number == k)) for k in distinct(number[mask])]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxaudit.base.arrays import among, distinct
+from ptxaudit.base.arrays import among, anywhere, distinct, throughout
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.groups import Groups, Syncing
 from ptxaudit.engine.memory.environment import LANES
@@ -58,7 +58,7 @@ class Warps(Groups):
             return np.zeros(len(cohort.rows), np.uint32)
         return (
             self.words[name][cohort.rows]
-            if self.firm[name][cohort.rows].all() or not self.words[name][cohort.rows].any()
+            if throughout(self.firm[name][cohort.rows]) or not anywhere(self.words[name][cohort.rows])
             else None
         )
 
@@ -74,7 +74,7 @@ class Warps(Groups):
         self._use(name, cohort.rows)
         self.words[name][cohort.rows] &= ~pack(lanes)[:, 0]
         full = self._complete(name, cohort.rows)
-        return self.choose([*self._release(name, cohort.rows[full]), cohort]) if full.any() else [cohort]
+        return self.choose([*self._release(name, cohort.rows[full]), cohort]) if anywhere(full) else [cohort]
 
     def sync(self, name: str, cohort: Cohort) -> list[Cohort]:
         """BSYNC, of a cohort that stands behind it: who goes on of each warp."""
@@ -85,22 +85,22 @@ class Warps(Groups):
         word, alive = self.words[name][rows], self._alive(rows)
         firm = self.firm[name][rows] & ~self.loose[rows]
         inside = (word & mine) != 0
-        if not firm[inside].all():
+        if not throughout(firm[inside]):
             whole = (mine == alive) & ~self.loose[rows]
-            if not whole[inside].all() and cohort.diverged is None:
+            if not throughout(whole[inside]) and cohort.diverged is None:
                 cohort.diverged = self.why or Reason(Kind.BARRIER_OPEN, cohort.pc - 1)
         some_out = inside & (word & mine != mine)
-        if some_out.any():
+        if anywhere(some_out):
             self.loosen(rows[some_out], Reason(Kind.BARRIER_SHARED, cohort.pc - 1), cohort)
-        if not inside.any():
+        if not anywhere(inside):
             return [cohort]
-        out = [] if inside.all() else [cohort.some(~inside)]
-        coming = cohort if inside.all() else cohort.some(inside)
-        if not any(n == name and among(c.rows, coming.rows).any() for n, c in self.blocked):
+        out = [] if throughout(inside) else [cohort.some(~inside)]
+        coming = cohort if throughout(inside) else cohort.some(inside)
+        if not any(n == name and anywhere(among(c.rows, coming.rows)) for n, c in self.blocked):
             missing = (word & alive & ~mine)[inside] != 0
-            if not missing.any() and not self._of(self.shared, name, bool)[coming.rows].any():
+            if not anywhere(missing) and not anywhere(self._of(self.shared, name, bool)[coming.rows]):
                 self.words[name][coming.rows] = 0
-                if firm[inside].all():
+                if throughout(firm[inside]):
                     coming.diverged = None
                 return [*out, coming]
         self.blocked.append((name, coming))
@@ -132,24 +132,24 @@ class Warps(Groups):
             (self.words[name][rows] & self._alive(rows) & ~waiting[rows]) != 0
         )
         self.loosen(rows[unsure], Reason(Kind.BARRIER_SHARED, next(c.pc for n, c in self.blocked if n == name) - 1))
-        firm = self.firm[name][rows].all() and not self.loose[rows].any()
+        firm = throughout(self.firm[name][rows]) and not anywhere(self.loose[rows])
         self.words[name][rows] = 0
         freed: dict[tuple[int, tuple[int, ...]], list[Cohort]] = {}
         kept = []
         for n, c in self.blocked:
             here = among(c.rows, rows) if n == name else np.zeros(len(c.rows), bool)
-            if here.any():
+            if anywhere(here):
                 freed.setdefault((c.pc, c.calls), []).append(c.some(here))
                 self.stopped[c.rows[here]] &= ~pack(c.mask[here])[:, 0]
-            if not here.all():
-                kept.append((n, c if not here.any() else c.some(~here)))
+            if not throughout(here):
+                kept.append((n, c if not anywhere(here) else c.some(~here)))
         self.blocked = kept
         groups = [cohort for parts in reversed(freed.values()) for cohort in united(parts)]
         taken = np.zeros(len(self.loose), bool)
         going = []
         for cohort in groups:
             again = taken[cohort.rows]
-            if again.any():
+            if anywhere(again):
                 self.loosen(cohort.rows[again], Reason(Kind.BARRIER_SHARED, cohort.pc - 1), *groups)
                 self.suspend(cohort.some(again))
                 cohort = cohort.some(~again)
@@ -192,7 +192,7 @@ class Warps(Groups):
             words, named = np.full((len(rows), LANES), FULL_MASK, np.uint32), FULL_MASK
         words = np.where(cohort.mask, words, np.uint32(0))
         union = np.bitwise_or.reduce(words, axis=1)
-        if not (union & alive & ~mine).any() and not (alone and self._differ(words, cohort.mask).any()):
+        if not anywhere(union & alive & ~mine) and not (alone and anywhere(self._differ(words, cohort.mask))):
             self._cover(rows)
             self._tighten(cohort, words, again, arrived=True)
             self._ordered(cohort, named)
@@ -226,7 +226,7 @@ class Warps(Groups):
             self.loosen(cohort.rows[~held & ~loose], Reason(Kind.BARRIER_SHARED, cohort.pc - 1), cohort)
             whole &= held & ~(loose & self._of(self.used, again, bool)[cohort.rows])
         self.loose[cohort.rows[whole]] = False
-        if whole.all():
+        if throughout(whole):
             cohort.diverged = None
 
     def _check_syncing(self, rows: np.ndarray) -> None:
@@ -243,17 +243,17 @@ class Warps(Groups):
             missing = s.words & (self._alive(c.rows) & ~have[c.rows])[:, None]
             go = c.mask & (missing == 0) & concerned[c.rows][:, None]
             torn = go.any(axis=1) & (c.mask & ~go).any(axis=1)
-            if torn.any() and not s.alone:
+            if anywhere(torn) and not s.alone:
                 self.loosen(c.rows[torn], Reason(Kind.MASKS_NAMED, c.pc - 1))
             for word in distinct(s.words[go]) if s.alone else (None,):
                 part = go if word is None else go & (s.words == word)
                 some = part.any(axis=1)
-                if some.any():
+                if anywhere(some):
                     one = type(c)(c.pc, c.rows[some], part[some], c.calls, *c.state)
                     ready.setdefault((c.pc, c.calls, word), []).append((one, s.words[some], s.named, s.again))
             stay = c.mask & ~go
             some = stay.any(axis=1)
-            if some.any():
+            if anywhere(some):
                 kept.append(
                     Syncing(
                         type(c)(c.pc, c.rows[some], stay[some], c.calls, *c.state),

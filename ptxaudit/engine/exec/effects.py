@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import (
@@ -38,7 +39,7 @@ _ASKED = {("popc",): "__syncthreads_count", ("and",): "__syncthreads_and", ("or"
 def execute(op: Op, view: View, index: int) -> None:
     """Run one operation. index: its instruction, for reasons."""
     guard, undecided = guard_mask(view, op.guard) if op.guard is not None else (None, None)
-    if guard is not None and not guard.any():
+    if guard is not None and not anywhere(guard):
         return
     if undecided is not None and op.name in _WITHOUT_RESULTS:
         return state_spaces.perhaps(op, view, index)
@@ -92,7 +93,7 @@ def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
 
 def _lost(value: Value, mask: np.ndarray) -> bool:
     """Nothing is known of it in any active lane."""
-    return value.poison is not None and value.sure is None and bool((value.poison | ~mask).all())
+    return value.poison is not None and value.sure is None and throughout(value.poison | ~mask)
 
 
 def _looks_across(op: Op) -> bool:
@@ -164,4 +165,4 @@ def _loses(value: Value, mask: np.ndarray) -> bool:
     """Something of the value is not known in active lanes."""
     if value.poison is None:
         return value.valid is not None
-    return value.valid is not None or value.poison is EVERYWHERE or bool((value.poison & mask).any())
+    return value.valid is not None or value.poison is EVERYWHERE or anywhere(value.poison & mask)

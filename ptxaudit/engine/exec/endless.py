@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 from msgspec.structs import replace
 
@@ -19,8 +20,11 @@ from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Op, Reg
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.transfers import is_unresolved
+
+LOOKING = "looking for loops that do not end"
 
 _OF_BLOCK = ("barrier",)  # for other warps, of which a run without shared memory passes
 _OF_WARP = ("warpsync", "part")  # for named lanes: in machine code who waits at one is seen to be there
@@ -90,6 +94,48 @@ def entries(graph: Graph) -> tuple[int, ...]:
     ending = _ending(graph)
     found = [b for b in graph.reachable - ending - {END} if not ending.isdisjoint(graph.cfg.predecessors(b))]
     return tuple(graph.starts[b] for b in sorted(found))
+
+
+def left_at_once_or_never(graph: Graph, branches: frozenset[int]) -> tuple[int, ...]:
+    """The first instructions of loops whose exits depend on nothing that a trip changes: `L: @p bra L`, and
+    `do { … } while (n != 7)` as PTX has it. No access depends on whether they end, so that this is asked for by itself;
+    those with an exit among `branches`, a slice's, are run with it."""
+    found = []
+    for loop in graph.loops.loops:
+        exits = {graph.ends[b] - 1 for b in loop.blocks if not loop.blocks.issuperset(graph.cfg.successors(b))}
+        if exits and branches.isdisjoint(exits) and _are_invariant(graph, loop.blocks, exits):
+            found.append(graph.starts[loop.head])
+    return tuple(found)
+
+
+def _are_invariant(graph: Graph, blocks: frozenset[int], exits: Iterable[int]) -> bool:
+    """Whether neither memory nor what a trip leaves to the next decides the exits of a loop."""
+    controls = [graph.function.instructions[index].control for index in exits]
+    guards = [control.guard for control in controls if control is not None and control.guard is not None]
+    if len(guards) < len(controls):
+        return False
+    sources = dict[str, set[str]]()  # of the registers that the loop writes
+    waiting = [guard.reg.name for guard in guards]
+    while waiting:
+        register = waiting.pop()
+        if register in sources:
+            continue
+        writes = [i for i, _ in graph.definitions.get(register, ()) if graph.block_of[i] in blocks]
+        ops = [op for i in writes for op in graph.function.instructions[i].ops if _writes(op, register)]
+        if any(op.space or op.guard is not None or op.name in ("opaque", "clobber") for op in ops):
+            return False
+        sources[register] = {operand.name for op in ops for operand in op.src if isinstance(operand, Reg)}
+        waiting += sources[register]
+        graph.account.spend(1 + len(ops), LOOKING)
+    try:
+        TopologicalSorter(sources).prepare()
+    except CycleError:
+        return False
+    return True
+
+
+def _writes(op: Op, register: str) -> bool:
+    return any(d is not None and d.name == register for d in op.dst)
 
 
 def _ending(graph: Graph) -> set[int]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from ptxaudit.base.arrays import among
+from ptxaudit.base.arrays import among, anywhere, throughout
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.running import Run
@@ -114,7 +114,7 @@ class Groups:
     def loosen(self, rows: np.ndarray, why: Reason, *acting: Cohort) -> None:
         """From now on it is not known which lanes of these warps are together. acting: cohorts of theirs that neither
         wait nor are suspended."""
-        if len(rows) and not self.loose[rows].all():
+        if len(rows) and not throughout(self.loose[rows]):
             self.run.no_round()
             self.why = first_of(self.why, why)
             for used in self.used.values():
@@ -158,14 +158,14 @@ class Groups:
             self.run.env,
             None if whole else cohort.rows,
             cohort.mask,
-            whole and not (alive & ~cohort.mask).any(),
+            whole and not anywhere(alive & ~cohort.mask),
             exact=not (cohort.diverged or self.is_loose(cohort)),
             alive=alive,
         )
 
     def is_loose(self, cohort: Cohort) -> bool:
         """It is not known which lanes of some of its warps are together."""
-        return b"\1" in self.loose.tobytes() and bool(self.loose[cohort.rows].any())
+        return b"\1" in self.loose.tobytes() and anywhere(self.loose[cohort.rows])
 
     def lanes_of(self, guard: Guard | None, cohort: Cohort) -> tuple[np.ndarray, Value | None]:
         """(lanes in which a control guard holds, or may; the guard if not known there)."""
@@ -184,7 +184,7 @@ class Groups:
     def ahead(self, rows: np.ndarray, acting: Iterable[Cohort], known: set[int]) -> set[int]:
         """The blocks that lanes of these warps may still come to, wherever one goes on where another stands, but for
         those that are known of already, with all that they lead to."""
-        return self.reached((c for c in (*self.everywhere(), *acting) if among(c.rows, rows).any()), known)
+        return self.reached((c for c in (*self.everywhere(), *acting) if anywhere(among(c.rows, rows))), known)
 
     def accesses_of(self, cohorts: Iterable[Cohort]) -> list[int]:
         """Those that are asked for and that they may still come to."""
@@ -206,7 +206,7 @@ class Groups:
         groups = [g for g in groups if len(g.rows)]
         rows = np.concatenate([g.rows for g in groups]) if groups else np.zeros(0, int)
         every, counts = np.unique(rows, return_counts=True)
-        if not (counts > 1).any():
+        if not anywhere(counts > 1):
             return groups
         lanes = np.full((len(every), len(groups)), LANES + 1)
         for k, g in enumerate(groups):
@@ -216,8 +216,8 @@ class Groups:
         for rank in range(len(groups) - 1, -1, -1):
             for k, g in enumerate(groups):
                 chosen = order[np.searchsorted(every, g.rows), rank] == k
-                if chosen.any():
-                    part = g if chosen.all() else g.some(chosen)
+                if anywhere(chosen):
+                    part = g if throughout(chosen) else g.some(chosen)
                     going.append(part) if rank == 0 else self.suspend(part)
         return going
 
@@ -245,7 +245,7 @@ class Groups:
                 cohort.calls,
                 cohort.state,
                 alone,
-            ) and not among(s.cohort.rows, cohort.rows).any():
+            ) and not anywhere(among(s.cohort.rows, cohort.rows)):
                 rows = np.concatenate([s.cohort.rows, cohort.rows])
                 order = np.argsort(rows)
                 mask = np.concatenate([s.cohort.mask, cohort.mask])[order]
@@ -258,7 +258,7 @@ class Groups:
         """In each warp of which no group runs that on top goes on, with those of the same place if others were
         suspended on it since; where none was, they join it in some programs that were measured, and not in others.
         False when there is none."""
-        if not self.suspended or not self.free.any():
+        if not self.suspended or not anywhere(self.free):
             return False
         top = np.where(self.free, self._top(np.arange(len(self.free))), -1)
         self.free[:] = False
@@ -267,16 +267,16 @@ class Groups:
         joining, perhaps = np.zeros(len(top), bool), np.zeros(len(top), bool)
         for s in self.suspended:
             chosen = s.levels == top[s.cohort.rows]
-            if chosen.any():
+            if anywhere(chosen):
                 part = s.cohort.some(chosen)
                 going[part.pc, part.calls].append(part)
                 joining[part.rows] = self.covered[part.rows, s.levels[chosen]] & (not s.alone)
                 perhaps[part.rows] = not s.alone
                 self.occupied[part.rows, s.levels[chosen]] = False
-            if not chosen.all():
+            if not throughout(chosen):
                 rest.append(s.some(~chosen))
         self.suspended = rest
-        if (joining | perhaps).any():
+        if anywhere(joining | perhaps):
             self._join(going, joining, perhaps & ~joining)
         for parts in going.values():
             for cohort in united(parts):
@@ -299,7 +299,7 @@ class Groups:
                 there = same & joining[c.rows]
                 if not self.run.waits_at(c.pc):
                     self.loosen(c.rows[same & perhaps[c.rows]], Reason(Kind.MAY_JOIN, c.pc))
-                if not there.any():
+                if not anywhere(there):
                     continue
                 if (pc, calls) == (c.pc, c.calls):
                     parts.append(c.some(there))
@@ -307,7 +307,7 @@ class Groups:
                     left &= ~there
                 else:
                     self.loosen(c.rows[there], Reason(Kind.CALLS_JOIN, c.pc))
-            if left.any():
+            if anywhere(left):
                 self.suspended.append(s.some(left))
 
     # --- registers of barriers ---

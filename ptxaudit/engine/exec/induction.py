@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import Value, constant, same, squeeze, wholly_opaque
 from ptxaudit.engine.memory.registers import Name
@@ -49,7 +50,7 @@ def steps_between(before: Held, now: Held) -> Steps:
         elif stays(last, value):
             out[name] = None
         elif (step := step_between(last, value)) is not None and not as_number(step).terms:
-            out[name] = step if as_number(step).base.any() else None
+            out[name] = step if anywhere(as_number(step).base) else None
     return out
 
 

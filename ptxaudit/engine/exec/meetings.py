@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.base.arrays import among, distinct
+from ptxaudit.base.arrays import among, anywhere, distinct, throughout
 from ptxaudit.engine.exec.cohorts import Cohort, either_state
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.running import Met, Run
@@ -48,7 +48,7 @@ class Meetings:
         if last is not None and last[0] is ways and last[1] is rows and last[2] is mask:
             return last[3]
         first = np.take_along_axis(ways[rows], mask.argmax(axis=1)[:, None], 1)
-        assumed = bool((pack(mask) & ~first).any())
+        assumed = anywhere(pack(mask) & ~first)
         self._assumed = ways, rows, mask, assumed
         return assumed
 
@@ -87,7 +87,7 @@ class Meetings:
     def meet(self, cohort: Cohort, name: Met, pc: int) -> Cohort | None:
         """At a post-dominator: wait if lanes of this warp are expected here."""
         words = self.barriers.get(name)
-        if words is None or not (words[cohort.rows] != 0).any():
+        if words is None or not anywhere(words[cohort.rows] != 0):
             return cohort
         return self._sync(name, cohort, pc)
 
@@ -110,7 +110,7 @@ class Meetings:
             )
             cohort.diverged = cohort.diverged or self.calls_diverge[key[1]]
         complete = (expected == cohort.mask).all(axis=1)
-        if complete.all():
+        if throughout(complete):
             if not self.warps.is_loose(cohort):
                 cohort.diverged = None  # the barrier holds until all have come
             words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
@@ -129,7 +129,7 @@ class Meetings:
             for k in distinct(kind[position]) if other.state != cohort.state else ():
                 kind[position[kind[position] == k]] = len(states)
                 states.append(either_state(states[k], other.state))
-            if (~shared).any():
+            if anywhere(~shared):
                 still.append((other.some(~shared), other_key))
         self.run.waiting = still
         complete = ((expected & ~mask) == 0).all(axis=1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.memory.environment import LANES
 
@@ -30,12 +31,12 @@ def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
         mask.terms
         or mask.valid is not None
         or mask.poison is not None
-        and (np.broadcast_to(mask.poison, active.shape) & active).any()
+        and anywhere(np.broadcast_to(mask.poison, active.shape) & active)
     ):
         return None
     words = np.broadcast_to(mask.base, active.shape)
     first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
-    if not ((words != first) & active).any():
+    if not anywhere((words != first) & active):
         all_of_them: np.ndarray = (active & _named(first)[:, 0])[:, None, :]
         return all_of_them
     groups: np.ndarray = active[:, None, :] & (words[:, :, None] == words[:, None, :]) & _named(words)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.answer.footprint import Footprint, Issue
 from ptxaudit.engine.domain.rounds import Round
 from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
@@ -136,7 +137,7 @@ def _placed(value: Value, issue: Issue) -> Place | None:
         if c.shape[1] > 1:
             every = np.broadcast_to(c, issue.active.shape)
             first = np.take_along_axis(every, issue.active.argmax(axis=1)[:, None], 1)
-            if ((every != first) & issue.active).any():
+            if anywhere((every != first) & issue.active):
                 return None
         if u.kind != "rounds":  # `Round.moves_as_a_whole` answers for those
             zeros = min(zeros, u.zeros + array_zeros(c))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from ptxaudit.base.arrays import among
+from ptxaudit.base.arrays import among, anywhere
 from ptxaudit.base.work import BLOCK, Account, elements
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.domain.rounds import NotAffine, Round
@@ -76,7 +76,7 @@ class Run:
         self.work = 0  # steps that are not paid for yet
         self._serial = 0
         self.weigh()
-        self.symbolic_blocks = bool((self.high > self.low).any())
+        self.symbolic_blocks = anywhere(self.high > self.low)
 
     def weigh(self) -> None:
         self.weights = np.prod(self.high - self.low + 1, axis=1)
@@ -100,7 +100,7 @@ class Run:
         while self.heap and self.heap[0][0] == place:
             item = heapq.heappop(self.heap)
             other = item[2]
-            together = among(other.rows, cohort.rows).any()
+            together = anywhere(among(other.rows, cohort.rows))
             if not together and other.state != cohort.state:
                 kept.append(item)
             elif together:

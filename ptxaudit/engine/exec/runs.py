@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,11 +19,11 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.counted import site_result
-from ptxaudit.engine.answer.kept import Keeper, Kept
-from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.answer.kept import Keeper, Kept, Places
+from ptxaudit.engine.answer.record import SiteRecord, score_together
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
-from ptxaudit.engine.exec.endless import Endless, entries, kept_by
+from ptxaudit.engine.exec.endless import Endless, entries, kept_by, left_at_once_or_never
 from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
@@ -61,18 +62,13 @@ def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
     graph, facts, accesses = task.graph, task.facts, task.accesses
     if not accesses:
         return Simulated({})
-    unscored = {i for i, a in accesses.items() if a.unscored}
     try:
-        part = graph.slice(
-            accesses.keys() - unscored,
-            follow_loads=facts.memory is not None,
-            whether=(*unscored, *entries(graph)),
-            account=account,
-            barriers=True,
-        )
+        part = _slice(task, account, entries(graph))
     except Exhausted as spent:
         return Simulated({i: unfinished(i, spent) for i in accesses})
     ran = _run(task, part, account)
+    if ran.finished:
+        ran = _with_loops(task, left_at_once_or_never(graph, part.branches), ran, account)
     results, finished = ran.results, ran.finished
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
     if open_sites:
@@ -165,6 +161,26 @@ class _Ran(Record):
     endless: int | None
 
 
+def _slice(task: Task, account: Account, whether: Sequence[int]) -> Slice:
+    """What decides the accesses, and whether instructions at `whether` run. Raises Exhausted."""
+    unscored = {i for i, a in task.accesses.items() if a.unscored}
+    scored = task.accesses.keys() - unscored
+    follow = task.facts.memory is not None
+    return task.graph.slice(scored, follow, whether=(*unscored, *whether), account=account, barriers=True)
+
+
+def _with_loops(task: Task, heads: Sequence[int], ran: _Ran, account: Account) -> _Ran:
+    """What a run has said; where lanes surely are in one of some loops for ever, that no access depends on, what one
+    says that runs these loops."""
+    alone = replace(task, accesses={}, originals={})
+    try:
+        if not heads or _run(alone, _slice(alone, account, heads), account).endless is None:
+            return ran
+        return _run(task, _slice(task, account, (*entries(task.graph), *heads)), account)
+    except Exhausted:
+        return ran
+
+
 def _run(task: Task, part: Slice, account: Account, plan: tables.Plan | None = None) -> _Ran:
     """One run. Block indices as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be
     raised."""
@@ -172,6 +188,7 @@ def _run(task: Task, part: Slice, account: Account, plan: tables.Plan | None = N
         records, stop = _recorded(task, part, running, plan)
     for record in records.values():
         record.account = account
+    score_together({id(record): record for record in records.values()}.values())
     results = {i: _result(i, record) for i, record in records.items()}
     if not isinstance(stop, NeverLeft) or not stop.certain:
         return _Ran(results, stop is None, None)
@@ -272,7 +289,7 @@ def _kept(record: SiteRecord) -> Kept:
     """The requests with their places, where the run has met all of them."""
     open_ones = record.undecided or record.unknown
     if open_ones or record.kept is None:
-        return Kept(record.access, missing=open_ones)
+        return Kept(record.access, partial(Places, missing=open_ones))
     return record.kept.kept()
 
 

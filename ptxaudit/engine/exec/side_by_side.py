@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import DTYPES, Value, known
 from ptxaudit.engine.exec.accesses import Accesses
@@ -60,7 +61,7 @@ class SideBySide:
         body = self._bodies.get(block)
         size = self._sizes.pop(block, FIRST)
         self._stepped.pop(block, None)
-        if body is None or self.run.shadow is not None or self.warps.loose.any():
+        if body is None or self.run.shadow is not None or anywhere(self.warps.loose):
             return False
         if self._failed.get(block, 0) >= MOST_FAILED:
             return False
@@ -131,7 +132,7 @@ class _Attempt:
             ways, met = meetings.same_way[: lap.warps].copy(), meetings.met
             run.push(lap.start.copy())
             self.of.drain()
-            if lap.limit < WORTH or not lap.back[: lap.kept].all() or not tried.unchanged(lap.kept):
+            if lap.limit < WORTH or not throughout(lap.back[: lap.kept]) or not tried.unchanged(lap.kept):
                 raise NotAffine
             if executions != run.env.executions or calls != meetings.calls_diverge:
                 raise NotAffine
@@ -200,7 +201,7 @@ class _Attempt:
             first = np.full(len(rows), had) if isinstance(had, int) else had[rows]
             behind = first + np.cumsum(each, axis=0)
             before[index] = behind - each
-            if isinstance(had, int) and len(rows) == self.run.env.rows and (behind[-1] == behind[-1, 0]).all():
+            if isinstance(had, int) and len(rows) == self.run.env.rows and throughout(behind[-1] == behind[-1, 0]):
                 visits[index] = int(behind[-1, 0])
                 continue
             if isinstance(had, int):
@@ -225,7 +226,7 @@ def _narrow(value: Value) -> Value:
     """In one row what is the same in all."""
 
     def narrow(array: np.ndarray) -> np.ndarray:
-        return array[:1] if len(array) > 1 and bool((array == array[:1]).all()) else array
+        return array[:1] if len(array) > 1 and throughout(array == array[:1]) else array
 
     if type(value) is not Value or value.alternatives is not None:
         return value

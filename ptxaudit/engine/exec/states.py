@@ -8,9 +8,11 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct, field
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
+from ptxaudit.engine.domain.lane_classes import WHOLE
 from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
 from ptxaudit.engine.memory.registers import Name, Registers
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
@@ -26,26 +28,37 @@ OUTER = frozenset(
 
 class State(Struct, eq=False):
     """What is known where a block begins. mask: lanes that may be active; exact: they are; undecided_by: the branches
-    that are not and led here, as reasons."""
+    that are not and led here, as reasons; classes: where it is not exact, which lanes come together or not at all
+    (`lane_classes`), None: any may without the others."""
 
     registers: Registers
     mask: np.ndarray
     exact: bool = True
     undecided_by: tuple[Reason, ...] = ()
+    classes: np.ndarray | None = None
+
+    @property
+    def parts(self) -> np.ndarray | None:
+        """The lanes that come together."""
+        return WHOLE if self.exact else self.classes
 
     def copy(self) -> State:
         """A state that is somebody else's to change."""
         return State(
-            Registers(self.registers.rows, dict(self.registers.values)), self.mask, self.exact, self.undecided_by
+            Registers(self.registers.rows, dict(self.registers.values)),
+            self.mask,
+            self.exact,
+            self.undecided_by,
+            self.classes,
         )
 
     def of(self, mask: np.ndarray) -> State:
         """The same with other lanes, to be sent on: the registers are this one's."""
-        return State(self.registers, mask, self.exact, self.undecided_by)
+        return State(self.registers, mask, self.exact, self.undecided_by, self.classes)
 
     def weaken(self, *why: Reason) -> None:
         """Fewer lanes may be active, because of these."""
-        self.exact, self.undecided_by = False, either_undecided(self.undecided_by, why)
+        self.exact, self.undecided_by, self.classes = False, either_undecided(self.undecided_by, why), None
 
 
 class Branches(Struct, eq=False):
@@ -98,7 +111,7 @@ def is_uniform(value: Value) -> bool:
 
 def common_zeros(difference: Value) -> int:
     """Low zero bits of a difference in every lane."""
-    own = array_zeros(difference.base) if difference.base.any() else difference.bits
+    own = array_zeros(difference.base) if anywhere(difference.base) else difference.bits
     return min(term_zeros(difference), own)
 
 
@@ -136,7 +149,7 @@ def lanes_that_agree(
     for v in (a, b):
         if v.poison is not None:
             differ = differ | v.poison
-    out = Value(a.base, a.terms, None, differ if differ.any() else None, why)
+    out = Value(a.base, a.terms, None, differ if anywhere(differ) else None, why)
     if (
         out.poison is None
         or a.terms

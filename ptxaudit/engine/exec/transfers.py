@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.control import Destinations, destinations, rows_of, torn
@@ -117,11 +118,11 @@ class Transfers:
         elif taken == RETURNS:
             parts[0] = calls[-1], lanes, calls[:-1]
         ways = rows_of(found)
-        going = [(part, rows) for part, rows in zip(parts, ways) if rows.any()]
-        if len(going) == 1 and going[0][1].all():
+        going = [(part, rows) for part, rows in zip(parts, ways) if anywhere(rows)]
+        if len(going) == 1 and throughout(going[0][1]):
             (pc, _, cohort.calls), _ = going[0]
             return cohort.at(pc)  # all of them
-        if not self.run.explicit and (apart := torn(ways)).any():
+        if not self.run.explicit and anywhere(apart := torn(ways)):
             self.meetings.expect(self._meeting(instruction, c), cohort, apart)
         groups = [
             Cohort(pc, cohort.rows[rows], lanes[rows], within, *cohort.state) for (pc, lanes, within), rows in going

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxaudit.base.arrays import distinct
+from ptxaudit.base.arrays import anywhere, distinct, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.engine.answer.kept import ADDRESS_BITS, Keeper
 from ptxaudit.engine.answer.record import SiteRecord
@@ -62,7 +62,7 @@ class Trips(Round):
         if cohort.calls != self.start.calls or cohort.state != self.start.state:
             raise NotAffine
         some = (cohort.mask != self.start.mask[cohort.rows]).any(axis=1)
-        if some.any():
+        if anywhere(some):
             raise Fewer(int(cohort.rows[some].min()) // self.warps)
         if head:
             self.back[cohort.rows] = True
@@ -109,7 +109,7 @@ class Ways:
     def __init__(self, start: np.ndarray, after: np.ndarray, lap: Trips, met: bool):
         """start: (warps, lanes) before the first trip; after: (rows, lanes); met: lanes met for certain."""
         trips = after[: lap.kept].reshape(lap.limit, *start.shape)
-        if (trips == start).all():
+        if throughout(trips == start):
             self.before, self.last = np.full_like(after, FULL_MASK), start
         elif met:  # what a trip leaves of them is not said by what it leaves of others
             raise NotAffine
@@ -132,7 +132,7 @@ class Mark(Record, eq=False):
         """In one of the first rows, lanes are together that have gone different ways."""
         here = self.rows < kept
         since = self.ways[here] & ways.before[self.rows[here], self.first[here]]
-        return bool((self.lanes[here] & ~since).any())
+        return anywhere(self.lanes[here] & ~since)
 
 
 def no_request(mark: Mark) -> None:
@@ -196,7 +196,7 @@ class Requests:
         here = np.flatnonzero(rows < self._lap.kept)
         part = _Placed(rows[here] // self._lap.warps, take(address, here), active[here], weights[here])
         poison = part.address.poison
-        if poison is not None and (poison & part.active).any():
+        if poison is not None and anywhere(poison & part.active):
             raise NotAffine
         if not all(_moves_all(u, c, part.active) for u, c in part.address.terms):
             raise NotAffine
@@ -251,4 +251,4 @@ def _moves_all(u: Uniform, factors: np.ndarray, active: np.ndarray) -> bool:
     """An unknown moves the addresses of all active lanes alike, and an array's beginning once."""
     every = np.broadcast_to(factors, active.shape)
     first = np.take_along_axis(every, active.argmax(axis=1)[:, None], 1)
-    return not ((every != (1 if u.kind == "shared" else first)) & active).any()
+    return not anywhere((every != (1 if u.kind == "shared" else first)) & active)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
-from ptxaudit.engine.answer.kept import Kept
+from ptxaudit.engine.answer.kept import Kept, Places
 from ptxaudit.engine.answer.observe import Conclusions, Seen
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.seen_places import SeenPlaces
@@ -189,9 +189,14 @@ def _together(question: Question, interpreter: Interpreter) -> dict[int, int]:
 
 def _of_original(kept: Kept, origin: list[int] | None) -> Kept:
     """The same, its reason about the function that was copied, where one was."""
-    if origin is None or kept.missing is None:
+    if origin is None:
         return kept
-    return replace(kept, missing=kept.missing.moved(origin))
+
+    def places() -> Places:
+        missing = kept.missing
+        return kept.places if missing is None else Places(missing=missing.moved(origin))
+
+    return Kept(kept.access, places)
 
 
 def _shapes(question: Question) -> dict[int, Shape]:

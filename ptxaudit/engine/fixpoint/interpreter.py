@@ -21,9 +21,11 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, elements
 from ptxaudit.engine.answer.tabulate import Observation
+from ptxaudit.engine.domain.lane_classes import classes_of, refined
 from ptxaudit.engine.domain.value import (
     Uniform,
     opaque,
@@ -241,6 +243,7 @@ class Interpreter(Transfers):
             self.fresh += 1  # a step that is made of this count of trips is not borne out by the next one
             trip = Uniform(f"trip of {loop.place}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
             start = supposed.state(entry, trip, named)
+            start.classes = None  # of lanes that may be in it in some trips only
             if not attempt and start.exact and not apart:
                 apart = self._leaves_diverged(loop, start)
             if start.exact and (apart or self._exits_diverge(loop)):
@@ -258,7 +261,7 @@ class Interpreter(Transfers):
         else:
             self._rollback(mark, decisions=False)
             start = supposed.nothing().state(entry, trip, named)
-            start.exact = False
+            start.exact, start.classes = False, None
             self._pass(loop, start)
         self.settled[head] = supposed
         self.held[head] = supposed, self._exits_diverge(loop)
@@ -308,11 +311,7 @@ class Interpreter(Transfers):
         here, start = self.after.get(block), self.begun.get(loop.head)
         if here is None or start is None or here.mask is start.mask and here.exact == start.exact:
             return False
-        return (
-            start.exact
-            and not here.exact
-            or bool((here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1)).any())
-        )
+        return start.exact and not here.exact or anywhere(here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1))
 
     def _forget_trips(self, loop: Loop) -> None:
         """After lanes have left in different trips, what the loop changed differs between them."""
@@ -386,10 +385,10 @@ class Interpreter(Transfers):
     def observe(self, instruction: Instruction, site: Site, state: State, view: View) -> None:
         """An access, by the lanes that may make it."""
         taking = warp_step.participants(instruction, site, view, state.mask)
-        exact, undecided_by, mask = state.exact, state.undecided_by, taking.lanes
+        exact, undecided_by, mask, classes = state.exact, state.undecided_by, taking.lanes, state.parts
         if taking.undecided is not None:
             if not is_uniform(taking.undecided):
-                exact = False
+                exact, classes = False, refined(classes, classes_of(taking.undecided))
                 undecided_by = undecided_by + (why_undecided(taking.undecided, instruction.index),)
             if taking.decides is not None:
                 view = view.where(taking.decides)
@@ -397,10 +396,13 @@ class Interpreter(Transfers):
             reading = copied.reading(site, view, mask)
             if reading is None:
                 exact, undecided_by = False, (*undecided_by, one_of_each(Kind.PREDICATE, instruction.index))
+                classes = None
             else:
                 mask = reading
         address, offset = view.read(site.address), site.offset
-        self.seen[instruction.index].append(Observation(address, offset, mask, exact, undecided_by, site.space))
+        self.seen[instruction.index].append(
+            Observation(address, offset, mask, exact, undecided_by, site.space, None, classes)
+        )
 
     def placed(self, o: Observation, index: int) -> Observation:
         """A request that was seen, with its generic address where that may not be this block's; asked once a run: most

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.work import BLOCK, OPERATION, Account
 from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.lane_classes import refined
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
@@ -89,8 +91,9 @@ class Meets:
                 self._loosened(d, block) or self.function.explicit_reconvergence and not self._held(d, block)
             ):
                 break
-            if state.mask is before.mask or not (state.mask & ~before.mask).any():
-                state.mask, state.exact, state.undecided_by = before.mask, before.exact, before.undecided_by
+            if state.mask is before.mask or not anywhere(state.mask & ~before.mask):
+                state.mask, state.exact = before.mask, before.exact
+                state.undecided_by, state.classes = before.undecided_by, before.classes
             if before.exact or not firm:
                 break
             d = self.paths.gathered(d)
@@ -188,8 +191,8 @@ class Meets:
         self, block: int, out: State, other: State, apart: bool | None, key: tuple[Any, ...], together: bool
     ) -> None:
         """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
-        alike = out.mask is other.mask or bool((out.mask == other.mask).all())
-        exclusive = together and not alike and not (out.mask & other.mask).any()
+        alike = out.mask is other.mask or throughout(out.mask == other.mask)
+        exclusive = together and not alike and not anywhere(out.mask & other.mask)
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
         differing = [n for n, v in values.items() if others.get(n) is not v] + [n for n in others if n not in values]
         self.account.spend(BLOCK + len(values) // 4 + 2 * OPERATION * len(differing), INFERRING)
@@ -221,11 +224,12 @@ class Meets:
                     out.undecided_by + other.undecided_by,
                 )
                 values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
+        out.classes = refined(out.parts, other.parts) if alike else None
         out.exact = out.exact and other.exact and (exclusive or alike)
         if (
             exclusive
             and out.exact
-            and (out.mask.any(axis=1) & other.mask.any(axis=1)).any()
+            and anywhere(out.mask.any(axis=1) & other.mask.any(axis=1))
             and (undecided_by := self._some_missing(block) or self._diverged_at(block) or self._let_go(block))
         ):
             out.weaken(*undecided_by)
@@ -278,6 +282,6 @@ class Meets:
 def _where_both(met: Value, a: Value, b: Value, mine: np.ndarray, others: np.ndarray) -> Value:
     """What the lanes hold that may come with either value; those that come with one of them only hold that."""
     for value, only in ((a, mine & ~others), (b, others & ~mine)):
-        if only.any():
+        if anywhere(only):
             met = blend(met, value, only)
     return met

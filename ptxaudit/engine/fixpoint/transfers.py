@@ -16,7 +16,9 @@ from functools import partial
 import numpy as np
 from msgspec import Struct
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.work import Account
+from ptxaudit.engine.domain.lane_classes import classes_of, refined
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     Value,
@@ -68,18 +70,18 @@ class Transfers(Meets):
         self.incoming: dict[int, list[tuple[int, State]]] = defaultdict(list)
         self.unrolling = 0
         self.followed: list[Followed] = []
-        self._seen_mask, self._whole = rows.env.exists, bool(rows.env.exists.all())
+        self._seen_mask, self._whole = rows.env.exists, throughout(rows.env.exists)
 
     def _give_way(self, block: int, state: State) -> None:
         """Where only some lanes of a warp yield, those that wait for them may go on without them."""
         some = state.mask.any(axis=1)
-        if not state.exact or (self.rows.env.exists & ~state.mask)[some].any():
+        if not state.exact or anywhere((self.rows.env.exists & ~state.mask)[some]):
             self.given_way.add(block)
 
     def _view(self, state: State) -> View:
         """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
         if state.mask is not self._seen_mask:  # few masks, in many blocks
-            self._seen_mask, self._whole = state.mask, bool(state.mask.all())
+            self._seen_mask, self._whole = state.mask, throughout(state.mask)
         return View(
             state.registers,
             self.rows.env,
@@ -121,7 +123,7 @@ class Transfers(Meets):
         """What is called is not known: lanes may end in it, and those that come back may do so apart."""
         last = self.graph.ends[block] - 1
         lanes, undecided = guard_mask(self._view(state), control.guard)
-        if self.paths.relevant(block) and (undecided is not None or lanes is None or lanes.any()):
+        if self.paths.relevant(block) and (undecided is not None or lanes is None or anywhere(lanes)):
             state.weaken(one_of_each(Kind.CALL_NOT_RESOLVED, last))
             self.branches.put(block, "varying")
         self._go(block, self._block_at(last + 1), state)
@@ -138,7 +140,7 @@ class Transfers(Meets):
                     part.mask = lanes
                 if undecided is not None:
                     part.weaken(why_undecided(undecided, self.graph.ends[block] - 1))
-            if part.mask.any():
+            if anywhere(part.mask):
                 self._go(block, start, part)
                 if start in self.graph.giving_way:
                     self._give_way(block, part)
@@ -158,7 +160,7 @@ class Transfers(Meets):
         found = destinations(last, control, state.mask, partial(self._view, state))
         if isinstance(found, Value):
             return self._send_anyhow(block, last, control, state, found, seen)
-        diverge = bool(torn(rows_of(found)).any())
+        diverge = anywhere(torn(rows_of(found)))
         if diverge or control.kind == "switch":
             self.branches.put(block, "divergent")
         if control.kind == "ret" and len(self._blocks(block, RETURNS)) > 1:
@@ -166,7 +168,7 @@ class Transfers(Meets):
         if control.choices and diverge:
             self.calls_diverge.add(block)
         for place, lanes in found:
-            for s in self._blocks(block, place) if lanes.any() else ():
+            for s in self._blocks(block, place) if anywhere(lanes) else ():
                 part = state.of(lanes)
                 if block in self.calls_diverge and not self.function.explicit_reconvergence:
                     part.weaken(one_of_each(Kind.CALLS_DIVERGE, last.index))
@@ -193,16 +195,17 @@ class Transfers(Meets):
                 continue
             part = state.of(state.mask)
             if not uniform:
+                part.classes = refined(state.parts, classes_of(decides))
                 part.exact, part.undecided_by = False, undecided_by
                 if guard is not None and (lanes := _perhaps(decides, value)) is not EVERYWHERE:
                     part.mask = state.mask & lanes
-                    if not part.mask.any():
+                    if not anywhere(part.mask):
                         continue
             if guard is None:
                 self._go(block, s, part)
             else:
                 held = seen.held_where(guard, value)
-                if held and not part.mask.all():
+                if held and not throughout(part.mask):
                     held = {n: blend(part.registers.values[n], v, part.mask) for n, v in held.items()}
                 known: dict[Name, Value] = {guard.reg.name: constant(value ^ guard.negated, 1)}
                 self._go(block, s, part, known | held)
@@ -231,15 +234,20 @@ class Transfers(Meets):
         """
         if target != END and target in self.paths.live:  # else nothing lies there that matters
             values, live = state.registers.values, self.paths.live[target]
-            if len(values) > MOST_DEAD * len(live) + MOST_DEAD or target in self.paths.heads or not state.mask.all():
+            if (
+                len(values) > MOST_DEAD * len(live) + MOST_DEAD
+                or target in self.paths.heads
+                or not throughout(state.mask)
+            ):
                 kept: dict[Name, Value] = {n: values[n] for n in live if n in values}
                 if self.paths.local:
                     kept |= {n: v for n, v in values.items() if type(n) is tuple}
             else:
                 kept = dict(values)
             kept.update((name, value) for name, value in known.items() if name in live)
+            registers = Registers(state.registers.rows, kept)
             self.incoming[target].append(
-                (source, State(Registers(state.registers.rows, kept), state.mask, state.exact, state.undecided_by))
+                (source, State(registers, state.mask, state.exact, state.undecided_by, state.classes))
             )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine, alternatives
 from ptxaudit.engine.domain.value import (
     BITS,
@@ -38,8 +39,15 @@ FULL_MASK = 0xFFFFFFFF
 _WORD = np.dtype("<u4")  # of a byte for each eight lanes
 
 
+def is_number(value: Value) -> bool:
+    """All of it is known, as numbers and nothing else, which most values are."""
+    return type(value) is Value and value.poison is None and value.valid is None and not value.terms
+
+
 def take(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
+    if is_number(value):
+        return value if len(value.base) == 1 else Value(value.base[rows])
     if value.alternatives is not None:
         return alternatives.in_rows(value, rows)
 
@@ -47,7 +55,7 @@ def take(value: Value, rows: np.ndarray) -> Value:
         return array if array.shape[0] == 1 else array[rows]
 
     poison = None if value.poison is None else pick(value.poison)
-    if poison is not None and poison is not value.poison and not poison.any():  # it was in the other rows
+    if poison is not None and poison is not value.poison and not anywhere(poison):  # it was in the other rows
         poison = None
     if type(value) is not Value:
         return kept(take(as_plain(value), rows), value, make=lambda part: take(part, rows))
@@ -63,11 +71,13 @@ def take(value: Value, rows: np.ndarray) -> Value:
 
 def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     """new where the mask is true, old elsewhere. mask: (rows, lanes) or broadcastable."""
+    if is_number(old) and is_number(new) and old.base.dtype is new.base.dtype:
+        return Value(np.where(mask, new.base, old.base))
     if type(old) is not Value or type(new) is not Value:
         return kept(blend(as_plain(old), as_plain(new), mask), old, new, make=lambda a, b: blend(a, b, mask))
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
-    if old.valid is not None and new.valid is None and mask.all():
+    if old.valid is not None and new.valid is None and throughout(mask):
         return new  # no lane keeps what was there
     old, new = _both_beside(old, new)
     if old.alternatives is not None or new.alternatives is not None:
@@ -88,14 +98,14 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     if old.poison is not None or new.poison is not None:
         no = np.zeros((1, 1), bool)
         poison = np.where(mask, no if new.poison is None else new.poison, no if old.poison is None else old.poison)
-        if not poison.any():
+        if not anywhere(poison):
             poison = None
     why = None if poison is None and old.valid is None and new.valid is None else because(new, old)
     sure = None
     if old.sure is not None or new.sure is not None:
         sure = np.where(mask, sure_bits(new), sure_bits(old))
     return Value(
-        base, tuple((u, c) for u, c in terms.items() if c.any()), least(old.valid, new.valid), poison, why, sure
+        base, tuple((u, c) for u, c in terms.items() if anywhere(c)), least(old.valid, new.valid), poison, why, sure
     )
 
 
@@ -252,7 +262,7 @@ class View:
             )
         if guard is not None:
             guard = np.logical_or.reduce(guard, axis=1, keepdims=True)
-            if guard.all():
+            if throughout(guard):
                 guard = None
         return value, guard
 
@@ -260,7 +270,7 @@ class View:
         """Whatever other rows and lanes had in the register is read no more, nor what they have now."""
         if not self.full and type(value) is Value and value.poison is not None and value.alternatives is None:
             poison = value.poison & self.mask
-            rest = (poison, value.why, value.sure) if poison.any() else (None, value.why if value.valid else None)
+            rest = (poison, value.why, value.sure) if anywhere(poison) else (None, value.why if value.valid else None)
             value = Value(value.base, value.terms, value.valid, *rest)
         if self.rows is not None:
             nothing = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(name,)))
@@ -305,6 +315,11 @@ class _Supposed(View):
 
 def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
     """old with some rows replaced."""
+    if is_number(old) and is_number(part) and old.base.dtype is part.base.dtype:
+        base = np.empty((rows, max(old.base.shape[1], part.base.shape[1])), part.base.dtype)
+        base[:] = old.base
+        base[index] = part.base
+        return Value(base)
     if type(old) is not Value or type(part) is not Value:
         return kept(
             _scatter(as_plain(old), as_plain(part), index, rows),
@@ -333,12 +348,12 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
     terms = []
     for u in {**others, **mine}:
         c = put(others.get(u), mine.get(u), dtype)
-        if c.any():
+        if anywhere(c):
             terms.append((u, c))
     poison = None
     if old.poison is not None or part.poison is not None:
         poison = put(old.poison, part.poison, bool)
-        poison = poison if poison.any() else None
+        poison = poison if anywhere(poison) else None
     sure = None
     if old.sure is not None or part.sure is not None:
         sure = put(sure_bits(old), sure_bits(part), dtype)
@@ -356,7 +371,7 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
         value = affine.invert(value)
     if value.terms or value.valid is not None:
         return None, value
-    if value.poison is not None and (value.poison & view.mask).any():
+    if value.poison is not None and anywhere(value.poison & view.mask):
         return None, value
     return view.mask & value.base, None
 
@@ -388,7 +403,7 @@ def fill(value: Value, mask: np.ndarray) -> Value:
     """
     arrays = [value.base, *(c for _, c in value.terms), *(() if value.poison is None else (value.poison,))]
     some = mask.any(axis=1)
-    whole = bool(some.all()) or not some.any()
+    whole = throughout(some) or not anywhere(some)
     if all(a.shape[1] == 1 and (whole or a.shape[0] == 1) for a in arrays):
         return value
     first = mask.argmax(axis=1)[:, None]
@@ -399,9 +414,11 @@ def fill(value: Value, mask: np.ndarray) -> Value:
         return np.where(mask, wide, np.take_along_axis(wide, first, 1)[rows])
 
     poison = None if value.poison is None else pick(value.poison)
-    terms = tuple((u, c) for u, c in ((u, pick(c)) for u, c in value.terms) if c.any())
+    terms = tuple((u, c) for u, c in ((u, pick(c)) for u, c in value.terms) if anywhere(c))
     return squeeze(
-        Value(pick(value.base), terms, value.valid, poison if poison is not None and poison.any() else None, value.why)
+        Value(
+            pick(value.base), terms, value.valid, poison if poison is not None and anywhere(poison) else None, value.why
+        )
     )
 
 

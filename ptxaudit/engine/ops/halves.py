@@ -16,6 +16,7 @@ from itertools import permutations
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain.affine import fit
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
@@ -91,7 +92,7 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
     if whole.valid is not None or whole.poison is EVERYWHERE or low.valid is not None and low.valid < WORD:
         return None
     here = np.ones((1, 1), bool) if whole.poison is None else ~whole.poison
-    if low.poison is not None and (low.poison & here).any():
+    if low.poison is not None and anywhere(low.poison & here):
         return None
     mine, others = fit(Value(whole.base, whole.terms), WORD), Value(low.base, low.terms)
     first, second = ({_modulo_word(u): c for u, c in value.terms} for value in (mine, others))
@@ -102,14 +103,14 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
         found: np.ndarray = (nothing if a is None else a) != (nothing if b is None else b)
         return found
 
-    return None if any((differ(a, b) & here).any() for a, b in pairs) else whole
+    return None if any(anywhere(differ(a, b) & here) for a, b in pairs) else whole
 
 
 def rejoin(low: Value, high: Value) -> Value | None:
     """The 64-bit value of which the two are extracts, when the upper one says so by its name, or remembers it."""
     if isinstance(high, UpperHalf):
         return rejoined(low, high)
-    if len(high.terms) == 1 and not high.base.any():
+    if len(high.terms) == 1 and not anywhere(high.base):
         u = high.terms[0][0]
         if isinstance(u.key, tuple) and len(u.key) == 2 and u.key[0] == "upper half":
             whole: Value = u.key[1].value
@@ -179,7 +180,7 @@ def _parameter(low: Value, high: Value) -> Value | None:
 
 def _unknown_alone(value: Value) -> Uniform | None:
     """The unknown that a value is, once and with nothing added."""
-    if len(value.terms) != 1 or value.poison is not None or value.valid is not None or value.base.any():
+    if len(value.terms) != 1 or value.poison is not None or value.valid is not None or anywhere(value.base):
         return None
     u, c = value.terms[0]
     return u if u.kind == "parameter" and c.size == 1 and int(c.flat[0]) == 1 else None

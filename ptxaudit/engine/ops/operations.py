@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import alternatives
 from ptxaudit.engine.domain.affine import (
     derived,
@@ -28,6 +29,7 @@ from ptxaudit.engine.domain.affine import (
     unknowns_of,
 )
 from ptxaudit.engine.domain.known_bits import folded, has_constants, known_part, total, with_bits
+from ptxaudit.engine.domain.lane_classes import of_result
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
@@ -138,6 +140,15 @@ def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | N
 
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
+    out = _with_bits_known(op, values, index, row)
+    for one in out if isinstance(out, tuple) else (out,):
+        if one.poison is not None:
+            of_result(one, values)
+    return out
+
+
+def _with_bits_known(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> Value | tuple[Value, ...]:
+    """The results, with the bits that are known of what is not."""
     for v in values:
         if v.terms and v.poison is not None and op.name not in _APART:
             values = tuple([folded(v) if has_constants(v) else v for v in values])
@@ -164,7 +175,7 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
     if rule is None or any(v.alternatives is not None for v in values):
         return out
     if any(v.terms for v in values):
-        nowhere_known = out.poison is not None and out.poison.all()
+        nowhere_known = out.poison is not None and throughout(out.poison)
         if op.name not in _SIGNS or not nowhere_known or any(v.bits != op.bits for v in values):
             return out
         terms = combine_terms(values[0].terms, values[1].terms, _SIGNS[op.name])
@@ -241,7 +252,7 @@ def _computed(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
     arrays = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
         bad = row.undefined(op.bits, op.attrs, *(v.base for v in values))
-        if bad.any():
+        if anywhere(bad):
             return Value(arrays, poison=bad, why=Reason(Kind.UNDEFINED, index, (op.name,)))
     return tuple([Value(each) for each in arrays]) if isinstance(arrays, tuple) else Value(arrays)
 
@@ -289,13 +300,13 @@ def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Valu
     axes, bases, unknown = together
     assert row.candidates is not None
     numbers, beyond = row.candidates(op.bits, op.attrs, *bases)
-    if beyond.all() and not axes:  # as little is known of it as of any other function of its sources
+    if throughout(beyond) and not axes:  # as little is known of it as of any other function of its sources
         return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
     beyond = beyond.any(axis=0)
     if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
         return opaque(op.bits, why)
     uniform = all(base.shape[-1] == 1 for base in bases)
-    return alternatives.chosen(numbers, either(unknown, beyond if beyond.any() else None), axes, uniform, why)
+    return alternatives.chosen(numbers, either(unknown, beyond if anywhere(beyond) else None), axes, uniform, why)
 
 
 def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...] | None:
@@ -308,7 +319,7 @@ def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Va
             unknown = either(unknown, c != 0)
         unknown = either(unknown, v.poison)
     assert unknown is not None  # something is not known in some lane
-    if unknown.all():
+    if throughout(unknown):
         return None
     out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
     if row.undefined is not None:
@@ -335,7 +346,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
             return opaque(op.bits, because(*values))
         out = _symbolic(op, values)
         assert not isinstance(out, tuple)  # each has one result
-        if out is not None and not (bitwise and out.poison is not None and out.poison.all()):
+        if out is not None and not (bitwise and out.poison is not None and throughout(out.poison)):
             return out
         if bitwise:
             return opaque(op.bits, because(*values))
@@ -344,7 +355,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
         poison = either(poison, v.poison)
     why = because(*values)
     assert poison is not None
-    if poison.all():
+    if throughout(poison):
         if row.results > 1:
             return tuple(opaque(op.bits if i == 0 else 1, why) for i in range(row.results))
         bits = 1 if row.predicate else op.bits

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.affine import (
     add,
     addresses,
@@ -86,7 +87,7 @@ def _lop3_predicates(table: int, sources: Sequence[Value]) -> Value:
     unknown_bits = [np.zeros((1, 1), bool) if v.poison is None else v.poison for v in sources]
     base, shaken = shake(lambda *operands: lop3_table(table, *operands), bases, unknown_bits)
     poison = poison & shaken
-    return Value(base, poison=poison if poison.any() else None, why=because(*sources))
+    return Value(base, poison=poison if anywhere(poison) else None, why=because(*sources))
 
 
 _TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
@@ -193,7 +194,7 @@ def selected(a: Value, b: Value, p: Value) -> Value | None:
     if p.terms or p.valid is not None:
         choice = _choice(a, b, p)
         return choice
-    if p.poison is not None and p.poison.all():
+    if p.poison is not None and throughout(p.poison):
         return None
     chosen = p.base
     terms: dict[Uniform, np.ndarray] = {}
@@ -208,11 +209,11 @@ def selected(a: Value, b: Value, p: Value) -> Value | None:
         none = np.zeros((1, 1), bool)
         poison = np.where(chosen, none if a.poison is None else a.poison, none if b.poison is None else b.poison)
     poison = either(poison, p.poison)
-    if poison is not None and not poison.any():
+    if poison is not None and not anywhere(poison):
         poison = None
     return Value(
         np.where(chosen, a.base, b.base),
-        tuple((u, c) for u, c in terms.items() if c.any()),
+        tuple((u, c) for u, c in terms.items() if anywhere(c)),
         least(a.valid, b.valid),
         poison,
         because(a, b, p),
@@ -233,10 +234,10 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
 def _truth(p: Value) -> Uniform | None:
     """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
     p = squeeze(p)
-    if not p.uniform or p.poison is not None or len(p.terms) != 1 or p.base.any():
+    if not p.uniform or p.poison is not None or len(p.terms) != 1 or anywhere(p.base):
         return None
     u, coefficient = p.terms[0]
-    return u if coefficient.all() else None
+    return u if throughout(coefficient) else None
 
 
 def _chosen(u: Uniform, bits: int) -> Uniform:
@@ -255,7 +256,7 @@ def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Va
     for v in values:
         own = v.bits
         piece = scale(fit(v, bits), np.full((1, 1), 1 << at, DTYPES[bits])) if at else fit(v, bits)
-        if v.poison is not None and at and (not v.terms or v.poison.all()):
+        if v.poison is not None and at and (not v.terms or throughout(v.poison)):
             # an opaque upper half: the lower one stays known
             piece = Value(np.zeros((1, 1), DTYPES[bits]), (), at, None, v.why)
         out = piece if out is None else add(out, piece)
@@ -329,7 +330,7 @@ def _add3_carry(values: tuple[Value, ...], bits: int, keep: bool = False) -> tup
         if len(spans) == 3:
             more = in0.base.astype(np.int64) + in1.base
             low, high = (sum(ends) + more >> bits for ends in zip(*spans))
-            if (low == high).all():
+            if throughout(low == high):
                 return total, Value(low >= 1), Value(low >= 2)
     once, twice = (None if keep else derived("carry", values, 1, (bits, at_least)) for at_least in (1, 2))
     if once is None or twice is None:
@@ -353,7 +354,7 @@ def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     total, once, twice = _add3_carry(values, 32, keep=True)
     *addends, in0, in1 = values
     for carry, other in ((in0, in1), (in1, in0)):
-        if isinstance(carry, Carry) and other.known and not other.base.any():
+        if isinstance(carry, Carry) and other.known and not anywhere(other.base):
             whole = carried(tuple(addends), carry)
             half = None if whole is None else _extract(whole, 32, 32, keep=True)
             total = total if half is None else half

@@ -25,8 +25,8 @@ from ptxaudit.frontend.compile import toolchains
 
 _FILE = Path(__file__).with_name("nvrtc_worker.py")
 
-# glibc's malloc: each compile takes some megabytes and gives them up; the system would clear the same pages anew for the
-# next one, a tenth of the time of a small compile
+# glibc's malloc: each compile takes some megabytes and gives them up; the system would clear the same pages anew for
+# the next one, a tenth of the time of a small compile
 _KEEPS_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(32 * MB), "MALLOC_TRIM_THRESHOLD_": str(64 * MB)}
 
 

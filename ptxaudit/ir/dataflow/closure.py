@@ -16,10 +16,16 @@ Node = TypeVar("Node", bound=Hashable)
 
 class Closure(Generic[Node]):
     """following: what a node leads to; own: the bits that it has by itself. Either may raise what ends the search: what
-    was finished before holds."""
+    was finished before holds. most: all bits that there are, None where that is not said: nothing is followed from a
+    node that has them."""
 
-    def __init__(self, following: Callable[[Node], Iterable[Node]], own: Callable[[Node], int]) -> None:
-        self._following, self._own = following, own
+    def __init__(
+        self,
+        following: Callable[[Node], Iterable[Node]],
+        own: Callable[[Node], int],
+        most: int | None = None,
+    ) -> None:
+        self._following, self._own, self._most = following, own, most
         self._bits: dict[Node, int] = {}
 
     def of(self, node: Node) -> int:
@@ -44,16 +50,21 @@ class Closure(Generic[Node]):
 
         def enter(node: Node) -> None:
             number[node] = low[node] = len(number)
-            bits[node] = self._own(node)
+            bits[node] = own = self._own(node)
             waiting.append(node)
-            path.append((node, iter(self._following(node))))
+            path.append((node, iter(self._following(node) if own != self._most else ())))
 
         enter(start)
         while path:
             node, rest = path[-1]
+            if bits[node] == self._most:  # and so has all that waits: it leads to what leads here
+                self._bits.update(dict.fromkeys(waiting, bits[node]))
+                return
             for other in rest:
                 if other in self._bits:
                     bits[node] |= self._bits[other]
+                    if bits[node] == self._most:
+                        break
                 elif other in number:
                     low[node] = min(low[node], number[other])
                 else:

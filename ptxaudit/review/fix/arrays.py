@@ -12,13 +12,14 @@ of the source that share bytes are one here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.places import line_of
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
@@ -91,15 +92,22 @@ class Array(Record, eq=False, dict=True):
         return max((use.access.width or 1 for use in self.uses), default=1)
 
 
-def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
-    """The shared arrays of a kernel that its sites touch. plain: variables that the source declares as plain arrays."""
+class Touched(Record, eq=False):
+    """uses: variable -> the requests of sites to it; unplaced: (index, reason) of sites of which not all places are
+    known; everything: some of these may be any."""
+
+    uses: dict[str, list[Use]]
+    unplaced: list[tuple[int, str]]
+    everything: bool
+
+
+def touched(examined: Examined) -> Touched:
+    """What the sites of a kernel touch."""
     function = examined.function
     unplaced: list[tuple[int, str]] = []
     found: dict[str, list[Use]] = defaultdict(list)
-    where = reach(function)
-    dynamic = _dynamic(function)
-    sites = {result.index: site for result, site in examined.of_shared}
-    for result, _ in examined.of_shared:
+    dynamic, everything = _dynamic(function), False
+    for result, site in examined.of_shared:
         if result.status is Status.UNREACHED:
             continue
         kept = result.kept
@@ -108,20 +116,48 @@ def arrays_of(examined: Examined, plain: Iterable[str] = ()) -> list[Array]:
             continue
         for variable, requests in _by_variable(kept.requests, dynamic):
             if variable == WHOLE and not function.absolute_shared:
-                where = replace(where, everything=True)
+                everything = True
                 unplaced.append((result.index, "its address is made of no variable's"))
                 continue
-            found[variable].append(
-                Use(result.index, sites[result.index], kept.access, requests, _fragment(function, result.index))
-            )
+            found[variable].append(Use(result.index, site, kept.access, requests, _fragment(function, result.index)))
+    return Touched(found, unplaced, everything)
+
+
+def with_these(uses: Mapping[str, Sequence[Use]], wanted: Callable[[Site], bool]) -> dict[str, list[Use]]:
+    """Of variables only those that some wanted site touches, and those that the same instructions do."""
+    by_index: dict[int, set[str]] = defaultdict(set)
+    for variable, of_variable in uses.items():
+        for use in of_variable:
+            by_index[use.index].add(variable)
+    work = [variable for variable, of_variable in uses.items() if any(wanted(use.site) for use in of_variable)]
+    found: set[str] = set()
+    while work:
+        variable = work.pop()
+        if variable not in found:
+            found.add(variable)
+            work += set().union(*(by_index[use.index] for use in uses[variable])) - found
+    return {variable: list(of_variable) for variable, of_variable in uses.items() if variable in found}
+
+
+def arrays_of(examined: Examined, plain: Iterable[str] = (), all_of: Touched | None = None) -> list[Array]:
+    """The shared arrays of a kernel that its sites touch. plain: variables that the source declares as plain arrays;
+    all_of: what is touched, where that is known already, or part of it."""
+    function = examined.function
+    all_of = all_of or touched(examined)
+    if not all_of.uses:
+        return []
+    where, declared = reach(function), frozenset(plain)
+    if all_of.everything:
+        where = replace(where, everything=True)
     out = [
         array
-        for variable, uses in found.items()
-        for array in _arrays(function, variable, uses, examined, variable in set(plain))
+        for variable, uses in all_of.uses.items()
+        for array in _arrays(function, variable, uses, examined, variable in declared)
     ]
     if not shape_known(examined):
         out = [_inside(array) for array in out]
-    return _together([_checked(array, unplaced, sites, where, function) for array in out])
+    sites = {result.index: site for result, site in examined.of_shared}
+    return _together([_checked(array, all_of.unplaced, sites, where, function) for array in out])
 
 
 def shape_known(examined: Examined) -> bool:
@@ -143,9 +179,9 @@ def _inside(array: Array) -> Array:
             low, high = _least(r.moves), -_least(tuple(replace(m, step=-m.step) for m in r.moves))
             last = r.offsets.max(axis=1) + (use.access.width or 1)
             rows = (last + low <= array.size) & (r.offsets.min(axis=1) + high >= 0)
-            if rows.all():
+            if throughout(rows):
                 kept.append(r)
-            elif rows.any():
+            elif anywhere(rows):
                 columns: dict[str, Any] = {
                     name: None if (column := getattr(r, name)) is None else column[rows]
                     for name in ("offsets", "active", "weights", "sources", "filled")

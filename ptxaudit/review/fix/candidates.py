@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec.structs import replace
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.hardware.occupancy import Blocks
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.model import Site
-from ptxaudit.review.fix.arrays import Array, Use, arrays_of
+from ptxaudit.review.fix.arrays import Array, Use, arrays_of, touched, with_these
 from ptxaudit.review.fix.cost import Costs, Figure
 from ptxaudit.review.fix.declared import Declared, declared, plain_variables
 from ptxaudit.review.fix.layouts import Layout, one_to_one
@@ -73,13 +75,19 @@ def _site_excess(site: Site) -> bool:
     return site.excess_per_request is not None and site.excess_per_request.high > 0
 
 
-def candidates_of(examined: Examined) -> list[Candidate]:
-    """The shared arrays of a kernel, with their declarations."""
-    if not any(_site_excess(site) for site in examined.entry.sites) and not any(r.kept for r in examined.result.sites):
+def candidates_of(examined: Examined, costly: bool = False) -> list[Candidate]:
+    """The shared arrays of a kernel, with their declarations. costly: those with excess suffice."""
+    if not any(_site_excess(site) for site in examined.entry.sites) and (
+        costly or not any(r.kept for r in examined.result.sites)
+    ):
         return []
-    found = declared(examined)
+    everything = touched(examined)
+    if costly:
+        everything = replace(everything, uses=with_these(everything.uses, _site_excess))
+    found = declared(examined, everything.uses)
     return [
-        Candidate(examined, array, found.get(array.variable)) for array in arrays_of(examined, plain_variables(found))
+        Candidate(examined, array, found.get(array.variable))
+        for array in arrays_of(examined, plain_variables(found), everything)
     ]
 
 
@@ -95,7 +103,9 @@ def proved(layout: Layout, array: Array, widths: Sequence[int]) -> bool:
             starts = np.arange(0, size - width + 1, width, dtype=np.int64)
             starts = starts[layout.moved(starts) & layout.moved(starts + width - 1)]
             places = layout.place(starts)
-            if (places % width).any() or any((layout.place(starts + i) != places + i).any() for i in range(1, width)):
+            if anywhere(places % width) or any(
+                anywhere(layout.place(starts + i) != places + i) for i in range(1, width)
+            ):
                 return False
     return all(_of_fragments(layout, use) for use in array.uses if use.fragment)
 
@@ -111,6 +121,6 @@ def _of_fragments(layout: Layout, use: Use) -> bool:
         lowest = np.where(r.active, r.offsets, 1 << 40).min(axis=1, keepdims=True)
         apart = np.where(r.active, r.offsets - lowest, 0)
         moved = np.where(r.active, layout.place(np.where(r.active, r.offsets, lowest)) - layout.place(lowest), 0)
-        if (moved != apart + apart // row * more).any():
+        if anywhere(moved != apart + apart // row * more):
             return False
     return True

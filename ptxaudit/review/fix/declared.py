@@ -11,7 +11,7 @@ not taken.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from math import prod
 
 from ptxaudit.base.demangle import bracket_depths, demangle
@@ -49,9 +49,11 @@ class Declared(Record, eq=False):
         return self.names.get(self.declaration.type.text, self.declaration.type.text)
 
 
-def declared(examined: Examined) -> dict[str, Declared]:
-    """variable -> its declaration, of those shared variables of a kernel whose declaration is found."""
-    sizes = {v.name: v.size for v in examined.function.variables if v.space.startswith("shared") and v.size}
+def declared(examined: Examined, wanted: Container[str] | None = None) -> dict[str, Declared]:
+    """variable -> its declaration, of those shared variables of a kernel whose declaration is found. wanted: of these
+    alone; None = of all."""
+    variables = (v for v in examined.function.variables if v.space.startswith("shared") and v.size)
+    sizes = {v.name: v.size for v in variables if wanted is None or v.name in wanted}
     texts = [(file, examined.lines.text(file)) for file in _files(examined)] if sizes else []
     sources = {file: text for file, text in texts if text and "__shared__" in text}
     found = ((name, _declared(name, size, sources)) for name, size in sizes.items())

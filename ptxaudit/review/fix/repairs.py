@@ -71,9 +71,9 @@ def repairs_of(
 
     limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of
     work for each array, and for each of its sites. quick: as of `Search.found`, by the likeliest lengths of rows,
-    without hints.
+    without hints, and without arrays that have no excess: what a repair does to these is not asked.
     """
-    every = [candidate for examined in kernels for candidate in candidates_of(examined)]
+    every = [candidate for examined in kernels for candidate in candidates_of(examined, costly=quick)]
     siblings: dict[tuple[Any, ...], list[Candidate]] = defaultdict(list)
     for candidate in every:
         if candidate.declared is not None:

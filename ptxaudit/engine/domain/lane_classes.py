@@ -1,0 +1,92 @@
+"""Which lanes hold the same, though nobody knows what: an operation gives equal results for equal sources.
+
+    p = 8·(lane mod 8) < d       not known by lane, but lanes 0, 8, 16 and 24 hold the same, and so do 1, 9, 17 and 25
+
+So lanes of which a predicate decides whether they take part do so by whole classes: those of one class all do, or none.
+(A partition of the lanes, which operations refine: value numbering, of lanes in place of expressions; Alpern, Wegman,
+Zadeck: "Detecting equality of variables in programs", POPL 1988.)
+
+Classes are an array (rows, lanes) of the first lane of each lane's class; one column where all lanes are in one; None
+where nothing is known: any lane may differ from any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from ptxaudit.engine.domain.value import Value
+
+Classes = np.ndarray | None
+
+MOST_ROWS = 128  # of warps whose lanes are told apart; of more, nothing is known
+
+WHOLE = np.zeros((1, 1), np.uint8)
+WHOLE.setflags(write=False)
+
+
+def classes_of(value: Value) -> Classes:
+    """Those of the lanes of a value: of one that is not known what was found where it was computed, of others the lanes
+    with the same number and the same multiples of each unknown."""
+    if value.classes is not None:
+        return value.classes
+    if type(value) is not Value or value.poison is not None or value.valid is not None:
+        return None
+    return _partition([value.base, *(c for _, c in value.terms)])
+
+
+def refined(*several: Classes) -> Classes:
+    """Lanes that are in one class of each."""
+    wide: list[np.ndarray] = []
+    for classes in several:
+        if classes is None:
+            return None
+        if classes.shape[1] > 1 and not any(classes is other for other in wide):
+            wide.append(classes)
+    return WHOLE if not wide else wide[0] if len(wide) == 1 else _partition(wide)
+
+
+def of_result(out: Value, sources: Sequence[Value]) -> None:
+    """Notes of a result that is not known which lanes hold the same, as its sources are."""
+    if type(out) is not Value or out.poison is None or out.classes is not None:
+        return
+    for source in sources:
+        if source.poison is not None and source.classes is None or source.valid is not None:
+            return
+    out.classes = refined(*(classes_of(source) for source in sources))
+
+
+def _partition(arrays: list[np.ndarray]) -> Classes:
+    """By equal elements in all arrays."""
+    wide = [array for array in arrays if array.shape[1] > 1]
+    if not wide:
+        return WHOLE
+    if max(len(array) for array in wide) > MOST_ROWS:
+        return None
+    return _of_bytes(tuple((array.tobytes(), array.shape, array.dtype.str) for array in wide))
+
+
+@lru_cache(1 << 10)
+def _of_bytes(arrays: tuple[tuple[bytes, tuple[int, int], str], ...]) -> np.ndarray:
+    alike: np.ndarray | None = None
+    for data, shape, dtype in arrays:
+        array = np.frombuffer(data, dtype).reshape(shape)
+        same = array[:, :, None] == array[:, None, :]
+        alike = same if alike is None else alike & same
+    assert alike is not None  # of no array there are no classes to find
+    first: np.ndarray = alike.argmax(axis=2).astype(np.uint8)
+    first.setflags(write=False)
+    return first
+
+
+def one_by_one(mask: np.ndarray, classes: np.ndarray) -> Iterator[np.ndarray]:
+    """(rows, lanes) of one class of each row at a time, until each lane of the mask was in one."""
+    left = mask.copy()
+    classes = np.broadcast_to(classes, mask.shape)
+    while left.any():
+        first = np.take_along_axis(classes, left.argmax(axis=1)[:, None], 1)
+        now = left & (classes == first)
+        yield now
+        left &= ~now

@@ -220,3 +220,44 @@ def test_an_atomic_that_does_not_serve_shared_addresses_costs_nothing_elsewhere(
         assert str(atomic.status) == "unknown" and beside and "unreached" not in beside, sites
     else:
         assert (str(atomic.status), atomic.requests, atomic.wavefronts) == ("exact", 6, 0) and beside == {"unreached"}
+
+
+IN_A_STRUCTURE = """.visible .entry k(.param .align 8 .b8 p[16], .param .u32 n)
+{ .reg .b64 %g, %s, %q, %u; .reg .b32 %x, %b, %n, %w<3>; .shared .align 16 .b8 s[8192];
+ ld.param.u64 %g, [p+8]; ld.param.u32 %n, [n]; mov.u32 %x, %tid.x; mov.u32 %b, %ctaid.x;
+ mov.u32 %w1, s; cvt.u64.u32 %s, %w1; cvta.shared.u64 %s, %s; st.shared.u32 [%w1], %x;
+ INDEX
+ ld.u32 %w2, [%q]; st.global.u32 [%g+4096], %w2;
+ ret; }
+"""
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize(
+    "index, known",
+    [
+        ("mad.wide.u32 %q, %b, 65536, %g;", True),
+        ("mad.lo.u32 %b, %b, 256, %x; mad.wide.u32 %q, %b, 4, %g;", True),
+        ("mul.wide.u32 %u, %b, 65536; add.u64 %q, %u, %s;", False),  # of shared memory, whatever it looks like
+    ],
+)
+def test_a_number_that_a_block_index_moves_is_a_pointer_as_the_number_is(index, known, isa):
+    """A launch has the bytes of a structure; which of them are a pointer, it does not say."""
+    body = IN_A_STRUCTURE.replace("INDEX", index)
+    content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
+    structure = bytes(8) + G.to_bytes(8, "little")
+    report = ptxaudit.audit(content, isa=isa, launches=[ptxaudit.Launch("k", grid=4, block=64, params=[structure, 5])])
+    (site,) = [site for site in report.sites if site.opcode.startswith(("ld.u", "LD.E"))]
+    assert (str(site.status) == "exact" and site.wavefronts == 0) is known, site
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+def test_an_unknown_half_beside_a_known_one_may_lie_anywhere(isa):
+    """The upper half of a pointer to shared memory is that of many a pointer to global memory."""
+    half = "ld.global.u32 %w2, [%g]; and.b32 %w2, %w2, -4; shr.u64 %g, %g, 32; shl.b64 %g, %g, 32; cvt.u64.u32 %u, %w2;"
+    body = IN_A_STRUCTURE.replace("INDEX", f"{half} add.u64 %q, %g, %u;")
+    content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
+    structure = bytes(8) + G.to_bytes(8, "little")
+    report = ptxaudit.audit(content, isa=isa, launches=[ptxaudit.Launch("k", grid=4, block=64, params=[structure, 5])])
+    (site,) = [site for site in report.sites if site.opcode.startswith(("ld.u", "LD.E"))]
+    assert str(site.status) not in ("exact", "unreached"), site

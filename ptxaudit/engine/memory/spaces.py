@@ -20,6 +20,7 @@ from ptxaudit.engine.memory.environment import HIGH_WORD
 # GLOBAL: of variables and of what the host points to, constants among them; PARAM: of the kernel's parameters
 OPEN, SHARED, LOCAL, GLOBAL, PARAM = range(5)
 OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL, "param": PARAM}
+NEAR = 1 << 31  # bytes that an index may move an address by, as against half of one that is not known
 PARTS = ("low", "high", "whole")  # of where a window begins
 
 
@@ -50,7 +51,7 @@ def _by_value(address: Value) -> np.ndarray:
         factor = signed(c)
         here = np.broadcast_to(factor != 0, shape)
         once = np.broadcast_to(factor == _unit(u), shape)
-        number = number & ~here
+        number = number & (~here | np.broadcast_to(_stays_near(u, factor), shape))
         if u.kind == "window":
             if u.key[0] == "param":
                 parameters[u.key[1]] |= once
@@ -73,10 +74,19 @@ def _by_value(address: Value) -> np.ndarray:
     windows = window[SHARED] | window[LOCAL]
     out = np.where((sure | pointer) & ~windows & ~some, GLOBAL, out)
     out = np.where((halves ^ whole) & ~windows & ~sure & ~pointer, PARAM, out)
-    out = np.where(number, GLOBAL, out)  # specified as a pointer, or null
+    out = np.where(number, GLOBAL, out)  # specified as a pointer, or null; with what moves it there
     if address.poison is not None:
         astray = astray | np.broadcast_to(address.poison, shape)
     return np.where(astray, OPEN, out).astype(np.int8)
+
+
+def _stays_near(u: Uniform, factor: np.ndarray) -> np.ndarray | bool:
+    """Whether a multiple of a number only moves an address: it counts (a block index, a trip), and moves it by less
+    than what a part of an address does."""
+    if u.address or u.kind in ("window", "variable", "pointer", "extension") or u.low is None or u.high is None:
+        return False
+    near: np.ndarray = np.abs(factor) * max(abs(u.low), abs(u.high)) < NEAR
+    return near
 
 
 def _unit(u: Uniform) -> int:

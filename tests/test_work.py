@@ -23,6 +23,8 @@ from ptxaudit.base.work import DEFAULT_BUDGET, STEPS_PER_SECOND, Account, Exhaus
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.questions import with_questions
 from ptxaudit.engine.answer.result import SiteResult, Status
+from ptxaudit.engine.domain.value import Uniform, Value
+from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module
@@ -455,6 +457,22 @@ def test_steps_follow_the_elements_of_arrays():
         for blocks in (2048, 8192, 32_768)
     ]
     assert 3 < (spent[2] - spent[1]) / (spent[1] - spent[0]) < 5
+
+
+@pytest.mark.parametrize(
+    "more, arrays",
+    [
+        ({}, 1),
+        ({"poison": np.zeros((64, 32), bool)}, 2),
+        ({"poison": np.zeros((64, 32), bool), "sure": np.zeros((64, 32), np.uint32)}, 3),
+        ({"terms": ((Uniform("n", key=1), np.ones((64, 32), np.uint32)),)}, 2),
+    ],
+)
+def test_every_array_of_a_value_is_paid_for(more, arrays):
+    value = Value(np.zeros((64, 32), np.uint32), **more)
+    assert value.elements == arrays * 64 * 32
+    whole = Value(np.zeros((64, 32), np.uint64))
+    assert UpperHalf(whole, value).elements == value.elements + whole.elements
 
 
 def test_the_same_trips_cost_the_same():

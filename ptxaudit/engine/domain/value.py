@@ -148,6 +148,14 @@ class Value:
         return BITS[self.base.dtype]
 
     @property
+    def elements(self) -> int:
+        """Of its arrays."""
+        size = self.base.size * (1 + len(self.terms))
+        if self.poison is not None:
+            size += self.poison.size
+        return size if self.sure is None else size + self.sure.size
+
+    @property
     def known(self) -> bool:
         """Fully known in every lane: no unknowns, no poison, all bits."""
         return not self.terms and self.poison is None and self.valid is None

@@ -101,14 +101,14 @@ class Environment:
     executions: int = 0  # of loads and the like: two of one instruction need not give the same
     shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
     counters: Any = None  # … and the one of counters from which blocks draw
-    _elements: int = field(default=0, init=False)  # of results, since someone paid for them
+    _elements: int = field(default=0, init=False)  # of values, since someone paid for them
 
     def note_work(self, result: Value) -> None:
-        """A result was computed, for which someone pays."""
-        self._elements += result.base.size * (1 + len(result.terms))
+        """A result was computed or copied, for which someone pays."""
+        self._elements += result.elements
 
     def work_done(self) -> int:
-        """The elements of the arrays of all results since this was asked last."""
+        """The elements of the arrays of all values noted since this was asked last."""
         size, self._elements = self._elements, 0
         return size
 

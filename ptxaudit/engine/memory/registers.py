@@ -224,7 +224,11 @@ class View:
             value = self.env.operand(source)
         elif (value := self.registers.values.get(source.name)) is None:
             value = self.registers.get(source.name, source.bits)
-        return value if self.rows is None else take(value, self.rows)
+        if self.rows is None:
+            return value
+        value = take(value, self.rows)
+        self.env.note_work(value)
+        return value
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
         """guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
@@ -295,6 +299,7 @@ class View:
         if old is None:
             old = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(name,)))
         part = value if mask is None else blend(take(old, self.rows), value, mask)
+        self.env.note_work(part)
         values[name] = _scatter(old, part, self.rows, rows)
         self.env.note_work(values[name])
 

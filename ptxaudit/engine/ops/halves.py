@@ -46,6 +46,10 @@ class WithParts(Value):
         super().__init__(plain.base, plain.terms, plain.valid, plain.poison, plain.why, plain.sure)
         self.parts = parts
 
+    @property
+    def elements(self) -> int:
+        return super().elements + sum(part.elements for part in self.parts)
+
     def of(self, plain: Value, parts: tuple[Value, ...]) -> WithParts:
         """The same of other parts."""
         raise NotImplementedError

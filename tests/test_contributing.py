@@ -87,7 +87,17 @@ def carry_byte_code(root: Path) -> None:
         to.mkdir(parents=True, exist_ok=True)
         for made in Path(cache_from_source(CHECKOUT / folder.relative_to(root) / "any.py")).parent.glob("*.pyc"):
             with suppress(FileNotFoundError):  # another process has just renamed it
-                shutil.copy2(made, to)
+                linked_or_copied(made, to / made.name)
+
+
+def linked_or_copied(file: Path, to: Path) -> None:
+    """Of what is never changed in place."""
+    try:
+        os.link(file, to)
+    except FileNotFoundError:
+        raise
+    except OSError:  # another file system
+        shutil.copy2(file, to)
 
 
 def byte_code(root: Path) -> Path:

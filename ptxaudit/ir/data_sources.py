@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ptxaudit.base.work import INSTRUCTION, SLICED, Account
-from ptxaudit.ir.dataflow.closure import Closure
+from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.divergence import Divergence
 from ptxaudit.ir.graph import Graph
@@ -60,9 +60,9 @@ class DataSources:
         self._place: dict[str, int] = {}
         for name in names:
             self._bit(name)
-        self._pointers: Closure[Node] = Closure(self._before, self._own_pointers)
-        self._data: Closure[Node] = Closure(self._before, self._own_data)
-        self._direct: Closure[Node] = Closure(self._before_directly, self._own_data)
+        self._pointers: Closure[Node] = Closure(of_owner(self._before), of_owner(self._own_pointers))
+        self._data: Closure[Node] = Closure(of_owner(self._before), of_owner(self._own_data))
+        self._direct: Closure[Node] = Closure(of_owner(self._before_directly), of_owner(self._own_data))
 
     @cached_property
     def _divergence(self) -> Divergence:

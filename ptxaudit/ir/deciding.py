@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ptxaudit.base.work import INSTRUCTION, SLICED, Account
-from ptxaudit.ir.dataflow.closure import Closure
+from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Joined
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Instruction, Op, Reg
@@ -60,7 +60,7 @@ class Deciding:
         self._together = together
         self._flow, self._own, self._execution, self._account, self._doing = flow, own, execution, account, doing
         self._instructions = flow.function.instructions
-        self._closure: Closure[Node] = Closure(self._following, self._bits)
+        self._closure: Closure[Node] = Closure(of_owner(self._following), of_owner(self._bits))
 
     def of(self, index: int) -> int:
         """The bits of all that decides the access at an instruction: its address alone, or all that it reads, and

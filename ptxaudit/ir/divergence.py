@@ -11,11 +11,10 @@ matters.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from functools import cached_property
 
 from ptxaudit.ir.blocks import END, parts_if
-from ptxaudit.ir.dataflow.closure import Closure
+from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.nodes import Instruction, Op, Reg, Special
 from ptxaudit.ir.operands import control_reads, reads
@@ -63,9 +62,10 @@ class Divergence:
 
     @cached_property
     def _closure(self) -> Closure[Definition]:
-        this = weakref.proxy(self)  # which has the closure
-        is_origin: Callable[[Definition], bool] = lambda node: not isinstance(node, Joined) and this._is_origin(node)
-        return Closure(lambda node: this._before(node), is_origin, most=True)
+        return Closure(of_owner(self._before), of_owner(self._own), most=True)
+
+    def _own(self, node: Definition) -> bool:
+        return not isinstance(node, Joined) and self._is_origin(node)
 
     def _before(self, node: Definition) -> list[Definition]:
         """What an instruction, or what comes together in a place, depends on."""

@@ -71,7 +71,9 @@ def with_questions(
     if not any(site.status in _ASKED_OF or _counts_open(site) for site in result.sites):
         return result
     asking = _Asking(function, flow, launch, account)
-    return replace(result, sites=tuple(_asked(site, asking, machine) for site in result.sites))
+    sites = tuple([_asked(site, asking, machine) for site in result.sites])
+    vars(asking).clear()  # what it asks and it hold each other, and would wait for the collector
+    return replace(result, sites=sites)
 
 
 def _asked(site: SiteResult, asking: _Asking, machine: Machine) -> SiteResult:

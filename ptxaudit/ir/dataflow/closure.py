@@ -9,9 +9,24 @@ so each node and edge is looked at once, whoever asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakMethod
 
 Node = TypeVar("Node", bound=Hashable)
+Answer = TypeVar("Answer")
+
+
+def of_owner(method: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
+    """A method of what holds the closure, which it does not keep alive: both go when the owner is done with, not when
+    the collector looks for cycles."""
+    known = WeakMethod(method)
+
+    def call(node: Any) -> Answer:
+        bound = known()
+        assert bound is not None  # the owner asks
+        return bound(node)
+
+    return call
 
 
 class Closure(Generic[Node]):

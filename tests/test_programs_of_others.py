@@ -57,6 +57,21 @@ def test_a_makefile_that_runs_nothing(suite: Path) -> None:
     assert how_it_is_run(program) == []
 
 
+def test_every_file_with_a_main_is_a_program_of_its_own(tmp_path: Path) -> None:
+    for name, text in {
+        "a/one.cu": "#include <cub/cub.cuh>\nint main() {}",
+        "a/two.cu": "__shared__ int s;\nint main(int argc, char** argv) { cublasCreate(0); }",
+        "a/part.cu": "__shared__ int s;",
+        "none.cu": "int main() {}",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    one, two = programs(tmp_path, [tmp_path / "include"])
+    assert one.name == f"{tmp_path.name}-a-one" and one.folder == tmp_path / "a" and one.run == [f"./{one.name}.out"]
+    assert f"-I{tmp_path / 'include'}" in one.build and one.build[-3:] == ["one.cu", "-o", f"{one.name}.out"]
+    assert two.build[-1] == "-lcublas"
+
+
 def test_a_program_of_which_nothing_was_counted_is_said(tmp_path: Path) -> None:
     (tmp_path / "source.csv").write_text('"Kernel Name","k()"\n"Address","Source"\n"0x10","EXIT"\n')
     (tmp_path / "raw.csv").write_text('"ID","Kernel Name","Block Size","Grid Size"\n"0","k","(1, 1, 1)","(1, 1, 1)"\n')

@@ -58,7 +58,7 @@ class Program(NamedTuple):
 # --- what a suite has -----------------------------------------------------------------------------
 
 
-def programs(suite: Path, includes: Sequence[Path]) -> Iterator[Program]:
+def programs(suite: Path, includes: Sequence[Path] = ()) -> Iterator[Program]:
     if (suite / "src").is_dir():
         yield from (made(folder) for folder in sorted((suite / "src").glob("*-cuda")) if uses_shared_memory(folder))
     elif (suite / "Samples").is_dir():
@@ -221,9 +221,12 @@ def held(place: Path, space: str) -> tuple[Counter[str], list[str]]:
 
     try:
         profiles = read_profiles([str(place / page) for page in ("source.csv", "raw.csv")])
-        report = ptxaudit.audit(place / "recording", space=space)
+    except ptxaudit.InputError as error:  # the profiler counted nothing
+        return Counter(), [str(error)]
+    report = ptxaudit.audit(place / "recording", space=space)
+    try:
         found = compare_all(report, profiles)
-    except ptxaudit.InputError as error:  # the profiler counted nothing, or another kernel than was recorded
+    except ptxaudit.InputError as error:  # another kernel than was recorded
         return Counter(differs=1), [str(error)]
     counts: Counter[str] = Counter(launches=len(found.comparisons))
     lines = [str(problem) for problem in (*report.problems, *found.problems)]

@@ -221,6 +221,7 @@ def _recorded(
             for env, low, high in batches:
                 if simulation is not None:
                     simulation.dissolve()
+                    simulation = None  # whoever breaks off before the next one has begun leaves its warps unseen
                 simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
                 simulation.run()
                 drawn |= simulation.drawn()

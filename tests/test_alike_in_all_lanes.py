@@ -72,7 +72,7 @@ OF_EACH = {
     ),
     "what a lane of each half holds": (
         "cvt.u64.u32 %rd3, %r6;\nadd.u64 %rd3, %rd1, %rd3;\nld.global.u32 %r8, [%rd3];\n"
-        "shfl.sync.idx.b32 %r9, %r8, 7, 4127, -1;\nand.b32 %r9, %r9, 31;\nmad.lo.u32 %r9, %r9, 128, %r2;\n"
+        "shfl.sync.idx.b32 %r9, %r8, 7, 4127, -1;\nand.b32 %r9, %r9, 31;\nmad.lo.u32 %r9, %r9, 132, %r2;\n"
         "ld.shared.u32 %r20, [%r9];"
     ),
 }

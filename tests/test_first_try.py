@@ -35,6 +35,14 @@ def test_a_slip_is_answered_by_what_was_meant(here, words, said):
     assert said in run(*words, status=2).stderr
 
 
+def test_a_launch_file_has_its_own_way_to_write_what_a_pointer_points_to(here):
+    (here / "launch.toml").write_text(
+        '[[launch]]\nkernel = "pitch"\ngrid = [1]\nblock = [32]\nparams = ["?", "@in.u32", 1]\n'
+    )
+    said = run("audit", "pitch.cu", "--launch", "launch.toml", status=2).stderr
+    assert "'@in.u32' is no number" in said and '{file = "FILE", type = "u32"}' in said and "@FILE" not in said
+
+
 def test_nothing_is_suggested_that_nobody_meant(here):
     assert run("sell", status=2).stderr.endswith("No such command 'sell'.\n")
     assert "did you mean" not in run("audit", "column.cu", "--arch", "hopper", status=2).stderr

@@ -47,6 +47,10 @@ class Specified(Protocol):
     @property
     def param_bytes(self) -> bytes | None: ...
 
+    @property
+    def file(self) -> str | None:
+        """The launch file that it is from, if it is from one."""
+
     def error(self, what: str, hint: str = "", setting: str = "") -> InputError: ...
 
 
@@ -67,17 +71,18 @@ def pack(launch: Specified, function: ir.Function) -> tuple[bytes, bytes]:
             bits, specified = encode(value, parameter.size, kind_of(function, index))
         except ValueError as error:
             raise launch.error(
-                f"parameter {index} of {_name(function)} ({describe(parameter)}): {error}", _how_to_write(value)
+                f"parameter {index} of {_name(function)} ({describe(parameter)}): {error}",
+                _how_to_write(launch) if isinstance(value, str) else "",
             ) from None
         data[parameter.offset : parameter.offset + parameter.size] = bits
         known[parameter.offset : parameter.offset + parameter.size] = specified
     return bytes(data), bytes(known)
 
 
-def _how_to_write(value: Any) -> str:
-    return (
-        "a number is 1024 or 0.5, what is not known ?, what a pointer points to @FILE" if isinstance(value, str) else ""
-    )
+def _how_to_write(launch: Specified) -> str:
+    if launch.file is None:
+        return "a number is 1024 or 0.5, what is not known ?, what a pointer points to @FILE"
+    return 'a number is 1024 or 0.5, what is not known "?", what a pointer points to {file = "FILE", type = "u32"}'
 
 
 def describe(parameter: ir.Parameter) -> str:

@@ -264,7 +264,7 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
         access = _in_cluster(site.access) if in_clusters and site.of == "shared" else site.access
         if access.generic and access.unscored and site.of == "shared" and _elsewhere(origins, i):
             access = _never_made(access)
-        said = site.unscored or machine.refusal(access)
+        said = machine.refusal(access) or site.unscored
         if not said:
             (asked.hidden if concealed else asked.accesses)[i] = access
         elif not concealed:

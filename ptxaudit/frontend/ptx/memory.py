@@ -27,7 +27,7 @@ SPACES = ("global", "shared", "local", "param", "const")
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 ATOMICS = ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
 
-BARRIER = "an operation on a barrier object: no rule is known for its accesses"
+BARRIER = "an operation on a barrier object"
 BULK = "a bulk copy: the copy engine moves whole rows, no lane addresses a bank"
 REMOTE = "an asynchronous store to another block's shared memory: its banks are served there"
 TENSOR_CORE = "the tensor core reads it through a descriptor: no lane addresses a bank"

@@ -257,15 +257,15 @@ def copy_async(b: Builder) -> None:
 
 
 _UNSCORED = {
-    "UBLKCP": "a bulk copy: no rule is known for the copy engine's accesses",
-    "UBLKRED": "a bulk reduction: no rule is known for the copy engine's accesses",
-    "UTMALDG": "a tensor copy: no rule is known for the copy engine's accesses",
-    "UTMASTG": "a tensor copy: no rule is known for the copy engine's accesses",
-    "UTMAREDG": "a tensor reduction: no rule is known for the copy engine's accesses",
-    "SYNCS": "an operation on a barrier object: no rule is known",
-    "ARRIVES": "an operation on a barrier object: no rule is known",
-    "STAS": "an asynchronous store into another block's shared memory: no rule is known",
-    "REDAS": "an asynchronous reduction in another block's shared memory: no rule is known",
+    "UBLKCP": "a bulk copy",
+    "UBLKRED": "a bulk reduction",
+    "UTMALDG": "a tensor copy",
+    "UTMASTG": "a tensor copy",
+    "UTMAREDG": "a tensor reduction",
+    "SYNCS": "an operation on a barrier object",
+    "ARRIVES": "an operation on a barrier object",
+    "STAS": "an asynchronous store into another block's shared memory",
+    "REDAS": "an asynchronous reduction in another block's shared memory",
     "HGMMA": "a warpgroup product reads shared memory through a descriptor",
     "IGMMA": "a warpgroup product reads shared memory through a descriptor",
     "QGMMA": "a warpgroup product reads shared memory through a descriptor",
@@ -276,7 +276,7 @@ _UNSCORED = {
     "UTCOMMA": "a tensor core product reads shared memory through a descriptor",
     "UTCMXQMMA": "a tensor core product reads shared memory through a descriptor",
     "UTCCP": "a copy into tensor memory reads shared memory through a descriptor",
-    "UTCBAR": "an operation on a barrier object: no rule is known",
+    "UTCBAR": "an operation on a barrier object",
 }
 
 

@@ -362,8 +362,9 @@ def _unplaced(
     names = _dynamic(function) if array.variable == DYNAMIC else (array.variable,)
     for index, reason in unplaced:
         if any(where.may_touch(index, name) for name in names):
-            site = sites[index]
-            return f"{place_of(site)}: {site.opcode} may touch it, and where is not known: {reason}"
+            site, lifted = sites[index], function.instructions[index].site
+            why = lifted.unscored if lifted is not None and lifted.unscored else reason
+            return f"{place_of(site)}: {site.opcode} may touch it, and where is not known: {why}"
     if touching := [where.others[name] for name in names if name in where.others]:
         instruction = function.instructions[min(touching)]
         source = instruction.source

@@ -70,6 +70,48 @@ def test_bits_beside_unknowns_are_those_of_every_number(name, seed):
             assert (result - more) & (1 << width) - 1 & ~unknown == bits, (name, chosen, n, lane)
 
 
+def low_bits_of(parts, width, factor):
+    """A value of two lanes of which the bits below the lowest that is not known are all that is known."""
+    together = parts[0][1] | parts[1][1]
+    low = (together & -together).bit_length() - 1 if together else width
+    base = np.array([[b & (1 << low) - 1 for b, _ in parts]], DTYPES[width])
+    terms = ((N, np.full((1, 1), factor, DTYPES[width])),) if factor else ()
+    return Value(base, terms) if low == width else Value(base, terms, valid=low, why=WHY)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "mad", "shl"])
+def test_low_bits_beside_lanes_that_are_not_known(name, seed):
+    """Where one source is known in its low bits alone, and another in some lanes alone, a result is known in neither's
+    other bits."""
+    rng = random.Random(f"{name} {seed}")
+    width, widths, constants, attributes = SHAPES[name]
+    lanes = [[some(rng, w, k in constants) for k, w in enumerate(widths)] for _ in range(2)]
+    for k in constants:
+        lanes[1][k] = lanes[0][k] = (rng.randrange(33), 0) if name == "shl" else lanes[0][k]
+    known = rng.randrange(len(widths))  # of this one, nothing is unknown in the second lane
+    lanes[1][known] = lanes[1][known][0], 0
+    factors = [0 if k in constants else rng.choice((0, 1, 4, 128)) for k in range(len(widths))]
+    values = [
+        (beside if k == known else low_bits_of)([lane[k] for lane in lanes], w, factors[k])
+        for k, w in enumerate(widths)
+    ]
+    values = [Value(v.base[:, :1]) if k in constants else v for k, v in enumerate(values)]
+    out = operations.apply(Op(name, (Reg("r", width),), bits=width, attrs=attributes), tuple(values))
+    for lane, n in itertools.product(range(2), OF_N):
+        found = at(out, lane, n)
+        if found is None:
+            continue
+        bits, unknown, more = found
+        for chosen in itertools.product(*(numbers(*one) for one in lanes[lane])):
+            arrays = [
+                np.array([[c + f * n & (1 << w) - 1]], DTYPES[w])
+                for c, f, w in zip(chosen, factors, widths, strict=True)
+            ]
+            result = int(operations.OPS[name].concrete(width, attributes, *arrays).flat[0])
+            assert (result - more) & (1 << width) - 1 & ~unknown == bits, (name, chosen, n, lane)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_lanes_beside_each_other_keep_the_bits_beside_their_unknowns(seed):
     rng = random.Random(seed)

@@ -203,7 +203,7 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
             found = None if out.terms else rule(op, *(whole_part(v) for v in values))
             return out if found is None else with_bits(out, found)
         assert out.poison is not None  # as it is to be refined
-        if not throughout(out.poison) and not _equal_terms(terms, out.terms):
+        if not throughout(out.poison) and (out.valid is not None or not _equal_terms(terms, out.terms)):
             return out
         out = Value(out.base, terms, None, out.poison, out.why)
     parts = [known_part(v) for v in values]

@@ -459,8 +459,9 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
         " are right, but for stores beside copies and loads that fill L1 at the same time: there `…_op_st` came out"
         " above the sum of conflict-free stores in 15 of 312 launches of library kernels (256 stores counted as 284,"
         " 483 and 686), while `…_op_ld` of the same launches was exact. Copies are counted above what they cost in the"
-        " same way: 4,096 wavefronts of `cp.async.ca` as 5,219 in a matrix product whose copies by themselves, with and"
-        " without their tile in L1, are counted as 4,096 in each of twelve launches; 7.1 million as 8.2 in one of CUTLASS."
+        " same way: 4,096 wavefronts of `cp.async.ca` as 5,219 to 5,302, another figure in each of seven runs, in a matrix"
+        " product whose copies by themselves, with and without their tile in L1, are counted as 4,096 in each of twelve"
+        " launches (the same product with stores: 5,015 to 5,060 for 4,096); 7.1 million as 8.2 in one of CUTLASS."
         " Nothing was seen to be counted below it. Loads are not always exact: one launch of"
         " `bench/adversary`, seed 1332, measured six times, has 115 to 118 where its loads take 115."
     )

@@ -32,6 +32,7 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.hardware.unscored import MEASURED
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.member_masks import behind_several_masks
 from ptxaudit.ir.nodes import Function, Instruction, Site
@@ -264,7 +265,8 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
         access = _in_cluster(site.access) if in_clusters and site.of == "shared" else site.access
         if access.generic and access.unscored and site.of == "shared" and _elsewhere(origins, i):
             access = _never_made(access)
-        said = machine.refusal(access) or site.unscored
+        refusal = machine.refusal(access)
+        said = refusal if refusal and access.access in MEASURED else site.unscored or refusal
         if not said:
             (asked.hidden if concealed else asked.accesses)[i] = access
         elif not concealed:

@@ -49,6 +49,8 @@ UNSCORED = {
 }
 """Reasons why an access is listed without a figure, by the report's word."""
 
+MEASURED = frozenset(("bulk copy", "wgmma", "mbarrier", "remote", "async store"))  # otherwise than lane by lane
+
 _PRODUCT = re.compile(r"\.m64n(\d+)k\d+\.|GMMA\.64x(\d+)x\d+\b")  # not of sparse ones, whose A has half the bytes
 
 

@@ -44,6 +44,23 @@ def at(value, lane, n):
     return bits, unknown, more
 
 
+def holds_for_every_number(name, lanes, factors, out):
+    """What is known of a result is so for every number that the sources can be in each lane."""
+    width, widths, _, attributes = SHAPES[name]
+    for lane, n in itertools.product(range(2), OF_N):
+        found = at(out, lane, n)
+        if found is None:
+            continue
+        bits, unknown, more = found
+        for chosen in itertools.product(*(numbers(*one) for one in lanes[lane])):
+            arrays = [
+                np.array([[c + f * n & (1 << w) - 1]], DTYPES[w])
+                for c, f, w in zip(chosen, factors, widths, strict=True)
+            ]
+            result = int(operations.OPS[name].concrete(width, attributes, *arrays).flat[0])
+            assert (result - more) & (1 << width) - 1 & ~unknown == bits, (name, chosen, n, lane)
+
+
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("name", SHAPES)
 def test_bits_beside_unknowns_are_those_of_every_number(name, seed):
@@ -56,18 +73,8 @@ def test_bits_beside_unknowns_are_those_of_every_number(name, seed):
     values = [beside([lane[k] for lane in lanes], w, factors[k]) for k, w in enumerate(widths)]
     values = [Value(v.base[:, :1]) if k in constants else v for k, v in enumerate(values)]
     out = operations.apply(Op(name, (Reg("r", width),), bits=width, attrs=attributes), tuple(values))
-    for lane, n in itertools.product(range(2), OF_N):
-        found = at(out, lane, n)
-        if found is None or out.valid is not None:
-            continue
-        bits, unknown, more = found
-        for chosen in itertools.product(*(numbers(*one) for one in lanes[lane])):
-            arrays = [
-                np.array([[c + f * n & (1 << w) - 1]], DTYPES[w])
-                for c, f, w in zip(chosen, factors, widths, strict=True)
-            ]
-            result = int(operations.OPS[name].concrete(width, attributes, *arrays).flat[0])
-            assert (result - more) & (1 << width) - 1 & ~unknown == bits, (name, chosen, n, lane)
+    if out.valid is None:
+        holds_for_every_number(name, lanes, factors, out)
 
 
 def low_bits_of(parts, width, factor):
@@ -98,18 +105,7 @@ def test_low_bits_beside_lanes_that_are_not_known(name, seed):
     ]
     values = [Value(v.base[:, :1]) if k in constants else v for k, v in enumerate(values)]
     out = operations.apply(Op(name, (Reg("r", width),), bits=width, attrs=attributes), tuple(values))
-    for lane, n in itertools.product(range(2), OF_N):
-        found = at(out, lane, n)
-        if found is None:
-            continue
-        bits, unknown, more = found
-        for chosen in itertools.product(*(numbers(*one) for one in lanes[lane])):
-            arrays = [
-                np.array([[c + f * n & (1 << w) - 1]], DTYPES[w])
-                for c, f, w in zip(chosen, factors, widths, strict=True)
-            ]
-            result = int(operations.OPS[name].concrete(width, attributes, *arrays).flat[0])
-            assert (result - more) & (1 << width) - 1 & ~unknown == bits, (name, chosen, n, lane)
+    holds_for_every_number(name, lanes, factors, out)
 
 
 @pytest.mark.parametrize("seed", range(20))

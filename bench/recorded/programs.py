@@ -41,6 +41,7 @@ ARRAYS = 4096  # bytes of an array that is kept: tables of coefficients, not the
 BUILD_SECONDS, RECORD_SECONDS, COUNT_SECONDS = 150, 40, 100
 LAUNCHES = 10  # counted of a program
 REPEATS = 2  # instead of a last argument of 10 and more, which in HeCBench is how often a kernel is timed
+MAIN = re.compile(r"\bmain *\(")
 SHARES = re.compile(r"__shared__|#include *<(cub|thrust|moderngpu)/")
 LIBRARIES = ("cublas", "curand", "cufft")
 MEMORY = ("memory_l2_theoretical_sectors_global", "memory_l1_tag_requests_global")
@@ -65,10 +66,10 @@ def programs(suite: Path, includes: Sequence[Path] = ()) -> Iterator[Program]:
         folders = sorted({path.parent for path in (suite / "Samples").rglob("*.cu")})
         yield from (compiled(folder, suite) for folder in folders if uses_shared_memory(folder))
     else:
-        mains = (
-            path for path in sorted(suite.rglob("*.cu")) if re.search(r"\bmain *\(", path.read_text(errors="replace"))
-        )
-        yield from (alone(path, suite, includes) for path in mains if SHARES.search(path.read_text(errors="replace")))
+        for path in sorted(suite.rglob("*.cu")):
+            text = path.read_text(errors="replace")
+            if MAIN.search(text) and SHARES.search(text):
+                yield alone(path, text, suite, includes)
 
 
 def uses_shared_memory(folder: Path) -> bool:
@@ -88,12 +89,12 @@ def compiled(folder: Path, suite: Path) -> Program:
     return Program(folder.name, folder, ["nvcc", *flags, *sources, "-o", "main"], ["./main"])
 
 
-def alone(source: Path, suite: Path, includes: Sequence[Path]) -> Program:
+def alone(source: Path, text: str, suite: Path, includes: Sequence[Path]) -> Program:
     """A program of one file."""
     relative = source.relative_to(suite).with_suffix("")
     folders = [f"-I{folder}" for folder in (*includes, suite)]
     flags = ["-O3", "-std=c++17", "--extended-lambda", f"-arch={ARCH}", "-lineinfo", *folders]
-    libraries = [f"-l{name}" for name in LIBRARIES if name in source.read_text(errors="replace")]
+    libraries = [f"-l{name}" for name in LIBRARIES if name in text]
     name = "-".join((suite.name, *relative.parts))
     return Program(
         name, source.parent, ["nvcc", *flags, source.name, "-o", f"{name}.out", *libraries], [f"./{name}.out"]

@@ -151,6 +151,9 @@ class Op(Record):
     offset: int = 0
     read_only: bool = False
 
+    def writes(self, register: str) -> bool:
+        return any(d is not None and d.name == register for d in self.dst)
+
     @property
     def element(self) -> tuple[int, bool]:
         """Of a load or a store: (bits of each of its elements in memory, whether their sign fills the registers)."""

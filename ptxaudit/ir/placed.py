@@ -54,7 +54,7 @@ def _writer(
     for block in sorted(blocks, reverse=True):
         for index in range(graph.ends[block] - 1, graph.starts[block] - 1, -1):
             for op in reversed(function.instructions[index].ops):
-                if any(d is not None and d.name == register for d in op.dst):
+                if op.writes(register):
                     source = op.src[0] if op.name == "mov" and op.src else None
                     return index, source.name if isinstance(source, ir.Reg) else None
     return None

@@ -108,7 +108,7 @@ class ReachingDefinitions(ControlFlow):
             self.account.spend(len(self.definitions.get(name, ())), CONTROL_FLOW)
             for at, _ in self.definitions.get(name, ()):
                 for op in instructions[at].ops if self.block_of[at] in loop else ():
-                    if any(d is not None and d.name == name for d in op.dst):
+                    if op.writes(name):
                         if op.name == "atom":
                             return True
                         more = {s.name for s in op.src if isinstance(s, Reg)} - wanted

@@ -176,7 +176,7 @@ def _made(instruction: Instruction) -> Iterator[_Made]:
 def _read_last(instruction: Instruction, name: str) -> Iterator[Place]:
     """Where a register may come from that the site or the control of an instruction reads: what a load brings is
     written after its address was read."""
-    own = [op for op in instruction.ops if any(d is not None and d.name == name for d in op.dst)]
+    own = [op for op in instruction.ops if op.writes(name)]
     if own:
         yield instruction.index, name
     if not any(op.guard is None and op.name not in ("load", "atom") for op in own):

@@ -210,6 +210,17 @@ def opaque(bits: int, why: Reason | None) -> Value:
     return Value(_NOTHING.get(bits, _NOTHING[64]), poison=EVERYWHERE, why=why)
 
 
+def is_number(value: Value) -> bool:
+    """All of it is known, as numbers and nothing else, which most values are."""
+    return (
+        type(value) is Value
+        and value.poison is None
+        and not value.terms
+        and value.valid is None
+        and value.alternatives is None
+    )
+
+
 def wholly_opaque(value: Value) -> bool:
     """Nothing is known of it in any lane."""
     poison = value.poison

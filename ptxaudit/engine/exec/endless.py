@@ -20,7 +20,7 @@ from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Op, Reg
+from ptxaudit.ir.nodes import Reg
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.transfers import is_unresolved
 
@@ -121,7 +121,7 @@ def _are_invariant(graph: Graph, blocks: frozenset[int], exits: Iterable[int]) -
         if register in sources:
             continue
         writes = [i for i, _ in graph.definitions.get(register, ()) if graph.block_of[i] in blocks]
-        ops = [op for i in writes for op in graph.function.instructions[i].ops if _writes(op, register)]
+        ops = [op for i in writes for op in graph.function.instructions[i].ops if op.writes(register)]
         if any(op.space or op.guard is not None or op.name in ("opaque", "clobber") for op in ops):
             return False
         sources[register] = {operand.name for op in ops for operand in op.src if isinstance(operand, Reg)}
@@ -132,10 +132,6 @@ def _are_invariant(graph: Graph, blocks: frozenset[int], exits: Iterable[int]) -
     except CycleError:
         return False
     return True
-
-
-def _writes(op: Op, register: str) -> bool:
-    return any(d is not None and d.name == register for d in op.dst)
 
 
 def _ending(graph: Graph) -> set[int]:

@@ -152,10 +152,7 @@ class UndecidedControl:
     def _tracked_here(self, reg: Reg, index: int) -> bool:
         """What the run holds of a register is what it has there: whatever may have written it was run."""
         ops = self.run.part.ops
-        return all(
-            any(d is not None and d.name == reg.name for op in ops.get(k, ()) for d in op.dst)
-            for k in self.run.graph.reaching(reg.name, index)
-        )
+        return all(any(op.writes(reg.name) for op in ops.get(k, ())) for k in self.run.graph.reaching(reg.name, index))
 
     def give_up(self, cohort: Cohort, index: int, reason: Reason) -> Cohort | None:
         """These warps are not modelled further: no count of what lies ahead is certain."""

@@ -239,7 +239,7 @@ def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms
 def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
     """(instruction, operation) of what may have written a register that the operation at `position` reads."""
     instructions = graph.function.instructions
-    writes: Callable[[Op], bool] = lambda op: any(d is not None and d.name == name for d in op.dst)
+    writes: Callable[[Op], bool] = lambda op: op.writes(name)
     own = [k for k, op in enumerate(instructions[index].ops[:position]) if writes(op)]
     yield from ((index, k) for k in own)
     if any(instructions[index].ops[k].guard is None for k in own):
@@ -286,11 +286,7 @@ def _made_by(graph: Graph, name: str, index: int) -> int | None:
     if len(found) != 1:
         return None
     (made,) = found
-    always = all(
-        op.guard is None
-        for op in graph.function.instructions[made].ops
-        if any(d is not None and d.name == name for d in op.dst)
-    )
+    always = all(op.guard is None for op in graph.function.instructions[made].ops if op.writes(name))
     return made if always else None
 
 
@@ -301,7 +297,7 @@ def _before(graph: Graph, one: int, other: int) -> bool:
 
 
 def _writes_under(instruction: Instruction, name: str, guard: Guard) -> bool:
-    return all(op.guard == guard for op in instruction.ops if any(d is not None and d.name == name for d in op.dst))
+    return all(op.guard == guard for op in instruction.ops if op.writes(name))
 
 
 def guard_of(instruction: Instruction) -> Guard | None:

@@ -22,6 +22,7 @@ from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
     because,
+    is_number,
     least,
     opaque,
     squeeze,
@@ -37,11 +38,6 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 FULL_MASK = 0xFFFFFFFF
 _WORD = np.dtype("<u4")  # of a byte for each eight lanes
-
-
-def is_number(value: Value) -> bool:
-    """All of it is known, as numbers and nothing else, which most values are."""
-    return type(value) is Value and value.poison is None and value.valid is None and not value.terms
 
 
 def take(value: Value, rows: np.ndarray) -> Value:

@@ -41,6 +41,7 @@ from ptxaudit.engine.domain.value import (
     combine_terms,
     constant,
     either,
+    is_number,
     opaque,
     some,
 )
@@ -184,7 +185,7 @@ def _of_numbers(row: Row, op: Op, values: tuple[Value, ...]) -> Value | tuple[Va
         return None
     bases = []
     for v, t in zip(values, _source_types(row, op.bits, len(values))):
-        if type(v) is not Value or v.poison is not None or v.terms or v.valid is not None or v.alternatives is not None:
+        if not is_number(v):
             return None
         base = v.base
         bases.append(base if t is None or base.dtype is t else fit(v, BITS[t]).base)

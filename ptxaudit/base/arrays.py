@@ -111,10 +111,14 @@ def among(indices: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.NDArray[np
 
 
 def remainder(values: npt.NDArray[Any], divisor: int) -> npt.NDArray[Any]:
-    """Of integers, with the sign of the divisor: NumPy multiplies to divide all by one number, but divides for
-    remainders, which takes three times as long.
+    """Of integers, with the sign of the divisor, a positive one: NumPy multiplies to divide all by one number, but
+    divides for remainders, which takes three times as long. Those of powers of two are the low bits.
     """
-    result: npt.NDArray[Any] = values // divisor
+    result: npt.NDArray[Any]
+    if divisor & divisor - 1 == 0:
+        result = values & divisor - 1
+        return result
+    result = values // divisor
     result *= divisor
     np.subtract(values, result, out=result)
     return result

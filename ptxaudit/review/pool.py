@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from ptxaudit.base import processes, temporary, vendor
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Part, name_of
@@ -184,7 +185,8 @@ class _Process:
         (size,) = LENGTH.unpack_from(self._unread)
         if len(self._unread) < LENGTH.size + size:
             return None
-        answer = pickle.loads(memoryview(self._unread)[LENGTH.size : LENGTH.size + size])
+        with no_collection():
+            answer = pickle.loads(memoryview(self._unread)[LENGTH.size : LENGTH.size + size])
         self._unread = self._unread[LENGTH.size + size :]
         return answer
 

@@ -46,9 +46,11 @@ def main() -> None:
     from msgspec.structs import replace
 
     from ptxaudit.base import temporary
+    from ptxaudit.base.quiet import collect_seldom
     from ptxaudit.review.kept_parts import audit_part
 
     temporary.share(folder)
+    collect_seldom()
     while (piece := read(asked)) is not None:
         try:
             answer: Any = audit_part(piece.files, replace(options, share=piece.share))

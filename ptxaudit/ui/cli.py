@@ -19,14 +19,12 @@ import click
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import debugging, fault
+from ptxaudit.base.quiet import collect_seldom
 from ptxaudit.base.version import __version__
 from ptxaudit.ui import commands
 
 EXIT_UNCHECKED = 2
 COMPLETING = "_PTXAUDIT_COMPLETE"  # by which a shell asks
-# objects: most live as long as the process, and a pass over 100,000 takes 30 ms; what the engine leaves is half the
-# memory of a library
-GARBAGE_THRESHOLD = 500_000
 
 
 class LazyCommands(click.Group):
@@ -72,7 +70,7 @@ class LazyCommands(click.Group):
         return f" Did you mean {meant}?" if meant else ""
 
     def invoke(self, ctx: click.Context) -> Any:
-        gc.set_threshold(GARBAGE_THRESHOLD)
+        collect_seldom()
         atexit.register(gc.freeze)  # the interpreter looks for garbage once more when it ends
         os.environ.setdefault(
             "OPENBLAS_NUM_THREADS", "1"

@@ -11,6 +11,7 @@ anywhere([0, 1])          ->  True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,7 @@ FEW_ROWS = 32
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
+@cache
 def _mixers(size: int) -> npt.NDArray[np.uint64]:
     """Odd numbers that have nothing to do with each other (Steele, Lea, Flood: *Fast splittable pseudorandom number
     generators*, OOPSLA 2014)."""

@@ -139,6 +139,7 @@ class Environment:
     def __post_init__(self) -> None:
         self.temporaries = within_instructions(self.function)
         self.constants = self.facts.constants or Constants.of(self.function, {})
+        self._addresses: dict[Address, Value] = {}
 
     @property
     def rows(self) -> int:
@@ -154,7 +155,9 @@ class Environment:
         if isinstance(source, Special):
             return self.special(source.name, source.bits)
         if isinstance(source, Address):
-            return self.address(source)
+            if source not in self._addresses:
+                self._addresses[source] = self.address(source)
+            return self._addresses[source]
         assert isinstance(source, Unknown)  # a register is read from where it is kept
         return opaque(source.bits, Reason(Kind.NOT_EXPRESSED, given=(source.reason,)))
 

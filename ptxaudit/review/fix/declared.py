@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from math import prod
 
 from ptxaudit.base.demangle import bracket_depths, demangle
@@ -55,9 +56,15 @@ def declared(examined: Examined, wanted: Container[str] | None = None) -> dict[s
     variables = (v for v in examined.function.variables if v.space.startswith("shared") and v.size)
     sizes = {v.name: v.size for v in variables if wanted is None or v.name in wanted}
     texts = [(file, examined.lines.text(file)) for file in _files(examined)] if sizes else []
-    sources = {file: text for file, text in texts if text and "__shared__" in text}
+    sources = {file: text for file, text in texts if text and _has_shared(text)}
     found = ((name, _declared(name, size, sources)) for name, size in sizes.items())
     return {name: where for name, where in found if where is not None}
+
+
+@lru_cache(maxsize=8)
+def _has_shared(text: str) -> bool:
+    """A source may declare shared variables: asked for each kernel of a file, which may be long."""
+    return "__shared__" in text
 
 
 def _declared(variable: str, size: int, sources: Mapping[str, str]) -> Declared | None:

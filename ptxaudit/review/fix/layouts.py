@@ -46,7 +46,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ptxaudit.base.arrays import remainder
+from ptxaudit.base.arrays import quotient, remainder
 from ptxaudit.base.records import Record
 
 
@@ -117,7 +117,7 @@ class Pad(Record):
     def place(self, offsets: np.ndarray) -> np.ndarray:
         out = offsets
         for row, more in self.rows:
-            out = out + offsets // row * more
+            out = out + quotient(offsets, row) * more
         return out
 
     def keeps(self, width: int) -> bool:
@@ -145,8 +145,9 @@ class Skew(_Everything):
         return self.row * (self.row // gcd(self.row, self.step))
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
-        r = offsets // self.row
-        result: np.ndarray = self.row * r + remainder(offsets - self.row * r + self.step * r, self.row)
+        r = quotient(offsets, self.row)
+        start = self.row * r
+        result: np.ndarray = start + remainder(offsets - start + self.step * r, self.row)
         return result
 
     def keeps(self, width: int) -> bool:
@@ -169,12 +170,13 @@ class Xor(_Everything):
         return self.row << len(self.images)
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
-        r = offsets // self.row
+        r = quotient(offsets, self.row)
+        start = self.row * r
         change = np.zeros_like(r)
         for bit, image in enumerate(self.images):
             if image:
                 change ^= (r >> bit & 1) * image
-        result: np.ndarray = offsets + ((offsets - self.row * r) ^ change) - (offsets - self.row * r)
+        result: np.ndarray = start + ((offsets - start) ^ change)
         return result
 
     def keeps(self, width: int) -> bool:
@@ -224,9 +226,9 @@ class Order(_Everything):
         return self.rows * self.unit + self.more
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
-        r = offsets // self.row
+        r = quotient(offsets, self.row)
         c = offsets - self.row * r
-        n = c // self.unit
+        n = quotient(c, self.unit)
         result: np.ndarray = n * self.column + r * self.unit + (c - n * self.unit)
         return result
 

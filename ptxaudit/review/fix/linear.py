@@ -66,6 +66,23 @@ class _Requests(Record, eq=False):
     ideal: np.ndarray
 
 
+class _Concerned(Record, eq=False):
+    """Those of a group's requests on which the image of one bit has to do, n of them. whole (n,): no bit is left open
+    behind it. row, start, column (n, lanes): of each lane, the number of its row, where that begins, and how far in it
+    the lane is; moved (choices, n, lanes): what each image adds there. active, sources, filled (choices · n, lanes): of
+    the lanes whose bits that are left open agree."""
+
+    which: np.ndarray
+    whole: np.ndarray
+    row: np.ndarray
+    start: np.ndarray
+    column: np.ndarray
+    moved: np.ndarray
+    active: np.ndarray
+    sources: np.ndarray | None
+    filled: np.ndarray | None
+
+
 class _Branches:
     """The search tree: a node has the images of some bits."""
 
@@ -91,6 +108,7 @@ class _Branches:
         self.order = [bit for bit in range(bits) if varying >> bit & 1]
         self.beyond = varying >> bits  # rows that the array does not have
         self.found: Xor | None = None
+        self.concerned: dict[tuple[int, int], _Concerned | None] = {}  # by requests and bit: whatever the images are
 
     def run(self) -> tuple[Xor | None, bool]:
         """See `best_map`."""
@@ -154,34 +172,60 @@ class _Branches:
         """(3, choices, n): the bounds with each image of a bit."""
         many = len(self.choices)
         out = np.repeat(bound, many, axis=1)
-        concerned = np.flatnonzero(r.varying >> bit & 1)
-        open_bits = sum(1 << b for b in later)
-        if r.group.access.address_lanes is not None:  # a part of a matrix access is another access: no bound
-            concerned = concerned[r.varying[concerned] & open_bits == 0]
-        if not concerned.size:
+        concerned = self._concerned(r, bit, later)
+        if concerned is None:
             return out
-        at, row = r.some[concerned], r.row[concerned]
-        offsets, active = r.group.offsets[at], r.group.active[at]
-        first = np.take_along_axis(row, active.argmax(axis=1)[:, None], 1)
-        together = active & ((row ^ first) & open_bits == 0)
-        change = np.zeros_like(row)
+        change = np.zeros_like(concerned.row)
         for known, image in images.items():
-            change ^= (row >> known & 1) * image
-        column, moved = offsets - row * self.layout.row, row >> bit & 1
-        images_of_bit = np.array(self.choices)[:, None, None]
-        places = (offsets - column + (column ^ change ^ moved * images_of_bit)).reshape(-1, offsets.shape[1])
+            change ^= (concerned.row >> known & 1) * image
+        places = (concerned.start + (concerned.column ^ change ^ concerned.moved)).reshape(len(concerned.active), -1)
         self.account.spend(_STEPS_A_REQUEST * len(places), "comparing swizzles")
-        sources, filled = (None if c is None else np.tile(c[at], (many, 1)) for c in (r.group.sources, r.group.filled))
         s = banks.score(
-            self.costs.machine, r.group.access, places, np.tile(together, (many, 1)), sources, zero_filled=filled
+            self.costs.machine,
+            r.group.access,
+            places,
+            concerned.active,
+            concerned.sources,
+            zero_filled=concerned.filled,
         )
         if s.lines is None:
             for k, found in enumerate((s.low, s.high)):
-                out[k][:, concerned] = np.maximum(out[k][:, concerned], np.asarray(found).reshape(many, -1))
+                out[k][:, concerned.which] = np.maximum(out[k][:, concerned.which], np.asarray(found).reshape(many, -1))
         else:
-            whole = concerned[r.varying[concerned] & open_bits == 0]
-            out[2][:, whole] = np.asarray(s.lines).reshape(many, -1)[:, np.isin(concerned, whole)]
+            whole = concerned.whole
+            out[2][:, concerned.which[whole]] = np.asarray(s.lines).reshape(many, -1)[:, whole]
         return out
+
+    def _concerned(self, r: _Requests, bit: int, later: list[int]) -> _Concerned | None:
+        """The requests on which the image of a bit has to do with what is known by then; None where there are none."""
+        key = id(r), bit
+        if key not in self.concerned:
+            self.concerned[key] = self._looked_at(r, bit, sum(1 << b for b in later))
+        return self.concerned[key]
+
+    def _looked_at(self, r: _Requests, bit: int, open_bits: int) -> _Concerned | None:
+        which, many = np.flatnonzero(r.varying >> bit & 1), len(self.choices)
+        if r.group.access.address_lanes is not None:  # a part of a matrix access is another access: no bound
+            which = which[r.varying[which] & open_bits == 0]
+        if not which.size:
+            return None
+        at, row = r.some[which], r.row[which]
+        offsets, active = r.group.offsets[at], r.group.active[at]
+        first = np.take_along_axis(row, active.argmax(axis=1)[:, None], 1)
+        together = active & ((row ^ first) & open_bits == 0)
+        column = offsets - row * self.layout.row
+        sources, filled = (None if c is None else np.tile(c[at], (many, 1)) for c in (r.group.sources, r.group.filled))
+        return _Concerned(
+            which,
+            r.varying[which] & open_bits == 0,
+            row,
+            offsets - column,
+            column,
+            (row >> bit & 1) * np.array(self.choices)[:, None, None],
+            np.tile(together, (many, 1)),
+            sources,
+            filled,
+        )
 
     def _weights(self, tried: list[np.ndarray]) -> list[tuple[int, int]]:
         """Of each choice the weight of the bounds of all requests."""

@@ -13,7 +13,8 @@ class Bytes:
     """Memory as a dictionary; what was never written is a hash of the address, small as a 32-bit number."""
 
     def __init__(self, name):
-        self.cells, self.unwritten, self.name = {}, {}, name
+        self.cells, self.unwritten = {}, {}
+        self._begun = hashlib.blake2b(f"({name!r}, ".encode(), digest_size=8)  # of `junk(name, address)`
 
     def load(self, address: int, size: int) -> int:
         cells = self.cells
@@ -26,7 +27,9 @@ class Bytes:
             byte = cells.get(a)
             if byte is None and not a % 4:
                 if a not in self.unwritten:
-                    self.unwritten[a] = junk(self.name, a) & 7
+                    hashed = self._begun.copy()
+                    hashed.update(b"%d)" % a)
+                    self.unwritten[a] = hashed.digest()[0] & 7
                 byte = self.unwritten[a]
             out |= (byte or 0) << 8 * (a - address)
         return out

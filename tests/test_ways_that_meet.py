@@ -36,7 +36,8 @@ BODIES = {  # what follows, and how many sites have one cost a request; p1, p3 a
     "met before": (f"@%p1 bra J; {INNER} mov.u32 %r6, 64; J: {USE}", 1),
     "one of three": (f"@%p1 bra J; {INNER} mov.u32 %r6, 64; @%p3 bra J; mov.u32 %r6, 192; J: {USE}", 1),
     "what they chose": (f"@%p1 bra J; {INNER} mul.lo.u32 %r6, %r9, 64; J: {USE}", 0),
-    "beside": (f"@%p1 bra J; mov.u32 %r6, 64; @%p2 bra J; mov.u32 %r6, 192; J: {USE}", 0),
+    "beside, a line apart": (f"@%p1 bra J; mov.u32 %r6, 64; @%p2 bra J; mov.u32 %r6, 192; J: {USE}", 1),
+    "beside": (f"@%p1 bra J; mov.u32 %r6, 64; @%p2 bra J; mov.u32 %r6, 160; J: {USE}", 0),
     "beside, alike": (
         f"@%p1 bra J; mov.u32 %r6, 64; @%p2 bra J; mov.u32 %r7, 192; J: {USE} add.u32 %r8, %r3, %r7;"
         " st.shared.u32 [%r8], %r1;",

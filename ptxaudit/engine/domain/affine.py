@@ -47,6 +47,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.ir.reasons import Kind, Reason
 
 _GATHERED = frozenset(("parameter", "symbol", "loaded", "choice", "bit", "derived", "special", "block shape"))
+_SHARED_BY_LANES = _GATHERED | {"extension"}
 LONGEST_NAME = 200  # letters of an unknown that is named by what it is made of
 
 
@@ -267,18 +268,33 @@ def subtract(a: Value, b: Value) -> Value:
 
 def _gathered(a: Value, b: Value, sign: int) -> Terms | None:
     """The terms of a + b or a − b where these are many: numbers that all lanes of a warp share become one more unknown,
-    their sum. None where that leaves too many. (What moves with trips or blocks, and what may be a part of an address,
-    stays apart: those are looked for by name.)"""
+    their sum. None where that leaves too many. (What moves with trips or blocks stays apart, and what may be a part of
+    an address where there is room: those are looked for by name.)"""
     terms = combine_terms(a.terms, b.terms, sign, len(a.terms) + len(b.terms)) or ()
-    plain = tuple((u, c) for u, c in terms if u.kind in _GATHERED and not u.address and _is_small_factor(c))
-    rest = tuple([term for term in terms if term[0] not in dict(plain)])
-    if len(plain) < 2 or len(rest) >= MAX_TERMS:
-        return None
-    total = Value(np.zeros((1, 1), a.base.dtype), plain)
+    for chosen in (_is_plain, _is_shared):
+        plain = tuple([(u, c) for u, c in terms if chosen(u, c)])
+        rest = tuple([term for term in terms if term[0] not in dict(plain)])
+        if len(plain) >= 2 and len(rest) < MAX_TERMS:
+            return (*rest, (_sum_of(plain, a.bits), np.ones((1, 1), a.base.dtype)))
+    return None
+
+
+def _sum_of(terms: Terms, bits: int) -> Uniform:
+    """The unknown that a sum of unknowns is."""
+    total = Value(np.zeros((1, 1), DTYPES[bits]), terms)
     low, high = (span(total) if fits_signed(total) else None) or (None, None)
     name, key = brief(short(total)), ("sum", fingerprint(total))
-    symbol = Uniform(name, a.bits, term_zeros(total), low, high, key=key, **made_of(total))
-    return (*rest, (symbol, np.ones((1, 1), a.base.dtype)))
+    return Uniform(name, bits, term_zeros(total), low, high, key=key, address=addresses(total), **made_of(total))
+
+
+def _is_plain(u: Uniform, c: np.ndarray) -> bool:
+    """A number that counts, as often in all lanes, and that is not the upper half of another."""
+    return u.kind in _GATHERED and not u.address and _is_small_factor(c)
+
+
+def _is_shared(u: Uniform, c: np.ndarray) -> bool:
+    """As often in all lanes, and neither where something begins nor what moves with trips or blocks."""
+    return u.kind in _SHARED_BY_LANES and c.shape[1] == 1
 
 
 def _is_small_factor(c: np.ndarray) -> bool:

@@ -49,6 +49,8 @@ def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) 
         if name == "or" and not b.terms and b.valid is None:
             return None
         return _disjoint(name, a, b)
+    if name == "and" and a.valid is not None and not anywhere(b.base >> b.base.dtype.type(a.valid)):
+        a = Value(a.base, a.terms, None, a.poison, a.why)  # no bit is asked for of which nothing is known
     zeros = term_zeros(a)
     low, high = split(a, zeros)
     bits = a.bits

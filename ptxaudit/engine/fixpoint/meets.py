@@ -35,7 +35,8 @@ from ptxaudit.engine.exec.states import (
     lanes_that_agree,
 )
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
-from ptxaudit.engine.memory.registers import Name, blend
+from ptxaudit.engine.memory.registers import Name, blend, symbol_of
+from ptxaudit.engine.ops import packed
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.placed import place_of
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
@@ -244,7 +245,8 @@ class Meets:
         if apart:
             return lanes_that_agree(name, a, b, undecided_by)
         if a.poison is not None or b.poison is not None:
-            return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
+            met = lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
+            return packed.selected(a, b, symbol_of(self._way(key, 1)), met) or met
         self.fresh += 1
         if a.base.dtype == bool:
             if squeeze(a).uniform and squeeze(b).uniform:
@@ -252,9 +254,7 @@ class Meets:
                 return Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
             return lanes_that_agree(name, a, b, undecided_by)
         difference = squeeze(affine.subtract(a, b))
-        if difference.valid is not None:
-            return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
-        if difference.uniform:
+        if difference.uniform and difference.valid is None:
             low = high = None
             if not difference.terms and difference.base.size == 1:
                 d = int(signed(difference.base).flat[0])
@@ -270,10 +270,15 @@ class Meets:
                 address=affine.addresses(difference),
             )
             return affine.add(b, unknown(u))
-        if not difference.terms:
-            u = Uniform(self._choice(key[0]), a.bits, 0, 0, 1, "choice", ("way", key))
-            return affine.add(b, affine.scale(unknown(u), difference.base))
+        if not affine.addresses(difference):
+            met = affine.add(b, affine.multiply(unknown(self._way(key, a.bits)), difference))
+            if met.poison is None:
+                return met
         return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
+
+    def _way(self, key: tuple[Any, ...], bits: int) -> Uniform:
+        """Which of two ways all lanes came, as a number of so many bits."""
+        return Uniform(self._choice(key[0]), bits, 0, 0, 1, "choice", ("way", key))
 
     def _choice(self, block: int) -> str:
         """What to call which of two ways led to a block."""

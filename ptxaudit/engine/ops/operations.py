@@ -14,6 +14,7 @@ Sources of which a few numbers are known are gone through one alternative after 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
@@ -45,7 +46,7 @@ from ptxaudit.engine.domain.value import (
     opaque,
     some,
 )
-from ptxaudit.engine.ops import mufu
+from ptxaudit.engine.ops import mufu, packed
 from ptxaudit.engine.ops.floats import division_check
 from ptxaudit.engine.ops.halves import KEEP, UpperHalf
 from ptxaudit.engine.ops.row import OPS, Row, source_bits
@@ -199,6 +200,8 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
     if rule is None or any(v.alternatives is not None for v in values):
         return out
     if any(v.terms for v in values):
+        if (kept := _with_truths(rule, op, values, out)) is not None:
+            return kept
         terms = _terms(op, values)
         if terms is None:
             found = None if out.terms else rule(op, *(whole_part(v) for v in values))
@@ -213,6 +216,14 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
         return out if addend is None else total(out, addend, parts[-1])
     found = rule(op, *parts)
     return out if found is None else with_bits(out, found)
+
+
+def _with_truths(rule: Callable[..., Any], op: Op, values: tuple[Value, ...], out: Value) -> Value | None:
+    """The same with bits that are truth values which all lanes share."""
+    if op.name == "select":
+        a, b, choice = values
+        return packed.selected(a, b, choice, out)
+    return packed.bitwise(rule, op, values, out) if op.name in _BITWISE else None
 
 
 def _terms(op: Op, values: tuple[Value, ...]) -> Terms | None:

@@ -48,6 +48,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
 from ptxaudit.engine.ops.operations import apply, number_of
+from ptxaudit.engine.ops.packed import as_number, truth
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -222,27 +223,13 @@ def selected(a: Value, b: Value, p: Value) -> Value | None:
 
 def _choice(a: Value, b: Value, p: Value) -> Value | None:
     """p ? a : b for a uniform unknown p: b + (a − b)·p with p in {0, 1}."""
-    u = _truth(p)
+    u = truth(p)
     if a.base.dtype == bool or u is None or a.poison is not None or b.poison is not None:
         return None
     difference = subtract(a, b)
     if difference.terms or difference.valid is not None:
         return None
-    return add(b, scale(unknown(_chosen(u, a.bits)), difference.base))
-
-
-def _truth(p: Value) -> Uniform | None:
-    """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
-    p = squeeze(p)
-    if not p.uniform or p.poison is not None or len(p.terms) != 1 or anywhere(p.base):
-        return None
-    u, coefficient = p.terms[0]
-    return u if throughout(coefficient) else None
-
-
-def _chosen(u: Uniform, bits: int) -> Uniform:
-    """A truth value as a number, 0 or 1."""
-    return Uniform(u.name, bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
+    return add(b, scale(unknown(as_number(u, a.bits)), difference.base))
 
 
 def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Value | None:
@@ -343,10 +330,10 @@ def _as_number(carry: Value, bits: int) -> Value:
     """A carry, 0 or 1."""
     if not carry.terms:
         return fit(carry, bits)
-    u = _truth(carry)
+    u = truth(carry)
     if u is None:
         return give_up((carry,), bits, Kind.UNKNOWN_CARRY)
-    return unknown(_chosen(u, bits))
+    return unknown(as_number(u, bits))
 
 
 def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
@@ -433,6 +420,10 @@ def funnel(name: str, values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Valu
     return fit(moved, 32)
 
 
+# selector -> (the source whose low bits, these so many, it extends by their sign)
+_SIGN_EXTENSIONS = {0x9910: (0, 16), 0xDD54: (1, 16), 0x8880: (0, 8), 0xCCC4: (1, 8)}
+
+
 def permuted(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
     """A byte permutation that moves whole known low bytes, or selects one source unchanged."""
     a, b, sel = values
@@ -443,6 +434,10 @@ def permuted(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
         return a
     if s & 0xFFFF == 0x7654:
         return b
+    if (narrow := _SIGN_EXTENSIONS.get(s & 0xFFFF)) is not None:
+        source, bits = values[narrow[0]], narrow[1]
+        part = None if source.poison is not None or source.alternatives is not None else fit(source, bits)
+        return None if part is None or part.valid is not None else sign_extend(part, 32)
     parts = None
     for i in range(4):
         nibble = s >> (4 * i) & 0xF

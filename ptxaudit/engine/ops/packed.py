@@ -1,0 +1,162 @@
+"""Truth values that all lanes share, in the bits of a register of which the others are not known.
+
+    r = anything & ~8;  @p r = r | 8        ->  r = (not known, but bit 3 is 0) + 8·p
+    q = (r & 8) != 0                        ->  8·p != 0: one answer for all lanes, though r is another in each
+
+So compilers keep predicates for later. The form is that of values of which bits are known (`known_bits`): a rest and a
+sum of unknowns. Where each unknown is 0 or 1, and its factor has bits that are zero in the rest and in all other
+factors, no sum carries: each bit is one of the rest, or is an unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+
+from ptxaudit.base.arrays import anywhere, throughout
+from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.affine import brief
+from ptxaudit.engine.domain.known_bits import Tristate, known_part, with_bits
+from ptxaudit.engine.domain.naming import expression
+from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, some, squeeze
+
+
+class Packed(Record, eq=False):
+    """rest: of the bits that are no unknown. terms: unknowns that are 0 or 1, with the bits that each is in a lane."""
+
+    rest: Tristate
+    terms: Terms
+
+    @property
+    def unknown(self) -> Tristate:
+        """The same, nothing being known of the unknowns."""
+        mask = self.rest.unknown
+        for _, c in self.terms:
+            mask = mask | c
+        return Tristate(self.rest.bits, mask)
+
+
+def packed(value: Value) -> Packed | None:
+    """A value as such a sum; None where it is none."""
+    if value.valid is not None or value.alternatives is not None or value.bits == 1:
+        return None
+    rest = known_part(value)
+    taken = rest.bits | rest.unknown
+    for u, c in value.terms:
+        if (u.low, u.high) != (0, 1) or anywhere(c & taken != 0):
+            return None
+        taken = taken | c
+    return Packed(rest, value.terms)
+
+
+def truth(p: Value) -> Uniform | None:
+    """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
+    p = squeeze(p)
+    if not p.uniform or p.poison is not None or len(p.terms) != 1 or anywhere(p.base):
+        return None
+    u, coefficient = p.terms[0]
+    return u if throughout(coefficient) else None
+
+
+def as_number(u: Uniform, bits: int) -> Uniform:
+    """A truth value as a number, 0 or 1."""
+    return Uniform(u.name, bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
+
+
+def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: Value) -> Value | None:
+    """The result of a bitwise operation of which `out` is known otherwise; None where no unknown goes through it. rule:
+    what it makes of tristate numbers."""
+    parts = [packed(v) for v in values]
+    if not any(part is not None and part.terms for part in parts):
+        return None
+    sources = [Tristate(*(a.astype(out.base.dtype) for a in _of(part, v))) for part, v in zip(parts, values)]
+    kept: list[tuple[Uniform, np.ndarray]] = []
+    for k, part in enumerate(parts):
+        for u, c in part.terms if part is not None else ():
+            zero, one = (_with(sources[k], c, bit) for bit in (False, True))
+            off, on = (rule(op, *sources[:k], which, *sources[k + 1 :]) for which in (zero, one))
+            kept.append((u, c & ~off.bits & ~off.unknown & on.bits))
+    return _joined(rule(op, *sources), kept, out)
+
+
+def _of(part: Packed | None, value: Value) -> tuple[np.ndarray, np.ndarray]:
+    if part is not None:
+        return part.unknown.bits, part.unknown.unknown
+    nothing = np.zeros((1, 1), value.base.dtype)
+    return nothing, ~nothing
+
+
+def _with(source: Tristate, mask: np.ndarray, bit: bool) -> Tristate:
+    """The same with these bits known: all set, or none."""
+    return Tristate(source.bits | mask if bit else source.bits & ~mask, source.unknown & ~mask)
+
+
+def selected(a: Value, b: Value, p: Value, out: Value) -> Value | None:
+    """One of two, as a truth value that all lanes share chooses, of which `out` is known otherwise: each bit that is a
+    truth value or known in both is a truth value, or known; None where no bit is a truth value."""
+    first, second, chooses = packed(a), packed(b), truth(p)
+    if first is None or second is None or chooses is None or a.bits != b.bits:
+        return None
+    u = as_number(chooses, a.bits)
+    kept = []
+    for v, here in _alike(first):
+        for w, there in _alike(second):
+            both = here & there
+            if (isinstance(v, Uniform) or v != w) and some(both):
+                kept.append((_one_of(u, v, w), both))
+    x, y = first.unknown, second.unknown
+    differ = x.unknown | y.unknown | (x.bits ^ y.bits)
+    return _joined(Tristate(x.bits & ~differ, differ), kept, out)
+
+
+def _alike(part: Packed) -> list[tuple[Uniform | bool, np.ndarray]]:
+    """What bits are that are the same in all lanes: a truth value that is known, or one that is not."""
+    sure = ~part.unknown.unknown
+    return [*part.terms, (True, part.rest.bits & sure), (False, ~part.rest.bits & sure)]
+
+
+def _one_of(u: Uniform, a: Uniform | bool, b: Uniform | bool) -> Uniform:
+    """The truth value u ? a : b."""
+    if a == b and isinstance(a, Uniform):
+        return a
+    if a is True and b is False:
+        return u
+    made = [u, *(one for one in (a, b) if isinstance(one, Uniform))]
+    key = "select", *(int(one) if isinstance(one, bool) else one for one in (u, a, b))
+    name = brief(expression("select", [_name(a), _name(b), u.name]))
+    return Uniform(
+        name,
+        u.bits,
+        0,
+        0,
+        1,
+        "choice",
+        key,
+        any(one.data for one in made),
+        blocks=reduce(or_, (one.blocks for one in made)),
+    )
+
+
+def _name(one: Uniform | bool) -> str:
+    return str(int(one)) if isinstance(one, bool) else one.name
+
+
+def _joined(found: Tristate, kept: list[tuple[Uniform, np.ndarray]], out: Value) -> Value | None:
+    """A result by its tristate number, with bits that are unknowns; those of one that comes twice are put together."""
+    terms: dict[Uniform, np.ndarray] = {}
+    for u, c in kept:
+        if some(c):
+            terms[u] = terms[u] | c if u in terms else c
+    if not terms or len(terms) > MAX_TERMS:
+        return None
+    unknown = found.unknown
+    for c in terms.values():
+        unknown = unknown & ~c
+    bits = found.bits & ~unknown
+    for c in terms.values():
+        bits = bits & ~c
+    return with_bits(Value(bits, tuple(terms.items()), None, EVERYWHERE, out.why), Tristate(bits, unknown))

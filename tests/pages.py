@@ -186,7 +186,7 @@ def _large_pattern(rnd: random.Random) -> Pattern:
     wavefronts = rnd.randrange(1, 9)
     seen = tuple(Seen(trip, trip, rnd.randrange(1, 256)) for trip in range(rnd.randrange(1, 4)))
     return Pattern(
-        tuple(4 * rnd.randrange(4096) for _ in range(32)),
+        tuple(rnd.choices(range(0, 1 << 14, 4), k=32)),
         0xFFFFFFFF,
         rnd.randrange(1, 500),
         wavefronts,

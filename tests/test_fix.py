@@ -337,14 +337,13 @@ extern "C" __global__ void __launch_bounds__(32) k(const float* in, float* out) 
     ),
     "a neighbour's reads": (
         """
-#include <cooperative_groups.h>
+__device__ void meet() { __cluster_barrier_arrive(); __cluster_barrier_wait(); }
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32) k(const float* in, float* out) {
     __shared__ float s[1024];
-    auto cluster = cooperative_groups::this_cluster();
     s[threadIdx.x * 32] = in[threadIdx.x];
-    cluster.sync();
-    out[threadIdx.x] = cluster.map_shared_rank(s, cluster.block_rank() ^ 1)[threadIdx.x * 32];
-    cluster.sync();
+    meet();
+    out[threadIdx.x] = ((float*)__cluster_map_shared_rank(s, __clusterRelativeBlockRank() ^ 1))[threadIdx.x * 32];
+    meet();
 }""",
         "may touch it",
         "may touch it",

@@ -42,17 +42,15 @@ def test_another_blocks_memory_is_not_scored_as_the_own():
 
 
 OF_ANOTHER = """
-#include <cooperative_groups.h>
-namespace cg = cooperative_groups;
+__device__ void meet() { __cluster_barrier_arrive(); __cluster_barrier_wait(); }
 extern "C" __global__ void __cluster_dims__(2) of_another(const unsigned* src, unsigned* out)
 {
     __shared__ unsigned s[64];
-    auto cluster = cg::this_cluster();
     s[threadIdx.x] = src[threadIdx.x];
-    cluster.sync();
+    meet();
     if (src[threadIdx.x] & 1)
-        out[threadIdx.x] = cluster.map_shared_rank(s, src[0] & 1)[threadIdx.x];
-    cluster.sync();
+        out[threadIdx.x] = ((unsigned*)__cluster_map_shared_rank(s, src[0] & 1))[threadIdx.x];
+    meet();
 }
 """
 

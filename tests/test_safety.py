@@ -438,11 +438,13 @@ def test_a_name_that_is_not_utf8(here, form):
     name = os.fsdecode(b"\xff\xfe.ptx")
     (here / name).write_text(PTX)
     command = ("audit", name, "-o", "out", "--format", form, "--no-cache")
-    for jobs in ("1", "2"):
-        in_this_process(*command, "--jobs", jobs)
-        text = (here / "out").read_text(encoding="utf-8")
-        assert text and (form != "json" or json.loads(text)["kernels"])
-    if form == "json":
+    in_this_process(*command, "--jobs", "1")
+    text = (here / "out").read_text(encoding="utf-8")
+    assert text
+    if form == "json":  # all that the others show is in it: what comes of other processes has the same name in each
+        assert json.loads(text)["kernels"]
+        in_this_process(*command, "--jobs", "2")
+        assert (here / "out").read_text(encoding="utf-8") == text
         assert run(*command).returncode == 0 and (here / "out").read_text(encoding="utf-8") == text
 
 

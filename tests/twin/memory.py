@@ -13,23 +13,25 @@ class Bytes:
     """Memory as a dictionary; what was never written is a hash of the address, small as a 32-bit number."""
 
     def __init__(self, name):
-        self.cells, self.unwritten, self.name = {}, {}, name
+        self.cells: dict[int, int] = {}
+        self._begun = hashlib.blake2b(f"({name!r}, ".encode(), digest_size=8)  # of `junk(name, address)`
 
     def load(self, address: int, size: int) -> int:
-        cells = self.cells
+        cells, places = self.cells, range(address, address + size)
         try:
-            return int.from_bytes([cells[a] for a in range(address, address + size)], "little")
+            return int.from_bytes([cells[a] for a in places], "little")
         except KeyError:
-            pass
-        out = 0
-        for a in range(address, address + size):
-            byte = cells.get(a)
-            if byte is None and not a % 4:
-                if a not in self.unwritten:
-                    self.unwritten[a] = junk(self.name, a) & 7
-                byte = self.unwritten[a]
-            out |= (byte or 0) << 8 * (a - address)
-        return out
+            return int.from_bytes([cells[a] if a in cells else self._unwritten(a) for a in places], "little")
+
+    def _unwritten(self, address: int) -> int:
+        """The byte, which is one from now on."""
+        byte = 0
+        if not address % 4:
+            hashed = self._begun.copy()
+            hashed.update(b"%d)" % address)
+            byte = hashed.digest()[0] & 7
+        self.cells[address] = byte
+        return byte
 
     def store(self, address: int, size: int, value: int) -> None:
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import gc
 import hashlib
 import json
 import os
@@ -42,6 +41,7 @@ from pathlib import Path
 
 from bench.processor_time import TooLong, at_most
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.quiet import collect_seldom
 from ptxaudit.base.version import __version__
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
@@ -54,7 +54,6 @@ from ptxaudit.hardware.machines import get as machine_of
 from ptxaudit.ir import graph
 from ptxaudit.ir.link import link
 from ptxaudit.ir.reasons import Kind, sentence
-from ptxaudit.ui.cli import GARBAGE_THRESHOLD
 
 BUDGET = 10.0  # seconds a kernel: the goal is that none needs them
 PATIENCE = 8  # the engine's own budget is far off: this one asks how long it takes
@@ -214,7 +213,7 @@ def assemble_file(path: Path) -> Assembled:
 def _begin() -> None:
     """A process of its own to the scheduler, and to the collector of garbage what the command is."""
     os.setsid()
-    gc.set_threshold(GARBAGE_THRESHOLD)
+    collect_seldom()
 
 
 def one_file(task: tuple[Path, str, bool], budget: float) -> tuple[FileRecord, Assembled | None]:

@@ -92,6 +92,19 @@ def test_one_of_two_registers_by_a_truth(seed):
             assert admits(out, lane, number, dict(zip(TRUTHS, (p, q)))), (number, p, q)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_one_of_two_registers_by_each_lane(seed):
+    rng = random.Random(seed)
+    (a, in_a), (b, in_b) = register(rng), register(rng)
+    out = packed.agreed(a, b, opaque(32, WHY))
+    if out is None:
+        return
+    assert packed.alike(packed.agreed(out, a, opaque(32, WHY)), out)
+    for lane, p, q, one in itertools.product(range(2), (0, 1), (0, 1), (in_a, in_b)):
+        for number in numbers(one[lane], p, q):
+            assert admits(out, lane, number, dict(zip(TRUTHS, (p, q)))), (number, p, q)
+
+
 def test_a_bit_that_a_truth_is_comes_back_as_it():
     anything = opaque(32, WHY)
     number = lambda n: Value(np.full((1, 1), n, np.uint32))
@@ -175,6 +188,7 @@ KERNEL = """
 PACK = "and.b32 %r6, %r2, -9; or.b32 %r7, %r6, 8; selp.b32 %r6, %r7, %r6, {p};"
 BIT = "and.b32 %r8, %r6, 8; setp.ne.u32 %p4, %r8, 0;"
 RUN = "@!%p4 bra D; st.shared.u32 [%r3], %r1; D:"
+MORE = "add.u32 %r10, %r10, 1; and.b32 %r5, %r15, 7; setp.lt.u32 %p3, %r10, %r5; @%p3 bra L;"  # trips of all lanes
 BODIES = {  # what follows, and how many sites have one cost a request
     "of all lanes": (f"{PACK.format(p='%p1')} {BIT} {RUN}", 1),
     "of each lane": (f"{PACK.format(p='%p2')} {BIT} {RUN}", 0),
@@ -201,6 +215,34 @@ BODIES = {  # what follows, and how many sites have one cost a request
         " and.b32 %r5, %r5, 1; setp.eq.u32 %p1, %r5, 0; add.u32 %r10, %r10, 1; and.b32 %r5, %r15, 7;"
         " setp.lt.u32 %p3, %r10, %r5; @%p3 bra L;",
         1,
+    ),
+    "beside one of each lane": (
+        f"{PACK.format(p='%p1')} and.b32 %r6, %r6, -5; @%p2 or.b32 %r6, %r6, 4; {BIT} {RUN}"
+        " and.b32 %r8, %r6, 4; setp.ne.u32 %p4, %r8, 0; @!%p4 bra E; st.shared.u32 [%r3+4], %r1; E:",
+        1,
+    ),
+    "through a loop": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: and.b32 %r6, %r6, -5; shr.u32 %r5, %r2, %r10; and.b32 %r5, %r5, 1;"
+        f" setp.eq.u32 %p4, %r5, 0; @%p4 or.b32 %r6, %r6, 4; {BIT} {RUN} {MORE}",
+        1,
+    ),
+    "turned in a loop": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: xor.b32 %r6, %r6, 8; {BIT} {RUN} {MORE}",
+        0,
+    ),
+    "of each lane behind a trip": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: {BIT} {RUN} and.b32 %r6, %r6, -9; @%p2 or.b32 %r6, %r6, 8; {MORE}",
+        0,
+    ),
+    "of each lane in some trips": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: {BIT} {RUN} setp.ne.u32 %p4, %r10, 2; @%p4 bra M;"
+        f" xor.b32 %r6, %r6, %r2; M: {MORE}",
+        0,
+    ),
+    "left in trips of their own": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: and.b32 %r6, %r6, -5; xor.b32 %r6, %r6, 8; add.u32 %r10, %r10, 1;"
+        f" and.b32 %r5, %r2, 7; setp.lt.u32 %p3, %r10, %r5; @%p3 bra L; {BIT} {RUN}",
+        0,
     ),
 }
 

@@ -98,15 +98,37 @@ def _with(source: Tristate, mask: np.ndarray, bit: bool) -> Tristate:
 def selected(a: Value, b: Value, p: Value, out: Value) -> Value | None:
     """One of two, as a truth value that all lanes share chooses, of which `out` is known otherwise: each bit that is a
     truth value or known in both is a truth value, or known; None where no bit is a truth value."""
-    first, second, chooses = packed(a), packed(b), truth(p)
-    if first is None or second is None or chooses is None or a.bits != b.bits:
+    chooses = truth(p)
+    return None if chooses is None else _either(a, b, as_number(chooses, a.bits), out)
+
+
+def agreed(a: Value, b: Value, out: Value) -> Value | None:
+    """One of two, as each lane chooses: bits that are one truth value in both are that."""
+    return _either(a, b, None, out)
+
+
+def alike(a: Value, b: Value) -> bool:
+    """Two such values are known to be the same in the same bits."""
+    first, second = packed(a), packed(b)
+    if first is None or second is None or len(first.terms) != len(second.terms):
+        return False
+    others = dict(second.terms)
+    return all(u in others and throughout(c == others[u]) for u, c in first.terms) and all(
+        throughout(x == y) for x, y in ((first.rest.bits, second.rest.bits), (first.rest.unknown, second.rest.unknown))
+    )
+
+
+def _either(a: Value, b: Value, u: Uniform | None, out: Value) -> Value | None:
+    first, second = packed(a), packed(b)
+    if first is None or second is None or a.bits != b.bits:
         return None
-    u = as_number(chooses, a.bits)
     kept = []
     for v, here in _alike(first):
         for w, there in _alike(second):
             both = here & there
-            if (isinstance(v, Uniform) or v != w) and some(both):
+            if v == w and isinstance(v, Uniform):
+                kept.append((v, both))
+            elif v != w and u is not None and some(both):
                 kept.append((_one_of(u, v, w), both))
     x, y = first.unknown, second.unknown
     differ = x.unknown | y.unknown | (x.bits ^ y.bits)
@@ -121,8 +143,6 @@ def _alike(part: Packed) -> list[tuple[Uniform | bool, np.ndarray]]:
 
 def _one_of(u: Uniform, a: Uniform | bool, b: Uniform | bool) -> Uniform:
     """The truth value u ? a : b."""
-    if a == b and isinstance(a, Uniform):
-        return a
     if a is True and b is False:
         return u
     made = [u, *(one for one in (a, b) if isinstance(one, Uniform))]

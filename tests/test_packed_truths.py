@@ -118,6 +118,19 @@ def test_a_bit_that_a_truth_is_comes_back_as_it():
     assert below.poison is not None  # bit 4 is another in each lane
 
 
+def test_of_many_truths_some_are_known_and_the_others_are_open():
+    r = operations.apply(Op("and", bits=32), (opaque(32, WHY), Value(np.full((1, 1), 0xFFFF0000, np.uint32))))
+    truths = [Uniform(f"p{n}", 1, 0, 0, 1, key=("truth", n)) for n in range(16)]
+    for n, u in enumerate(truths):
+        put = operations.apply(Op("or", bits=32), (r, Value(np.full((1, 1), 1 << n, np.uint32))))
+        r = operations.apply(Op("select", bits=32), (put, r, predicate(u)))
+    assert r.poison is not None and 2 < len(r.terms) < 16
+    for n, u in enumerate(truths):
+        bit = operations.apply(Op("and", bits=32), (r, Value(np.full((1, 1), 1 << n, np.uint32))))
+        known = bit.poison is None
+        assert [v for v, _ in bit.terms] == [packed.as_number(u, 32)] if known else bit.poison.all()
+
+
 def test_a_predicate_of_each_lane_is_no_truth_of_all():
     anything = opaque(32, WHY)
     known = Value(np.full((1, 1), 8, np.uint32))

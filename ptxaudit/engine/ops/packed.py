@@ -70,7 +70,7 @@ def as_number(u: Uniform, bits: int) -> Uniform:
 def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: Value) -> Value | None:
     """The result of a bitwise operation of which `out` is known otherwise; None where no unknown goes through it. rule:
     what it makes of tristate numbers."""
-    parts = [packed(v) for v in values]
+    parts = [packed(v) if v.bits == out.bits else None for v in values]
     if not any(part is not None and part.terms for part in parts):
         return None
     sources = [Tristate(*(a.astype(out.base.dtype) for a in _of(part, v))) for part, v in zip(parts, values)]
@@ -120,7 +120,7 @@ def alike(a: Value, b: Value) -> bool:
 
 def _either(a: Value, b: Value, u: Uniform | None, out: Value) -> Value | None:
     first, second = packed(a), packed(b)
-    if first is None or second is None or a.bits != b.bits:
+    if first is None or second is None or not a.bits == b.bits == out.bits:
         return None
     kept = []
     for v, here in _alike(first):
@@ -166,13 +166,15 @@ def _name(one: Uniform | bool) -> str:
 
 
 def _joined(found: Tristate, kept: list[tuple[Uniform, np.ndarray]], out: Value) -> Value | None:
-    """A result by its tristate number, with bits that are unknowns; those of one that comes twice are put together."""
+    """A result by its tristate number, with bits that are unknowns, of which there may be so many; those of one that
+    comes twice are put together."""
     terms: dict[Uniform, np.ndarray] = {}
     for u, c in kept:
         if some(c):
             terms[u] = terms[u] | c if u in terms else c
-    if not terms or len(terms) > MAX_TERMS:
+    if not terms:
         return None
+    terms = dict(list(terms.items())[:MAX_TERMS])
     unknown = found.unknown
     for c in terms.values():
         unknown = unknown & ~c

@@ -7,6 +7,7 @@ on random words.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
 from random import Random
@@ -113,6 +114,23 @@ def extended(a: int, n: int, is_signed: bool, wrap: bool) -> int:
     """szext."""
     n = n & 31 if wrap else min(n, 32)
     return (signed(mask(a, n), n) if n else 0) if is_signed else mask(a, n)
+
+
+def packed(bits: int, is_signed: bool) -> Callable[..., int]:
+    """cvt.pack: b lowest, a above, then c."""
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
+
+    def run(a: int, b: int, c: int) -> int:
+        first, second = (mask(min(max(signed(x, 32), low), high), bits) for x in (a, b))
+        return (c << 2 * bits if bits < 16 else 0) | first << bits | second
+
+    return run
+
+
+def to_byte(a: int, toward: Callable[[float], int]) -> int:
+    """cvt.u8.f32."""
+    (number,) = struct.unpack("<f", struct.pack("<I", a))
+    return 0 if math.isnan(number) else int(min(max(toward(min(max(number, -1), 256)), 0), 255))
 
 
 def ones(begin: int, length: int, wrap: bool) -> int:
@@ -331,6 +349,25 @@ OPERATIONS: dict[str, tuple[int, Callable[[int, int, int], int]]] = {
         for kind in "su"
         for bits in (8, 16)
     },
+    **{
+        f"cvt.pack.sat.{kind}{bits}.s32{'' if bits == 16 else '.b32'} %r9, %r1, %r2{'' if bits == 16 else ', %r3'}": (
+            75,
+            packed(bits, kind == "s"),
+        )
+        for kind in "su"
+        for bits in (2, 4, 8, 16)
+    },
+    **{
+        f"mov.b32 %f1, %r1; cvt.{mode}.u8.f32 %r9, %f1": (
+            75,
+            (lambda toward: lambda a, b, c: to_byte(a, toward))(toward),
+        )
+        for mode, toward in (("rni", round), ("rzi", math.trunc), ("rmi", math.floor), ("rpi", math.ceil))
+    },
+    "not.b32 %r7, %r2; add.u16x2 %r8, %r7, %r1; mov.b32 %r7, 0x10001; add.u16x2 %r9, %r8, %r7": (
+        90,
+        by_parts(lambda a, b, c: a - b, *U16),
+    ),
     "cvt.sat.u8.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, 0), 255))),
     "cvt.sat.u16.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, 0), 65535))),
     "cvt.sat.s8.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, -128), 127))),
@@ -342,7 +379,7 @@ OPAQUE = ("I2I.S8", "I2I.S16", "VIMNMX.U8x4", "VIADD.U8x4", "SGXT")
 def text(operations: list[str]) -> str:
     body = "".join(f"{operation}; st.global.u32 [%d1+{4 * k}], %r9;\n" for k, operation in enumerate(operations))
     return f""".visible .entry k(.param .u64 out, .param .u32 a, .param .u32 b, .param .u32 c) {{
-    .reg .b64 %d<5>; .reg .b32 %r<20>; .reg .pred %p<2>; ld.param.u64 %d1, [out]; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; ld.param.u32 %r3, [c];
+    .reg .b64 %d<5>; .reg .b32 %r<20>; .reg .f32 %f<2>; .reg .pred %p<2>; ld.param.u64 %d1, [out]; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; ld.param.u32 %r3, [c];
     {body} ret; }}
     """
 
@@ -392,5 +429,6 @@ def test_of_machine_code(arch):
         else {"VIADD.16x2", "VIMNMX.S16x2.RELU", "VIMNMX.U16x2", "VIMNMX.S32.RELU"}
     )
     if arch in ("sm_90", "sm_100"):
+        expected |= {"I2IP.U4.S32.SAT", "I2IP.S16.S32.SAT", "F2IP.U8.F32.NTZ"}
         expected |= {"VIADD.16x2", "VIADDMNMX.S16x2.RELU", "VIADDMNMX.RELU", "VIMNMX3.U16x2", "VIMNMX.RELU"}
     assert expected <= opcodes, expected - opcodes

@@ -3,7 +3,7 @@
 A feature adds variables, routines, parameters and statements to a `Builder`. Here: control flow, calls and arithmetic;
 memory is in `features_memory` and `features_layout`, what looks across lanes in `features_warp`, what blocks do
 together in `features_block`, what comes of data that a launch may leave open in `features_agreed`, what lanes share
-out among themselves in `features_ranked`.
+out among themselves in `features_ranked`, sums over lanes and what becomes of them in `features_scanned`.
 """
 
 from __future__ import annotations

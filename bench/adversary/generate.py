@@ -14,6 +14,7 @@ from bench.adversary import (  # noqa: F401 (they register their features)
     features_layout,
     features_memory,
     features_ranked,
+    features_scanned,
     features_warp,
 )
 from bench.adversary.builder import BARRIER, PLACES, SLOTS, VARIABLES, WORDS, Builder
@@ -45,6 +46,12 @@ TOGETHER = frozenset(
         "tickets",
         "few",
         "ranks",
+        "scans",
+        "block_scans",
+        "searches",
+        "digits",
+        "segments",
+        "double_buffers",
     )
 )
 LEAVING = frozenset(("early_return",))

@@ -3,6 +3,7 @@
 distinct([3, 1, 3])       ->  [1, 3]
 distinct_rows([[[5, 6], [0, 1], [5, 6]]])    ->  [0, 1], [0, 1, 0]
 among([4, 9], [9, 7])     ->  [False, True]
+quotient([-1, 70], 32)    ->  [-1, 2]
 remainder([-1, 70], 32)   ->  [31, 6]
 anywhere([0, 1])          ->  True
 """
@@ -110,11 +111,22 @@ def among(indices: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.NDArray[np
     return found
 
 
+def quotient(values: npt.NDArray[Any], divisor: int) -> npt.NDArray[Any]:
+    """Of integers, rounded down, by a positive number: by a power of two the high bits."""
+    result: npt.NDArray[Any]
+    result = values // divisor if divisor & divisor - 1 else values >> divisor.bit_length() - 1
+    return result
+
+
 def remainder(values: npt.NDArray[Any], divisor: int) -> npt.NDArray[Any]:
-    """Of integers, with the sign of the divisor: NumPy multiplies to divide all by one number, but divides for
-    remainders, which takes three times as long.
+    """Of integers, with the sign of the divisor, a positive one: NumPy multiplies to divide all by one number, but
+    divides for remainders, which takes three times as long. Those of powers of two are the low bits.
     """
-    result: npt.NDArray[Any] = values // divisor
+    result: npt.NDArray[Any]
+    if divisor & divisor - 1 == 0:
+        result = values & divisor - 1
+        return result
+    result = values // divisor
     result *= divisor
     np.subtract(values, result, out=result)
     return result

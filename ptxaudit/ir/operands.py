@@ -16,8 +16,8 @@ WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write wh
 
 def sources_of(op: Op) -> list[Reg]:
     """Registers that an operation reads, its guard included."""
-    regs = [s for s in op.src if isinstance(s, Reg)]
-    if op.guard:
+    regs = [s for s in op.src if type(s) is Reg]
+    if op.guard is not None:
         regs.append(op.guard.reg)
     return regs
 
@@ -112,7 +112,7 @@ def site_reads(instruction: Instruction) -> list[Reg]:
     site = instruction.site
     if site is None:
         return []
-    regs = [o for o in (site.address, site.source, site.source_size) if isinstance(o, Reg)]
+    regs = [o for o in (site.address, site.source, site.source_size) if type(o) is Reg]
     return regs + guard_reads(instruction)
 
 
@@ -148,8 +148,15 @@ def _temporaries(function: Function) -> frozenset[str]:
     for instruction in function.instructions:
         plain = instruction.site is None and instruction.guard is None and instruction.control is None
         if plain and len(instruction.ops) == 1:  # as most
-            every.update([d.name for d in instruction.ops[0].dst if d is not None])
-            entering.update([r.name for r in sources_of(instruction.ops[0])])
+            op = instruction.ops[0]
+            for d in op.dst:
+                if d is not None:
+                    every.add(d.name)
+            for s in op.src:
+                if type(s) is Reg:
+                    entering.add(s.name)
+            if op.guard is not None:
+                entering.add(op.guard.reg.name)
             continue
         read: list[str] = []
         written: set[str] = set()

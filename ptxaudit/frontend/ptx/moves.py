@@ -7,6 +7,8 @@ cvt.sat.u8.s32 %rs1, %r1              clamped, then zero-extended to %rs1's 16 b
 
 from __future__ import annotations
 
+import re
+
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.emitter import Emitter, NoMeaning
 from ptxaudit.frontend.ptx.opcodes import ROUNDINGS, Lower, Opcode, Plain, Row
@@ -115,7 +117,9 @@ def is_space(o: Opcode) -> Lower | None:
 
 
 def convert(o: Opcode) -> Lower | None:
-    """cvt between integers and IEEE floats, with rounding, .ftz and .sat of integers."""
+    """cvt between integers and IEEE floats, with rounding, .ftz and .sat of integers; cvt.pack."""
+    if "pack" in o.plain:
+        return pack(o)
     rounding = o.plain & {*ROUNDINGS, "rni", "rzi", "rmi", "rpi"}
     if o.plain - rounding - {"ftz", "sat"} or len(rounding) > 1 or len(o.types) != 2:
         return None
@@ -132,6 +136,31 @@ def convert(o: Opcode) -> Lower | None:
         if saturate:
             value = clamped(e, value, source, to)
         write(e, target, value, source, to)
+
+    return lower
+
+
+_PACK = re.compile(r"cvt\.pack\.sat\.([us])(2|4|8|16)\.s32(\.b32)?")
+
+
+def pack(o: Opcode) -> Lower | None:
+    """cvt.pack: two integers clamped to fewer bits, the second lowest; above them the low bits of a third source."""
+    if not (found := _PACK.fullmatch(o.text)):
+        return None
+    to, source = Type(found[1], int(found[2])), TYPES["s32"]
+    if bool(found[3]) == (to.bits == 16):
+        return None
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, *values = operands
+        high, low = (
+            e.compute("and", (clamped(e, e.value(value, 32), source, to), ir.Const((1 << to.bits) - 1)), 32)
+            for value in values[:2]
+        )
+        result = e.compute("or", (e.compute("shl", (high, ir.Const(to.bits)), 32), low), 32)
+        for above in values[2:]:
+            result = e.compute("or", (e.compute("shl", (e.value(above, 32), ir.Const(2 * to.bits)), 32), result), 32)
+        e.emit("mov", (e.target(d),), (result,), 32)
 
     return lower
 
@@ -188,7 +217,7 @@ def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool)
 
         return between
     if source.kind == "f":  # float to integer saturates always
-        if to.kind not in "su" or to.bits == 8 or mode not in ("rni", "rzi", "rmi", "rpi"):
+        if to.kind not in "su" or to.bits == 8 and source.bits != 32 or mode not in ("rni", "rzi", "rmi", "rpi"):
             return None
 
         attrs = (mode, ftz, source.bits != 64 and to.bits != 64)  # NaN is zero, where neither side has 64 bits
@@ -313,5 +342,5 @@ ROWS: dict[str, Row] = {
         convert_address, MOVEMENT, "to const global local shared shared::cta shared::cluster param param::entry"
     ),
     "isspacep": Row(is_space, MOVEMENT, "const global local shared shared::cta param param::entry"),
-    "cvt": Row(convert, MOVEMENT, "rn rz rm rp rni rzi rmi rpi ftz sat"),
+    "cvt": Row(convert, MOVEMENT, "rn rz rm rp rni rzi rmi rpi ftz sat pack"),
 }

@@ -46,6 +46,8 @@ TYPES: dict[str, Type] = {f"{kind}{bits}": Type(kind, bits) for kind in "sub" fo
     "e5m2": Type("x", 8),
     "s4": Type("x", 4),
     "u4": Type("x", 4),
+    "s2": Type("x", 2),
+    "u2": Type("x", 2),
     "b1": Type("x", 1),
     "texref": Type("x", 64),
     "samplerref": Type("x", 64),

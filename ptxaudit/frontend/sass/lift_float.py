@@ -32,6 +32,7 @@ from ptxaudit.frontend.sass.syntax import Memory, Number, Operand, Register
 from ptxaudit.ir import nodes as ir
 
 _ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
+_BYTE = 8
 _FROM_BITS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
 _HALF = 16
 _CANONICAL_HALF_NAN = 0x7FFF
@@ -223,6 +224,14 @@ def to_integer(b: Builder) -> None:
     b.write(b.operand(0), "select", *wide, not_a_number)
 
 
+def to_byte(b: Builder) -> None:
+    """F2IP.U8.F32.NTZ R, RZ, a, RZ: a float to 8 bits; NaN is zero. With other sources it was not measured."""
+    if not (b.operand(1).is_zero and b.operand(3).is_zero):
+        raise NoMeaning
+    value = b.compute("f2i.u", b.real(b.operand(2)), bits=_BYTE, attrs=(_rounding(b) + "i", False, True))
+    b.write(b.operand(0), "zext", value)
+
+
 def convert(b: Builder) -> None:
     """F2F between 16, 32 and 64 bits; FRND to whole numbers of the same width."""
     widths = [_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS]
@@ -379,6 +388,7 @@ LOWERINGS = {
     **dict.fromkeys(
         ("F2I", "UF2I"), Row(to_integer, f"FTZ? {_INTEGER}? {_FLOAT}? {_WHOLE} NTZ?", "RV", f"- | {_OF_HALVES}")
     ),
+    "F2IP": Row(to_byte, f"U8 F32 {_WHOLE} NTZ", "RRVR", "- |"),
     "F2F": Row(convert, f"FTZ? {_FLOAT} {_FLOAT} {_MODES}", "RV", f"- | {_OF_HALVES}"),
     "FRND": Row(convert, f"FTZ? {_FLOAT}? {_WHOLE}", "RV", f"- | {_OF_HALVES}"),
     "F2FP": Row(pack_halves, "(F16 F32)? PACK_AB RZ?", "RV{2}", "- |"),  # before sm_89 the widths are not written

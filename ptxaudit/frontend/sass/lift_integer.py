@@ -10,6 +10,8 @@ code (tests/test_lift_values.py).
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ptxaudit.frontend.sass.builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning
 from ptxaudit.frontend.sass.rows import Row
 from ptxaudit.frontend.sass.syntax import Number, Operand, Register
@@ -299,10 +301,11 @@ def _added(b: Builder, first: Operand, second: Operand) -> ir.Operand:
     """The sum of two sources, of their halves each by itself where the opcode says so."""
     if not b.has("16x2", "S16x2", "U16x2"):
         return b.compute("add", b.integer(first), b.integer(second))
-    if first.negated or not isinstance(second, Number) and second.negated:
+    negative = not isinstance(second, Number) and second.negated
+    if first.negated or negative and b.root != "VIADD":  # VIADD.16x2 takes each half by itself
         raise NoMeaning("the sign of halves")
-    pairs = zip(_halves(b, b.integer(first)), _halves(b, b.integer(second)))
-    return b.compute("cat", *[b.compute("add", x, y, bits=HALF_BITS) for x, y in pairs])
+    pairs = zip(_halves(b, b.integer(first)), _halves(b, b.word(second)))
+    return b.compute("cat", *[b.compute("sub" if negative else "add", x, y, bits=HALF_BITS) for x, y in pairs])
 
 
 def add_minimum(b: Builder) -> None:
@@ -364,6 +367,29 @@ def saturate(b: Builder) -> None:
     """I2I.U8.S32.SAT, I2I.U16.S32.SAT."""
     positive = b.compute("max.s", b.integer(b.operand(1)), ZERO32)
     b.write(b.operand(0), "min.s", positive, ir.Const(0xFF if b.has("U8") else 0xFFFF))
+
+
+def pack(b: Builder) -> None:
+    """I2IP.U4.S32.SAT R, a, b, c.24: a and b limited to 4 bits, b lowest, below the low 24 bits of c: cvt.pack."""
+    width = int(b.marks[0][1:])
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if b.marks[0][0] == "S" else (0, (1 << width) - 1)
+    above, rest = WORD_BITS - 2 * width, b.operand(3)
+    if not (isinstance(rest, Register) and (rest.is_zero or rest.suffixes == ((str(above),) if width < 8 else ()))):
+        raise NoMeaning
+    fields = [
+        b.compute("min.s", b.compute("max.s", b.integer(b.operand(at)), _constant(low)), _constant(high))
+        for at in (1, 2)
+    ]
+    first, second = (b.compute("and", field, ir.Const((1 << width) - 1)) for field in fields)
+    result = b.compute("or", b.compute("shl", first, ir.Const(width)), second)
+    if above:
+        upper = b.compute("shl", b.word(replace(rest, suffixes=())), ir.Const(2 * width))
+        result = b.compute("or", upper, result)
+    b.write(b.operand(0), "mov", result)
+
+
+def _constant(number: int) -> ir.Const:
+    return ir.Const(number & (1 << WORD_BITS) - 1)
 
 
 def absolute(b: Builder) -> None:
@@ -447,4 +473,5 @@ LOWERINGS = {
     "VABSDIFF4": Row(differences, "U8 ACC?", "RI{3}"),
     "IDP": Row(dot_product, "4A (U8|S8) (U8|S8) / 2A (LO|HI) (U16|S16) (U8|S8)", "RI{3}"),
     "I2I": Row(saturate, "(U8|U16) S32 SAT", "RI"),
+    "I2IP": Row(pack, "(U2|S2|U4|S4|U8|S8|U16|S16) S32 SAT", "RI{2}R", ".24 .28"),
 }

@@ -2,9 +2,9 @@
 
     addresses (n, lanes) int64 bytes, active (n, lanes) bool   ->   low, high, ideal, ways (n,) int64
 
-How words are counted without a loop over lanes: each lane's unit becomes one integer, made of its
-row and of its *bin* (group, slot); sorting a request's integers brings equal words together, so
-the first of each run is one distinct word, and one bincount over (request, bin) counts them all.
+How words are counted without a loop over lanes: each lane's word becomes one integer, of which its slot is the
+remainder; sorting those of a group brings equal words together, so the first of each run is one
+distinct word, and one bincount over (group, slot) counts them all.
 Requests are taken in chunks, so that memory does not grow with n beyond the results.
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from ptxaudit.base.arrays import remainder
+from ptxaudit.base.arrays import quotient, remainder
 from ptxaudit.base.errors import InputError
 from ptxaudit.hardware.banks import copies, few
 from ptxaudit.hardware.machine_model import SOURCE_LINE, Count, Counted, Machine, Rule, Uncertainty
@@ -250,16 +250,7 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
     if count.what is Counted.ONCE:
         groups = _any(active.reshape(len(active), active.shape[1] // count.lanes, count.lanes), 2).sum(1)
         return _Part(groups * count.factor, groups * count.factor, groups, np.minimum(groups, 1))
-    bins = _bin_of_lane(count, addresses, active)
-    total = _bins(count, addresses.shape[1])
-    if count.what is Counted.WORDS:
-        found = _distinct(addresses // count.row * total + bins, active, total)
-    else:
-        found = (bins + np.arange(len(bins))[:, None] * total)[active]
-    n = len(addresses)
-    each = _most(
-        np.bincount(found, minlength=n * total).reshape(n, total // count.slots, count.slots), 2
-    )  # (n, groups)
+    each = _fullest_of_groups(count, addresses, active)
     if each.shape[1] == 1:
         ways = each[:, 0]
         sums, groups = ways, np.minimum(ways, 1)
@@ -270,18 +261,39 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
     return _Part(sums, sums, groups, ways)
 
 
-def _bin_of_lane(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n, lanes): group * slots + slot of every lane."""
-    group = group_of_lane(count.lanes, addresses.shape[1])
-    if count.paired:
-        merged = pairs_agree(addresses, active)
-        if merged.all():
-            group = group_of_lane(count.paired, addresses.shape[1])
-        elif merged.any():
-            group = np.where(merged[:, None], group_of_lane(count.paired, addresses.shape[1]), group)
-    result = remainder(addresses // count.unit, count.slots)
-    result += group * count.slots
-    return result
+def _fullest_of_groups(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n, groups): how many words, or lanes, the fullest slot of each group has."""
+    merged = pairs_agree(addresses, active) if count.paired else np.zeros(len(addresses), bool)
+    if merged.all():
+        return _fullest(count, count.paired or count.lanes, addresses, active)
+    each = _fullest(count, count.lanes, addresses, active)
+    if merged.any():
+        each[merged] = 0
+        together = _fullest(count, count.paired, addresses[merged], active[merged])
+        each[merged, : together.shape[1]] = together
+    return each
+
+
+def _fullest(count: Count, size: int, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n, groups): the same, of groups of so many lanes."""
+    n, lanes = addresses.shape
+    if missing := -lanes % size:
+        addresses, active = (np.pad(array, ((0, 0), (0, missing))) for array in (addresses, active))
+    addresses, counted = addresses.reshape(-1, size), active.reshape(-1, size)
+    units = quotient(addresses, count.unit)
+    if count.what is Counted.WORDS:  # equal ones come together: the first of each run is a word
+        if count.row != count.unit * count.slots:
+            units = quotient(addresses, count.row) * count.slots + remainder(units, count.slots)
+        units = np.where(counted, units, _NOTHING)
+        units.sort(1)
+        counted = units != _NOTHING
+        counted[:, 1:] &= units[:, 1:] != units[:, :-1]
+    bins = remainder(units, count.slots)
+    bins += np.arange(0, len(units) * count.slots, count.slots)[:, None]
+    found = np.bincount(bins[counted], minlength=len(units) * count.slots).reshape(-1, count.slots)
+    # the greatest of a few long rows is found faster than that of many short ones
+    each: np.ndarray = _most(np.ascontiguousarray(found.T), 0).reshape(n, -1)
+    return each
 
 
 @lru_cache(maxsize=256)
@@ -303,19 +315,6 @@ def pairs_agree(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
         differ.append(_any(apart.reshape(n, lanes // 2), 1))
     result: np.ndarray = ~(differ[0] & differ[1])
     return result
-
-
-def _distinct(keys: np.ndarray, active: np.ndarray, total: int) -> np.ndarray:
-    """The bins, made unique by request, of the first lane on each distinct word. keys: row * total + bin."""
-    ordered = np.where(active, keys, _NOTHING)
-    ordered.sort(1)
-    first = np.empty(ordered.shape, bool)
-    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
-    first[:, 0] = True
-    first &= ordered != _NOTHING
-    bins = remainder(ordered, total)
-    bins += np.arange(len(keys))[:, None] * total
-    return bins[first]
 
 
 # --- ranges ---------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from ptxaudit.review.fix.layouts import SAME, Layout, Pad
 
 MOST_PLACES = 4096  # residues of one request, or places of an unknown part
 _STEPS_A_REQUEST, _STEPS_A_PLACE = 2, 4
-_ROWS_AT_ONCE = 1 << 11  # requests scored together: half a megabyte an array, so that several stay in the cache
+_ROWS_AT_ONCE = 1 << 8  # requests scored together: 64 kB an array, so that several stay in the cache
 MOST_ROWS = 1 << 18  # requests that are scored for one layout
 
 

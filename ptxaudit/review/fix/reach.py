@@ -59,9 +59,9 @@ def reach(function: Function) -> Reach:
         for op in i.ops:
             flow = i.index, i.site is None, op
             for s in op.src:
-                if isinstance(s, Reg):
+                if type(s) is Reg:
                     readers[s.name].append(flow)
-                elif _of(s, {}):
+                elif type(s) is Address and _of(s, {}):
                     work.append(flow)
             if op.name == "load" and op.space in _MAY_BE_LOCAL:
                 readers[_LOCAL].append(flow)

@@ -22,7 +22,8 @@ from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.affine import brief
 from ptxaudit.engine.domain.known_bits import Tristate, known_part, with_bits
 from ptxaudit.engine.domain.naming import expression
-from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, some, squeeze
+from ptxaudit.engine.domain.truths import as_number, truth
+from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, some
 
 
 class Packed(Record, eq=False):
@@ -51,20 +52,6 @@ def packed(value: Value) -> Packed | None:
             return None
         taken = taken | c
     return Packed(rest, value.terms)
-
-
-def truth(p: Value) -> Uniform | None:
-    """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
-    p = squeeze(p)
-    if not p.uniform or p.poison is not None or len(p.terms) != 1 or anywhere(p.base):
-        return None
-    u, coefficient = p.terms[0]
-    return u if throughout(coefficient) else None
-
-
-def as_number(u: Uniform, bits: int) -> Uniform:
-    """A truth value as a number, 0 or 1."""
-    return Uniform(u.name, bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
 
 
 def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: Value) -> Value | None:

@@ -428,6 +428,18 @@ def test_no_claim_about_what_blocks_agree_on_is_wrong(how: str, equal: int) -> N
     assert found >= equal, found
 
 
+RUNTIME = ROOT / "tests" / "data" / "runtime_calls_sm90"
+
+
+@pytest.mark.parametrize("how, equal", [("told", 194), ("shape", 69)])
+def test_no_claim_about_what_stands_behind_calls_of_the_runtime_is_wrong(how: str, equal: int) -> None:
+    """printf, malloc and free, called by some lanes and in loops."""
+    checked = [audit(one, how, "sass") for one in truth.load(RUNTIME, [RUNTIME / "launches.json.gz"])]
+    assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
+    found = sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings)
+    assert found >= equal, found
+
+
 BY_HAND = ROOT / "tests" / "data" / "adversary_by_hand_sm90"
 GOTO = (9001, 9002, 9003)
 EQUAL_BY_HAND = {"told": 1_369, "shape": 823, "nothing": 0}

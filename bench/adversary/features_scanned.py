@@ -103,6 +103,25 @@ def scans(b: Builder) -> None:
         b.items.append(w.access())
 
 
+def _counted(b: Builder, mine: str) -> list[Statement]:
+    """What the block answers at a barrier decides which of two ways all of it goes."""
+    d, w = b.dice, b.writer
+    counted = d.choice(("__syncthreads_count", "__syncthreads_or", "__syncthreads_and"))
+    return [
+        BARRIER,
+        Line(f"u1 = (unsigned){counted}((int)({mine} & 1u));", True),
+        Nest(
+            (
+                (
+                    f"if (u1 {d.choice(('> 3u', '!= 0u', '& 1u'))}) {{",
+                    (w.access(), Line(f"acc += fold({_place(b, f't * {d.choice((1, 2, 3))}u')});")),
+                ),
+                ("} else {", (w.access(),)),
+            )
+        ),
+    ]
+
+
 @feature
 def block_scans(b: Builder) -> None:
     """Sums of a block: each warp's in shared memory, added up by a loop or by one warp, or counted at a barrier."""
@@ -139,20 +158,7 @@ def block_scans(b: Builder) -> None:
             plain=False,
         )
     )
-    counted = d.choice(("__syncthreads_count", "__syncthreads_or", "__syncthreads_and"))
-    lines += [
-        BARRIER,
-        Line(f"u1 = (unsigned){counted}((int)({mine} & 1u));", True),
-        Nest(
-            (
-                (
-                    f"if (u1 {d.choice(('> 3u', '!= 0u', '& 1u'))}) {{",
-                    (w.access(), Line(f"acc += fold({_place(b, f't * {d.choice((1, 2, 3))}u')});")),
-                ),
-                ("} else {", (w.access(),)),
-            )
-        ),
-    ]
+    lines += _counted(b, mine)
     b.items.append(Group(tuple(lines)))
     b.items.append(w.access())
 

@@ -273,3 +273,29 @@ def coalesced(b: Builder) -> None:
         )
     )
     b.items.append(w.access())
+
+
+@feature
+def runtime(b: Builder) -> None:
+    """Calls of the device runtime, by some lanes and in loops, with accesses right behind them: printf, malloc, free."""
+    d, w = b.dice, b.writer
+    b.preamble.append("#include <cstdio>")
+    forms = (
+        'acc += (unsigned)printf("%s", "");',
+        'printf("%s", {u} == 77u ? "" : "");',
+        "{ void* got = malloc(({u} & 63u) + 1u); acc += got != nullptr; free(got); }",
+    )
+    for _ in range(3):
+        call = Line(w.fill(d.choice(forms), 1))
+        way = d.below(4)
+        if way == 0:
+            b.items.append(call)
+        elif way == 1:
+            b.items.append(Nest(((f"if ({w.condition()}) {{", (w.access(), call, w.access())),)))
+        elif way == 2:
+            parts = ((f"if ({w.condition()}) {{", (call, w.access())), ("} else {", (w.access(), call, w.access())))
+            b.items.append(Nest(parts))
+        else:
+            head = f"for (unsigned j = 0; j < ({w.u(1)} & 3u); j++) {{"
+            b.items.append(Nest((("#pragma unroll 1", ()), (head, (w.access(), call, w.access()))), plain=False))
+        b.items.append(w.access())

@@ -27,7 +27,7 @@ from ptxaudit.engine.memory.tables import REDUCTION
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.engine.ops.row import Row
-from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Op
+from ptxaudit.ir.nodes import COPY_ASYNC, RUNTIME, STORE_MATRIX, Op
 from ptxaudit.ir.operands import WRITES
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -124,7 +124,8 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
     if name in ("barrier.test", REDUCTION):
         return _answered(op, view, index)
     if name == "call" or name == "clobber" and op.space in ("local", "generic"):
-        local.forget(view.registers)
+        if name != "call" or op.attrs[0] not in RUNTIME:  # which writes nothing that is the program's
+            local.forget(view.registers)
         return tuple(opaque(d.bits if d else 32, Reason(Kind.CALL_NOT_RESOLVED, index)) for d in op.dst)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         out = operations.apply(op, tuple(view.read(s) for s in op.src), index)

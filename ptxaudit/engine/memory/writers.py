@@ -14,6 +14,7 @@ from ptxaudit.engine.memory.given import SPACES
 from ptxaudit.engine.memory.origins import Base, Origins
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.transfers import is_unresolved
 
 
 def writers(graph: Graph) -> list[tuple[int, Op]] | None:
@@ -24,7 +25,7 @@ def writers(graph: Graph) -> list[tuple[int, Op]] | None:
         if graph.block_of[instruction.index] not in graph.reachable:
             continue
         control = instruction.control
-        if control is not None and control.kind in ("call", "switch") and not control.targets:
+        if is_unresolved(control) or control is not None and control.kind == "switch" and not control.targets:
             return None
         for op in instruction.ops:
             if op.space in SPACES and op.name == "clobber":

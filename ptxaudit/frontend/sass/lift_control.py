@@ -106,6 +106,9 @@ def trap(b: Builder) -> None:
 
 NOWHERE = 0xFFFFFFFF  # the number of no target
 _ALL_REGISTERS = tuple(machine_register(kind, k) for kind, last in LAST_REGISTER.items() for k in range(last + 1))
+# What a function of the runtime may give back, and more: 128 bits from R4 on. What else code reads behind such a call
+# without having written it there can only be what stood in it before, for no code reads what is left over by accident.
+RUNTIME_RESULTS = tuple(machine_register("R", k) for k in range(4, 8))
 
 
 # --- calls ----------------------------------------------------------------------------------
@@ -121,7 +124,8 @@ def call(b: Builder) -> None:
         if callee in ir.ABORTING:
             b.control = ir.Control("exit", guard=b.guard, aborts=True)
             return
-        b.emit("call", _ALL_REGISTERS, (), attrs=(callee or "a function",))  # it may write all of them
+        written = RUNTIME_RESULTS if callee in ir.RUNTIME else _ALL_REGISTERS  # another may write all of them
+        b.emit("call", written, (), attrs=(callee or "a function",))
         b.control = ir.Control("call", (), b.guard, callee=callee)
         return
     kind, index = known

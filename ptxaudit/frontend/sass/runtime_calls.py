@@ -6,7 +6,9 @@
     CALL.ABS.NOINC R2        ->   {its place: "__assertfail"}
 
 What counts is that every way to the call leads over the one write of its register, and likewise from there: backwards,
-over all places that code may have come from.
+over copies, over all places that code may have come from, and over calls of the runtime, which keep what the code reads
+behind them. That a call is one of these is supposed of all first, and taken back of those for which it does not follow
+(a greatest fixed point): the call that is made first has no other before it, and so on.
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES
 from ptxaudit.frontend.sass.builder import Context
 from ptxaudit.frontend.sass.calls import operations_of
 from ptxaudit.frontend.sass.disassemble import Line
+from ptxaudit.frontend.sass.lift_control import RUNTIME_RESULTS
 from ptxaudit.ir import nodes as ir
 
 _ADDRESSES = 4  # the constant bank that the linker fills with addresses
+_ROUNDS = 4  # more than calls that depend on each other need
 _CALLED = re.compile(r"R(\d+)")
 _LOADED = re.compile(r"R(\d+), c\[0x4\]\[(R\d+|0x[0-9a-f]+)\]")
+_COPIED = re.compile(r"R\d+, R(\d+)")
 _PLACE = re.compile(r"\b0x[0-9a-f]+$")
 _INDIRECT = ("BRX", "JMX")  # go to places that their operands do not name
 _NOT_ON = ("EXIT", "RET", "KILL", "BRX", "JMX")  # nothing goes on behind them, unless they have a guard
+_RESULTS = frozenset(register.name for register in RUNTIME_RESULTS)
 _NAMING = ("MOV", "UMOV", "IMAD", "LEPC")  # may put a place in the code into a register, for a return
 
 
@@ -39,22 +45,43 @@ def runtime_calls(context: Context, lines: tuple[Line, ...]) -> dict[int, str]:
     }
     if not names:
         return {}
-    backwards = _Backwards(context, lines)
-    found = {
-        position * INSTRUCTION_BYTES: names.get(slot)
+    registers = {
+        position: int(register[1])
         for position, line in enumerate(lines)
-        if line.opcode.startswith("CALL.ABS")
-        and (register := _CALLED.fullmatch(line.operands))
-        and (slot := backwards.slot(position, int(register[1]))) is not None
+        if line.opcode.startswith("CALL.ABS") and (register := _CALLED.fullmatch(line.operands))
     }
-    return {place: name for place, name in found.items() if name is not None}
+    supposed = frozenset(registers)
+    for _ in range(_ROUNDS):
+        found = _entered(context, lines, registers, supposed, names)
+        if found.keys() == supposed:
+            break
+        supposed = frozenset(found)
+    else:
+        found = _entered(context, lines, registers, frozenset(), names)
+    return {position * INSTRUCTION_BYTES: name for position, name in found.items()}
+
+
+def _entered(
+    context: Context,
+    lines: tuple[Line, ...],
+    registers: dict[int, int],
+    supposed: frozenset[int],
+    names: dict[int, str],
+) -> dict[int, str]:
+    """What the calls at some positions enter, where it is the runtime. supposed: those that are taken to."""
+    backwards = _Backwards(context, lines, supposed)
+    return {
+        position: names[slot]
+        for position, register in registers.items()
+        if (not supposed or position in supposed) and (slot := backwards.slot(position, register)) in names
+    }
 
 
 class _Backwards:
     """Registers followed backwards through one section."""
 
-    def __init__(self, context: Context, lines: tuple[Line, ...]):
-        self.context, self.lines = context, lines
+    def __init__(self, context: Context, lines: tuple[Line, ...], runtime: frozenset[int]):
+        self.context, self.lines, self.runtime = context, lines, runtime
         self.entries = frozenset(self._entries())
         self.before: dict[int, set[int]] = defaultdict(set)
         for position in range(len(lines)):
@@ -70,8 +97,17 @@ class _Backwards:
             yield from range(len(self.lines))
         if any(line.opcode.startswith("RET") for line in self.lines):
             for line in self.lines:
-                if line.opcode.startswith(_NAMING) and (place := _place(line)) is not None:
+                if (
+                    line.opcode.startswith(_NAMING)
+                    and (place := _place(line)) is not None
+                    and self._is_behind_call(place)
+                ):
                     yield place
+
+    def _is_behind_call(self, position: int) -> bool:
+        """Functions return to the instruction behind a call (`calls`)."""
+        call = position - 1
+        return call not in self.runtime and 0 <= call < len(self.lines) and self.lines[call].opcode.startswith("CALL")
 
     def _listed(self, position: int) -> tuple[int, ...] | None:
         """Where a jump through a register may lead, as the file lists it; None where it does not."""
@@ -91,18 +127,30 @@ class _Backwards:
 
     def slot(self, position: int, register: int) -> int | None:
         """The place in the bank that a pair of registers was loaded from."""
-        at = self._write(position, {f"R{register}", f"R{register + 1}"})
-        if at is None:
+        low, high = self._origin(position, register), self._origin(position, register + 1)
+        if low is None or high is None or low[0] != high[0] or low[1] + 1 != high[1]:
             return None
+        at, number = low
         line = self.lines[at]
         loaded = _LOADED.fullmatch(line.operands) if line.opcode == "LDC.64" and not line.guard else None
-        if loaded is None or int(loaded[1]) != register:
+        if loaded is None or int(loaded[1]) != number:
             return None
         return int(loaded[2], 16) if loaded[2].startswith("0x") else self._constant(at, loaded[2])
 
+    def _origin(self, position: int, register: int) -> tuple[int, int] | None:
+        """(position, register) of the write that a register's value comes from, over copies."""
+        seen: set[tuple[int, int]] = set()
+        while (at := self._write(position, {f"R{register}"})) is not None and (at, register) not in seen:
+            seen.add((at, register))
+            copied = _COPIED.fullmatch(self.lines[at].operands) if self.lines[at].opcode == "MOV" else None
+            if copied is None or self.lines[at].guard:
+                return at, register
+            position, register = at, int(copied[1])
+        return None
+
     def _constant(self, position: int, register: str) -> int | None:
-        at = self._write(position, {register})
-        if at is None or self.lines[at].guard:
+        origin = self._origin(position, int(register[1:]))
+        if origin is None or self.lines[at := origin[0]].guard:
             return None
         ops = operations_of(self.context, self.lines[at], at)
         if len(ops) == 1 and ops[0].name == "mov" and isinstance(value := ops[0].src[0], ir.Const):
@@ -129,6 +177,8 @@ class _Backwards:
         return found
 
     def _writes(self, position: int, registers: set[str]) -> bool:
+        if position in self.runtime:
+            return not registers.isdisjoint(_RESULTS)
         if self.lines[position].opcode.startswith("CALL"):
             return True
         if position not in self._written:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from telling_twin import TOLD, hold
 
-from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain import affine, truths
 from ptxaudit.engine.domain.value import EVERYWHERE, Uniform, Value, opaque, unknown
 from ptxaudit.engine.ops import operations, packed
 from ptxaudit.ir.nodes import Op, Reg
@@ -19,7 +19,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 WIDTH = 6  # bits that are looked at; those above are known and zero
 WHY = Reason(Kind.LOADED)
 P, Q = (Uniform(name, 1, 0, 0, 1, key=("truth", name)) for name in "pq")
-TRUTHS = tuple(packed.as_number(u, 32) for u in (P, Q))
+TRUTHS = tuple(truths.as_number(u, 32) for u in (P, Q))
 
 
 def predicate(u):
@@ -32,8 +32,8 @@ def register(rng):
     for _ in range(2):
         kinds = [rng.choice("01??pq") for _ in range(WIDTH)]
         lanes.append([sum(1 << n for n, kind in enumerate(kinds) if kind == which) for which in "1?pq"])
-    bits, open_bits, *truths = (np.array([column], np.uint32) for column in zip(*lanes))
-    terms = tuple((u, c) for u, c in zip(TRUTHS, truths) if c.any())
+    bits, open_bits, *own = (np.array([column], np.uint32) for column in zip(*lanes))
+    terms = tuple((u, c) for u, c in zip(TRUTHS, own) if c.any())
     poison = open_bits != 0
     return (Value(bits, terms, None, poison, WHY, ~open_bits) if poison.any() else Value(bits, terms)), lanes
 
@@ -92,6 +92,19 @@ def test_one_of_two_registers_by_a_truth(seed):
             assert admits(out, lane, number, dict(zip(TRUTHS, (p, q)))), (number, p, q)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_one_of_two_registers_by_each_lane(seed):
+    rng = random.Random(seed)
+    (a, in_a), (b, in_b) = register(rng), register(rng)
+    out = packed.agreed(a, b, opaque(32, WHY))
+    if out is None:
+        return
+    assert packed.alike(packed.agreed(out, a, opaque(32, WHY)), out)
+    for lane, p, q, one in itertools.product(range(2), (0, 1), (0, 1), (in_a, in_b)):
+        for number in numbers(one[lane], p, q):
+            assert admits(out, lane, number, dict(zip(TRUTHS, (p, q)))), (number, p, q)
+
+
 def test_a_bit_that_a_truth_is_comes_back_as_it():
     anything = opaque(32, WHY)
     number = lambda n: Value(np.full((1, 1), n, np.uint32))
@@ -103,6 +116,31 @@ def test_a_bit_that_a_truth_is_comes_back_as_it():
     assert bit.poison is None and [(u, int(c.flat[0])) for u, c in bit.terms] == [(TRUTHS[0], 8)]
     below = operations.apply(Op("and", bits=32), (r, number(24)))
     assert below.poison is not None  # bit 4 is another in each lane
+
+
+def test_a_predicate_as_a_number_is_0_or_1_and_one_unknown_however_it_is_made():
+    wide = operations.apply(Op("zext", (Reg("r", 32),), bits=32), (predicate(P),))
+    one, zero = (Value(np.full((1, 1), n, np.uint32)) for n in (1, 0))
+    chosen = operations.apply(Op("select", bits=32), (one, zero, predicate(P)))
+    assert affine.subtract(wide, chosen).known
+    shifted = operations.apply(Op("shl", bits=32), (wide, Value(np.full((1, 1), 3, np.uint32))))
+    rest = operations.apply(Op("and", bits=32), (opaque(32, WHY), Value(np.full((1, 1), 0xFFFFFFF7, np.uint32))))
+    both = operations.apply(Op("or", bits=32), (rest, shifted))
+    bit = operations.apply(Op("and", bits=32), (both, Value(np.full((1, 1), 8, np.uint32))))
+    assert bit.poison is None and affine.subtract(bit, shifted).known
+
+
+def test_of_many_truths_some_are_known_and_the_others_are_open():
+    r = operations.apply(Op("and", bits=32), (opaque(32, WHY), Value(np.full((1, 1), 0xFFFF0000, np.uint32))))
+    several = [Uniform(f"p{n}", 1, 0, 0, 1, key=("truth", n)) for n in range(16)]
+    for n, u in enumerate(several):
+        put = operations.apply(Op("or", bits=32), (r, Value(np.full((1, 1), 1 << n, np.uint32))))
+        r = operations.apply(Op("select", bits=32), (put, r, predicate(u)))
+    assert r.poison is not None and 2 < len(r.terms) < 16
+    for n, u in enumerate(several):
+        bit = operations.apply(Op("and", bits=32), (r, Value(np.full((1, 1), 1 << n, np.uint32))))
+        known = bit.poison is None
+        assert [v for v, _ in bit.terms] == [truths.as_number(u, 32)] if known else bit.poison.all()
 
 
 def test_a_predicate_of_each_lane_is_no_truth_of_all():
@@ -175,11 +213,15 @@ KERNEL = """
 PACK = "and.b32 %r6, %r2, -9; or.b32 %r7, %r6, 8; selp.b32 %r6, %r7, %r6, {p};"
 BIT = "and.b32 %r8, %r6, 8; setp.ne.u32 %p4, %r8, 0;"
 RUN = "@!%p4 bra D; st.shared.u32 [%r3], %r1; D:"
+MORE = "add.u32 %r10, %r10, 1; and.b32 %r5, %r15, 7; setp.lt.u32 %p3, %r10, %r5; @%p3 bra L;"  # trips of all lanes
+PUT = "and.b32 %r6, %r2, -9; selp.b32 %r7, 1, 0, {p}; shl.b32 %r7, %r7, 3; or.b32 %r6, %r6, %r7;"  # as P2R does
 BODIES = {  # what follows, and how many sites have one cost a request
     "of all lanes": (f"{PACK.format(p='%p1')} {BIT} {RUN}", 1),
     "of each lane": (f"{PACK.format(p='%p2')} {BIT} {RUN}", 0),
     "under a predicate": (f"and.b32 %r6, %r2, -9; @%p1 or.b32 %r6, %r6, 8; {BIT} {RUN}", 1),
     "the opposite": (f"or.b32 %r6, %r2, 8; @%p1 and.b32 %r6, %r6, -9; {BIT} {RUN}", 1),
+    "put as a number": (f"{PUT.format(p='%p1')} {BIT} {RUN}", 1),
+    "put as a number of each lane": (f"{PUT.format(p='%p2')} {BIT} {RUN}", 0),
     "another bit": (f"{PACK.format(p='%p1')} and.b32 %r8, %r6, 4; setp.ne.u32 %p4, %r8, 0; {RUN}", 0),
     "carried away": (f"{PACK.format(p='%p1')} add.u32 %r6, %r6, 4; {BIT} {RUN}", 0),
     "two beside each other": (
@@ -201,6 +243,34 @@ BODIES = {  # what follows, and how many sites have one cost a request
         " and.b32 %r5, %r5, 1; setp.eq.u32 %p1, %r5, 0; add.u32 %r10, %r10, 1; and.b32 %r5, %r15, 7;"
         " setp.lt.u32 %p3, %r10, %r5; @%p3 bra L;",
         1,
+    ),
+    "beside one of each lane": (
+        f"{PACK.format(p='%p1')} and.b32 %r6, %r6, -5; @%p2 or.b32 %r6, %r6, 4; {BIT} {RUN}"
+        " and.b32 %r8, %r6, 4; setp.ne.u32 %p4, %r8, 0; @!%p4 bra E; st.shared.u32 [%r3+4], %r1; E:",
+        1,
+    ),
+    "through a loop": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: and.b32 %r6, %r6, -5; shr.u32 %r5, %r2, %r10; and.b32 %r5, %r5, 1;"
+        f" setp.eq.u32 %p4, %r5, 0; @%p4 or.b32 %r6, %r6, 4; {BIT} {RUN} {MORE}",
+        1,
+    ),
+    "turned in a loop": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: xor.b32 %r6, %r6, 8; {BIT} {RUN} {MORE}",
+        0,
+    ),
+    "of each lane behind a trip": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: {BIT} {RUN} and.b32 %r6, %r6, -9; @%p2 or.b32 %r6, %r6, 8; {MORE}",
+        0,
+    ),
+    "of each lane in some trips": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: {BIT} {RUN} setp.ne.u32 %p4, %r10, 2; @%p4 bra M;"
+        f" xor.b32 %r6, %r6, %r2; M: {MORE}",
+        0,
+    ),
+    "left in trips of their own": (
+        f"{PACK.format(p='%p1')} mov.u32 %r10, 0; L: and.b32 %r6, %r6, -5; xor.b32 %r6, %r6, 8; add.u32 %r10, %r10, 1;"
+        f" and.b32 %r5, %r2, 7; setp.lt.u32 %p3, %r10, %r5; @%p3 bra L; {BIT} {RUN}",
+        0,
     ),
 }
 

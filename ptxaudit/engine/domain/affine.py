@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from ptxaudit.base.arrays import throughout
-from ptxaudit.engine.domain import alternatives, naming
+from ptxaudit.engine.domain import alternatives, naming, truths
 from ptxaudit.engine.domain.value import (
     DTYPES,
     MAX_TERMS,
@@ -87,11 +87,11 @@ def truth(value: Value) -> Value:
 
 def zero_extend(value: Value, bits: int) -> Value:
     if value.base.dtype == bool:
-        return (
-            Value(resize(value.base, bits), poison=value.poison, why=value.why)
-            if not value.terms
-            else derived("zext", (value,), bits) or give_up((value,), bits, Kind.PREDICATE_AS_NUMBER)
-        )
+        if not value.terms:
+            return Value(resize(value.base, bits), poison=value.poison, why=value.why)
+        if (u := truths.truth(value)) is not None:
+            return unknown(truths.as_number(u, bits))
+        return derived("zext", (value,), bits) or give_up((value,), bits, Kind.PREDICATE_AS_NUMBER)
     if value.known:
         return Value(resize(value.base, bits))
     s = span(value)

@@ -224,9 +224,9 @@ def is_number(value: Value) -> bool:
 def wholly_opaque(value: Value) -> bool:
     """Nothing is known of it in any lane."""
     poison = value.poison
-    return (
-        poison is EVERYWHERE or poison is not None and value.sure is None and value.valid is None and throughout(poison)
-    )
+    if poison is None or value.sure is not None:
+        return False
+    return poison is EVERYWHERE or value.valid is None and throughout(poison)
 
 
 def low_zeros(number: int, bits: int = 64) -> int:

@@ -15,6 +15,7 @@ from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
 from ptxaudit.engine.domain.lane_classes import WHOLE
 from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
 from ptxaudit.engine.memory.registers import Name, Registers
+from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 
 MOST_UNDECIDED = 16  # reasons kept of why the lanes that take part are not known
@@ -162,13 +163,8 @@ def lanes_that_agree(
         if v.poison is not None:
             differ = differ | v.poison
     out = Value(a.base, a.terms, None, differ if anywhere(differ) else None, why)
-    if (
-        out.poison is None
-        or a.terms
-        or b.terms
-        or a.base.dtype == bool
-        or a.alternatives is not None
-        or b.alternatives is not None
-    ):
+    if out.poison is None or a.base.dtype == bool or a.alternatives is not None or b.alternatives is not None:
         return out
+    if a.terms or b.terms:
+        return packed.agreed(a, b, out) or out
     return with_bits(out, either(known_part(a), known_part(b)))

@@ -4,11 +4,12 @@
     step      entry + step·k, with k the trip
     shift     entry + u, with u the same in all lanes and a multiple of a power of two
     modulo    the low bits that it had at entry, another multiple added in each lane
+    truths    in some of its bits the predicates that it had at entry (`ops.packed`)
     opaque    nothing
 
-Each is weaker than the one above. A trip that begins with what is supposed either ends with it (for the next k), and
-then it holds in every trip, or something weaker is supposed. Nothing is taken for true that was not verified so; what
-is supposed first is a guess, and a good one saves trips.
+Each is weaker than those above it, or of values of which those say nothing. A trip that begins with what is supposed
+either ends with it (for the next k), and then it holds in every trip, or something weaker is supposed. Nothing is taken
+for true that was not verified so; what is supposed first is a guess, and a good one saves trips.
 """
 
 from __future__ import annotations
@@ -37,15 +38,17 @@ from ptxaudit.engine.exec.states import State, common_zeros
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
 from ptxaudit.engine.memory import local
 from ptxaudit.engine.memory.registers import Name
+from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason
 
 
 class Hypothesis(Struct, eq=False):
     """head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what
     "step" adds in a trip. zeros: low bits that "shift" and "modulo" leave alone. elsewhere: registers that "shift" may
-    bring to another variable. blame: why a register is opaque, where data is the cause. cells: of local memory, those
-    of which nothing is supposed, as a trip changes them; of others that it changes the same is as of registers, and all
-    others are the same, if anything is supposed of local memory.
+    bring to another variable. truths: what is known of registers of which some bits are predicates. blame: why a
+    register is opaque, where data is the cause. cells: of local memory, those of which nothing is supposed, as a trip
+    changes them; of others that it changes the same is as of registers, and all others are the same, if anything is
+    supposed of local memory.
     """
 
     head: int
@@ -54,13 +57,21 @@ class Hypothesis(Struct, eq=False):
     steps: dict[Name, Value] = field(default_factory=dict)
     zeros: dict[Name, int] = field(default_factory=dict)
     elsewhere: set[Name] = field(default_factory=set)
+    truths: dict[Name, Value] = field(default_factory=dict)
     blame: dict[Name, Reason] = field(default_factory=dict)
     cells: set[Name] = field(default_factory=set)
 
     def of(self, names: tuple[Name, ...]) -> Hypothesis:
         """The same of these registers: "same" of those of which nothing was supposed."""
         kinds = {name: self.kinds.get(name, "same") for name in (*names, LOCAL, *self.changed_cells)}
-        held = dict(self.steps), dict(self.zeros), set(self.elsewhere), dict(self.blame), set(self.cells)
+        held = (
+            dict(self.steps),
+            dict(self.zeros),
+            set(self.elsewhere),
+            dict(self.truths),
+            dict(self.blame),
+            set(self.cells),
+        )
         return Hypothesis(self.head, self.place, kinds, *held)
 
     def nothing(self) -> Hypothesis:
@@ -118,9 +129,13 @@ class Hypothesis(Struct, eq=False):
                 )
                 values[name] = affine.add(old, unknown(u))
             else:
-                values[name] = opaque(
-                    old.bits, self.blame.get(name) or Reason(Kind.LOOP_NOT_MODELLED, self.place, (name,))
-                )
+                nothing = opaque(old.bits, self.blame.get(name) or Reason(Kind.LOOP_NOT_MODELLED, self.place, (name,)))
+                kept = packed.agreed(old, self.truths[name], nothing) if kind == "truths" else None
+                if kept is None and kind == "truths" and old.terms and packed.packed(old) is not None:
+                    kept = self.truths[name] = (
+                        old  # other predicates than when the loop was run last: all of them, again
+                    )
+                values[name] = nothing if kept is None else kept
         return state
 
     def begin_with(self, loop: Loop, entry: State, arrived: State, trip: Uniform) -> bool:
@@ -146,6 +161,7 @@ class Hypothesis(Struct, eq=False):
         for name in (*loop.carried, *self.changed_cells):
             before, now, came = (state.registers.values.get(name) for state in (entry, start, arrived))
             kind, zeros, elsewhere = self.kinds[name], self.zeros.get(name), name in self.elsewhere
+            truths = self.truths.get(name)
             if type(name) is tuple and name != LOCAL and (now is None or came is None):
                 self.cells.add(name)
                 changed = True
@@ -156,12 +172,13 @@ class Hypothesis(Struct, eq=False):
                 changed = True
                 continue
             self.kinds[name] = self._borne_out(name, before, now, came, trip, first and name not in loop.trip.tangled)
+            changed = changed or self.truths.get(name) is not truths
             changed = changed or (self.kinds[name], self.zeros.get(name), name in self.elsewhere) != (
                 kind,
                 zeros,
                 elsewhere,
             )
-            if self.kinds[name] == "opaque" and (why := because(came)) and why.data:
+            if self.kinds[name] in ("opaque", "truths") and (why := because(came)) and why.data:
                 self.blame[name] = why
         return changed
 
@@ -186,8 +203,8 @@ class Hypothesis(Struct, eq=False):
                     return "step"
         if kind == "step" and now.poison is None and moves_by(now, came, self.steps[name]):
             return "step"
-        if before.poison is not None or came.poison is not None:
-            return "opaque"
+        if before.poison is not None or came.poison is not None or kind == "truths":
+            return self._truths_borne_out(name, now, came)
         if before.base.dtype == bool:
             uniform = squeeze(before).uniform and squeeze(came).uniform
             return "shift" if uniform and kind != "modulo" else "opaque"
@@ -203,6 +220,16 @@ class Hypothesis(Struct, eq=False):
         if affine.addresses(moved):
             self.elsewhere.add(name)
         return kind
+
+    def _truths_borne_out(self, name: Name, now: Value, came: Value) -> str:
+        """Of a register of which some bits are predicates, those that a trip leaves."""
+        kept = packed.agreed(now, came, opaque(now.bits, because(came, now)))
+        if kept is None:
+            self.truths.pop(name, None)
+            return "opaque"
+        if self.kinds[name] != "truths" or not packed.alike(kept, now):
+            self.truths[name] = kept
+        return "truths"
 
     def _has_other_step(self, name: Name, now: Value, came: Value, trip: Uniform) -> bool:
         """A register that was supposed to move by a step moves by another one, which is supposed from now on."""

@@ -222,7 +222,7 @@ def _with_truths(rule: Callable[..., Any], op: Op, values: tuple[Value, ...], ou
     """The same with bits that are truth values which all lanes share."""
     if op.name == "select":
         a, b, choice = values
-        return packed.selected(a, b, choice, out)
+        return packed.selected(a, b, choice, out) or packed.agreed(a, b, out)
     return packed.bitwise(rule, op, values, out) if op.name in _BITWISE else None
 
 

@@ -22,7 +22,8 @@ from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.affine import brief
 from ptxaudit.engine.domain.known_bits import Tristate, known_part, with_bits
 from ptxaudit.engine.domain.naming import expression
-from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, some, squeeze
+from ptxaudit.engine.domain.truths import as_number, truth
+from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, some
 
 
 class Packed(Record, eq=False):
@@ -53,24 +54,10 @@ def packed(value: Value) -> Packed | None:
     return Packed(rest, value.terms)
 
 
-def truth(p: Value) -> Uniform | None:
-    """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
-    p = squeeze(p)
-    if not p.uniform or p.poison is not None or len(p.terms) != 1 or anywhere(p.base):
-        return None
-    u, coefficient = p.terms[0]
-    return u if throughout(coefficient) else None
-
-
-def as_number(u: Uniform, bits: int) -> Uniform:
-    """A truth value as a number, 0 or 1."""
-    return Uniform(u.name, bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
-
-
 def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: Value) -> Value | None:
     """The result of a bitwise operation of which `out` is known otherwise; None where no unknown goes through it. rule:
     what it makes of tristate numbers."""
-    parts = [packed(v) for v in values]
+    parts = [packed(v) if v.bits == out.bits else None for v in values]
     if not any(part is not None and part.terms for part in parts):
         return None
     sources = [Tristate(*(a.astype(out.base.dtype) for a in _of(part, v))) for part, v in zip(parts, values)]
@@ -98,15 +85,37 @@ def _with(source: Tristate, mask: np.ndarray, bit: bool) -> Tristate:
 def selected(a: Value, b: Value, p: Value, out: Value) -> Value | None:
     """One of two, as a truth value that all lanes share chooses, of which `out` is known otherwise: each bit that is a
     truth value or known in both is a truth value, or known; None where no bit is a truth value."""
-    first, second, chooses = packed(a), packed(b), truth(p)
-    if first is None or second is None or chooses is None or a.bits != b.bits:
+    chooses = truth(p)
+    return None if chooses is None else _either(a, b, as_number(chooses, a.bits), out)
+
+
+def agreed(a: Value, b: Value, out: Value) -> Value | None:
+    """One of two, as each lane chooses: bits that are one truth value in both are that."""
+    return _either(a, b, None, out)
+
+
+def alike(a: Value, b: Value) -> bool:
+    """Two such values are known to be the same in the same bits."""
+    first, second = packed(a), packed(b)
+    if first is None or second is None or len(first.terms) != len(second.terms):
+        return False
+    others = dict(second.terms)
+    return all(u in others and throughout(c == others[u]) for u, c in first.terms) and all(
+        throughout(x == y) for x, y in ((first.rest.bits, second.rest.bits), (first.rest.unknown, second.rest.unknown))
+    )
+
+
+def _either(a: Value, b: Value, u: Uniform | None, out: Value) -> Value | None:
+    first, second = packed(a), packed(b)
+    if first is None or second is None or not a.bits == b.bits == out.bits:
         return None
-    u = as_number(chooses, a.bits)
     kept = []
     for v, here in _alike(first):
         for w, there in _alike(second):
             both = here & there
-            if (isinstance(v, Uniform) or v != w) and some(both):
+            if v == w and isinstance(v, Uniform):
+                kept.append((v, both))
+            elif v != w and u is not None and some(both):
                 kept.append((_one_of(u, v, w), both))
     x, y = first.unknown, second.unknown
     differ = x.unknown | y.unknown | (x.bits ^ y.bits)
@@ -121,8 +130,6 @@ def _alike(part: Packed) -> list[tuple[Uniform | bool, np.ndarray]]:
 
 def _one_of(u: Uniform, a: Uniform | bool, b: Uniform | bool) -> Uniform:
     """The truth value u ? a : b."""
-    if a == b and isinstance(a, Uniform):
-        return a
     if a is True and b is False:
         return u
     made = [u, *(one for one in (a, b) if isinstance(one, Uniform))]
@@ -146,13 +153,15 @@ def _name(one: Uniform | bool) -> str:
 
 
 def _joined(found: Tristate, kept: list[tuple[Uniform, np.ndarray]], out: Value) -> Value | None:
-    """A result by its tristate number, with bits that are unknowns; those of one that comes twice are put together."""
+    """A result by its tristate number, with bits that are unknowns, of which there may be so many; those of one that
+    comes twice are put together."""
     terms: dict[Uniform, np.ndarray] = {}
     for u, c in kept:
         if some(c):
             terms[u] = terms[u] | c if u in terms else c
-    if not terms or len(terms) > MAX_TERMS:
+    if not terms:
         return None
+    terms = dict(list(terms.items())[:MAX_TERMS])
     unknown = found.unknown
     for c in terms.values():
         unknown = unknown & ~c

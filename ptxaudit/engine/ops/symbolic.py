@@ -29,6 +29,7 @@ from ptxaudit.engine.domain.affine import (
 )
 from ptxaudit.engine.domain.bits import shake
 from ptxaudit.engine.domain.comparisons import within_half_of_each_other
+from ptxaudit.engine.domain.truths import as_number, truth
 from ptxaudit.engine.domain.value import (
     DTYPES,
     Uniform,
@@ -48,7 +49,6 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
 from ptxaudit.engine.ops.operations import apply, number_of
-from ptxaudit.engine.ops.packed import as_number, truth
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 

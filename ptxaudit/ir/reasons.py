@@ -267,6 +267,7 @@ class Kind(Enum):
     NEVER_ISSUED = Row(_with_cause("never issued in this launch"))
     NOT_TRACKED = Row("what it reads from shared memory is not modelled: {cause}")
     CALL_NOT_RESOLVED = Row("{at} is not modelled")
+    GIVEN_BACK = Row("what {callee} gives back")
     WRITES_ASTRAY = Row("where or when {opcode} writes is not known")
     NEVER_LEFT = Row(lambda reason, words: f"the loop{words.where(reason.index)} does not end in this launch")
     SPINS = Row("a loop waits for what another warp writes")

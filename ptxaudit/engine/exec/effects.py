@@ -124,9 +124,12 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
     if name in ("barrier.test", REDUCTION):
         return _answered(op, view, index)
     if name == "call" or name == "clobber" and op.space in ("local", "generic"):
-        if name != "call" or op.attrs[0] not in RUNTIME:  # which writes nothing that is the program's
+        why = Reason(Kind.CALL_NOT_RESOLVED, index)
+        if name == "call" and op.attrs[0] in RUNTIME:  # which writes nothing that is the program's
+            why = Reason(Kind.GIVEN_BACK, index, (op.attrs[0],))
+        else:
             local.forget(view.registers)
-        return tuple(opaque(d.bits if d else 32, Reason(Kind.CALL_NOT_RESOLVED, index)) for d in op.dst)
+        return tuple(opaque(d.bits if d else 32, why) for d in op.dst)
     if len(op.dst) == 1 and operations.of_its_sources(name):
         out = operations.apply(op, tuple(view.read(s) for s in op.src), index)
         return out if isinstance(out, tuple) else (out,)

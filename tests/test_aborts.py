@@ -143,7 +143,12 @@ CALLING = ("MOV R2, 0x18", "LDC.64 R2, c[0x4][R2]", "MOV R9, 0x1", "CALL.ABS.NOI
         (("BSSY B0, 0x40", *CALLING[:2], "@P0 BRA 0x50", "NOP", "BSYNC B0", *CALLING[2:]), {0x70: "__assertfail"}),
         ((*CALLING[:2], "@P0 BRA 0x50", *CALLING[3:], "NOP", "@P1 BRA 0x50", "BRA 0x30"), {0x30: "__assertfail"}),
         ((*CALLING[:2], "@P0 BRA 0x50", *CALLING[3:], "NOP", "@P1 MOV R3, R0", "BRA 0x30"), {}),
-        ((*CALLING[:4], "@P0 BRA 0x30", "EXIT"), {}),  # the call comes back with another register
+        ((*CALLING[:4], "@P0 BRA 0x30", "EXIT"), {0x30: "__assertfail"}),  # which keeps what is read behind it
+        (("LDC.64 R6, c[0x4][0x18]", "NOP", "CALL.ABS.NOINC R6", "@P0 BRA 0x20", "EXIT"), {}),  # not what it gives back
+        ((*CALLING[:4], "MOV R3, R3", "@P0 BRA 0x30", "EXIT"), {0x30: "__assertfail"}),
+        ((CALLING[0], "LDC.64 R8, c[0x4][R2]", "MOV R2, R8", "MOV R3, R9", *CALLING[3:]), {0x40: "__assertfail"}),
+        ((CALLING[0], "LDC.64 R8, c[0x4][R2]", "MOV R2, R9", "MOV R3, R8", *CALLING[3:]), {}),  # halves exchanged
+        ((CALLING[0], "LDC.64 R2, c[0x4][0x20]", "CALL.ABS.NOINC R2", CALLING[1], *CALLING[3:]), {}),  # behind another
         ((*CALLING[:4], "@P0 BRA 0x0", "EXIT"), {0x30: "__assertfail"}),
         ((*CALLING[:4], "@P0 BRA 0x10", "EXIT"), {}),
         ((*CALLING, "BRX R6 -0x50"), {}),  # or may

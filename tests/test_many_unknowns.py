@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from machine_code import PROLOGUE
 
 import ptxaudit
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import MAX_TERMS, Uniform, unknown
+from ptxaudit.engine.memory.spaces import OPEN, spaces_of
 
 MANY = MAX_TERMS + 4
 KERNEL = """.visible .entry k({parameters}) .reqntid 32, 1, 1
@@ -62,14 +64,19 @@ def test_equal_sums_are_the_same_number():
     assert min(zeros) == 2 and all(u.low is not None and u.high is not None for u, _ in first.terms)
 
 
-def test_what_may_be_an_address_is_never_hidden_in_a_sum():
-    pointers = [
-        unknown(Uniform(f"q{i}", 64, kind="parameter", key=("param", i, 64), address=True)) for i in range(MANY)
+@pytest.mark.parametrize("upper", (False, True))
+def test_a_sum_that_hides_an_address_may_be_one(upper):
+    """Pointers, or numbers of which one is the upper half of something."""
+    numbers = [
+        unknown(Uniform(f"q{i}", 64, kind="parameter", key=("param", i, 64), address=not upper)) for i in range(MANY)
     ]
-    total = pointers[0]
-    for pointer in pointers[1:]:
-        total = affine.add(total, pointer)
-    assert total.poison is not None
+    if upper:
+        numbers[1:] = [affine.scale(number, np.full((1, 1), 1 << 32, np.uint64)) for number in numbers[1:]]
+    total = numbers[0]
+    for number in numbers[1:]:
+        total = affine.add(total, number)
+    (sum_,) = [u for u, _ in total.terms if u.key[0] == "sum"]
+    assert sum_.address and spaces_of(total).tolist() == [[OPEN]]
 
 
 CLOCK = "mov.u32 %z, %clock; and.b32 %z, %z, 0xffc; mul.lo.u32 %z, %z, %x; mov.u32 %y, s; add.u32 %y, %y, %z;"

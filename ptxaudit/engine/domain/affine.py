@@ -269,22 +269,22 @@ def subtract(a: Value, b: Value) -> Value:
 def _gathered(a: Value, b: Value, sign: int) -> Terms | None:
     """The terms of a + b or a − b where these are many: numbers that all lanes of a warp share become one more unknown,
     their sum. None where that leaves too many. (What moves with trips or blocks stays apart, and what may be a part of
-    an address where there is room: those are looked for by name.)"""
+    an address where there is room: those are looked for by name. A sum that has such a part may be an address.)"""
     terms = combine_terms(a.terms, b.terms, sign, len(a.terms) + len(b.terms)) or ()
     for chosen in (_is_plain, _is_shared):
         plain = tuple([(u, c) for u, c in terms if chosen(u, c)])
         rest = tuple([term for term in terms if term[0] not in dict(plain)])
         if len(plain) >= 2 and len(rest) < MAX_TERMS:
-            return (*rest, (_sum_of(plain, a.bits), np.ones((1, 1), a.base.dtype)))
+            return (*rest, (_sum_of(plain, a.bits, chosen is _is_shared), np.ones((1, 1), a.base.dtype)))
     return None
 
 
-def _sum_of(terms: Terms, bits: int) -> Uniform:
-    """The unknown that a sum of unknowns is."""
+def _sum_of(terms: Terms, bits: int, address: bool) -> Uniform:
+    """The unknown that a sum of unknowns is. address: it may be one."""
     total = Value(np.zeros((1, 1), DTYPES[bits]), terms)
     low, high = (span(total) if fits_signed(total) else None) or (None, None)
     name, key = brief(short(total)), ("sum", fingerprint(total))
-    return Uniform(name, bits, term_zeros(total), low, high, key=key, address=addresses(total), **made_of(total))
+    return Uniform(name, bits, term_zeros(total), low, high, key=key, address=address, **made_of(total))
 
 
 def _is_plain(u: Uniform, c: np.ndarray) -> bool:

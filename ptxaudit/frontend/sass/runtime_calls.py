@@ -29,6 +29,7 @@ _ROUNDS = 4  # more than calls that depend on each other need
 _CALLED = re.compile(r"R(\d+)")
 _LOADED = re.compile(r"R(\d+), c\[0x4\]\[(R\d+|0x[0-9a-f]+)\]")
 _COPIED = re.compile(r"R\d+, R(\d+)")
+_KEPT = re.compile(r"R(\d+), R\1")
 _PLACE = re.compile(r"\b0x[0-9a-f]+$")
 _INDIRECT = ("BRX", "JMX")  # go to places that their operands do not name
 _NOT_ON = ("EXIT", "RET", "KILL", "BRX", "JMX")  # nothing goes on behind them, unless they have a guard
@@ -97,17 +98,8 @@ class _Backwards:
             yield from range(len(self.lines))
         if any(line.opcode.startswith("RET") for line in self.lines):
             for line in self.lines:
-                if (
-                    line.opcode.startswith(_NAMING)
-                    and (place := _place(line)) is not None
-                    and self._is_behind_call(place)
-                ):
+                if line.opcode.startswith(_NAMING) and (place := _place(line)) is not None:
                     yield place
-
-    def _is_behind_call(self, position: int) -> bool:
-        """Functions return to the instruction behind a call (`calls`)."""
-        call = position - 1
-        return call not in self.runtime and 0 <= call < len(self.lines) and self.lines[call].opcode.startswith("CALL")
 
     def _listed(self, position: int) -> tuple[int, ...] | None:
         """Where a jump through a register may lead, as the file lists it; None where it does not."""
@@ -181,6 +173,8 @@ class _Backwards:
             return not registers.isdisjoint(_RESULTS)
         if self.lines[position].opcode.startswith("CALL"):
             return True
+        if self.lines[position].opcode == "MOV" and _KEPT.fullmatch(self.lines[position].operands):
+            return False
         if position not in self._written:
             ops = operations_of(self.context, self.lines[position], position)
             self._written[position] = frozenset(d.name for op in ops for d in op.dst if d is not None)

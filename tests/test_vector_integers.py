@@ -315,6 +315,17 @@ OPERATIONS: dict[str, tuple[int, Callable[[int, int, int], int]]] = {
     "clz.b32 %r9, %r1": (75, lambda a, b, c: 32 - a.bit_length()),
     f"{WIDE} popc.b64 %r9, %d2": (75, lambda a, b, c: a.bit_count() + b.bit_count()),
     f"{WIDE} clz.b64 %r9, %d2": (75, lambda a, b, c: 64 - (b << 32 | a).bit_length()),
+    **{
+        f"bfi.b32 %r9, %r1, %r2, {at}, {size}": (
+            75,
+            (lambda c: lambda a, b, _: inserted(b, a, c))(size << 8 | at),
+        )
+        for at, size in ((1, 31), (0, 32), (4, 8), (31, 1), (31, 4), (7, 0), (32, 5), (0, 255), (8, 24), (0, 1))
+    },
+    f"{WIDE} bfi.b64 %d4, %d2, %d3, 20, 30; {FOLDED}": (
+        75,
+        folded(lambda x, y, c: (x & (1 << 30) - 1) << 20 | y & ~((1 << 30) - 1 << 20)),
+    ),
     "brev.b32 %r9, %r1": (75, lambda a, b, c: int(f"{a:032b}"[::-1], 2)),
     f"{WIDE} brev.b64 %d4, %d2; {FOLDED}": (75, folded(lambda x, y, c: int(f"{x:064b}"[::-1], 2))),
     "prmt.b32 %r9, %r1, %r2, %r3": (75, permuted),

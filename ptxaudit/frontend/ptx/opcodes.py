@@ -349,6 +349,31 @@ def fields(
     return resolve
 
 
+def insert(o: Opcode) -> Lower | None:
+    """bfi. A field whose place and length are constants is a shift and masks, of which more is known than of bfi."""
+    if o.plain or len(o.types) != 1:
+        return None
+    bits = o.types[0].bits
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, a, b, place, length = operands
+        target, inserted, around = e.target(d), e.value(a, bits), e.value(b, bits)
+        at, size = folded(place), folded(length)
+        if at is None or size is None:
+            sources = inserted, around, e.value(place, COUNT_BITS), e.value(length, COUNT_BITS)
+            return e.emit("bfi", (target,), sources, bits)
+        at, size, full = at & 0xFF, size & 0xFF, (1 << bits) - 1
+        field = ((1 << size) - 1) << at & full
+        if not field:
+            return e.emit("mov", (target,), (around,), bits)
+        moved = e.compute("shl", (inserted, ir.Const(at)), bits)
+        if at + size < bits:
+            moved = e.compute("and", (moved, ir.Const(field, bits)), bits)
+        e.emit("or", (target,), (moved, e.compute("and", (around, ir.Const(full & ~field, bits)), bits)), bits)
+
+    return lower
+
+
 # --- logic and shifts: "Logic and Shift Instructions" --------------------------------------------
 
 
@@ -486,7 +511,7 @@ ROWS: dict[str, Row] = {
     "fns": Row(logic("fns", 3), INTEGER),
     "brev": Row(logic("brev", 1), INTEGER),
     "bfe": Row(fields("bfe", lambda n: (n, COUNT_BITS, COUNT_BITS), by_sign=True), INTEGER),
-    "bfi": Row(fields("bfi", lambda n: (n, n, COUNT_BITS, COUNT_BITS)), INTEGER),
+    "bfi": Row(insert, INTEGER),
     "szext": Row(fields("szext", lambda n: (n, COUNT_BITS), by_sign=True, attrs=True), INTEGER, "clamp wrap"),
     "bmsk": Row(fields("bmsk", lambda n: (COUNT_BITS, COUNT_BITS), attrs=True), INTEGER, "clamp wrap"),
     "and": Row(logic("and", 2), LOGIC),

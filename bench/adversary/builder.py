@@ -87,6 +87,12 @@ class Builder:
         self.buffer("src", fill, "const unsigned*")
         self.writer.leaves += [f"src[({self.writer.u(1)}) & {WORDS - 1}u]" for _ in range(2)]
 
+    def loaded(self, index: str | None = None) -> str:
+        """An element of `src`, of which nothing is known without data; at a place at random."""
+        fill = Fill(step=self.dice.choice((1, 7, 40503, 2654435761)), shift=self.dice.choice((31, 5)), modulo=1 << 20)
+        self.buffer("src", fill, "const unsigned*")
+        return f"src[({self.writer.u(1) if index is None else index}) & {WORDS - 1}u]"
+
     def number(self, name: str, type: str, size: int) -> None:
         """A number as parameter."""
         self.parameters.insert(self.dice.below(len(self.parameters) + 1), Parameter(name, type, "number", size))

@@ -7,12 +7,11 @@ stride and a bound of their own.
 
 from __future__ import annotations
 
-from bench.adversary.builder import BARRIER, WORDS, Builder
+from bench.adversary.builder import BARRIER, Builder
 from bench.adversary.features import feature
-from bench.adversary.program import Fill, Group, Line, Nest, Parameter
+from bench.adversary.program import Group, Line, Nest, Parameter
 from bench.adversary.writer import Array, Writer
 
-LAST = WORDS - 1
 ALL = "0xffffffffu"
 BELOW = (
     "((1u << lane) - 1u)",
@@ -25,14 +24,8 @@ BELOW = (
 )
 
 
-def _loaded(b: Builder) -> str:
-    fill = Fill(step=b.dice.choice((1, 7, 40503, 2654435761)), shift=b.dice.choice((31, 5)), modulo=1 << 20)
-    b.buffer("src", fill, "const unsigned*")
-    return f"src[({b.writer.u(1)}) & {LAST}u]"
-
-
 def _question(b: Builder) -> str:
-    return f"({_loaded(b)} & {b.dice.choice((1, 2, 3))}u)" if b.dice.chance(60) else f"({b.writer.condition()})"
+    return f"({b.loaded()} & {b.dice.choice((1, 2, 3))}u)" if b.dice.chance(60) else f"({b.writer.condition()})"
 
 
 @feature
@@ -52,7 +45,7 @@ def ranks(b: Builder) -> None:
             Line(f"{mask} = __ballot_sync({ALL}, {_question(b)});", True),
             Line(f"{rank} = __popc({mask} & {below}){d.choice(('', '', ' - 1u', ' + 3u', ' * 2u', ' * 33u'))};", True),
         ]
-        base = d.choice(("0u", "warp * 32u", "(n & 7u)", f"({_loaded(b)} & 31u)", f"__popc({mask}) * warp"))
+        base = d.choice(("0u", "warp * 32u", "(n & 7u)", f"({b.loaded()} & 31u)", f"__popc({mask}) * warp"))
         mine = d.choice((f"{mask} >> lane & 1u", f"{mask} >> lane & 1u", f"~{mask} >> lane & 1u", "lane & 1u"))
         if d.chance(30):
             base = f"slot{number}"
@@ -98,7 +91,7 @@ def put_together(b: Builder) -> None:
         "({x} % 3u) * 32u + {u}",
     )
     for _ in range(5):
-        x = _loaded(b) if d.chance(70) else d.choice(("n", "(unsigned)m"))
+        x = b.loaded() if d.chance(70) else d.choice(("n", "(unsigned)m"))
         text = d.choice(forms).replace("{x}", x).replace("{big}", str(d.choice((1, 16, 27, 31, 32, 40))))
         text = text.replace("{sel}", d.choice(("0x4140", "0x7610", "0x0004", "n & 0x7777u", "0x9810")))
         b.items.append(Line(w.fill(f"{d.choice(w.variables)} = {text};", 1)))

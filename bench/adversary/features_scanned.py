@@ -8,25 +8,18 @@ negative, a sum that wraps around, a scan over fewer lanes than the warp has.
 
 from __future__ import annotations
 
-from bench.adversary.builder import BARRIER, SLOTS, WORDS, Builder
+from bench.adversary.builder import BARRIER, SLOTS, Builder
 from bench.adversary.features import feature
-from bench.adversary.program import Fill, Group, Line, Nest, Statement
+from bench.adversary.program import Group, Line, Nest, Statement
 
 ALL = "0xffffffffu"
 LAST_SLOT = SLOTS - 1
 
 
-def _loaded(b: Builder, index: str) -> str:
-    """An element of `src`, of which nothing is known without data."""
-    fill = Fill(step=b.dice.choice((1, 7, 40503, 2654435761)), shift=b.dice.choice((31, 5)), modulo=1 << 20)
-    b.buffer("src", fill, "const unsigned*")
-    return f"src[({index}) & {WORDS - 1}u]"
-
-
 def _addend(b: Builder, index: str) -> str:
     """What a lane brings to a sum: mostly a small number that is not known."""
     d = b.dice
-    some = _loaded(b, index)
+    some = b.loaded(index)
     forms = (
         f"({some} & 1u)",
         f"({some} & 1u)",
@@ -177,8 +170,8 @@ def searches(b: Builder) -> None:
     for number in range(2):
         low, high = f"low{number}", f"high{number}"
         b.declared.append(Line(f"unsigned {low} = 0, {high} = 0;", True))
-        wanted = d.choice((_loaded(b, "g"), _loaded(b, "g"), f"({w.u(1)} % {many * step}u)", f"t * {step}u"))
-        where = d.choice(("sx[middle]", "sx[middle]", _loaded(b, "middle")))
+        wanted = d.choice((b.loaded("g"), b.loaded("g"), f"({w.u(1)} % {many * step}u)", f"t * {step}u"))
+        where = d.choice(("sx[middle]", "sx[middle]", b.loaded("middle")))
         test = d.choice((f"{where} < wanted", f"{where} <= wanted", f"!(wanted < {where})"))
         start = d.choice(("0u", "0u", "(lane & 7u)", "(t & 31u)"))
         lines: list[Statement] = [
@@ -219,7 +212,7 @@ def digits(b: Builder) -> None:
     for number in range(3):
         digit, same = f"digit{number}", f"same{number}"
         b.declared.append(Line(f"unsigned {digit} = 0, {same} = 0;", True))
-        key = _loaded(b, d.choice(("g", f"g + {number}u", "t ^ n")))
+        key = b.loaded(d.choice(("g", f"g + {number}u", "t ^ n")))
         shift = d.choice(("0", "4", "(n & 15u)", "28"))
         b.items.append(
             Group(
@@ -256,7 +249,7 @@ def segments(b: Builder) -> None:
     for number in range(2):
         heads, first, sum_ = f"heads{number}", f"begin{number}", f"within{number}"
         b.declared.append(Line(f"unsigned {heads} = 0, {first} = 0, {sum_} = 0;", True))
-        begins = d.choice((f"({_loaded(b, 'g')} & 3u) == 0u", f"({w.condition()})", f"({_loaded(b, 'g')} & 1u)"))
+        begins = d.choice((f"({b.loaded('g')} & 3u) == 0u", f"({w.condition()})", f"({b.loaded('g')} & 1u)"))
         lines: list[Statement] = [
             Line(f"{heads} = __ballot_sync({ALL}, {begins}){d.choice((' | 1u', ' | 1u', ''))};", True),
             Line(
@@ -298,7 +291,7 @@ def double_buffers(b: Builder) -> None:
     b.hand_over()
     d, w = b.dice, b.writer
     half = SLOTS // 2
-    turn, many = "turn", d.choice((f"({_loaded(b, 'blockIdx.x')} & 3u) + 1u", f"({_loaded(b, '7u')} & 3u)", "(n & 3u)"))
+    turn, many = "turn", d.choice((f"({b.loaded('blockIdx.x')} & 3u) + 1u", f"({b.loaded('7u')} & 3u)", "(n & 3u)"))
     b.declared.append(Line(f"unsigned {turn} = {d.choice(('0u', '0u', '(n & 1u)'))}, done = 0;", True))
     place = f"sx[{turn} * {half}u + ((t * {d.choice((1, 2, 3))}u + {d.choice(('0u', 'round', 'lane'))}) & {half - 1}u)]"
     body: list[Statement] = [
@@ -310,7 +303,7 @@ def double_buffers(b: Builder) -> None:
     ]
     if d.chance(50):
         ends = d.choice(("__syncthreads_or", "__syncthreads_and"))
-        body.append(Line(f"done = {ends}((int)({_loaded(b, 'g + round')} & 1u)); if (done) break;", True))
+        body.append(Line(f"done = {ends}((int)({b.loaded('g + round')} & 1u)); if (done) break;", True))
     loop = Nest(
         (("#pragma unroll 1", ()), (f"for (unsigned round = 0; round < {many}; round++) {{", tuple(body))),
         plain=False,

@@ -132,9 +132,8 @@ class Hypothesis(Struct, eq=False):
                 nothing = opaque(old.bits, self.blame.get(name) or Reason(Kind.LOOP_NOT_MODELLED, self.place, (name,)))
                 kept = packed.agreed(old, self.truths[name], nothing) if kind == "truths" else None
                 if kept is None and kind == "truths" and old.terms and packed.packed(old) is not None:
-                    kept = self.truths[name] = (
-                        old  # other predicates than when the loop was run last: all of them, again
-                    )
+                    self.truths[name] = old  # other predicates than when the loop was run last: all of them, again
+                    kept = old
                 values[name] = nothing if kept is None else kept
         return state
 

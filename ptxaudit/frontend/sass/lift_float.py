@@ -32,7 +32,6 @@ from ptxaudit.frontend.sass.syntax import Memory, Number, Operand, Register
 from ptxaudit.ir import nodes as ir
 
 _ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
-_BYTE = 8
 _FROM_BITS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
 _HALF = 16
 _CANONICAL_HALF_NAN = 0x7FFF
@@ -204,11 +203,23 @@ def from_integer(b: Builder) -> None:
 
 
 def to_integer(b: Builder) -> None:
-    """F2I, UF2I: a float to an integer of 8 to 64 bits; NaN is zero (.NTZ), or the sign bit alone."""
+    """F2I, UF2I."""
+    _to_integer(b, b.operand(1))
+
+
+def to_byte(b: Builder) -> None:
+    """F2IP.U8.F32.NTZ R, RZ, a, RZ. With other sources it was not measured."""
+    if not (b.operand(1).is_zero and b.operand(3).is_zero):
+        raise NoMeaning
+    _to_integer(b, b.operand(2))
+
+
+def _to_integer(b: Builder, operand: Operand) -> None:
+    """A float to an integer of 8 to 64 bits; NaN is zero (.NTZ), or the sign bit alone."""
     source_bits = next((_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS), WORD_BITS)
     form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
     sign, bits = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
-    source = _real(b, b.operand(1), source_bits)
+    source = _real(b, operand, source_bits)
     attrs = (_rounding(b) + "i", b.has("FTZ"), b.has("NTZ"))
     if bits == WORD_BITS:
         return b.write(b.operand(0), "mov", b.compute(f"f2i.{sign}", source, bits=bits, attrs=attrs))
@@ -222,14 +233,6 @@ def to_integer(b: Builder) -> None:
     )  # then the upper bits are zero: measured
     wide = [b.compute(name, value) for name in ("zext", "sext")]
     b.write(b.operand(0), "select", *wide, not_a_number)
-
-
-def to_byte(b: Builder) -> None:
-    """F2IP.U8.F32.NTZ R, RZ, a, RZ: a float to 8 bits; NaN is zero. With other sources it was not measured."""
-    if not (b.operand(1).is_zero and b.operand(3).is_zero):
-        raise NoMeaning
-    value = b.compute("f2i.u", b.real(b.operand(2)), bits=_BYTE, attrs=(_rounding(b) + "i", False, True))
-    b.write(b.operand(0), "zext", value)
 
 
 def convert(b: Builder) -> None:

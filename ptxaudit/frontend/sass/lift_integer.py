@@ -365,31 +365,30 @@ def _field(b: Builder, value: ir.Operand, begin: int, length: int, signed: bool)
 
 def saturate(b: Builder) -> None:
     """I2I.U8.S32.SAT, I2I.U16.S32.SAT."""
-    positive = b.compute("max.s", b.integer(b.operand(1)), ZERO32)
-    b.write(b.operand(0), "min.s", positive, ir.Const(0xFF if b.has("U8") else 0xFFFF))
+    b.write(b.operand(0), "mov", _limited(b, b.operand(1)))
+
+
+def _limited(b: Builder, operand: Operand) -> ir.Operand:
+    """A signed integer within what the type that the opcode names first can hold."""
+    kind, width = b.marks[0][0], int(b.marks[0][1:])
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if kind == "S" else (0, (1 << width) - 1)
+    least, most = (ir.Const(number & (1 << WORD_BITS) - 1) for number in (low, high))
+    return b.compute("min.s", b.compute("max.s", b.integer(operand), least), most)
 
 
 def pack(b: Builder) -> None:
     """I2IP.U4.S32.SAT R, a, b, c.24: a and b limited to 4 bits, b lowest, below the low 24 bits of c: cvt.pack."""
     width = int(b.marks[0][1:])
-    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if b.marks[0][0] == "S" else (0, (1 << width) - 1)
     above, rest = WORD_BITS - 2 * width, b.operand(3)
     if not (isinstance(rest, Register) and (rest.is_zero or rest.suffixes == ((str(above),) if width < 8 else ()))):
         raise NoMeaning
-    fields = [
-        b.compute("min.s", b.compute("max.s", b.integer(b.operand(at)), _constant(low)), _constant(high))
-        for at in (1, 2)
-    ]
-    first, second = (b.compute("and", field, ir.Const((1 << width) - 1)) for field in fields)
+    mask = ir.Const((1 << width) - 1)
+    first, second = (b.compute("and", _limited(b, b.operand(at)), mask) for at in (1, 2))
     result = b.compute("or", b.compute("shl", first, ir.Const(width)), second)
     if above:
         upper = b.compute("shl", b.word(replace(rest, suffixes=())), ir.Const(2 * width))
         result = b.compute("or", upper, result)
     b.write(b.operand(0), "mov", result)
-
-
-def _constant(number: int) -> ir.Const:
-    return ir.Const(number & (1 << WORD_BITS) - 1)
 
 
 def absolute(b: Builder) -> None:

@@ -51,12 +51,12 @@ def runtime_calls(context: Context, lines: tuple[Line, ...]) -> dict[int, str]:
         for position, line in enumerate(lines)
         if line.opcode.startswith("CALL.ABS") and (register := _CALLED.fullmatch(line.operands))
     }
-    supposed = frozenset(registers)
+    found = dict.fromkeys(registers, "")
     for _ in range(_ROUNDS):
-        found = _entered(context, lines, registers, supposed, names)
-        if found.keys() == supposed:
+        supposed = found
+        found = _entered(context, lines, {at: registers[at] for at in supposed}, frozenset(supposed), names)
+        if len(found) == len(supposed):
             break
-        supposed = frozenset(found)
     else:
         found = _entered(context, lines, registers, frozenset(), names)
     return {position * INSTRUCTION_BYTES: name for position, name in found.items()}
@@ -69,12 +69,13 @@ def _entered(
     supposed: frozenset[int],
     names: dict[int, str],
 ) -> dict[int, str]:
-    """What the calls at some positions enter, where it is the runtime. supposed: those that are taken to."""
+    """What calls enter, where it is the runtime. registers: of the calls, by position; supposed: calls that are taken
+    to enter it."""
     backwards = _Backwards(context, lines, supposed)
     return {
         position: names[slot]
         for position, register in registers.items()
-        if (not supposed or position in supposed) and (slot := backwards.slot(position, register)) in names
+        if (slot := backwards.slot(position, register)) in names
     }
 
 

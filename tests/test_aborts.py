@@ -13,7 +13,7 @@ from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Re
 from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.sass.builder import Context
 from ptxaudit.frontend.sass.disassemble import Line
-from ptxaudit.frontend.sass.runtime_calls import runtime_calls
+from ptxaudit.frontend.sass.runtime_calls import Backwards, runtime_calls
 from ptxaudit.ir import aborts
 from ptxaudit.ir.nodes import Control, Guard, Instruction, Reg
 
@@ -158,12 +158,16 @@ CALLING = ("MOV R2, 0x18", "LDC.64 R2, c[0x4][R2]", "MOV R9, 0x1", "CALL.ABS.NOI
     ],
 )
 def test_a_call_of_the_runtime_is_one_whose_address_comes_straight_from_its_bank(lines, found):
+    assert calls_of(lines) == found
+
+
+def calls_of(lines):
     text = tuple(Line(*_parts(line)) for line in lines)
     places = ((0x18, "__assertfail"), (0x20, "other"))
     bank = tuple(Relocation(offset, 2, Symbol(name, "", 0, 0, True)) for offset, name in places)
     own = Symbol("k", ".text.k", 0, INSTRUCTION_BYTES * len(text), True)
     section = CodeSection("k", bytes(own.size), True, (own,), bank_relocations={4: bank})
-    assert runtime_calls(Context(section, 90, 0x210), text) == found
+    return runtime_calls(Context(section, 90, 0x210), text)
 
 
 def _parts(line: str) -> tuple[str, str, str]:
@@ -222,3 +226,17 @@ def test_a_function_of_the_module_is_run_whatever_its_name(isa):
     report = ptxaudit.audit(content, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=32)])
     assert sorted(site.active_requests for site in report.sites) == [1, 1]
     assert not any("assertion" in note for note in report.kernels[0].notes)
+
+
+def test_calls_of_the_runtime_are_found_in_linear_time(monkeypatch):
+    """An address that is loaded by a number from the beginning of the code is looked for once, not from each call."""
+    looked = []
+    writes = Backwards._writes
+    monkeypatch.setattr(Backwards, "_writes", lambda self, *given: looked.append(given) or writes(self, *given))
+    counts = []
+    for many in (50, 100):
+        text = ["MOV R17, 0x18", *["LDC.64 R2, c[0x4][R17]", "NOP", "CALL.ABS.NOINC R2", "NOP"] * many, "EXIT"]
+        looked.clear()
+        assert len(calls_of(text)) == many
+        counts.append(len(looked))
+    assert counts[1] < 2.2 * counts[0]

@@ -71,7 +71,7 @@ def _entered(
 ) -> dict[int, str]:
     """What calls enter, where it is the runtime. registers: of the calls, by position; supposed: calls that are taken
     to enter it."""
-    backwards = _Backwards(context, lines, supposed)
+    backwards = Backwards(context, lines, supposed)
     return {
         position: names[slot]
         for position, register in registers.items()
@@ -79,7 +79,7 @@ def _entered(
     }
 
 
-class _Backwards:
+class Backwards:
     """Registers followed backwards through one section."""
 
     def __init__(self, context: Context, lines: tuple[Line, ...], runtime: frozenset[int]):
@@ -90,6 +90,7 @@ class _Backwards:
             for after in self._after(position):
                 self.before[after].add(position)
         self._written: dict[int, frozenset[str]] = {}
+        self._known: dict[str, dict[int, int | None]] = defaultdict(dict)  # of registers: their last writes
 
     def _entries(self) -> Iterator[int]:
         """Positions that code comes to from elsewhere: where functions begin, or a return may lead."""
@@ -133,7 +134,7 @@ class _Backwards:
     def _origin(self, position: int, register: int) -> tuple[int, int] | None:
         """(position, register) of the write that a register's value comes from, over copies."""
         seen: set[tuple[int, int]] = set()
-        while (at := self._write(position, {f"R{register}"})) is not None and (at, register) not in seen:
+        while (at := self._write(position, f"R{register}")) is not None and (at, register) not in seen:
             seen.add((at, register))
             copied = _COPIED.fullmatch(self.lines[at].operands) if self.lines[at].opcode == "MOV" else None
             if copied is None or self.lines[at].guard:
@@ -150,28 +151,39 @@ class _Backwards:
             return value.value
         return None
 
-    def _write(self, position: int, registers: set[str]) -> int | None:
-        """The last write of one of the registers on every way to a position; None where there are several, or none."""
+    def _write(self, position: int, register: str) -> int | None:
+        """The last write of a register on every way to a position; None where there are several, or none. A search ends
+        where another one came by, so that all of them together look at each position once."""
+        known = self._known[register]
+        if position in known:
+            return known[position]
         found: int | None = None
-        seen: set[int] = set()
-        work = [position]
+        seen, work = {position}, [position]
         while work:
             at = work.pop()
             if at in self.entries:
+                known[position] = None
                 return None
-            for earlier in self.before[at] - seen:
-                if not self._writes(earlier, registers):
-                    seen.add(earlier)
-                    work.append(earlier)
-                elif found is None or found == earlier:
-                    found = earlier
+            for earlier in self.before[at]:
+                if self._writes(earlier, register):
+                    write: int | None = earlier
+                elif earlier in known:
+                    write = known[earlier]
                 else:
+                    if earlier not in seen:
+                        seen.add(earlier)
+                        work.append(earlier)
+                    continue
+                if write is None or found not in (None, write):
+                    known[position] = None
                     return None
+                found = write
+        known.update(dict.fromkeys(seen, found))
         return found
 
-    def _writes(self, position: int, registers: set[str]) -> bool:
+    def _writes(self, position: int, register: str) -> bool:
         if position in self.runtime:
-            return not registers.isdisjoint(_RESULTS)
+            return register in _RESULTS
         if self.lines[position].opcode.startswith("CALL"):
             return True
         if self.lines[position].opcode == "MOV" and _KEPT.fullmatch(self.lines[position].operands):
@@ -179,7 +191,7 @@ class _Backwards:
         if position not in self._written:
             ops = operations_of(self.context, self.lines[position], position)
             self._written[position] = frozenset(d.name for op in ops for d in op.dst if d is not None)
-        return not registers.isdisjoint(self._written[position])
+        return register in self._written[position]
 
 
 def _place(line: Line) -> int | None:

@@ -193,7 +193,7 @@ def _of_halves(b: Builder) -> bool:
 def _product_registers(b: Builder) -> int:
     """The registers of a lane's part of a product: its 2, 4 or 8 numbers (PTX ISA, "Matrix Fragments")."""
     if b.root == "DMMA":
-        return 4 if b.has("884") else 8
+        return 4 if b.has("884", "8x8x4") else 8
     if b.has("8816", "8832", "88128") or b.root != "IMMA" and _of_halves(b) and not b.has("884"):
         return 2
     return 4

@@ -272,6 +272,14 @@ def _barriers() -> Iterator[str]:
             ("arrive", "mbarrier.arrive"),
             ("arrive_sink", "mbarrier.arrive _"),
             ("test_wait", "mbarrier.test_wait"),
+            ("try_wait", "mbarrier.try_wait"),
+            ("barrier_expect_tx", "mbarrier.expect_tx"),
+            ("barrier_complete_tx", "mbarrier.complete_tx"),
+            ("barrier_arrive_expect_tx", "mbarrier.arrive.expect_tx _"),
+            ("barrier_arrive_drop", "mbarrier.arrive_drop _"),
+            ("barrier_copies", "cp.async.mbarrier.arrive.noinc"),
+            ("barrier_init", "mbarrier.init"),
+            ("barrier_inval", "mbarrier.inval"),
         )
     ]
     yield from _table(
@@ -285,8 +293,10 @@ def _barriers() -> Iterator[str]:
         rows,
     )
     yield (
-        "No wavefront counter sees them. Lanes on one barrier are served together; further barriers one after the"
-        " other, some 11 cycles each, whatever their banks."
+        "Wavefronts of loads, stores and atomics see none of them. `mbarrier.init` is counted with shuffles and the like"
+        " (op_misc): 1 for each barrier that the lanes initialise, whatever its bank; the others are not counted at all,"
+        " nor are arrivals at a barrier of another block of the cluster. Lanes on one barrier are served together;"
+        " further barriers one after the other, some 11 cycles each (`mbarrier.init`: 52), whatever their banks."
     )
     yield ""
 

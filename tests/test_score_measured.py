@@ -224,6 +224,82 @@ def test_bulk_copies_are_not_counted():
     assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("store")} == {8}
 
 
+# the kernels of timed operations on barriers -> the machine instruction that ptxas makes of each
+BARRIERS = {
+    "arrive": "SYNCS.ARRIVE.TRANS64.A1T0",
+    "arrive_sink": "SYNCS.ARRIVE.TRANS64.RED.A1T0",
+    "test_wait": "SYNCS.PHASECHK.TRANS64",
+    "try_wait": "SYNCS.PHASECHK.TRANS64.TRYWAIT",
+    "barrier_expect_tx": "SYNCS.ARRIVE.TRANS64.RED.A0TR",
+    "barrier_complete_tx": "SYNCS.ARRIVE.TRANS64.RED.A0TX",
+    "barrier_arrive_expect_tx": "SYNCS.ARRIVE.TRANS64",
+    "barrier_arrive_drop": "SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0",
+    "barrier_copies": "ARRIVES.LDGSTSBAR.64.ARVCNT",
+    "barrier_inval": "",  # SYNCS.CCTL.IV names no access
+    "cluster_arrive": "SYNCS.ARRIVE.TRANS64.RED.A1T0",
+    "cluster_arrive_expect_tx": "SYNCS.ARRIVE.TRANS64.RED",
+    "cluster_arrive_complete_tx": "SYNCS.ARRIVE.TRANS64.RED.A0TX",
+}
+
+
+@pytest.mark.parametrize("kernel", BARRIERS)
+def test_what_is_done_to_a_barrier_is_not_counted(kernel):
+    """The launch's barriers were initialised by all lanes, 1 each (and by both blocks of a cluster); beside that a
+    launch of eight operations counts the same whatever lanes do them on whatever barriers, and nothing but op_misc.
+    """
+    rows = _timed((kernel,))
+    blocks = 2 if kernel.startswith("cluster") else 1
+    rest = {one["counters"][""] - blocks * len({*one["addresses"]}) for one in rows}
+    assert len(rows) >= 12 and len(rest) == 1
+    assert all(one["counters"][kind] == 0 for one in rows for kind in ("op_ld", "op_st", "op_atom"))
+    assert all(one["counters"]["op_misc"] == one["counters"][""] for one in rows)
+    if BARRIERS[kernel]:
+        assert machines.get("sm_90").charge(classify(BARRIERS[kernel]), None) == 0
+        assert machines.get("sm_90").evidence(classify(BARRIERS[kernel])) == "measured"
+
+
+def test_what_is_not_counted_is_what_was_measured():
+    copies = {"UBLKCP.G.S", "UBLKCP.S.G", "UTMALDG.2D", "UTMASTG.2D"}
+    assert machines.get("sm_90").measurements.uncounted == copies | {opcode for opcode in BARRIERS.values() if opcode}
+    for opcode in copies:
+        assert machines.get("sm_90").charge(classify(opcode), None) == 0
+    for opcode in (
+        "UTMALDG.3D",
+        "UTMALDG.2D.IM2COL",
+        "UTMALDG.2D.MULTICAST",
+        "SYNCS.EXCH.64",
+        "ATOMS.ARRIVE.64",
+        "UBLKRED",
+    ):
+        assert machines.get("sm_90").charge(classify(opcode), None) is None
+    assert machines.get("sm_100").charge(classify("SYNCS.PHASECHK.TRANS64"), None) is None
+
+
+@pytest.mark.parametrize(
+    "opcode, charge",
+    [
+        ("mbarrier.arrive.expect_tx.shared::cta.b64", 0),
+        ("mbarrier.try_wait.parity.shared::cta.b64", 0),
+        ("cp.async.mbarrier.arrive.noinc.shared.b64", 0),
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", 0),
+        ("cp.async.bulk.global.shared::cta.bulk_group", 0),
+        ("mbarrier.init.shared.b64", None),
+        ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", None),
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", None),
+        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32", None),
+    ],
+)
+def test_of_ptx_what_is_not_counted(opcode, charge):
+    assert machines.get("sm_90").charge(classify(opcode), None) == charge
+    assert machines.get("sm_80").charge(classify(opcode), None) is None
+
+
+def test_initialising_a_barrier_counts_among_others_once_a_barrier():
+    for one in _timed(("barrier_init",)):
+        barriers = {a for lane, a in enumerate(one["addresses"]) if one["active"] >> lane & 1}
+        assert one["counters"]["op_misc"] == one["counters"][""] == 8 * len(barriers) + 4
+
+
 def test_another_block_s_memory_is_not_counted_and_one_s_own_is():
     unroll, figures = (
         8,

@@ -206,7 +206,7 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
 
 
 def measure_timing(
-    folder: Path, output: Path, only: str = "*", counted: str = "cluster_*,local_*,arrive*,test_wait"
+    folder: Path, output: Path, only: str = "*", counted: str = "cluster_*,local_*,arrive*,*_wait,barrier_*"
 ) -> None:
     """Times what no counter tells, then reads the counters of those kernels that are accesses of one warp."""
     from bench.calibrate import timing

@@ -102,6 +102,23 @@ _KEEP = "xor.b32 total, total, r{r};"
 _BARRIERS = "mbarrier.init.shared.b64 [a], 1048575;"
 
 
+def _on_barriers() -> Iterator[Timed]:
+    """What is done to a barrier object besides arriving and waiting; `barrier_nothing` is what a launch counts without
+    any of it.
+    """
+    yield Timed("barrier_nothing", "")
+    yield Timed("barrier_init", "@on mbarrier.init.shared.b64 [a], 7;")
+    for name, body in (
+        ("inval", "inval.shared.b64 [a]"),
+        ("expect_tx", "expect_tx.relaxed.cta.shared::cta.b64 [a], 0"),
+        ("complete_tx", "complete_tx.relaxed.cta.shared::cta.b64 [a], 0"),
+        ("arrive_expect_tx", "arrive.expect_tx.shared::cta.b64 _, [a], 0"),
+        ("arrive_drop", "arrive_drop.shared.b64 _, [a]"),
+    ):
+        yield Timed(f"barrier_{name}", f"@on mbarrier.{body};", before=_BARRIERS)
+    yield Timed("barrier_copies", "@on cp.async.mbarrier.arrive.noinc.shared.b64 [a];", _WAIT, before=_BARRIERS)
+
+
 def _cluster() -> Iterator[Timed]:
     for name, body, keep in (
         ("ld", "@on ld.volatile.shared::cluster.b32 r{r}, [a];", _KEEP),
@@ -127,6 +144,16 @@ def _cluster() -> Iterator[Timed]:
                 " [base], 1048575;"
             )
         yield Timed(f"cluster_{name}", body, after, before, cluster=True, keep=keep)
+    # each block makes the barriers at these places of its own
+    make = (
+        "and.b32 b, a, 0x00ffffff; and.b32 n, base, 0xff000000; or.b32 b, b, n; mbarrier.init.shared.b64 [b], 1048575;"
+    )
+    for name, body in (
+        ("arrive", "arrive.release.cluster.shared::cluster.b64 _, [a]"),
+        ("arrive_expect_tx", "arrive.expect_tx.release.cluster.shared::cluster.b64 _, [a], 0"),
+        ("arrive_complete_tx", "complete_tx.relaxed.cluster.shared::cluster.b64 [a], 0"),
+    ):
+        yield Timed(f"cluster_{name}", f"@on mbarrier.{body};", before=make, cluster=True)
 
 
 def _circumstances() -> Iterator[Timed]:
@@ -172,6 +199,13 @@ KERNELS = {
             before=_BARRIERS,
             keep="selp.b32 r{r}, 1, 0, p{r}; " + _KEEP,
         ),
+        Timed(
+            "try_wait",
+            "@on mbarrier.try_wait.parity.shared.b64 p{r}, [a], 1;",
+            before=_BARRIERS,
+            keep="selp.b32 r{r}, 1, 0, p{r}; " + _KEEP,
+        ),
+        *_on_barriers(),
         *_circumstances(),
         *_cluster(),
     )
@@ -285,7 +319,7 @@ def _accesses() -> Iterator[dict[str, Any]]:
     for name, one in KERNELS.items():
         if one.warps > 1:
             continue
-        width = 16 if "v4" in name else 8 if "v2" in name or "arrive" in name or "wait" in name else 4
+        width = 16 if "v4" in name else 8 if any(word in name for word in ("v2", "arrive", "wait", "barrier")) else 4
         words = [width * s for s in (1, 2, 4, 8, 16, 32)] + [132]
         rows = {f"stride{step}": [step * lane for lane in range(LANES)] for step in words if step % width == 0}
         rows |= {

@@ -187,7 +187,7 @@ def _simulated(
     # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
     issued = simulate(replace(task, accesses=counted, originals={i: i for i in counted}), account)
     listed = {i: first.sites[i] for i in asked.hidden if i in asked.listed} | {
-        i: _issued(asked.listed[i], function.instructions[i], counted[i], run, task.machine.evidence(counted[i]))
+        i: _issued(asked.listed[i], function.instructions[i].site, counted[i], run, task.machine)
         for i, run in issued.sites.items()
     }
     loop = issued.endless if first.endless is None else first.endless
@@ -311,9 +311,10 @@ def _charged(listed: SiteResult, site: Site, access: banks.Access, machine: Mach
     """An access without a rule for its lanes, with what a counter charges for it, a warp of the warpgroup, where that
     is known.
     """
-    if access.charge is None or site.first is None or access.charge[site.first == "shared"] % WARPGROUP:
+    charge = machine.charge(access, site.first)
+    if charge is None or charge % WARPGROUP:
         return listed
-    each = access.charge[site.first == "shared"] // WARPGROUP
+    each = charge // WARPGROUP
     return replace(
         listed,
         status=Status.INVARIANT,
@@ -325,7 +326,7 @@ def _charged(listed: SiteResult, site: Site, access: banks.Access, machine: Mach
 
 
 def _issued(
-    listed: SiteResult, instruction: Instruction, access: banks.Access, run: SiteResult, evidence: str
+    listed: SiteResult, site: Site | None, access: banks.Access, run: SiteResult, machine: Machine
 ) -> SiteResult:
     """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is
     known.
@@ -337,9 +338,10 @@ def _issued(
     known = replace(
         listed, requests=run.requests, active_requests=run.active_requests, meeting_assumed=run.meeting_assumed
     )
-    if access.charge is None or instruction.site is None or instruction.site.first is None or run.requests % WARPGROUP:
+    charge = machine.charge(access, site.first if site else None)
+    if charge is None or run.requests * charge % WARPGROUP:
         return known
-    wavefronts = run.requests // WARPGROUP * access.charge[instruction.site.first == "shared"]
+    wavefronts = run.requests * charge // WARPGROUP
     return replace(
         known,
         status=Status.EXACT,
@@ -349,7 +351,7 @@ def _issued(
         excess=0,
         ways=1,
         bounds=(wavefronts, wavefronts),
-        evidence=evidence,
+        evidence=machine.evidence(access),
     )
 
 

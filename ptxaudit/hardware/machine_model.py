@@ -119,6 +119,7 @@ class Measurements(Record):
     name: short, the key of its source ("H200"). machines: those it is evidence for. device, driver, profiler, files:
     where the requests are from; timed: where the cycles are. requests: {SASS opcode: requests that were measured}, of
     loops the PTX opcode; every other opcode is *by rule*. products: SASS opcodes of a wgmma whose charge was counted.
+    uncounted: those of which the counters of wavefronts see nothing.
     line_cycles: of cp.async.cg that read the same sources again and again, 8 warps a block, as (k low, k high, cycles
     low, high) of a request; fresh_cycles: where each reads new ones, one block or one on each multiprocessor, waiting
     every 8 copies or at the end. copy_cycles: of cp.async.ca, a wavefront and once a request. special: of the unit for
@@ -135,6 +136,7 @@ class Measurements(Record):
     timed: str = ""
     requests: dict[str, int] = field(default_factory=dict)
     products: frozenset[str] = frozenset()
+    uncounted: frozenset[str] = frozenset()
     line_cycles: tuple[tuple[int, int, float, float], ...] = ()
     fresh_cycles: tuple[tuple[int, int, float, float], ...] = ()
     copy_cycles: tuple[float, float] | None = None
@@ -234,12 +236,27 @@ class Machine(Record, eq=False):
         rule = self.rule(access)
         return SOURCE_LINE if rule is not None and rule.uncertainty is Uncertainty.SOURCES else 1
 
+    def charge(self, access: Access, first: str | None) -> int | None:
+        """Wavefronts that the counter charges a warpgroup for an access without a rule for its lanes; None where it is
+        not known.
+
+        first: "shared" | "registers", where the first factor of a wgmma is.
+        """
+        if access.charge is None:
+            return None
+        if not any(access.charge):
+            known = self.measurements.uncounted
+            return 0 if known and (access.isa == "ptx" or access.sass in known) else None
+        return None if first is None else access.charge[first == "shared"]
+
     def evidence(self, access: Access) -> str:
         """ "measured" when exactly this machine instruction, or this loop, was measured here, else "by rule"."""
         if access.space != "shared":
             return "measured" if access.sass in self.memory_measured else "by rule"
-        requests, products = self.measurements.requests, self.measurements.products
-        found = access.sass in requests or access.loop in requests or access.sass in products
+        known = self.measurements
+        found = access.loop in known.requests or any(
+            access.sass in measured for measured in (known.requests, known.products, known.uncounted)
+        )
         return "measured" if found else "by rule"
 
     def cycles_of(self, k: int, fresh: bool = False) -> tuple[float, float] | None:

@@ -40,6 +40,7 @@ def read(file: Path) -> Measurements:
         machines=tuple(found.pop("machines")),
         files=tuple(found.pop("files")),
         products=frozenset(found.pop("products", ())),
+        uncounted=frozenset(found.pop("uncounted", ())),
         line_cycles=tuple((*row,) for row in found.pop("line_cycles", ())),
         fresh_cycles=tuple((*row,) for row in found.pop("fresh_cycles", ())),
         copy_cycles=None if copies is None else (*copies,),

@@ -30,6 +30,10 @@ UNSCORED = {
         "no wavefront counter sees arrivals and tests. Timed on an H200, lanes on one barrier are served together, and "
         "lanes on several one barrier after the other, some 11 cycles each"
     ),
+    "mbarrier.init": (
+        "counted with shuffles and the like (op_misc), not with loads and stores: 1 for each barrier that the lanes"
+        " initialise, whatever its bank. Timed on an H200, some 52 cycles each"
+    ),
     "remote": (
         "the address may lie in another block of the cluster, where no wavefront counter sees loads and stores and an"
         " atomic counts 1: an H200 moves the 32-byte sectors that the lanes touch, whatever their banks. In the block's"
@@ -48,6 +52,32 @@ UNSCORED = {
     "other": "written by hardware other than a warp's load-store path: not measured",
 }
 """Reasons why an access is listed without a figure, by the report's word."""
+
+_INITIALISES = ("mbarrier.init", "SYNCS.EXCH")
+
+# What a launch of nothing else leaves the wavefront counters at, as far as it was measured (tests/data: timing_sm90,
+# tensor_sm90): arrivals, tests and byte counts of barriers, here and in another block of the cluster; copies of bytes
+# and of tiles of a tensor.
+_UNCOUNTED = {
+    "ptx": re.compile(
+        r"mbarrier\.(?!init)[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+|cp\.async\.bulk(\.tensor\.[1-5]d)?"
+        r"(\.shared::(cta|cluster)\.global|\.global\.shared::cta)(\.tile)?(\.mbarrier::complete_tx::bytes|\.bulk_group)"
+        r"(\.L2::cache_hint)?"
+    ),
+    "sass": re.compile(
+        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UTM(ALDG|ASTG)\.[1-5]D"
+    ),
+}
+
+
+def listed(opcode: str, name: str, isa: Literal["ptx", "sass"], word: str) -> Access:
+    """An access that is listed by the report's word. name: the opcode's first word."""
+    if word == "wgmma":
+        return product(name if isa == "ptx" else opcode, isa)
+    if not _UNCOUNTED[isa].fullmatch(name):
+        return Access(opcode, isa, word, unscored=UNSCORED["mbarrier.init" if name.startswith(_INITIALISES) else word])
+    return Access(opcode, isa, word, sass=name if isa == "sass" else "", charge=(0, 0), unscored=UNSCORED[word])
+
 
 MEASURED = frozenset(("bulk copy", "wgmma", "mbarrier", "remote", "async store"))  # otherwise than lane by lane
 

@@ -25,7 +25,8 @@ class Access(Record, eq=False):
     generic: the address is generic and may turn out not to be shared.
     may_count, may_combine: ptxas may make ATOMS.POPC.INC of it, may combine lanes on one address.
     clustered: the launch has clusters of several blocks (see `score`).
-    charge: of a wgmma the wavefronts that the counter charges a warpgroup, with A in registers and in shared memory.
+    charge: the wavefronts that the counter charges a warpgroup, of a wgmma with A in registers and in shared memory;
+        zeros of what it does not see (`Machine.charge` says on which machines).
     unscored: why it is listed but not scored; "".
     space: the memory, "shared" | "global" | "local"; of the latter two `memory.opcodes` says what an opcode is.
     """

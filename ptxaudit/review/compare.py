@@ -37,7 +37,7 @@ class Verdict(StrEnum):
     DISPUTED = "disputed"  # the profiler's per-instruction metric is known to be wrong for such instructions
     WITHIN = "within"  # the counted figure lies in the report's range
     REQUESTS = "requests"  # requests are equal; wavefronts are not to be had from the report or the counter
-    EQUAL = "equal"  # requests and wavefronts are equal
+    EQUAL = "equal"  # requests and wavefronts are equal, or there are no wavefronts and the profile lists none
 
 
 AGREEING = frozenset({Verdict.EQUAL, Verdict.REQUESTS, Verdict.WITHIN, Verdict.DISPUTED})
@@ -249,6 +249,8 @@ def _row(site: Site, counted: Counted | None, totals: tuple[Total, ...]) -> Row:
         counted = Counted(site.offset or 0, site.text, 0, 0, 0)
         if site.status is Status.UNKNOWN:
             return Row(Verdict.OPEN, site, counted, site.reason)
+        if site.requests and site.wavefronts == 0:
+            return Row(Verdict.EQUAL, site, counted, "no wavefronts, and the profile lists none")
     verdict, why = judge(site, counted)
     if verdict is Verdict.DISPUTED:
         total = next((total for total in totals if site.access in COUNTERS[total.name]), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
-from ptxaudit.hardware.unscored import UNSCORED, product, unknown
+from ptxaudit.hardware.unscored import UNSCORED, listed, unknown
 from ptxaudit.ir.access import Access
 
 _TYPE = re.compile(r"([busf])(8|16|32|64|128)$")
@@ -45,9 +45,7 @@ def classify(opcode: str, name: str, rest: list[str], operand: int | None, as_wr
         raise unknown(opcode, "it does not access shared memory")
     for prefix, word in LISTED:
         if name == prefix or name.startswith(prefix + "."):
-            if word == "wgmma":
-                return product(name, "ptx")
-            return Access(opcode, "ptx", word, unscored=UNSCORED[word])
+            return listed(opcode, name, "ptx", word)
     head, *modifiers = name.split(".")
     if name.startswith("cp.async."):
         return _copy(opcode, modifiers[1:], rest)

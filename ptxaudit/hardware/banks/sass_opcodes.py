@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
-from ptxaudit.hardware.unscored import UNSCORED, product, unknown
+from ptxaudit.hardware.unscored import listed, unknown
 from ptxaudit.ir.access import Access
 
 SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
@@ -74,7 +74,7 @@ def classify(opcode: str, name: str, rest: list[str]) -> Access:
         raise unknown(opcode, "operands after the opcode", f"write {name}")
     head, *modifiers = name.split(".")
     if head in LISTED:
-        return _listed(opcode, LISTED[head])
+        return listed(opcode, name, "sass", LISTED[head])
     row = _HEADS.get(head)
     if row is None:
         if head in NOT_SHARED:
@@ -87,12 +87,6 @@ def classify(opcode: str, name: str, rest: list[str]) -> Access:
             "PTX opcodes are written in lower case: ld.shared.v4.b32",
         )
     return row(opcode, name, modifiers)
-
-
-def _listed(opcode: str, word: str) -> Access:
-    if word == "wgmma":
-        return product(opcode, "sass")
-    return Access(opcode, "sass", word, unscored=UNSCORED[word])
 
 
 def _size(opcode: str, modifiers: list[str], others: set[str]) -> int:
@@ -124,7 +118,7 @@ def _generic_store(opcode: str, name: str, modifiers: list[str]) -> Access:
 
 def _atomic(opcode: str, name: str, modifiers: list[str]) -> Access:
     if modifiers[:1] == ["ARRIVE"]:
-        return _listed(opcode, "mbarrier")
+        return listed(opcode, name, "sass", "mbarrier")
     operation, width = _atomic_row(opcode, modifiers, {"S32", "U32"})
     return Access(opcode, "sass", "atomic", operation, width, name)
 

@@ -31,6 +31,35 @@ BY_CALLEE = """
 TWO_CALLERS = BY_CALLEE.replace("EXIT", "CALL.REL.NOINC 0x40")
 ELSEWHERE = BY_CALLEE.replace("R2, 0x20", "R2, 0x30")
 COMPUTED = BY_CALLER.replace("IADD3 R4, R4", "IADD3 R20, R20")
+# What another way through the function does to a register of the return address says nothing of this one.
+TWO_WAYS = """
+    MOV R20, 0x20
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    @P0 BRA 0x90
+    MOV R4, R20
+    IADD3 R20, R4, 0x1, RZ
+    MOV R5, 0x0
+    RET.REL.NODEC R4 0x0
+    MOV R2, R20
+    RET.REL.NODEC R2 0x0
+"""
+MAY_BE_COMPUTED = TWO_WAYS.replace("RET.REL.NODEC R4 0x0", "@P1 RET.REL.NODEC R4 0x0")
+WHERE_LANES_MEET = """
+    MOV R20, 0x20
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    BSSY B0, 0xa0
+    @P0 BRA 0x80
+    BSYNC B0
+    NOP
+    IADD3 R20, R20, 0x1, RZ
+    BSYNC B0
+    RET.REL.NODEC R20 0x0
+"""
+NOT_WHERE_THEY_MEET = WHERE_LANES_MEET.replace("IADD3 R20, R20", "IADD3 R21, R20")
 ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
 
 
@@ -43,8 +72,23 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         (TWO_CALLERS, {}),
         (ELSEWHERE, {}),
         (COMPUTED, {}),
+        (TWO_WAYS, {0x10: ("call", 4)}),
+        (MAY_BE_COMPUTED, {}),
+        (WHERE_LANES_MEET, {}),
+        (NOT_WHERE_THEY_MEET, {0x10: ("call", 4)}),
     ],
-    ids=("the caller sets it", "the function has it", "never returns", "two callers", "another place", "computed"),
+    ids=(
+        "the caller sets it",
+        "the function has it",
+        "never returns",
+        "two callers",
+        "another place",
+        "computed",
+        "two ways",
+        "computed on one way",
+        "computed before lanes meet",
+        "kept until lanes meet",
+    ),
 )
 def test_calls_that_come_back(code, expected):
     lines = []
@@ -52,7 +96,7 @@ def test_calls_that_come_back(code, expected):
         guard, _, rest = text.strip().partition(" ") if text.strip().startswith("@") else ("", "", text.strip())
         opcode, _, operands = rest.partition(" ")
         lines.append(Line(guard, opcode, operands))
-    symbols = (Symbol("k", ".text.k", 0, 0x40, True), Symbol("$k$f", ".text.k", 0x40, 0x30, True))
+    symbols = (Symbol("k", ".text.k", 0, 0x40, True), Symbol("$k$f", ".text.k", 0x40, 16 * len(lines) - 0x40, True))
     section = CodeSection("k", bytes(16 * len(lines)), True, symbols)
     assert find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0}) == expected
 

@@ -11,7 +11,8 @@ there); one whose target never returns is a branch.
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection
 from ptxaudit.frontend.sass.builder import PAIR_BITS, Computed, Context
@@ -19,6 +20,7 @@ from ptxaudit.frontend.sass.disassemble import Line
 from ptxaudit.frontend.sass.lower import lower
 from ptxaudit.ir import nodes as ir
 
+_PLACE = re.compile(r"0x[0-9a-f]+$")  # the last operand of a branch
 _LOOK_BACK = 256  # instructions before a call in which its return address is looked for
 
 Lines = dict[str, tuple[Line, ...]]
@@ -163,11 +165,51 @@ def _return_registers(context: Context, section: CodeSection, offset: int, lines
     if begin is None:
         return set()
     first, end = _extent(section, offset, lines)
-    return {
-        _at_entry(context, lines, first, position, lines[position].operands.split()[0])
-        for position in range(first, end)
-        if lines[position].opcode.startswith("RET")
-    }
+    ways = _ways_back(lines, first, end)
+    returns = [position for position in range(first, end) if lines[position].opcode.startswith("RET")]
+    work = [(position, lines[position].operands.split()[0]) for position in returns]
+    seen, found = set(work), set[str]()
+    while work:
+        position, register = work.pop()
+        if position == first:
+            found.add(register)
+        for earlier in ways.get(position, ()):
+            for before in _before(context, lines, first, earlier, register):
+                if before is None:
+                    found.add("")  # computed: no caller's constant will match
+                elif before not in seen:
+                    seen.add(before)
+                    work.append(before)
+    return found
+
+
+def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[int]]:
+    """Each position of a function -> those that may come just before it: what falls through to it, branches, and where
+    lanes meet that are to go on there. One that nothing is seen to lead to comes behind the one before it."""
+    ways: dict[int, list[int]] = defaultdict(list)
+    waits: dict[str, list[int]] = defaultdict(list)
+    for position in range(first, end):
+        if lines[position].opcode.startswith("BSYNC"):
+            waits[lines[position].operands].append(position)
+    for position in range(first, end):
+        line = lines[position]
+        if position + 1 < end and not _leaves(line):
+            ways[position + 1].append(position)
+        place = _PLACE.search(line.operands)
+        if place is None or not line.opcode.startswith(("BRA", "JMP", "BSSY", "WARPSYNC")):
+            continue
+        target = int(place[0], 16) // INSTRUCTION_BYTES
+        waiting = waits[line.operands.partition(",")[0]] if line.opcode.startswith("BSSY") else [position]
+        ways[target] += waiting
+    for position in range(first + 1, end):
+        ways[position] = ways[position] or [position - 1]
+    return ways
+
+
+def _leaves(line: Line) -> bool:
+    """All lanes go elsewhere than to the next instruction."""
+    always = line.guard in ("", "@PT") and "," not in line.operands
+    return always and line.opcode.partition(".")[0] in ("BRA", "JMP", "EXIT", "RET", "BRX", "JMX")
 
 
 def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple[int, int]:
@@ -176,26 +218,23 @@ def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple
     return offset // INSTRUCTION_BYTES, min(end // INSTRUCTION_BYTES, len(lines))
 
 
-def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: int, register: str) -> str:
-    """The register that holds at a function's entry what another holds at a place in it.
+def _before(
+    context: Context, lines: tuple[Line, ...], first: int, earlier: int, register: str
+) -> list[tuple[int, str] | None]:
+    """Where what a register holds behind an instruction was before it: (position, register), None where it is computed.
 
     Copies are followed back, and to the stack: there is one store to the place that a register comes back from, else it
     is taken to be its own.
     """
-    earlier = position
-    while (earlier := earlier - 1) >= first:
-        line = lines[earlier]
-        if _writes(line, register) and line.opcode == "LDL":
-            kept = _kept_at(lines, first, earlier)
-            if kept is not None:
-                earlier, register = kept
-        elif _writes(line, register):
-            ops = operations_of(context, line, earlier)
-            if len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Reg):
-                register = ops[0].src[0].name
-            else:
-                return ""  # computed: no caller's constant will match
-    return register
+    line = lines[earlier]
+    if not _writes(line, register):
+        return [(earlier, register)]
+    if line.opcode == "LDL":
+        return [_kept_at(lines, first, earlier) or (earlier, register)]
+    ops = operations_of(context, line, earlier)
+    source = ops[0].src[0] if len(ops) == 1 and ops[0].name == "mov" else None
+    made = (earlier, source.name) if isinstance(source, ir.Reg) else None
+    return [made] if line.guard in ("", "@PT") else [made, (earlier, register)]
 
 
 def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, str] | None:

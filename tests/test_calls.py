@@ -28,6 +28,9 @@ BY_CALLEE = """
     @P0 RET.REL.NODEC R2 0x0
     BRA 0x40
 """
+COPIED = BY_CALLEE.replace("MOV R2, 0x20", "MOV R18, 0x20\n    IMAD.MOV.U32 R2, RZ, RZ, R18").replace(
+    "BRA 0x40", "EXIT"
+)
 TWO_CALLERS = BY_CALLEE.replace("EXIT", "CALL.REL.NOINC 0x40")
 ELSEWHERE = BY_CALLEE.replace("R2, 0x20", "R2, 0x30")
 COMPUTED = BY_CALLER.replace("IADD3 R4, R4", "IADD3 R20, R20")
@@ -69,6 +72,7 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         (BY_CALLER, {0x10: ("call", 4)}),
         (BY_CALLEE, {0x10: ("call", 4)}),
         (ENDLESS, {0x10: ("branch", 4)}),
+        (COPIED, {0x10: ("call", 4)}),
         (TWO_CALLERS, {}),
         (ELSEWHERE, {}),
         (COMPUTED, {}),
@@ -81,6 +85,7 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         "the caller sets it",
         "the function has it",
         "never returns",
+        "a copy of what the function has",
         "two callers",
         "another place",
         "computed",

@@ -47,6 +47,7 @@ def find_calls(
     own = lines[context.function.name]
     by_name = {section.name: section for section in sections}
     callers = _callers(sections, lines)
+    known: dict[tuple[str, int], set[str | int]] = {}  # target -> what it returns by
     for position, line in enumerate(own):
         if not line.opcode.startswith("CALL"):
             continue
@@ -55,15 +56,17 @@ def find_calls(
         callee = by_name.get(target[0]) if target is not None else None
         if target is None or callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
             continue
-        returns = _return_registers(context, callee, target[1], lines[callee.name])
+        if target not in known:
+            known[target] = _returns(context, callee, target[1], lines[callee.name])
+        returns = known[target]
         index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
         if not returns:
             out[place] = ("branch", index)
-        elif all(value_before(context, own, position, register) == place + INSTRUCTION_BYTES for register in returns):
+        elif _given(context, own, position, returns):
             out[place] = ("call", index)
-        elif callers[target] == 1 and _constant_returns(context, callee, target[1], lines[callee.name]) == {
+        elif callers[target] == 1 and returns == {
             place + INSTRUCTION_BYTES
-        }:
+        }:  # ptxas puts the address into the function
             out[place] = ("call", index)
     return out
 
@@ -119,9 +122,15 @@ def _comes_back(
     context: Context, section: CodeSection, offset: int, lines: Lines, own: tuple[Line, ...], position: int
 ) -> bool:
     """A function that the call at a position of the own section enters comes back to the next instruction."""
-    returns = _return_registers(context, section, offset, lines[section.name])
-    return bool(returns) and all(
-        value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES for r in returns
+    returns = _returns(context, section, offset, lines[section.name])
+    return bool(returns) and _given(context, own, position, returns)
+
+
+def _given(context: Context, own: tuple[Line, ...], position: int, returns: set[str | int]) -> bool:
+    """What a function returns by are registers in which the call at a position leaves the place behind it."""
+    return all(
+        isinstance(r, str) and value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES
+        for r in returns
     )
 
 
@@ -135,19 +144,6 @@ def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, in
     )
 
 
-def _constant_returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[int]:
-    """The places that a function returns to by its own constants: where it has one caller, ptxas puts the address into
-    it.
-    """
-    first, end = _extent(section, offset, lines)
-    values = {
-        value_before(context, lines, position, lines[position].operands.split()[0])
-        for position in range(first, end)
-        if lines[position].opcode.startswith("RET")
-    }
-    return {value for value in values if value is not None}
-
-
 def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | None:
     """(section, byte offset) that a direct call goes to."""
     for relocation in section.relocations:
@@ -159,8 +155,8 @@ def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | N
     return None
 
 
-def _return_registers(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str]:
-    """The registers in which the function at an offset expects its return address."""
+def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str | int]:
+    """The registers in which the function at an offset expects its return address, or that address."""
     begin = next((s for s in section.symbols if s.offset == offset), None)
     if begin is None:
         return set()
@@ -168,15 +164,15 @@ def _return_registers(context: Context, section: CodeSection, offset: int, lines
     ways = _ways_back(lines, first, end)
     returns = [position for position in range(first, end) if lines[position].opcode.startswith("RET")]
     work = [(position, lines[position].operands.split()[0]) for position in returns]
-    seen, found = set(work), set[str]()
+    seen, found = set(work), set[str | int]()
     while work:
         position, register = work.pop()
         if position == first:
             found.add(register)
         for earlier in ways.get(position, ()):
             for before in _before(context, lines, first, earlier, register):
-                if before is None:
-                    found.add("")  # computed: no caller's constant will match
+                if isinstance(before, int | str):
+                    found.add(before)
                 elif before not in seen:
                     seen.add(before)
                     work.append(before)
@@ -220,8 +216,9 @@ def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple
 
 def _before(
     context: Context, lines: tuple[Line, ...], first: int, earlier: int, register: str
-) -> list[tuple[int, str] | None]:
-    """Where what a register holds behind an instruction was before it: (position, register), None where it is computed.
+) -> list[tuple[int, str] | int | str]:
+    """Where what a register holds behind an instruction was before it: (position, register), or which number it is; ""
+    where it is computed: no caller has anything there.
 
     Copies are followed back, and to the stack: there is one store to the place that a register comes back from, else it
     is taken to be its own.
@@ -233,7 +230,11 @@ def _before(
         return [_kept_at(lines, first, earlier) or (earlier, register)]
     ops = operations_of(context, line, earlier)
     source = ops[0].src[0] if len(ops) == 1 and ops[0].name == "mov" else None
-    made = (earlier, source.name) if isinstance(source, ir.Reg) else None
+    made: tuple[int, str] | int | str = ""
+    if isinstance(source, ir.Reg):
+        made = earlier, source.name
+    elif isinstance(source, ir.Const):
+        made = source.value
     return [made] if line.guard in ("", "@PT") else [made, (earlier, register)]
 
 

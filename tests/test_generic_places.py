@@ -97,3 +97,13 @@ def test_what_lies_before_the_parameters_is_the_drivers():
     (name,) = (u.name for u, _ in parameter(env, 0x258 - 0x380, 32).terms)
     (wrapped,) = (u.name for u, _ in parameter(env, (0x258 - 0x380) & 0xFFFFFFFF, 32).terms)
     assert name == wrapped == "value set by the driver"
+
+
+@pytest.mark.parametrize("power", (2, 4, 5))
+def test_a_number_whose_range_is_wider_than_64_bits_may_move_an_address_anywhere(power):
+    """The fourth power of a block index: what bounds it does not fit a machine word, nor does what it moves by."""
+    times = "mul.lo.u64 %d3, %d3, %d4;" * (power - 1)
+    pointer = f"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %d4, %r1; mov.u64 %d3, %d4; {times} shl.b64 %d3, %d3, 3;"
+    report = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + FROM.format(pointer=pointer), isa="ptx")
+    (load,) = [s for s in report.sites if s.access == "load"]
+    assert load.status in ("conditional", "unknown") and "one of shared memory is not known" in load.reason, load.reason

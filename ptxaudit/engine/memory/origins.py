@@ -167,13 +167,15 @@ class Origins:
     def _settle(self, wanted: Iterable[Node]) -> None:
         """The fixed point for these definitions and all that they are made of."""
         sources: dict[Node, list[list[Node] | Atoms]] = {}
+        met: dict[Node, list[Node]] = {}  # those of all its sources
         readers: dict[Node, list[Node]] = defaultdict(list)
 
         def following(node: Node) -> Iterator[Node]:
             if self.account is not None:
                 self.account.spend(INSTRUCTION, FOLLOWING)
             sources[node] = self._sources(node)
-            for at in (at for made in sources[node] if not isinstance(made, frozenset) for at in made):
+            met[node] = [at for made in sources[node] if not isinstance(made, frozenset) for at in made]
+            for at in met[node]:
                 readers[at].append(node)
                 if at not in self._known:
                     yield at
@@ -181,7 +183,7 @@ class Origins:
         order = postorder((node for node in wanted if node not in self._known), following)
         self._written |= {node for node in sources if not isinstance(node, Joined)}
         self._written |= reached(
-            [node for node in sources if isinstance(node, Joined) and not self._written.isdisjoint(*sources[node])],
+            [node for node in sources if isinstance(node, Joined) and not self._written.isdisjoint(met[node])],
             lambda node: [at for at in readers[node] if isinstance(at, Joined)],
         )
         found: dict[Node, Atoms] = dict.fromkeys(sources, frozenset())
@@ -189,7 +191,7 @@ class Origins:
 
         def transfer(node: Node) -> Atoms:
             if isinstance(node, Joined):
-                return found[node] | _union(facts[at] for at in self._met(node))
+                return found[node].union(*(facts[at] for at in met[node]))
             read = [made if isinstance(made, frozenset) else self._together(made, facts) for made in sources[node]]
             now = found[node] | self._made(node, read)
             return now if len(now) <= MOST_ATOMS else ANY
@@ -200,15 +202,12 @@ class Origins:
     def _sources(self, node: Node) -> list[list[Node] | Atoms]:
         """What each source of a definition reads, or what meets."""
         if isinstance(node, Joined):
-            return [self._met(node)]
+            return [[at for one in self.graph.read.sources(node) for at in self._places(one, node.register)]]
         index, position, _ = node
         return [
             self._read(source.name, index, position) if isinstance(source, Reg) else _plain(source)
             for source in self.instructions[index].ops[position].src
         ]
-
-    def _met(self, joined: Joined) -> list[Node]:
-        return [at for one in self.graph.read.sources(joined) for at in self._places(one, joined.register)]
 
     def _together(self, nodes: list[Node], facts: Mapping[Node, Atoms]) -> Atoms:
         """What is read where these meet; anything where no definition does: read before it is written."""

@@ -62,6 +62,17 @@ WHERE_LANES_MEET = """
     BSYNC B0
     RET.REL.NODEC R20 0x0
 """
+BY_TABLE = """
+    MOV R20, 0x20
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    @P0 BRA 0x70
+    IADD3 R20, R20, 0x1, RZ
+    BRX R6 -0x60
+    EXIT
+    RET.REL.NODEC R20 0x0
+"""
 NOT_WHERE_THEY_MEET = WHERE_LANES_MEET.replace("IADD3 R20, R20", "IADD3 R21, R20")
 ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
 
@@ -79,6 +90,7 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         (TWO_WAYS, {0x10: ("call", 4)}),
         (MAY_BE_COMPUTED, {}),
         (WHERE_LANES_MEET, {}),
+        (BY_TABLE, {}),
         (NOT_WHERE_THEY_MEET, {0x10: ("call", 4)}),
     ],
     ids=(
@@ -92,6 +104,7 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         "two ways",
         "computed on one way",
         "computed before lanes meet",
+        "computed before a jump by a table",
         "kept until lanes meet",
     ),
 )

@@ -181,7 +181,8 @@ def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[L
 
 def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[int]]:
     """Each position of a function -> those that may come just before it: what falls through to it, branches, and where
-    lanes meet that are to go on there. One that nothing is seen to lead to comes behind the one before it."""
+    lanes meet that are to go on there. Computed branches go to all that nothing falls through to; what nothing is seen
+    to lead to comes behind the one before it."""
     ways: dict[int, list[int]] = defaultdict(list)
     waits: dict[str, list[int]] = defaultdict(list)
     for position in range(first, end):
@@ -197,7 +198,10 @@ def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[
         target = int(place[0], 16) // INSTRUCTION_BYTES
         waiting = waits[line.operands.partition(",")[0]] if line.opcode.startswith("BSSY") else [position]
         ways[target] += waiting
+    computed = [at for at in range(first, end) if lines[at].opcode.startswith(("BRX", "JMX"))]
     for position in range(first + 1, end):
+        if _leaves(lines[position - 1]):
+            ways[position] += computed
         ways[position] = ways[position] or [position - 1]
     return ways
 

@@ -28,9 +28,52 @@ BY_CALLEE = """
     @P0 RET.REL.NODEC R2 0x0
     BRA 0x40
 """
+COPIED = BY_CALLEE.replace("MOV R2, 0x20", "MOV R18, 0x20\n    IMAD.MOV.U32 R2, RZ, RZ, R18").replace(
+    "BRA 0x40", "EXIT"
+)
 TWO_CALLERS = BY_CALLEE.replace("EXIT", "CALL.REL.NOINC 0x40")
 ELSEWHERE = BY_CALLEE.replace("R2, 0x20", "R2, 0x30")
 COMPUTED = BY_CALLER.replace("IADD3 R4, R4", "IADD3 R20, R20")
+# What another way through the function does to a register of the return address says nothing of this one.
+TWO_WAYS = """
+    MOV R20, 0x20
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    @P0 BRA 0x90
+    MOV R4, R20
+    IADD3 R20, R4, 0x1, RZ
+    MOV R5, 0x0
+    RET.REL.NODEC R4 0x0
+    MOV R2, R20
+    RET.REL.NODEC R2 0x0
+"""
+MAY_BE_COMPUTED = TWO_WAYS.replace("RET.REL.NODEC R4 0x0", "@P1 RET.REL.NODEC R4 0x0")
+WHERE_LANES_MEET = """
+    MOV R20, 0x20
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    BSSY B0, 0xa0
+    @P0 BRA 0x80
+    BSYNC B0
+    NOP
+    IADD3 R20, R20, 0x1, RZ
+    BSYNC B0
+    RET.REL.NODEC R20 0x0
+"""
+BY_TABLE = """
+    MOV R20, 0x20
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    @P0 BRA 0x70
+    IADD3 R20, R20, 0x1, RZ
+    BRX R6 -0x60
+    EXIT
+    RET.REL.NODEC R20 0x0
+"""
+NOT_WHERE_THEY_MEET = WHERE_LANES_MEET.replace("IADD3 R20, R20", "IADD3 R21, R20")
 ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
 
 
@@ -40,11 +83,30 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         (BY_CALLER, {0x10: ("call", 4)}),
         (BY_CALLEE, {0x10: ("call", 4)}),
         (ENDLESS, {0x10: ("branch", 4)}),
+        (COPIED, {0x10: ("call", 4)}),
         (TWO_CALLERS, {}),
         (ELSEWHERE, {}),
         (COMPUTED, {}),
+        (TWO_WAYS, {0x10: ("call", 4)}),
+        (MAY_BE_COMPUTED, {}),
+        (WHERE_LANES_MEET, {}),
+        (BY_TABLE, {}),
+        (NOT_WHERE_THEY_MEET, {0x10: ("call", 4)}),
     ],
-    ids=("the caller sets it", "the function has it", "never returns", "two callers", "another place", "computed"),
+    ids=(
+        "the caller sets it",
+        "the function has it",
+        "never returns",
+        "a copy of what the function has",
+        "two callers",
+        "another place",
+        "computed",
+        "two ways",
+        "computed on one way",
+        "computed before lanes meet",
+        "computed before a jump by a table",
+        "kept until lanes meet",
+    ),
 )
 def test_calls_that_come_back(code, expected):
     lines = []
@@ -52,7 +114,7 @@ def test_calls_that_come_back(code, expected):
         guard, _, rest = text.strip().partition(" ") if text.strip().startswith("@") else ("", "", text.strip())
         opcode, _, operands = rest.partition(" ")
         lines.append(Line(guard, opcode, operands))
-    symbols = (Symbol("k", ".text.k", 0, 0x40, True), Symbol("$k$f", ".text.k", 0x40, 0x30, True))
+    symbols = (Symbol("k", ".text.k", 0, 0x40, True), Symbol("$k$f", ".text.k", 0x40, 16 * len(lines) - 0x40, True))
     section = CodeSection("k", bytes(16 * len(lines)), True, symbols)
     assert find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0}) == expected
 

@@ -3,8 +3,14 @@
 from pathlib import Path
 
 import pytest
+from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
+from ptxaudit.engine.memory.environment import Facts
+from ptxaudit.engine.memory.parameters import parameter
+from ptxaudit.engine.memory.rows import environment
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 
@@ -62,3 +68,42 @@ def test_a_request_that_may_be_of_another_block_may_cost_nothing(tmp_path):
     report = ptxaudit.audit(source, arch="sm_90", isa="sass", launches=[launch])
     (remote,) = [s for s in report.sites if s.opcode.startswith("LD.E")]
     assert remote.wavefronts is None and remote.per_request is not None and remote.per_request.low == 0, remote
+
+
+FROM = """.visible .entry k(.param .u64 out, .param .u64 list) {{ .reg .b64 %d<5>; .reg .b32 %r<5>;
+ .shared .align 4 .b8 s[64]; mov.u32 %r3, 7; st.shared.u32 [s], %r3;
+ ld.param.u64 %d1, [out]; ld.param.u64 %d2, [list]; cvta.to.global.u64 %d2, %d2; {pointer}
+ ld.u32 %r1, [%d3]; st.global.u32 [%d1], %r1; ret; }}
+"""
+MADE_OF = {
+    "loaded": ("ld.global.u64 %d3, [%d2];", "the value loaded at "),
+    "of the grid": ("mov.b32 %r1, %envreg1; mov.b32 %r2, %envreg2; mov.b64 %d3, {%r2, %r1};", "set by the driver"),
+}
+
+
+@pytest.mark.parametrize("how", MADE_OF)
+def test_what_an_address_is_made_of_that_may_be_shared_is_named(how):
+    pointer, named = MADE_OF[how]
+    launch = ptxaudit.Launch("k", grid=(1,), block=(32,))
+    report = ptxaudit.audit(from_ptx(FROM.format(pointer=pointer)), isa="sass", launches=[launch])
+    (load,) = [s for s in report.sites if s.access == "load"]
+    assert "one of shared memory is not known: " in load.reason and named in load.reason, load.reason
+
+
+def test_what_lies_before_the_parameters_is_the_drivers():
+    """`LDCU UR16, c[0x0][UR16+0x258]` of sm_100, whose parameters begin at 0x380."""
+    module = lift_module(parse_module(PROLOGUE.format(arch="sm_100") + FROM.format(pointer=MADE_OF["loaded"][0]), "k"))
+    env = environment(module.functions["k"], ptxaudit.Launch("k", grid=1, block=32), Facts(), (32, 1, 1))
+    (name,) = (u.name for u, _ in parameter(env, 0x258 - 0x380, 32).terms)
+    (wrapped,) = (u.name for u, _ in parameter(env, (0x258 - 0x380) & 0xFFFFFFFF, 32).terms)
+    assert name == wrapped == "value set by the driver"
+
+
+@pytest.mark.parametrize("power", (2, 4, 5))
+def test_a_number_whose_range_is_wider_than_64_bits_may_move_an_address_anywhere(power):
+    """The fourth power of a block index: what bounds it does not fit a machine word, nor does what it moves by."""
+    times = "mul.lo.u64 %d3, %d3, %d4;" * (power - 1)
+    pointer = f"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %d4, %r1; mov.u64 %d3, %d4; {times} shl.b64 %d3, %d3, 3;"
+    report = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + FROM.format(pointer=pointer), isa="ptx")
+    (load,) = [s for s in report.sites if s.access == "load"]
+    assert load.status in ("conditional", "unknown") and "one of shared memory is not known" in load.reason, load.reason

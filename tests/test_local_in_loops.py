@@ -7,6 +7,8 @@ from __future__ import annotations
 import pytest
 from telling_twin import TOLD, hold
 
+import ptxaudit
+
 KERNEL = """
 .version 8.5
 .target sm_90
@@ -111,3 +113,11 @@ BODIES = {  # what follows, and how many sites have one cost a request
 def test_cells_of_a_loop_hold_what_the_twin_has(name, told):
     body, alike = BODIES[name]
     hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed=7)
+
+
+def test_a_reason_names_the_place_in_local_memory():
+    """What a loop does to a cell that a function keeps on its stack, or in an array, is said of that place."""
+    squared = "mul.lo.u32 %r10, %r10, %r10; st.local.u32 [%d4+8], %r10;"
+    body = f"L: {USE.format('+8')} ld.local.u32 %r10, [%d4+8]; {squared} {TOGETHER}"
+    (site,) = ptxaudit.audit(KERNEL.format(body=body), isa="ptx").sites
+    assert "local memory [a + 8] changes in a loop" in site.reason, site.reason

@@ -4,12 +4,20 @@ it.
 
 from __future__ import annotations
 
+import itertools
+import sys
+
 import numpy as np
 import pytest
 from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
 from ptxaudit.engine.memory.given import ASSUMED
+from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.ir.graph import build
+from ptxaudit.ir.link import link
 
 INDEX = np.random.default_rng(3).permutation(32).astype(np.int32) * 2
 OTHER = np.zeros(64, np.int32)
@@ -46,6 +54,9 @@ ANYWHERE = {
     "halves of a difference": HALVES + "mov.b64 %q, {%lo, %hi}; add.u64 %q, %q, %b;",
     "one of two, by lane": HALVES + "mov.b64 %q, {%lo, %hi}; selp.b64 %q, %b, %q, %p;",
     "one of two, by data": HALVES + "mov.b64 %q, {%lo, %hi}; selp.b64 %q, %q, %b, %z;",
+    "one of many ways": (
+        HALVES + "mov.u64 %q, %b; @%z bra L; @%p bra M; mov.b64 %q, {%lo, %hi}; M: add.u64 %q, %q, 4; L: bar.sync 1;"
+    ),
     "one of two ways": HALVES + "mov.u64 %q, %b; @%z bra L; mov.b64 %q, {%lo, %hi}; L: add.u64 %q, %q, %t;",
     "a number alone": "cvt.u64.u32 %q, %low; shl.b64 %q, %q, 16;",
     "a product": "cvt.u64.u32 %d1, %w0; mul.lo.u64 %q, %n, %d1;",
@@ -147,3 +158,34 @@ def test_a_store_under_the_guard_of_its_address_goes_where_that_was_made():
     for between in ("", "@%p bra L; add.u32 %w3, %w0, 1; L:"):
         site, report = load(before.replace("; @%z st", f"; {between} @%z st"), ".global", "ptx")
         assert site.status == "exact" and ASSUMED in report.kernels[0].assumed
+
+
+def test_ways_on_which_nothing_was_written_are_of_no_address():
+    site, _ = load("@%z bra L; @%p bra M; add.u64 %q, %b, %t; L: bar.sync 1; M: add.u64 %q, %q, 4;", "", "ptx")
+    assert site.status == "exact"
+
+
+def test_where_an_address_comes_from_is_found_in_linear_time():
+    """A pointer that many branches may have moved on, read behind each of them."""
+
+    def calls(many):
+        moved = "".join(
+            f"setp.eq.u32 %z, %w0, {k}; @%z bra L{k}; add.u64 %q, %q, {4 * k}; L{k}: ld.u32 %w1, [%q];"
+            for k in range(many)
+        )
+        text = PROLOGUE.format(arch="sm_90") + KERNEL.format(address="mov.u64 %q, %b;" + moved, space="")
+        module = lift_module(parse_module(text, "k.ptx"))
+        graph = build(link(module, module.functions["k"]))
+        found = Origins(graph)
+        counted = itertools.count()
+        sys.setprofile(lambda frame, event, argument: next(counted) if event == "call" else None)
+        try:
+            spaces = {
+                found.spaces_of_site(site) for site in graph.sites() if graph.function.site(site).space == "generic"
+            }
+        finally:
+            sys.setprofile(None)
+        assert spaces == {frozenset(("global",))}
+        return next(counted)
+
+    assert calls(400) < 6 * calls(100)

@@ -8,7 +8,7 @@ import ptxaudit
 import samples
 from ptxaudit.engine.domain import affine, naming
 from ptxaudit.engine.domain.value import Uniform, unknown
-from ptxaudit.ir.unknown_words import called, of_unknowns
+from ptxaudit.ir.unknown_words import called, of_unknowns, sources
 
 N = unknown(Uniform("n", key="n"))
 M = unknown(Uniform("m", key="m"))
@@ -142,3 +142,8 @@ def test_no_formula_of_a_sample_names_a_register(sample, isa):
         if not site.formula.startswith("not known"):
             for text in (site.formula, *(case.when for case in site.conditions)):
                 assert not LIKE_REGISTERS.search(text), text
+
+
+def test_what_a_formula_is_made_of_are_numbers_not_what_is_done_with_them():
+    formula = "(mulhi.u(param_0[8:12], cvt.rn.f32(threadIdx.x)) + f2i.s(param_1) + tile.size) * bfe.u(n, 4, 8) + more"
+    assert sources(formula) == ["parameter 0 (bytes 8 to 11)", "threadIdx.x", "parameter 1", "tile.size", "n", "more"]

@@ -20,8 +20,8 @@ import numpy as np
 
 from ptxaudit.base.work import INSTRUCTION
 from ptxaudit.ir.control_flow import ControlFlow
-from ptxaudit.ir.dataflow.digraph import Digraph, postorder
-from ptxaudit.ir.dataflow.solve import solve
+from ptxaudit.ir.dataflow.digraph import Digraph
+from ptxaudit.ir.dataflow.solve import postorder, solve
 from ptxaudit.ir.operands import control_reads, site_reads, sources_of
 from ptxaudit.ir.slices import Slice
 
@@ -45,7 +45,7 @@ def live_at(
     used = {block: bits(read) for block, (read, _) in own.items()}
     kept = {block: ~bits(killed & read_first) for block, (_, killed) in own.items()}
     live = dict(used)
-    order = postorder(cfg, 0)  # what follows comes first
+    order = postorder((0,), cfg.successors)  # what follows comes first
     before = {block: list(cfg.predecessors(block)) for block in order}
     after = {block: list(cfg.successors(block)) for block in order}
 

@@ -135,6 +135,17 @@ def _with_cause(text: str) -> Callable[[Reason, Words], str]:
     return words_of
 
 
+def _of_space(text: str) -> Callable[[Reason, Words], str]:
+    """With what the address is made of, where that is numbers and nothing else was lost."""
+
+    def words_of(reason: Reason, words: Words) -> str:
+        found = _sources(reason)
+        said = _with_cause(text)(reason, words)
+        return f"{said}: it is made of {listed(found)}" if found and reason.cause is None else said
+
+    return words_of
+
+
 def _not_understood(reason: Reason, words: Words) -> str:
     operation, said = reason.given
     return f"no meaning for {operation}" + (f": {said}" if said else "")
@@ -147,9 +158,13 @@ def _loaded(reason: Reason, words: Words) -> str:
 def _of_unknown_sources(reason: Reason, words: Words) -> str:
     """Where it is, and what it is of: the lines that the data among its sources come from, or what is not specified."""
     (operation,) = reason.given
-    found = of_unknowns([u for u in reason.unknowns if u.data and u.name]) or of_unknowns(reason.unknowns)
+    found = _sources(reason)
     of = listed(found) if found else "values that are not known"
     return f"{operation_words.called(str(operation))}{words.where(reason.index)} of {of}"
+
+
+def _sources(reason: Reason) -> list[str]:
+    return of_unknowns([u for u in reason.unknowns if u.data and u.name]) or of_unknowns(reason.unknowns)
 
 
 def _read(text: str) -> Row:
@@ -236,8 +251,8 @@ class Kind(Enum):
     MULTIPLIES = Row(_multiplies)
     SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
     MANY_PLACES = Row("its requests have more than {most} different places")
-    GENERIC = Row(_with_cause("whether a generic address is one of shared memory is not known"))
-    GENERIC_SPACE = Row(_with_cause("whether a generic address is one of {} memory is not known"), names=("space",))
+    GENERIC = Row(_of_space("whether a generic address is one of shared memory is not known"))
+    GENERIC_SPACE = Row(_of_space("whether a generic address is one of {} memory is not known"), names=("space",))
     REMOTE = Row("{said}")
     MAY_BE_REMOTE = Row(_with_cause("whether the address lies in another block of the cluster is not known"))
     SOME_ELSEWHERE = Row("some of its requests go to other memory, and cost nothing here")

@@ -14,7 +14,7 @@ from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
 from ptxaudit.engine.domain.lane_classes import WHOLE
 from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
-from ptxaudit.engine.memory.registers import Name, Registers
+from ptxaudit.engine.memory.registers import Name, Registers, called
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 
@@ -142,7 +142,7 @@ def lanes_that_agree(
 ) -> Value:
     """a where it equals b lane by lane, opaque elsewhere, but for bits that both have. kind: of the reason."""
     cause = next((d for d in undecided_by if d.data), undecided_by[0] if undecided_by else None)
-    why = because(a, b) or Reason(kind, given=(name,), cause=cause)
+    why = because(a, b) or Reason(kind, given=(called(name),), cause=cause)
     if a.base.dtype != bool and a.poison is None and b.poison is None:
         difference = affine.subtract(a, b)
         if difference.poison is None and (common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):

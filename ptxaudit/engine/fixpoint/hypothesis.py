@@ -37,7 +37,7 @@ from ptxaudit.engine.exec.induction import after_trips, at_trip, moves_by, step_
 from ptxaudit.engine.exec.states import State, common_zeros
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
 from ptxaudit.engine.memory import local
-from ptxaudit.engine.memory.registers import Name
+from ptxaudit.engine.memory.registers import Name, called
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -110,7 +110,9 @@ class Hypothesis(Struct, eq=False):
             if kind == "step":
                 values[name] = after_trips(old, self.steps[name], partial(_count, trip))
             elif kind == "modulo":
-                values[name] = modulo(old, self.zeros[name], Reason(Kind.LOOP_STEP_BY_LANE, self.place, (name,)))
+                values[name] = modulo(
+                    old, self.zeros[name], Reason(Kind.LOOP_STEP_BY_LANE, self.place, (called(name),))
+                )
             elif kind == "shift" and old.base.dtype == bool:
                 u = Uniform(changed(name), 1, 0, 0, 1, "loop", key)
                 values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
@@ -129,7 +131,9 @@ class Hypothesis(Struct, eq=False):
                 )
                 values[name] = affine.add(old, unknown(u))
             else:
-                nothing = opaque(old.bits, self.blame.get(name) or Reason(Kind.LOOP_NOT_MODELLED, self.place, (name,)))
+                nothing = opaque(
+                    old.bits, self.blame.get(name) or Reason(Kind.LOOP_NOT_MODELLED, self.place, (called(name),))
+                )
                 kept = packed.agreed(old, self.truths[name], nothing) if kind == "truths" else None
                 if kept is None and kind == "truths" and old.terms and packed.packed(old) is not None:
                     self.truths[name] = old  # other predicates than when the loop was run last: all of them, again

@@ -35,7 +35,7 @@ from ptxaudit.engine.exec.states import (
     lanes_that_agree,
 )
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
-from ptxaudit.engine.memory.registers import Name, blend, symbol_of
+from ptxaudit.engine.memory.registers import Name, blend, called, symbol_of
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.placed import place_of
@@ -210,7 +210,7 @@ class Meets:
                     values[name] = one
                 continue
             if a.base.dtype != b.base.dtype:
-                values[name] = opaque(a.bits, Reason(Kind.TWO_WIDTHS, given=(name,)))
+                values[name] = opaque(a.bits, Reason(Kind.TWO_WIDTHS, given=(called(name),)))
             elif same(a, b):
                 continue
             elif exclusive:

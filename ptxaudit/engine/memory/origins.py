@@ -14,8 +14,8 @@ anywhere.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections import ChainMap, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any
 
@@ -25,7 +25,8 @@ from ptxaudit.engine.domain.value import POINTER_LIMIT
 from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
-from ptxaudit.ir.dataflow.solve import solve
+from ptxaudit.ir.dataflow.definitions import Definition, Joined
+from ptxaudit.ir.dataflow.solve import postorder, reached, solve
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Guard, Instruction, Op, Operand, Parameter, Reg, Special
 from ptxaudit.ir.warp_operations import WARP
@@ -38,6 +39,7 @@ MOST_ATOMS = 16  # alternatives that are distinguished
 
 
 Place = tuple[int, int, str]  # of a definition: instruction, operation, register
+Node = Place | Joined
 
 
 class Base(Record):
@@ -90,7 +92,9 @@ class Origins:
         self.graph, self.account = graph, account
         self.instructions = graph.function.instructions
         self.param_bytes, self.param_known = param_bytes, param_known
-        self._known: dict[tuple[int, int, str], Atoms] = {}
+        self._known: dict[Node, Atoms] = {}
+        self._meeting: dict[Joined, Definition] = {}
+        self._written: set[Node] = set()  # of `_known`, those at which some definition is read
 
     def bases(self, index: int, op: Op) -> frozenset[Base] | None:
         """What the address of a load, store or atomic may point into; None: anything."""
@@ -133,45 +137,81 @@ class Origins:
     def _operand(self, source: Operand, index: int, position: int) -> Atoms:
         if not isinstance(source, Reg):
             return _plain(source)
-        places = [(*place, source.name) for place in definitions(self.graph, source.name, index, position)]
-        if not places:
-            return ANY  # read before it is written
-        self._settle(places)
-        return _union(self._known[place] for place in places)
+        read = self._read(source.name, index, position)
+        self._settle(read)
+        return self._together(read, self._known)
 
-    def _settle(self, wanted: list[tuple[int, int, str]]) -> None:
+    def _read(self, name: str, index: int, position: int) -> list[Node]:
+        """What may have written a register that the operation at `position` reads: definitions, or where some meet."""
+        own, ends = _own(self.graph, name, index, position)
+        if not ends and guard_of(self.instructions[index]) is None:
+            node = self.graph.read.read(name, index)
+            return [*((index, k, name) for k in own), *(() if node is None else self._places(node, name))]
+        return [(*at, name) for at in definitions(self.graph, name, index, position)]
+
+    def _places(self, node: Definition, name: str) -> list[Node]:
+        passed = []
+        while isinstance(node, Joined) and node not in self._meeting:
+            self._meeting[node] = node
+            sources = self.graph.read.sources(node)
+            if len(sources) != 1:  # otherwise the entry of a block that only one other leads to
+                break
+            passed.append(node)
+            node = sources[0]
+        node = self._meeting[node] if isinstance(node, Joined) else node
+        self._meeting |= dict.fromkeys(passed, node)
+        if isinstance(node, Joined):
+            return [node]
+        return [(node, k, name) for k, op in enumerate(self.instructions[node].ops) if op.writes(name)]
+
+    def _settle(self, wanted: Iterable[Node]) -> None:
         """The fixed point for these definitions and all that they are made of."""
-        sources: dict[Place, list[list[Place] | Atoms]] = {}
-        readers: dict[Place, list[Place]] = defaultdict(list)
-        work = [place for place in wanted if place not in self._known]
-        while work:
-            place = work.pop()
-            if place in sources:
-                continue
-            index, position, _ = place
-            sources[place] = []
+        sources: dict[Node, list[list[Node] | Atoms]] = {}
+        met: dict[Node, list[Node]] = {}  # those of all its sources
+        readers: dict[Node, list[Node]] = defaultdict(list)
+
+        def following(node: Node) -> Iterator[Node]:
             if self.account is not None:
                 self.account.spend(INSTRUCTION, FOLLOWING)
-            for source in self.instructions[index].ops[position].src:
-                if not isinstance(source, Reg):
-                    sources[place].append(_plain(source))
-                    continue
-                made = [(*at, source.name) for at in definitions(self.graph, source.name, index, position)]
-                sources[place].append(made if made else ANY)
-                for at in made:
-                    readers[at].append(place)
-                    if at not in self._known:
-                        work.append(at)
-        found: dict[Place, Atoms] = dict.fromkeys(sources, frozenset())
-        value: Callable[[Place], Atoms] = lambda at: self._known[at] if at in self._known else found[at]
+            sources[node] = self._sources(node)
+            met[node] = [at for made in sources[node] if not isinstance(made, frozenset) for at in made]
+            for at in met[node]:
+                readers[at].append(node)
+                if at not in self._known:
+                    yield at
 
-        def transfer(place: Place) -> Atoms:
-            read = [s if isinstance(s, frozenset) else _union(map(value, s)) for s in sources[place]]
-            now = found[place] | self._made(place, read)
+        order = postorder((node for node in wanted if node not in self._known), following)
+        self._written |= {node for node in sources if not isinstance(node, Joined)}
+        self._written |= reached(
+            [node for node in sources if isinstance(node, Joined) and not self._written.isdisjoint(met[node])],
+            lambda node: [at for at in readers[node] if isinstance(at, Joined)],
+        )
+        found: dict[Node, Atoms] = dict.fromkeys(sources, frozenset())
+        facts = ChainMap(found, self._known)
+
+        def transfer(node: Node) -> Atoms:
+            if isinstance(node, Joined):
+                return found[node].union(*(facts[at] for at in met[node]))
+            read = [made if isinstance(made, frozenset) else self._together(made, facts) for made in sources[node]]
+            now = found[node] | self._made(node, read)
             return now if len(now) <= MOST_ATOMS else ANY
 
-        solve(found, transfer, readers, list(sources)[::-1])
+        solve(found, transfer, readers, order)
         self._known |= found
+
+    def _sources(self, node: Node) -> list[list[Node] | Atoms]:
+        """What each source of a definition reads, or what meets."""
+        if isinstance(node, Joined):
+            return [[at for one in self.graph.read.sources(node) for at in self._places(one, node.register)]]
+        index, position, _ = node
+        return [
+            self._read(source.name, index, position) if isinstance(source, Reg) else _plain(source)
+            for source in self.instructions[index].ops[position].src
+        ]
+
+    def _together(self, nodes: list[Node], facts: Mapping[Node, Atoms]) -> Atoms:
+        """What is read where these meet; anything where no definition does: read before it is written."""
+        return _union(facts[node] for node in nodes) if not self._written.isdisjoint(nodes) else ANY
 
     def _made(self, place: tuple[int, int, str], sources: list[Atoms]) -> Atoms:
         """What an operation makes of its sources. (Of a source that is still to be looked at nothing is made.)"""
@@ -239,16 +279,23 @@ def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms
 def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
     """(instruction, operation) of what may have written a register that the operation at `position` reads."""
     instructions = graph.function.instructions
-    writes: Callable[[Op], bool] = lambda op: op.writes(name)
-    own = [k for k, op in enumerate(instructions[index].ops[:position]) if writes(op)]
+    own, ends = _own(graph, name, index, position)
     yield from ((index, k) for k in own)
-    if any(instructions[index].ops[k].guard is None for k in own):
-        return  # a temporary of the instruction
+    if ends:
+        return
     reaching = graph.reaching(name, index)
     given = _under_one_guard(graph, name, index, reaching)
     for definition in reaching:
         if given is None or definition == given or not _before(graph, definition, given):
-            yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if writes(op))
+            yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if op.writes(name))
+
+
+def _own(graph: Graph, name: str, index: int, position: int) -> tuple[list[int], bool]:
+    """Operations of the same instruction that write a register before the one at `position`, and whether one always
+    does: a temporary of the instruction."""
+    ops = graph.function.instructions[index].ops
+    own = [k for k, op in enumerate(ops[:position]) if op.writes(name)]
+    return own, any(ops[k].guard is None for k in own)
 
 
 def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> int | None:

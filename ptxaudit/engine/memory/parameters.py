@@ -64,7 +64,8 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
     parameters = env.function.parameters
     at = next((k for k, p in enumerate(parameters) if p.offset <= offset < p.offset + p.size), None)
     if at is None:
-        return unknown(Uniform(f"param[{offset}]", bits, key=("param", offset, bits), address=bits == 64))
+        name = f"param[{offset}]" if 0 <= offset < 1 << 31 else "value set by the driver"  # before the parameters
+        return unknown(Uniform(name, bits, key=("param", offset, bits), address=bits == 64))
     of = parameters[at]
     name = short_name(env.function.name, of.name, at)
     within = offset - of.offset

@@ -128,6 +128,18 @@ def _both_beside(old: Value, new: Value) -> tuple[Value, Value]:
 
 Name = str | tuple[Any, ...]  # of a register; of a cell of local memory
 
+
+def called(name: Name) -> str:
+    """A register by its name, a cell of local memory by its place: `local memory [stack - 72]`."""
+    if isinstance(name, str):
+        return name
+    symbol, start = name[1:3]
+    if symbol is None:
+        return f"local memory [{start}]"
+    sign = "-" if start < 0 else "+"
+    return f"local memory [{symbol.name.removeprefix('%')}{f' {sign} {abs(start)}' if start else ''}]"
+
+
 Guarded = np.ndarray | None  # the lanes in which an instruction acts, None = all active ones
 
 Results = tuple[Value, ...]
@@ -276,7 +288,7 @@ class View:
             rest = (poison, value.why, value.sure) if anywhere(poison) else (None, value.why if value.valid else None)
             value = Value(value.base, value.terms, value.valid, *rest)
         if self.rows is not None:
-            nothing = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(name,)))
+            nothing = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(called(name),)))
             value = _scatter(nothing, value, self.rows, self.registers.rows)
         self.registers.values[name] = value
         self.env.note_work(value)
@@ -296,7 +308,7 @@ class View:
         rows = self.registers.rows
         old = values.get(name)
         if old is None:
-            old = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(name,)))
+            old = opaque(value.bits, Reason(Kind.UNWRITTEN_IN_SOME, given=(called(name),)))
         part = value if mask is None else blend(take(old, self.rows), value, mask)
         self.env.note_work(part)
         values[name] = _scatter(old, part, self.rows, rows)

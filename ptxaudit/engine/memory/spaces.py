@@ -85,7 +85,8 @@ def _stays_near(u: Uniform, factor: np.ndarray) -> np.ndarray | bool:
     than what a part of an address does."""
     if u.address or u.kind in ("window", "variable", "pointer", "extension") or u.low is None or u.high is None:
         return False
-    near: np.ndarray = np.abs(factor) * max(abs(u.low), abs(u.high)) < NEAR
+    most = (NEAR - 1) // max(abs(u.low), abs(u.high), 1)
+    near: np.ndarray = (-most <= factor) & (factor <= most)
     return near
 
 

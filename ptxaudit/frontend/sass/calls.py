@@ -11,7 +11,8 @@ there); one whose target never returns is a branch.
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection
 from ptxaudit.frontend.sass.builder import PAIR_BITS, Computed, Context
@@ -19,6 +20,7 @@ from ptxaudit.frontend.sass.disassemble import Line
 from ptxaudit.frontend.sass.lower import lower
 from ptxaudit.ir import nodes as ir
 
+_PLACE = re.compile(r"0x[0-9a-f]+$")  # the last operand of a branch
 _LOOK_BACK = 256  # instructions before a call in which its return address is looked for
 
 Lines = dict[str, tuple[Line, ...]]
@@ -45,6 +47,7 @@ def find_calls(
     own = lines[context.function.name]
     by_name = {section.name: section for section in sections}
     callers = _callers(sections, lines)
+    known: dict[tuple[str, int], set[str | int]] = {}  # target -> what it returns by
     for position, line in enumerate(own):
         if not line.opcode.startswith("CALL"):
             continue
@@ -53,15 +56,17 @@ def find_calls(
         callee = by_name.get(target[0]) if target is not None else None
         if target is None or callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
             continue
-        returns = _return_registers(context, callee, target[1], lines[callee.name])
+        if target not in known:
+            known[target] = _returns(context, callee, target[1], lines[callee.name])
+        returns = known[target]
         index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
         if not returns:
             out[place] = ("branch", index)
-        elif all(value_before(context, own, position, register) == place + INSTRUCTION_BYTES for register in returns):
+        elif _given(context, own, position, returns):
             out[place] = ("call", index)
-        elif callers[target] == 1 and _constant_returns(context, callee, target[1], lines[callee.name]) == {
+        elif callers[target] == 1 and returns == {
             place + INSTRUCTION_BYTES
-        }:
+        }:  # ptxas puts the address into the function
             out[place] = ("call", index)
     return out
 
@@ -117,9 +122,15 @@ def _comes_back(
     context: Context, section: CodeSection, offset: int, lines: Lines, own: tuple[Line, ...], position: int
 ) -> bool:
     """A function that the call at a position of the own section enters comes back to the next instruction."""
-    returns = _return_registers(context, section, offset, lines[section.name])
-    return bool(returns) and all(
-        value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES for r in returns
+    returns = _returns(context, section, offset, lines[section.name])
+    return bool(returns) and _given(context, own, position, returns)
+
+
+def _given(context: Context, own: tuple[Line, ...], position: int, returns: set[str | int]) -> bool:
+    """What a function returns by are registers in which the call at a position leaves the place behind it."""
+    return all(
+        isinstance(r, str) and value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES
+        for r in returns
     )
 
 
@@ -133,19 +144,6 @@ def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, in
     )
 
 
-def _constant_returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[int]:
-    """The places that a function returns to by its own constants: where it has one caller, ptxas puts the address into
-    it.
-    """
-    first, end = _extent(section, offset, lines)
-    values = {
-        value_before(context, lines, position, lines[position].operands.split()[0])
-        for position in range(first, end)
-        if lines[position].opcode.startswith("RET")
-    }
-    return {value for value in values if value is not None}
-
-
 def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | None:
     """(section, byte offset) that a direct call goes to."""
     for relocation in section.relocations:
@@ -157,17 +155,61 @@ def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | N
     return None
 
 
-def _return_registers(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str]:
-    """The registers in which the function at an offset expects its return address."""
+def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str | int]:
+    """The registers in which the function at an offset expects its return address, or that address."""
     begin = next((s for s in section.symbols if s.offset == offset), None)
     if begin is None:
         return set()
     first, end = _extent(section, offset, lines)
-    return {
-        _at_entry(context, lines, first, position, lines[position].operands.split()[0])
-        for position in range(first, end)
-        if lines[position].opcode.startswith("RET")
-    }
+    ways = _ways_back(lines, first, end)
+    returns = [position for position in range(first, end) if lines[position].opcode.startswith("RET")]
+    work = [(position, lines[position].operands.split()[0]) for position in returns]
+    seen, found = set(work), set[str | int]()
+    while work:
+        position, register = work.pop()
+        if position == first:
+            found.add(register)
+        for earlier in ways.get(position, ()):
+            for before in _before(context, lines, first, earlier, register):
+                if isinstance(before, int | str):
+                    found.add(before)
+                elif before not in seen:
+                    seen.add(before)
+                    work.append(before)
+    return found
+
+
+def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[int]]:
+    """Each position of a function -> those that may come just before it: what falls through to it, branches, and where
+    lanes meet that are to go on there. Computed branches go to all that nothing falls through to; what nothing is seen
+    to lead to comes behind the one before it."""
+    ways: dict[int, list[int]] = defaultdict(list)
+    waits: dict[str, list[int]] = defaultdict(list)
+    for position in range(first, end):
+        if lines[position].opcode.startswith("BSYNC"):
+            waits[lines[position].operands].append(position)
+    for position in range(first, end):
+        line = lines[position]
+        if position + 1 < end and not _leaves(line):
+            ways[position + 1].append(position)
+        place = _PLACE.search(line.operands)
+        if place is None or not line.opcode.startswith(("BRA", "JMP", "BSSY", "WARPSYNC")):
+            continue
+        target = int(place[0], 16) // INSTRUCTION_BYTES
+        waiting = waits[line.operands.partition(",")[0]] if line.opcode.startswith("BSSY") else [position]
+        ways[target] += waiting
+    computed = [at for at in range(first, end) if lines[at].opcode.startswith(("BRX", "JMX"))]
+    for position in range(first + 1, end):
+        if _leaves(lines[position - 1]):
+            ways[position] += computed
+        ways[position] = ways[position] or [position - 1]
+    return ways
+
+
+def _leaves(line: Line) -> bool:
+    """All lanes go elsewhere than to the next instruction."""
+    always = line.guard in ("", "@PT") and "," not in line.operands
+    return always and line.opcode.partition(".")[0] in ("BRA", "JMP", "EXIT", "RET", "BRX", "JMX")
 
 
 def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple[int, int]:
@@ -176,26 +218,28 @@ def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple
     return offset // INSTRUCTION_BYTES, min(end // INSTRUCTION_BYTES, len(lines))
 
 
-def _at_entry(context: Context, lines: tuple[Line, ...], first: int, position: int, register: str) -> str:
-    """The register that holds at a function's entry what another holds at a place in it.
+def _before(
+    context: Context, lines: tuple[Line, ...], first: int, earlier: int, register: str
+) -> list[tuple[int, str] | int | str]:
+    """Where what a register holds behind an instruction was before it: (position, register), or which number it is; ""
+    where it is computed: no caller has anything there.
 
     Copies are followed back, and to the stack: there is one store to the place that a register comes back from, else it
     is taken to be its own.
     """
-    earlier = position
-    while (earlier := earlier - 1) >= first:
-        line = lines[earlier]
-        if _writes(line, register) and line.opcode == "LDL":
-            kept = _kept_at(lines, first, earlier)
-            if kept is not None:
-                earlier, register = kept
-        elif _writes(line, register):
-            ops = operations_of(context, line, earlier)
-            if len(ops) == 1 and ops[0].name == "mov" and isinstance(ops[0].src[0], ir.Reg):
-                register = ops[0].src[0].name
-            else:
-                return ""  # computed: no caller's constant will match
-    return register
+    line = lines[earlier]
+    if not _writes(line, register):
+        return [(earlier, register)]
+    if line.opcode == "LDL":
+        return [_kept_at(lines, first, earlier) or (earlier, register)]
+    ops = operations_of(context, line, earlier)
+    source = ops[0].src[0] if len(ops) == 1 and ops[0].name == "mov" else None
+    made: tuple[int, str] | int | str = ""
+    if isinstance(source, ir.Reg):
+        made = earlier, source.name
+    elif isinstance(source, ir.Const):
+        made = source.value
+    return [made] if line.guard in ("", "@PT") else [made, (earlier, register)]
 
 
 def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, str] | None:

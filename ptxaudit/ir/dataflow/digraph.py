@@ -1,7 +1,7 @@
 """Directed graphs, as small as control flow needs them: what comes behind a node and before it, in the order in which
 it was added.
 
-    Digraph([(0, 1), (1, 0), (1, 2)])        components: {0, 1}, {2};  postorder from 0: 2, 1, 0
+    Digraph([(0, 1), (1, 0), (1, 2)])        components: {0, 1}, {2}
 
 networkx has all else too, but to import it takes longer than to analyse a kernel of usual size: who asks more of a
 graph takes it `as_networkx`.
@@ -106,23 +106,6 @@ class Digraph(Generic[Node]):
         out.add_nodes_from(self)
         out.add_edges_from(self.edges)
         return out
-
-
-def postorder(graph: Digraph[Node], root: Node) -> list[Node]:
-    """The nodes that a depth-first search from the root comes to, each behind what follows it and was not come to
-    before."""
-    out: list[Node] = []
-    seen, stack = {root}, [(root, iter(graph.successors(root)))]
-    while stack:
-        node, rest = stack[-1]
-        following = next((other for other in rest if other not in seen), None)
-        if following is None:
-            out.append(node)
-            stack.pop()
-        else:
-            seen.add(following)
-            stack.append((following, iter(graph.successors(following))))
-    return out
 
 
 def components(graph: Digraph[Node]) -> list[set[Node]]:

@@ -1,6 +1,7 @@
-"""The two searches that analyses are made of: what a way leads to, and the least fixed point of a transfer function.
+"""The searches that analyses are made of: what a way leads to, in order or not, and the least fixed point of facts.
 
-    reached((0,), {0: (1,), 1: (0, 2)}.get)                                     ->  {0, 1, 2}
+    reached((0,), {0: (1,), 1: (0, 2), 2: ()}.get)                              ->  {0, 1, 2}
+    postorder((0,), {0: (1,), 1: (0, 2), 2: ()}.get)                            ->  [2, 1, 0]
     solve(live of each block, from what its successors have, until none changes)
 
 A worklist holds what is still to be looked at: Kildall, "A unified approach to global program optimization", POPL 1973.
@@ -34,6 +35,25 @@ def reached(
                 found.add(node)
                 stack.append(node)
     return found
+
+
+def postorder(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """The same, each behind what follows it and a depth-first search had not come to before."""
+    out: list[Node] = []
+    seen = set[Node]()
+    for start in starts:
+        stack = [] if start in seen else [(start, iter(following(start)))]
+        seen.add(start)
+        while stack:
+            node, rest = stack[-1]
+            new = next((other for other in rest if other not in seen), None)
+            if new is None:
+                out.append(node)
+                stack.pop()
+            else:
+                seen.add(new)
+                stack.append((new, iter(following(new))))
+    return out
 
 
 def solve(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.engine.domain import affine, comparisons
-from ptxaudit.engine.domain.value import Uniform, Value, fits_signed, signed, span
+from ptxaudit.engine.domain.value import Uniform, Value, signed
 
 
 class NotAffine(Exception):
@@ -67,9 +67,7 @@ class Round:
         if any(u != self.symbol for v in (a, b) for u, _ in v.terms):
             raise NotAffine
         kind, _, sign = relation.partition(".")
-        if not (fits_signed(a) and fits_signed(b) and comparisons.within_half_of_each_other(a, b)):
-            raise NotAffine
-        if sign == "u" and any(own is None or own[0] < 0 for own in (span(a), span(b))):
+        if not comparisons.difference_compares(sign, a, b):
             raise NotAffine
         difference = affine.subtract(a, b)
         base = np.broadcast_to(signed(difference.base).astype(np.int64), active.shape)

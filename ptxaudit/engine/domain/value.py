@@ -340,18 +340,28 @@ def span(value: Value) -> tuple[int, int] | None:
     return low, high
 
 
-def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the most that each lane's number can be, (n, lanes) int64, read as unsigned; None where that is not
-    bounded, or wraps around."""
-    if value.poison is not None or value.valid is not None or value.base.dtype == bool or anywhere(value.base >= SAFE):
+def lane_ends(value: Value, is_signed: bool = True) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the most that base + Σ coeff·u is in each lane as an integer, (n, lanes) int64, without wrapping;
+    None where that is not bounded. is_signed: how the base is read."""
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool:
         return None
-    low = high = value.base.astype(np.int64)
+    if not is_signed and anywhere(value.base >= SAFE):
+        return None
+    low = high = (signed(value.base) if is_signed else value.base).astype(np.int64)
     for u, c in value.terms:
         c = signed(c).astype(np.int64)
-        if u.low is None or u.high is None or np.abs(c).max() >= SAFE // max(1, abs(u.low), abs(u.high)):
+        if u.low is None or u.high is None or max(map(abs, ends_of(c))) >= SAFE // max(1, abs(u.low), abs(u.high)):
             return None
         low, high = low + np.minimum(c * u.low, c * u.high), high + np.maximum(c * u.low, c * u.high)
-    return (low, high) if low.min() >= 0 and (value.bits == 64 or high.max() < 1 << value.bits) else None
+    return low, high
+
+
+def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same read as unsigned; None where it may wrap around."""
+    ends = lane_ends(value, is_signed=False)
+    if ends is None or ends[0].min() < 0 or value.bits < 64 and ends[1].max() >= 1 << value.bits:
+        return None
+    return ends
 
 
 def fits_signed(value: Value) -> bool:

@@ -28,7 +28,7 @@ from ptxaudit.engine.domain.affine import (
     zero_extend,
 )
 from ptxaudit.engine.domain.bits import shake
-from ptxaudit.engine.domain.comparisons import within_half_of_each_other
+from ptxaudit.engine.domain.comparisons import difference_compares
 from ptxaudit.engine.domain.truths import as_number, truth
 from ptxaudit.engine.domain.value import (
     DTYPES,
@@ -371,13 +371,8 @@ def field(name: str, values: tuple[Value, ...], bits: int) -> Value | None:
 
 def extremum(name: str, a: Value, b: Value) -> Value | None:
     """min/max where one side is never larger."""
-    if a.poison is not None or b.poison is not None or not (fits_signed(a) and fits_signed(b)):
-        return None
-    difference = subtract(a, b)
-    s = span(difference)
-    if s is None or not within_half_of_each_other(a, b):
-        return None
-    if name.endswith(".u") and any(own is None or own[0] < 0 for own in (span(a), span(b))):
+    s = span(subtract(a, b)) if difference_compares(name[-1], a, b) else None
+    if s is None:
         return None
     if s[1] <= 0:
         return a if name.startswith("min") else b

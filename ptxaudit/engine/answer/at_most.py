@@ -10,10 +10,9 @@ from functools import lru_cache
 import numpy as np
 
 from ptxaudit.base.arrays import throughout
-from ptxaudit.engine.answer.tabulate import varies
 from ptxaudit.engine.domain.known_bits import Tristate, add, folded, has_constants, known_part, resized
+from ptxaudit.engine.domain.lanes import LANES, varies
 from ptxaudit.engine.domain.value import Value, array_zeros
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware.banks import partial
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.access import Access

@@ -17,8 +17,8 @@ from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.scoring import rule_range
 from ptxaudit.engine.answer.shape import Shape
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Uniform
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine

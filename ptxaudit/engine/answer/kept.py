@@ -25,6 +25,7 @@ from msgspec import Struct, field
 
 from ptxaudit.base.arrays import anywhere, distinct_rows, throughout
 from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.lanes import first_active, varies
 from ptxaudit.engine.domain.value import Terms, Uniform, Value, low_zeros, resize, signed
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
@@ -273,24 +274,18 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     if address.valid is not None and address.valid < min(address.bits, ADDRESS_BITS):
         raise NotPlaced(address.why or Reason(Kind.LOW_BITS))
     variable, together, apart = "", [], []
-    first = active.argmax(axis=1)[:, None]
     for u, c in address.terms:
         factors = _numbers(c)
         if not anywhere((factors != 0) & active):  # whole multiples of 2**32, or of lanes that take no part
             continue
-        if factors.shape[1] > 1:
-            factors = np.broadcast_to(factors, active.shape)
-            leading = np.take_along_axis(factors, first, 1)
-        else:
-            leading = factors
         if u.kind == "shared":
             if variable or anywhere((factors != 1) & active):
                 raise NotPlaced(Reason(Kind.SEVERAL_ARRAYS))
             variable = u.key[1]
-        elif factors is not leading and anywhere((factors != leading) & active):
-            apart.append((u, factors))
+        elif varies(factors, active):
+            apart.append((u, np.broadcast_to(factors, active.shape)))
         else:
-            together.append((u, np.broadcast_to(leading[:, 0], len(active))))
+            together.append((u, np.broadcast_to(first_active(factors, active)[:, 0], len(active))))
     offsets = _chosen(np.broadcast_to(_numbers(address.base), active.shape), apart)
     return [
         (rows, variable, one[rows], moves) for rows, moves in _moving_alike(together, active, times) for one in offsets

@@ -30,8 +30,8 @@ from ptxaudit.engine.answer.shape import Shape
 from ptxaudit.engine.answer.tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lane_classes import one_by_one
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import EVERYWHERE, array_zeros
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine

@@ -17,6 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ptxaudit.engine.domain.lanes import first_active
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.ir.nodes import Op
 
@@ -116,9 +117,7 @@ def _of_bytes(arrays: tuple[tuple[bytes, tuple[int, int], str], ...]) -> np.ndar
 def one_by_one(mask: np.ndarray, classes: np.ndarray) -> Iterator[np.ndarray]:
     """(rows, lanes) of one class of each row at a time, until each lane of the mask was in one."""
     left = mask.copy()
-    classes = np.broadcast_to(classes, mask.shape)
     while left.any():
-        first = np.take_along_axis(classes, left.argmax(axis=1)[:, None], 1)
-        now = left & (classes == first)
+        now = left & (classes == first_active(classes, left))
         yield now
         left &= ~now

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.engine.domain import affine, comparisons
+from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.value import Uniform, Value, signed
 
 
@@ -53,11 +54,7 @@ class Round:
         """
         for u, c in address.terms:
             if u == self.symbol:
-                if c.shape[1] == 1:
-                    return not (active.any(axis=1, keepdims=True) & (signed(c) % shift != 0)).any()
-                steps = np.broadcast_to(signed(c).astype(np.int64), active.shape)
-                first = np.take_along_axis(steps, active.argmax(axis=1)[:, None], 1)
-                return not ((steps != first) & active).any() and not (np.where(active, steps, 0) % shift).any()
+                return not varies(c, active) and not ((signed(c) % shift != 0) & active).any()
         return True
 
     def compare(self, relation: str, a: Value, b: Value, active: np.ndarray) -> Value:

@@ -24,6 +24,7 @@ from ptxaudit.engine.answer.tabulate import line_of
 from ptxaudit.engine.answer.without_figure import Elsewhere, Mixed, Nowhere
 from ptxaudit.engine.domain import affine, alike
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, array_zeros, signed, squeeze
 from ptxaudit.engine.exec.block_ranges import dimensions
@@ -257,13 +258,10 @@ class Accesses:
                 return address.why or Reason(Kind.LOW_BITS, instruction)
         zeros = 32
         for u, c in address.terms:
-            if c.shape[1] > 1:
-                every = np.broadcast_to(c, active.shape)
-                first = np.take_along_axis(every, active.argmax(axis=1)[:, None], 1)
-                if anywhere((every != first) & active):
-                    if u.kind == "block" and self.run.allow_blocks:
-                        raise NeedBlocks(dimensions({u}))
-                    return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
+            if varies(c, active):
+                if u.kind == "block" and self.run.allow_blocks:
+                    raise NeedBlocks(dimensions({u}))
+                return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
             if u.kind != "rounds" and not (
                 wide and residues.is_block_index(u)
             ):  # `Round.moves_as_a_whole` answers for those

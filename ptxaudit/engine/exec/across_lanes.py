@@ -12,6 +12,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, first_active, pack, unpack, varies
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
@@ -21,19 +22,9 @@ from ptxaudit.engine.domain.value import (
     squeeze,
     unknown,
 )
-from ptxaudit.engine.exec.members import members, several, words_of
-from ptxaudit.engine.memory.environment import LANES, Environment
-from ptxaudit.engine.memory.registers import (
-    FULL_MASK,
-    Guarded,
-    Results,
-    View,
-    active_lanes,
-    fill,
-    pack,
-    place_at,
-    unpack,
-)
+from ptxaudit.engine.exec.members import members, several
+from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.registers import Guarded, Results, View, active_lanes, fill, place_at
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -130,10 +121,8 @@ def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
     """
     own, mask = (as_unknown(view.read(s)) for s in op.src)
     active = active_lanes(view, guard)
-    words = np.broadcast_to(mask.base, active.shape)
-    first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
-    if mask.known and view.exact and not anywhere((words != first) & active):
-        named = unpack(first)
+    if mask.known and view.exact and not varies(mask.base, active):
+        named = unpack(first_active(mask.base, active)[:, 0])
         open_lanes = (
             active
             if own.terms or own.valid is not None
@@ -170,7 +159,7 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     yes = groups & p.base[:, None, :]
     match kind:
         case "ballot":
-            return (known(words_of(yes)),)
+            return (known(pack(yes)),)
         case "any":
             out = yes.any(axis=2)
         case "all":
@@ -203,9 +192,9 @@ def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
         why = a.why or Reason(Kind.MATCH, index)
         return opaque(32, why), opaque(1, why)
     wide = np.broadcast_to(a.base, (len(groups), LANES))
-    mask = words_of((wide[:, :, None] == wide[:, None, :]) & groups)
+    mask = pack((wide[:, :, None] == wide[:, None, :]) & groups)
     if kind == "all":
-        every = words_of(groups)
+        every = pack(groups)
         agreed = mask == every
         if not several(groups):
             agreed = (agreed | ~groups[:, 0]).all(axis=1, keepdims=True)
@@ -225,7 +214,7 @@ def _activemask(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Re
                 )
             ),
         )
-    return (known(pack(active_lanes(view, guard))),)
+    return (known(pack(active_lanes(view, guard))[:, None]),)
 
 
 def _elect(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:

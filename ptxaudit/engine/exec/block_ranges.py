@@ -14,8 +14,8 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.comparisons import outcomes
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Uniform, Value, signed
-from ptxaudit.engine.memory.environment import LANES
 
 DIMENSIONS = (0, 1, 2)
 

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from ptxaudit.base.arrays import distinct
-from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.ir.reasons import Reason, first_of
 
 State = tuple[Reason | None, Reason | None]  # of a cohort

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.answer.footprint import Footprint, Issue
+from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import Round
 from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
 from ptxaudit.engine.exec.cohorts import Cohort
@@ -134,11 +134,8 @@ def _placed(value: Value, issue: Issue) -> Place | None:
         return None
     zeros = ADDRESS_BITS
     for u, c in value.terms:
-        if c.shape[1] > 1:
-            every = np.broadcast_to(c, issue.active.shape)
-            first = np.take_along_axis(every, issue.active.argmax(axis=1)[:, None], 1)
-            if anywhere((every != first) & issue.active):
-                return None
+        if varies(c, issue.active):
+            return None
         if u.kind != "rounds":  # `Round.moves_as_a_whole` answers for those
             zeros = min(zeros, u.zeros + array_zeros(c))
     return Place(value, issue, zeros)

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
+from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import DTYPES, Value, known
 from ptxaudit.engine.exec.accesses import Accesses
@@ -29,7 +30,7 @@ from ptxaudit.engine.exec.induction import Held, Steps, after_trips, moves_by, s
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import NeedBlocks, Run
 from ptxaudit.engine.exec.trips_as_rows import Fewer, Mark, Requests, Trips, Visits, Ways, no_request
-from ptxaudit.engine.memory.registers import _scatter, pack, take
+from ptxaudit.engine.memory.registers import _scatter, take
 from ptxaudit.ir.live import live_at
 
 FIRST = 64  # trips that are tried at once
@@ -164,7 +165,7 @@ class _Attempt:
         if not self.run.explicit:
             first = cohort.mask.argmax(axis=1)
             ways = self.meetings.same_way[cohort.rows, first]
-            self.lap.note(no_request, (Mark(cohort.rows, first, ways, pack(cohort.mask)[:, 0]),))
+            self.lap.note(no_request, (Mark(cohort.rows, first, ways, pack(cohort.mask)),))
         return False
 
     def _inductive(self, start: Held, after: Held) -> None:

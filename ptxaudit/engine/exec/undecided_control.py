@@ -11,6 +11,7 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lanes import LANE_BITS
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
@@ -21,15 +22,12 @@ from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.ways import Way, decided_by, runs_if, ways
 from ptxaudit.engine.memory import local, state_spaces
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Control, Instruction, Op, Reg
 from ptxaudit.ir.operands import writes_local
 from ptxaudit.ir.reasons import Kind, Reason, first_of
-
-OWN_LANE = np.left_shift(1, np.arange(LANES)).astype(np.uint32)
 
 
 class _Region(Record):
@@ -85,7 +83,7 @@ class UndecidedControl:
         uniform = undecided is not None and is_uniform(undecided)
         parts = not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index)
         if parts:
-            self.meetings.diverge_from_now(cohort, OWN_LANE)
+            self.meetings.diverge_from_now(cohort, LANE_BITS)
         if undecided is not None:
             undecided = as_unknown(undecided)
             why = why_undecided(undecided, instruction.index)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine, alternatives
+from ptxaudit.engine.domain.lanes import first_active
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
@@ -29,15 +30,12 @@ from ptxaudit.engine.domain.value import (
     sure_bits,
     unknown,
 )
-from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import as_plain, kept
 from ptxaudit.ir.nodes import Guard, Op, Operand, Reg
 from ptxaudit.ir.placed import place_of
 from ptxaudit.ir.reasons import Kind, Reason
-
-FULL_MASK = 0xFFFFFFFF
-_WORD = np.dtype("<u4")  # of a byte for each eight lanes
 
 
 def take(value: Value, rows: np.ndarray) -> Value:
@@ -249,11 +247,8 @@ class View:
 
     def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
         """A uniform register holds what its first active lane has."""
-        first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
-        n = self.mask.shape[0]
-        pick: Callable[[np.ndarray], np.ndarray] = lambda a: (
-            np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
-        )
+        lanes = self.mask if guard is None else guard
+        pick: Callable[[np.ndarray], np.ndarray] = lambda a: first_active(a, lanes)
         value = squeeze(value) if value.alternatives is None else alternatives.in_lane(value, pick)
         if not value.uniform:
             value = Value(
@@ -379,16 +374,6 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
     if value.poison is not None and anywhere(value.poison & view.mask):
         return None, value
     return view.mask & value.base, None
-
-
-def pack(mask: np.ndarray) -> np.ndarray:
-    """(n, LANES) bool -> (n, 1) uint32, lane 0 in bit 0."""
-    return np.packbits(mask, axis=1, bitorder="little").view(_WORD).astype(np.uint32, copy=False)
-
-
-def unpack(word: np.ndarray) -> np.ndarray:
-    """(n, 1) or (n, LANES) uint32 -> (n, LANES) bool of its bits, for (n, 1)."""
-    return (word[:, :1] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
 
 
 def active_lanes(view: View, guard: Guarded) -> np.ndarray:

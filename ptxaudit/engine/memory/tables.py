@@ -19,8 +19,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.memory import origins
-from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.ops import operations
 from ptxaudit.ir.graph import Graph

@@ -25,6 +25,7 @@ from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
     array_zeros,
+    as_uniform,
     because,
     combine_terms,
     either,
@@ -62,7 +63,7 @@ def fit(value: Value, bits: int) -> Value:
         return alternatives.changed(value, lambda v: fit(v, bits), lambda array: resize(array, bits))
     if bits < own and bits > 1:
         valid = None if value.valid is None or value.valid >= bits else value.valid
-        terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if some(c))
+        terms = tuple([(u, d) for u, c in value.terms if some(d := resize(c, bits))])
         return Value(
             resize(value.base, bits),
             terms,
@@ -166,17 +167,13 @@ def derived(
     """A uniform unknown for an operation on uniform values; None when a source varies over the lanes."""
     flat = []
     for v in values:
-        if v.poison is not None or v.valid is not None:
+        if v.poison is not None or (one := as_uniform(v)) is None:
             return None
-        flat.append(squeeze(v))
-        if not flat[-1].uniform:
-            return None
+        flat.append(one)
     values = tuple(flat)
     text = brief(naming.expression(name, [short(v) for v in values]))
     key = name, attrs, tuple(fingerprint(v) for v in values)
     symbol = Uniform(text, bits, zeros, key=key, address=addresses(*values), **made_of(*values))
-    if bits == 1:
-        return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
     return unknown(symbol)
 
 
@@ -304,7 +301,7 @@ def _is_small_factor(c: np.ndarray) -> bool:
 
 def scale(a: Value, factor: np.ndarray) -> Value:
     """a times a known array of a's width."""
-    terms = tuple((u, c) for u, c in ((u, c * factor) for u, c in a.terms) if some(c))
+    terms = tuple([(u, d) for u, c in a.terms if some(d := c * factor)])
     valid = a.valid
     if valid is not None:
         valid = min(a.bits, valid + array_zeros(factor))
@@ -353,9 +350,9 @@ def multiply(a: Value, b: Value) -> Value:
         for v, d in b.terms:
             put(product_symbol(u, v), c * d)
     kept = tuple((u, c) for u, c in terms.items() if some(c))
-    if len(kept) > 12:
+    if len(kept) > MAX_TERMS:
         return give_up((a, b), a.bits, Kind.MANY_FACTORS)
-    return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
+    return Value(a.base * b.base, kept, *_weaker(a, b))
 
 
 def invert(a: Value) -> Value:
@@ -405,7 +402,7 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
     base = down(a.base)
     if whole:
         return Value(base, tuple(terms), None, a.poison, a.why)
-    if n and a.valid is None and a.poison is None and len(terms) < MAX_TERMS and (flat := squeeze(a)).uniform:
+    if n and len(terms) < MAX_TERMS and (flat := as_uniform(a)) is not None:
         # how often the sum wrapped around is the same in all lanes: one more unknown
         key = ("shr.s" if is_signed else "shr.u", n, fingerprint(flat))
         wraps = Uniform("wraps", a.bits, kind="extension", key=key, **made_of(flat))

@@ -32,6 +32,7 @@ from ptxaudit.engine.domain.value import (
     either,
     lane_uniform,
     opaque,
+    same_terms,
     signed,
 )
 from ptxaudit.ir.reasons import Kind, Reason
@@ -271,10 +272,7 @@ def _joined(axes: tuple[Axis, ...], outs: Sequence[Value], values: tuple[Value, 
     first = outs[0]
     why = because(*outs) or because(*values)
     for other in outs[1:]:
-        if other.valid != first.valid or other.bits != first.bits or len(other.terms) != len(first.terms):
-            return opaque(first.bits, why)
-        others = dict(other.terms)
-        if not all(u in others and (c == others[u]).all() for u, c in first.terms):
+        if other.valid != first.valid or other.bits != first.bits or not same_terms(first.terms, other.terms):
             return opaque(first.bits, why)
     unknown = None
     for out in outs:

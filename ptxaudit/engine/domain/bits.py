@@ -18,6 +18,7 @@ from ptxaudit.engine.domain.value import (
     Value,
     array_zeros,
     because,
+    common_zeros,
     constant,
     either,
     lane_uniform,
@@ -139,7 +140,7 @@ def _disjoint(name: str, a: Value, b: Value) -> Value | None:
         return None
     for x, y in ((a, b), (b, a)):
         s = span(y)
-        zeros = min(term_zeros(x), array_zeros(x.base)) if x.terms else array_zeros(x.base)
+        zeros = common_zeros(x)
         if s is not None and s[0] >= 0 and s[1] < 1 << zeros and x.valid is None and y.valid is None:
             return add(x, y)
     return None

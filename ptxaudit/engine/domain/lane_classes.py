@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from ptxaudit.engine.domain.lanes import first_active
-from ptxaudit.engine.domain.value import Value
+from ptxaudit.engine.domain.value import Value, as_uniform
 from ptxaudit.ir.nodes import Op
 
 Classes = np.ndarray | None
@@ -68,17 +68,12 @@ def of_predicate(op: Op, out: Value, sources: Sequence[Value]) -> None:
         a, b = sources
         if a.bits != op.bits or b.bits != op.bits:
             return
-        if _all_apart(a) and _shared(b) or _all_apart(b) and _shared(a):
+        if any(_all_apart(x) and as_uniform(y) is not None for x, y in ((a, b), (b, a))):
             out.lone = (name == "setp.eq", name == "setp.ne")
     elif name == "and":
         out.lone = (any(v.lone[0] for v in sources), False)
     elif name == "or":
         out.lone = (False, any(v.lone[1] for v in sources))
-
-
-def _shared(value: Value) -> bool:
-    """All lanes have the same."""
-    return value.poison is None and value.valid is None and value.uniform
 
 
 def _all_apart(value: Value) -> bool:

@@ -263,6 +263,11 @@ def term_zeros(value: Value) -> int:
     return min(zeros, bits)
 
 
+def common_zeros(value: Value) -> int:
+    """Low bits that are zero in every lane."""
+    return min(term_zeros(value), array_zeros(value.base))
+
+
 def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> Terms | None:
     """The terms of a + b or a − b, without zeros; None when there are more than `most`."""
     if not b:
@@ -370,6 +375,12 @@ def fits_signed(value: Value) -> bool:
     return s is not None and -(1 << (value.bits - 1)) <= s[0] and s[1] < 1 << (value.bits - 1)
 
 
+def same_terms(a: Terms, b: Terms) -> bool:
+    """The same unknowns, by the same numbers in every lane."""
+    other = dict(b)
+    return len(a) == len(b) and all(u in other and _equal(c, other[u]) for u, c in a)
+
+
 def same(a: Value, b: Value) -> bool:
     """True when the two values are the same in every lane for every value of the unknowns; those of other warps are
     not."""
@@ -377,12 +388,7 @@ def same(a: Value, b: Value) -> bool:
         return True
     if a.poison is not None or b.poison is not None or a.valid != b.valid:
         return False
-    if a.base.dtype != b.base.dtype or len(a.terms) != len(b.terms):
-        return False
-    if not _equal(a.base, b.base):
-        return False
-    other = dict(b.terms)
-    return all(u in other and _equal(c, other[u]) for u, c in a.terms)
+    return a.base.dtype == b.base.dtype and _equal(a.base, b.base) and same_terms(a.terms, b.terms)
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -432,6 +438,13 @@ def squeeze(value: Value) -> Value:
         return value
     poison = value.poison if value.poison is None else column(value.poison)
     return Value(base, tuple((u, column(c)) for u, c in value.terms), value.valid, poison, value.why)
+
+
+def as_uniform(value: Value) -> Value | None:
+    """The value with one column, where it is the same in all lanes of a warp and nothing but its unknowns is not
+    known."""
+    flat = squeeze(value)
+    return flat if flat.uniform and flat.poison is None and flat.valid is None else None
 
 
 def fingerprint(value: Value) -> bytes:

@@ -16,6 +16,7 @@ from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, first_active, pack, u
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
+    as_uniform,
     because,
     known,
     opaque,
@@ -98,10 +99,8 @@ def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, gua
     whole = clamp.known and throughout((clamp.base & 0x1F1F) == 0x1F)
     if not (whole and view.grouped and (named is None or named.known and throughout(named.base == FULL_MASK))):
         return False
-    lane = squeeze(lane)
     exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
-    alike = lane.uniform and lane.poison is None and lane.valid is None
-    return alike and (not view.exact or throughout(active_lanes(view, guard) == exists))
+    return as_uniform(lane) is not None and (not view.exact or throughout(active_lanes(view, guard) == exists))
 
 
 def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:
@@ -151,11 +150,7 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     if p.terms or p.valid is not None or p.poison is not None and anywhere(p.poison & groups.any(axis=1)):
         return (_of_its_group(bits, index),) if several(groups) else _one_for_all(op, view.env, bits, index)
     if not view.exact and not certain:
-        return (
-            unknown(Uniform(f"vote at {place_at(view.env, index)}", bits, key=("vote", index, view.env.serial())))
-            if bits > 1
-            else _unknown_bit(f"vote at {place_at(view.env, index)}", (index, view.env.serial())),
-        )
+        return (_one(f"vote at {place_at(view.env, index)}", bits, ("vote", index, view.env.serial()), bits == 1),)
     yes = groups & p.base[:, None, :]
     match kind:
         case "ballot":
@@ -169,20 +164,15 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     return (known(out),)
 
 
-def _unknown_bit(name: str, key: object, data: bool = True) -> Value:
-    return Value(
-        np.zeros((1, 1), bool), ((Uniform(name, 1, 0, 0, 1, key=("vote", key), data=data), np.ones((1, 1), bool)),)
-    )
+def _one(name: str, bits: int, key: object, data: bool) -> Value:
+    """A number that all lanes share, or a truth value."""
+    low, high = (0, 1) if bits == 1 else (None, None)
+    return unknown(Uniform(name, bits, 0, low, high, "loaded", key, data))
 
 
 def _one_for_all(op: Op, env: Environment, bits: int, index: int) -> Results:
     """A result that all lanes share though it is not known."""
-    name, serial = f"{op.name} at {place_at(env, index)}", env.serial()
-    return (
-        (_unknown_bit(name, (op.name, index, serial)),)
-        if bits == 1
-        else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
-    )
+    return (_one(f"{op.name} at {place_at(env, index)}", bits, (op.name, index, env.serial()), True),)
 
 
 def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
@@ -204,16 +194,8 @@ def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
 
 def _activemask(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     if not view.exact:
-        return (
-            unknown(
-                Uniform(
-                    f"active mask at {place_at(view.env, index)}",
-                    32,
-                    key=("activemask", index, view.env.serial()),
-                    data=view.data,
-                )
-            ),
-        )
+        key = "activemask", index, view.env.serial()
+        return (_one(f"active mask at {place_at(view.env, index)}", 32, key, view.data),)
     return (known(pack(active_lanes(view, guard))[:, None]),)
 
 

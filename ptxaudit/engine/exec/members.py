@@ -14,7 +14,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain.lanes import first_active, unpack, varies
-from ptxaudit.engine.domain.value import Value
+from ptxaudit.engine.domain.value import Value, as_uniform
 
 
 def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
@@ -48,4 +48,4 @@ def several(groups: np.ndarray) -> bool:
 
 def _alike_though_unknown(mask: Value) -> bool:
     """All lanes name the same, whatever it is: they are in it, or have no defined result."""
-    return bool(mask.terms) and mask.uniform and mask.poison is None and mask.valid is None
+    return bool(mask.terms) and as_uniform(mask) is not None

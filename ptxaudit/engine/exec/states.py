@@ -13,7 +13,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
 from ptxaudit.engine.domain.lane_classes import WHOLE
-from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
+from ptxaudit.engine.domain.value import Value, because, common_zeros, modulo, opaque, squeeze, term_zeros
 from ptxaudit.engine.memory.registers import Name, Registers
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
@@ -120,12 +120,6 @@ def is_uniform(value: Value) -> bool:
     """The same in all lanes of a warp, whatever it is."""
     value = as_unknown(value)
     return value.poison is None and squeeze(value).uniform
-
-
-def common_zeros(difference: Value) -> int:
-    """Low zero bits of a difference in every lane."""
-    own = array_zeros(difference.base) if anywhere(difference.base) else difference.bits
-    return min(term_zeros(difference), own)
 
 
 def without_trips(value: Value, why: Reason) -> Value:

@@ -12,11 +12,11 @@ from ptxaudit.engine.domain.value import (
     POINTER_LIMIT,
     Uniform,
     Value,
+    as_uniform,
     constant,
     fingerprint,
     low_zeros,
     opaque,
-    squeeze,
     unknown,
 )
 from ptxaudit.engine.memory.environment import POINTER_BYTES, Environment
@@ -91,8 +91,7 @@ def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:
         for offset in others:
             value = blend(value, parameter(env, offset, bits), address.base == offset)
         return value if known.all() else blend(opaque(bits, Reason(Kind.PARAMETER_INDEX, index)), value, known)
-    flat = squeeze(address)
-    if flat.uniform and flat.poison is None and flat.valid is None:
+    if (flat := as_uniform(address)) is not None:
         name, key = "a parameter at an index that is not known", ("parameter at", fingerprint(flat), bits)
         return unknown(Uniform(name, bits, key=key, address=bits == 64))
     return opaque(bits, Reason(Kind.PARAMETER_INDEX, index))

@@ -28,7 +28,6 @@ from ptxaudit.engine.domain.value import (
     opaque,
     squeeze,
     sure_bits,
-    unknown,
 )
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops import operations
@@ -380,13 +379,6 @@ def active_lanes(view: View, guard: Guarded) -> np.ndarray:
     return view.mask if guard is None else guard
 
 
-def symbol_of(symbol: Uniform) -> Value:
-    """An unknown number, or an unknown truth value."""
-    if symbol.bits > 1:
-        return unknown(symbol)
-    return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
-
-
 def fill(value: Value, mask: np.ndarray) -> Value:
     """The value with the first active lane's content in the lanes that are not active, in warps of which none is that
     of the first warp that has one.
@@ -404,7 +396,7 @@ def fill(value: Value, mask: np.ndarray) -> Value:
         return np.where(mask, wide, np.take_along_axis(wide, first, 1)[rows])
 
     poison = None if value.poison is None else pick(value.poison)
-    terms = tuple((u, c) for u, c in ((u, pick(c)) for u, c in value.terms) if anywhere(c))
+    terms = tuple([(u, d) for u, c in value.terms if anywhere(d := pick(c))])
     return squeeze(
         Value(
             pick(value.base), terms, value.valid, poison if poison is not None and anywhere(poison) else None, value.why

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ptxaudit.engine.domain.value import Uniform, Value, fingerprint, opaque, squeeze, unknown
+from ptxaudit.engine.domain.value import Uniform, Value, as_uniform, fingerprint, opaque, unknown
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.local import Local, forget
 from ptxaudit.engine.memory.parameters import Parameters, ParametersByAddress
@@ -116,9 +116,9 @@ def _loaded(at: Reference, of: tuple[Memory, ...]) -> Results:
 
 def _outside(at: Reference, address: Value) -> Value:
     """Out of memory of which nothing is known: the same for all that read the same place at once."""
-    flat, env = squeeze(address), at.view.env
+    flat, env = as_uniform(address), at.view.env
     together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read it at several times
-    if together and flat.uniform and flat.poison is None and flat.valid is None:
+    if together and flat is not None:
         key = "load", at.index, fingerprint(flat), at.bits, env.serial()
         name, bits = f"value loaded at {place_at(env, at.index)}", at.register_bits
         low, high = (None, None) if bits == at.bits else at.range

@@ -44,6 +44,7 @@ from ptxaudit.engine.domain.value import (
     either,
     is_number,
     opaque,
+    same_terms,
     some,
 )
 from ptxaudit.engine.ops import mufu, packed
@@ -207,7 +208,7 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
             found = None if out.terms else rule(op, *(whole_part(v) for v in values))
             return out if found is None else with_bits(out, found)
         assert out.poison is not None  # as it is to be refined
-        if not throughout(out.poison) and (out.valid is not None or not _equal_terms(terms, out.terms)):
+        if not throughout(out.poison) and (out.valid is not None or not same_terms(terms, out.terms)):
             return out
         out = Value(out.base, terms, None, out.poison, out.why)
     parts = [known_part(v) for v in values]
@@ -242,13 +243,8 @@ def _terms(op: Op, values: tuple[Value, ...]) -> Terms | None:
     if factor is None or op.name == "shl" and factor >= op.bits:
         return None
     times = constant(1 << factor if op.name == "shl" else factor, op.bits).base
-    terms = tuple((u, c) for u, c in ((u, c * times) for u, c in a.terms) if some(c))
+    terms = tuple([(u, d) for u, c in a.terms if some(d := c * times)])
     return combine_terms(terms, values[2].terms) if op.name == "mad" else terms
-
-
-def _equal_terms(a: Terms, b: Terms) -> bool:
-    others = dict(b)
-    return len(a) == len(b) and all(u in others and bool((c == others[u]).all()) for u, c in a)
 
 
 def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:

@@ -23,7 +23,7 @@ from ptxaudit.engine.domain.affine import brief
 from ptxaudit.engine.domain.known_bits import Tristate, known_part, with_bits
 from ptxaudit.engine.domain.naming import expression
 from ptxaudit.engine.domain.truths import as_number, truth
-from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, some
+from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, same_terms, some
 
 
 class Packed(Record, eq=False):
@@ -97,10 +97,9 @@ def agreed(a: Value, b: Value, out: Value) -> Value | None:
 def alike(a: Value, b: Value) -> bool:
     """Two such values are known to be the same in the same bits."""
     first, second = packed(a), packed(b)
-    if first is None or second is None or len(first.terms) != len(second.terms):
+    if first is None or second is None:
         return False
-    others = dict(second.terms)
-    return all(u in others and throughout(c == others[u]) for u, c in first.terms) and all(
+    return same_terms(first.terms, second.terms) and all(
         throughout(x == y) for x, y in ((first.rest.bits, second.rest.bits), (first.rest.unknown, second.rest.unknown))
     )
 

@@ -34,6 +34,7 @@ from ptxaudit.engine.domain.value import (
     DTYPES,
     Uniform,
     Value,
+    as_uniform,
     because,
     constant,
     either,
@@ -44,7 +45,6 @@ from ptxaudit.engine.domain.value import (
     modulo,
     same,
     span,
-    squeeze,
     unknown,
 )
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
@@ -279,8 +279,7 @@ def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
     if shifted is not None and (shifted.valid is None or shifted.valid >= bits):
         return fit(shifted, bits)
     # the upper half of a 64-bit form with uniform unknowns: one unknown a value, found again by `cat`
-    flat = squeeze(value)
-    if offset == 32 and bits == 32 and flat.poison is None and flat.valid is None and flat.uniform:
+    if offset == 32 and bits == 32 and (flat := as_uniform(value)) is not None:
         symbol = Uniform(
             f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)), address=addresses(flat), **made_of(flat)
         )

@@ -25,6 +25,7 @@ of a value with unknowns they are those of the rest, without the unknowns. Or it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -202,6 +203,8 @@ def unknown(symbol: Uniform, bits: int | None = None) -> Value:
 
 EVERYWHERE = np.ones((1, 1), bool)
 EVERYWHERE.setflags(write=False)
+NOWHERE = np.zeros((1, 1), bool)
+NOWHERE.setflags(write=False)
 _NOTHING = {bits: constant(0, bits).base for bits in DTYPES}
 
 
@@ -306,6 +309,33 @@ def sure_bits(value: Value) -> np.ndarray:
     if value.poison is None:
         return everything
     return np.where(value.poison, dtype.type(0) if value.sure is None else value.sure, everything)
+
+
+def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
+    """The value with each of its arrays changed: of other rows or lanes, say."""
+    poison, sure = (None if array is None else change(array) for array in (value.poison, value.sure))
+    terms = tuple([(u, change(c)) for u, c in value.terms])
+    return Value(change(value.base), terms, value.valid, poison, value.why, sure)
+
+
+def chosen(mask: np.ndarray, a: Value, b: Value) -> Value:
+    """a where a mask holds, b elsewhere. mask: (rows, lanes) or broadcastable; of alternatives nothing is kept."""
+    base = np.where(mask, a.base, b.base)
+    nothing = base.dtype.type(0)
+    terms = {u: np.where(mask, c, nothing) for u, c in a.terms}
+    for u, c in b.terms:
+        rest = np.where(mask, nothing, c)
+        terms[u] = terms[u] | rest if u in terms else rest
+    poison = sure = None
+    if a.poison is not None or b.poison is not None:
+        lost = (NOWHERE if v.poison is None else v.poison for v in (a, b))
+        poison = np.where(mask, *lost)
+        poison = poison if anywhere(poison) else None
+    if a.sure is not None or b.sure is not None:
+        sure = np.where(mask, sure_bits(a), sure_bits(b))
+    why = None if poison is None and a.valid is None and b.valid is None else because(a, b)
+    kept = tuple([(u, c) for u, c in terms.items() if anywhere(c)])
+    return Value(base, kept, least(a.valid, b.valid), poison, why, sure)
 
 
 def signed(array: np.ndarray) -> np.ndarray:
@@ -426,18 +456,10 @@ def lane_uniform(array: np.ndarray) -> bool:
 
 
 def squeeze(value: Value) -> Value:
-    """Drop columns and rows that repeat the first one, so that the shape shows the uniformity."""
-
-    def column(array: np.ndarray) -> np.ndarray:
-        if array.shape[1] > 1 and lane_uniform(array):
-            array = array[:, :1]
-        return array
-
-    base = column(value.base)
-    if base is value.base and not value.terms:
+    """Drop columns that repeat the first one, so that the shape shows the uniformity."""
+    if value.base.shape[1] == 1 and not value.terms:
         return value
-    poison = value.poison if value.poison is None else column(value.poison)
-    return Value(base, tuple((u, column(c)) for u, c in value.terms), value.valid, poison, value.why)
+    return mapped(value, lambda array: array[:, :1] if array.shape[1] > 1 and lane_uniform(array) else array)
 
 
 def as_uniform(value: Value) -> Value | None:

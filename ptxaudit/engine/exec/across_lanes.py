@@ -14,11 +14,13 @@ from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, first_active, pack, unpack, varies
 from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
     Uniform,
     Value,
     as_uniform,
     because,
     known,
+    mapped,
     opaque,
     squeeze,
     unknown,
@@ -30,19 +32,6 @@ from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 
-def _spread(value: Value, n: int) -> Value:
-    def full(a: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(a, (n, LANES))
-
-    return Value(
-        full(value.base),
-        tuple((u, full(c)) for u, c in value.terms),
-        value.valid,
-        None if value.poison is None else full(value.poison),
-        value.why,
-    )
-
-
 def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     """shfl: PTX ISA "shfl.sync". A lane outside its segment keeps its own value."""
     a, b, c = (view.read(s) for s in op.src[:3])
@@ -51,7 +40,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
     broadcast = kind == "idx" and _of_one_lane(b, c, named, view, guard)
     if not (b.known and c.known):
         if broadcast:
-            return *_one_for_all(op, view.env, op.bits, index), known(np.ones((1, 1), bool))
+            return *_one_for_all(op, view.env, op.bits, index), known(EVERYWHERE)
         lost = because(b, c)
         lost = lost if lost is not None and lost.data else Reason(Kind.SHUFFLE_LANE, index)
         return opaque(op.bits, lost), opaque(1, lost)
@@ -75,7 +64,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
             inside = source <= max_lane
     n = view.mask.shape[0]
     source = np.broadcast_to(np.where(inside, source, lane), (n, LANES))
-    wide = _spread(a, n)
+    wide = mapped(a, lambda array: np.broadcast_to(array, (n, LANES)))
     pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(active_lanes(view, guard))
     if named is not None and named.known and not named.uniform:  # a lane of another group takes no part
@@ -189,7 +178,7 @@ def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
         if not several(groups):
             agreed = (agreed | ~groups[:, 0]).all(axis=1, keepdims=True)
         return known(np.where(agreed, every, np.uint32(0))), known(agreed)
-    return known(mask), known(np.ones((1, 1), bool))
+    return known(mask), known(EVERYWHERE)
 
 
 def _activemask(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:

@@ -21,7 +21,7 @@ import numpy as np
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import DTYPES, Value, known
+from ptxaudit.engine.domain.value import DTYPES, Value, known, mapped
 from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.attempts import attempt
 from ptxaudit.engine.exec.cohorts import Cohort
@@ -231,6 +231,4 @@ def _narrow(value: Value) -> Value:
 
     if type(value) is not Value or value.alternatives is not None:
         return value
-    poison, sure = (None if array is None else narrow(array) for array in (value.poison, value.sure))
-    terms = tuple((u, narrow(c)) for u, c in value.terms)
-    return Value(narrow(value.base), terms, value.valid, poison, value.why, sure)
+    return mapped(value, narrow)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
     POINTER_LIMIT,
     Uniform,
     Value,
@@ -101,5 +102,5 @@ def _known_lanes(value: Value) -> np.ndarray | None:
     """Where it is a number, lane by lane; None where nothing tells lanes apart."""
     if value.terms or value.valid is not None:
         return None
-    known = np.ones((1, 1), bool) if value.poison is None else ~value.poison
+    known = EVERYWHERE if value.poison is None else ~value.poison
     return np.broadcast_to(known, np.broadcast_shapes(known.shape, value.base.shape))

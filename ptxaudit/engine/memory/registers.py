@@ -20,14 +20,13 @@ from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
     EVERYWHERE,
-    Uniform,
     Value,
     because,
+    chosen,
     is_number,
-    least,
+    mapped,
     opaque,
     squeeze,
-    sure_bits,
 )
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops import operations
@@ -41,25 +40,17 @@ def take(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
     if is_number(value):
         return value if len(value.base) == 1 else Value(value.base[rows])
+    pick: Callable[[np.ndarray], np.ndarray] = lambda array: array if len(array) == 1 else array[rows]
     if value.alternatives is not None:
-        return alternatives.in_rows(value, rows)
-
-    def pick(array: np.ndarray) -> np.ndarray:
-        return array if array.shape[0] == 1 else array[rows]
-
-    poison = None if value.poison is None else pick(value.poison)
-    if poison is not None and poison is not value.poison and not anywhere(poison):  # it was in the other rows
-        poison = None
+        return alternatives.mapped(value, pick)
     if type(value) is not Value:
         return kept(take(as_plain(value), rows), value, make=lambda part: take(part, rows))
-    return Value(
-        pick(value.base),
-        tuple((u, pick(c)) for u, c in value.terms),
-        value.valid,
-        poison,
-        value.why if poison is not None or value.valid is not None else None,
-        None if value.sure is None else pick(value.sure),
-    )
+    out = mapped(value, pick)
+    if out.poison is not None and out.poison is not value.poison and not anywhere(out.poison):
+        out.poison = None  # it was in the other rows
+    if out.poison is None and out.valid is None:
+        out.why = None
+    return out
 
 
 def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
@@ -79,27 +70,7 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
             return both
     if old.poison is EVERYWHERE and new.poison is EVERYWHERE and old.sure is None and new.sure is None:
         return opaque(new.bits, because(new, old))
-    base = np.where(mask, new.base, old.base)
-    terms: dict[Uniform, np.ndarray] = {}
-    zero = base.dtype.type(0)
-    for u, c in new.terms:
-        terms[u] = np.where(mask, c, zero)
-    for u, c in old.terms:
-        rest = np.where(mask, zero, c)
-        terms[u] = terms[u] | rest if u in terms else rest
-    poison = None
-    if old.poison is not None or new.poison is not None:
-        no = np.zeros((1, 1), bool)
-        poison = np.where(mask, no if new.poison is None else new.poison, no if old.poison is None else old.poison)
-        if not anywhere(poison):
-            poison = None
-    why = None if poison is None and old.valid is None and new.valid is None else because(new, old)
-    sure = None
-    if old.sure is not None or new.sure is not None:
-        sure = np.where(mask, sure_bits(new), sure_bits(old))
-    return Value(
-        base, tuple((u, c) for u, c in terms.items() if anywhere(c)), least(old.valid, new.valid), poison, why, sure
-    )
+    return chosen(mask, new, old)
 
 
 LINE_BITS = 7  # of an address, that say where in a line of the banks it lies
@@ -248,15 +219,9 @@ class View:
         """A uniform register holds what its first active lane has."""
         lanes = self.mask if guard is None else guard
         pick: Callable[[np.ndarray], np.ndarray] = lambda a: first_active(a, lanes)
-        value = squeeze(value) if value.alternatives is None else alternatives.in_lane(value, pick)
+        value = squeeze(value) if value.alternatives is None else alternatives.mapped(value, pick)
         if not value.uniform:
-            value = Value(
-                pick(value.base),
-                tuple((u, pick(c)) for u, c in value.terms),
-                value.valid,
-                None if value.poison is None else pick(value.poison),
-                value.why,
-            )
+            value = mapped(value, pick)
         if guard is not None:
             guard = np.logical_or.reduce(guard, axis=1, keepdims=True)
             if throughout(guard):
@@ -319,46 +284,9 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
         base[:] = old.base
         base[index] = part.base
         return Value(base)
-    if type(old) is not Value or type(part) is not Value:
-        return kept(
-            _scatter(as_plain(old), as_plain(part), index, rows),
-            old,
-            part,
-            make=lambda a, b: _scatter(a, b, index, rows),
-        )
-    if old.base.dtype != part.base.dtype:
-        old = affine.fit(old, part.bits)
-    old, part = _both_beside(old, part)
-    if part.alternatives is not None or old.alternatives is not None:
-        inside = np.zeros((rows, 1), bool)
-        inside[index] = True
-        return blend(old, take(part, np.cumsum(inside) - 1), inside)
-
-    def put(a: np.ndarray | None, b: np.ndarray | None, dtype: np.dtype | type[Any]) -> np.ndarray:
-        a = np.zeros((1, 1), dtype) if a is None else a
-        b = np.zeros((1, 1), dtype) if b is None else b
-        out = np.empty((rows, max(a.shape[1], b.shape[1])), dtype)
-        out[:] = a
-        out[index] = b
-        return out
-
-    dtype = part.base.dtype
-    mine, others = dict(part.terms), dict(old.terms)
-    terms = []
-    for u in {**others, **mine}:
-        c = put(others.get(u), mine.get(u), dtype)
-        if anywhere(c):
-            terms.append((u, c))
-    poison = None
-    if old.poison is not None or part.poison is not None:
-        poison = put(old.poison, part.poison, bool)
-        poison = poison if anywhere(poison) else None
-    sure = None
-    if old.sure is not None or part.sure is not None:
-        sure = put(sure_bits(old), sure_bits(part), dtype)
-    return Value(
-        put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, because(part, old), sure
-    )
+    inside = np.zeros((rows, 1), bool)
+    inside[index] = True
+    return blend(old, take(part, np.cumsum(inside) - 1), inside)
 
 
 def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Value | None]:

@@ -95,7 +95,7 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
     whole = high.whole
     if whole.valid is not None or whole.poison is EVERYWHERE or low.valid is not None and low.valid < WORD:
         return None
-    here = np.ones((1, 1), bool) if whole.poison is None else ~whole.poison
+    here = EVERYWHERE if whole.poison is None else ~whole.poison
     if low.poison is not None and anywhere(low.poison & here):
         return None
     mine, others = fit(Value(whole.base, whole.terms), WORD), Value(low.base, low.terms)

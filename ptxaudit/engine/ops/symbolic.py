@@ -36,12 +36,12 @@ from ptxaudit.engine.domain.value import (
     Value,
     as_uniform,
     because,
+    chosen,
     constant,
     either,
     fingerprint,
     fits_signed,
     lane_spans,
-    least,
     modulo,
     same,
     span,
@@ -193,32 +193,11 @@ def selected(a: Value, b: Value, p: Value) -> Value | None:
     if same(a, b):
         return a
     if p.terms or p.valid is not None:
-        choice = _choice(a, b, p)
-        return choice
+        return _choice(a, b, p)
     if p.poison is not None and throughout(p.poison):
         return None
-    chosen = p.base
-    terms: dict[Uniform, np.ndarray] = {}
-    zero = a.base.dtype.type(0)
-    for u, c in a.terms:
-        terms[u] = np.where(chosen, c, zero if a.base.dtype != bool else False)
-    for u, c in b.terms:
-        rest = np.where(chosen, zero if a.base.dtype != bool else False, c)
-        terms[u] = terms[u] + rest if u in terms else rest
-    poison = None
-    if a.poison is not None or b.poison is not None:
-        none = np.zeros((1, 1), bool)
-        poison = np.where(chosen, none if a.poison is None else a.poison, none if b.poison is None else b.poison)
-    poison = either(poison, p.poison)
-    if poison is not None and not anywhere(poison):
-        poison = None
-    return Value(
-        np.where(chosen, a.base, b.base),
-        tuple((u, c) for u, c in terms.items() if anywhere(c)),
-        least(a.valid, b.valid),
-        poison,
-        because(a, b, p),
-    )
+    out = chosen(p.base, a, b)
+    return Value(out.base, out.terms, out.valid, either(out.poison, p.poison), because(a, b, p))
 
 
 def _choice(a: Value, b: Value, p: Value) -> Value | None:

@@ -23,6 +23,7 @@ from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.domain.value import POINTER_LIMIT
 from ptxaudit.engine.memory import tickets
 from ptxaudit.engine.memory.origins import LOWEST_POINTER, Base, Origins
+from ptxaudit.engine.ops.operations import ever_known
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.launch.symbols import symbols_of
@@ -495,7 +496,5 @@ def _of_memory(op: Op) -> bool:
 
 
 def _meaningless(op: Op) -> bool:
-    from ptxaudit.engine.ops.operations import ever_known
-
     special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
     return not special and not ever_known(op.name) or any(isinstance(source, Unknown) for source in op.src)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.domain import alternatives, naming, truths
+from ptxaudit.engine.domain.known_bits import known_part, total
 from ptxaudit.engine.domain.value import (
     DTYPES,
     MAX_TERMS,
@@ -98,11 +99,11 @@ def zero_extend(value: Value, bits: int) -> Value:
     s = span(value)
     if s is not None and s[0] >= 0 and s[1] < 1 << (value.bits - 1):
         return Value(
-            resize(value.base, bits) if throughout(signed(value.base) >= 0) else _sign_extend_array(value.base, bits),
-            tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms),
+            resize(value.base, bits) if throughout(signed(value.base) >= 0) else sign_extended(bits, value.base),
+            tuple((u, sign_extended(bits, c)) for u, c in value.terms),
         )
     if lane_spans(value) is not None:  # nor does it wrap read as unsigned
-        return Value(resize(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms))
+        return Value(resize(value.base, bits), tuple((u, sign_extended(bits, c)) for u, c in value.terms))
     if value.poison is not None and not value.terms and value.valid is None:
         above = DTYPES[bits]((1 << bits) - (1 << value.bits))
         sure = np.full((1, 1), above) if value.sure is None else resize(value.sure, bits) | above
@@ -114,20 +115,15 @@ def zero_extend(value: Value, bits: int) -> Value:
 def sign_extend(value: Value, bits: int) -> Value:
     if value.alternatives is not None:
         return alternatives.changed(value, lambda v: sign_extend(v, bits), lambda array: sign_extended(bits, array))
-    if value.base.dtype == bool or (value.known):
+    if value.bits >= bits:
+        return fit(value, bits)
+    if value.base.dtype == bool or value.known:
         return Value(sign_extended(bits, value.base))
     if fits_signed(value):
-        return Value(
-            _sign_extend_array(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms)
-        )
+        return Value(sign_extended(bits, value.base), tuple((u, sign_extended(bits, c)) for u, c in value.terms))
     if not value.terms and value.valid is None:
-        return Value(_sign_extend_array(value.base, bits), poison=value.poison, why=value.why)
+        return Value(sign_extended(bits, value.base), poison=value.poison, why=value.why)
     return _widened("sext", value, bits) or partial(value, bits, value.valid if value.valid is not None else value.bits)
-
-
-def _sign_extend_array(array: np.ndarray, bits: int) -> np.ndarray:
-    extended: np.ndarray = signed(array).astype(f"i{bits // 8}").view(DTYPES[bits])
-    return extended
 
 
 def _widened(name: str, value: Value, bits: int) -> Value | None:
@@ -251,8 +247,6 @@ def add(a: Value, b: Value) -> Value:
     out = Value(a.base + b.base, terms, *_weaker(a, b))
     if a.sure is None and b.sure is None:
         return out
-    from ptxaudit.engine.domain.known_bits import known_part, total
-
     return total(out, known_part(a), known_part(b))
 
 

@@ -60,20 +60,11 @@ def of_result(out: Value, sources: Sequence[Value]) -> None:
     out.classes = refined(*(classes_of(source) for source in sources))
 
 
-def of_predicate(op: Op, out: Value, sources: Sequence[Value]) -> None:
-    """Notes of a predicate that is not known whether it holds in one lane at most, or fails so: lane == n, whatever n
-    is."""
-    name = op.name
-    if name in ("setp.eq", "setp.ne"):
-        a, b = sources
-        if a.bits != op.bits or b.bits != op.bits:
-            return
-        if any(_all_apart(x) and as_uniform(y) is not None for x, y in ((a, b), (b, a))):
-            out.lone = (name == "setp.eq", name == "setp.ne")
-    elif name == "and":
-        out.lone = (any(v.lone[0] for v in sources), False)
-    elif name == "or":
-        out.lone = (False, any(v.lone[1] for v in sources))
+def of_equality(op: Op, a: Value, b: Value) -> bool:
+    """lane == n: it holds in one lane at most, whatever n is, where each lane has another number."""
+    if a.bits != op.bits or b.bits != op.bits:
+        return False
+    return any(_all_apart(x) and as_uniform(y) is not None for x, y in ((a, b), (b, a)))
 
 
 def _all_apart(value: Value) -> bool:

@@ -30,12 +30,11 @@ from ptxaudit.engine.domain.affine import (
     unknowns_of,
 )
 from ptxaudit.engine.domain.known_bits import folded, has_constants, known_part, total, whole_part, with_bits
-from ptxaudit.engine.domain.lane_classes import of_predicate, of_result
+from ptxaudit.engine.domain.lane_classes import of_result
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
     EVERYWHERE,
-    NO_LANE_ALONE,
     Terms,
     Value,
     because,
@@ -153,8 +152,8 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = 
     for one in out if isinstance(out, tuple) else (out,):
         if one.poison is not None:
             of_result(one, values)
-            if one.bits == 1 and one.lone is NO_LANE_ALONE and not any(one is v for v in values):
-                of_predicate(op, one, values)
+            if row is not None and row.lone is not None and one.bits == 1 and not any(one is v for v in values):
+                one.lone = row.lone(op, *values)
     return out
 
 

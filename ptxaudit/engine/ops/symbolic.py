@@ -27,8 +27,8 @@ from ptxaudit.engine.domain.affine import (
     subtract,
     zero_extend,
 )
-from ptxaudit.engine.domain.bits import shake
 from ptxaudit.engine.domain.comparisons import difference_compares
+from ptxaudit.engine.domain.known_bits import truth_function
 from ptxaudit.engine.domain.truths import as_number, truth
 from ptxaudit.engine.domain.value import (
     DTYPES,
@@ -47,6 +47,7 @@ from ptxaudit.engine.domain.value import (
     span,
     unknown,
 )
+from ptxaudit.engine.ops import concrete
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
 from ptxaudit.engine.ops.operations import apply, number_of
 from ptxaudit.ir.nodes import Op
@@ -63,7 +64,7 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
 
     used = [i for i in range(3) if depends(i)]
     if bits == 1 and all(not v.terms for v in sources):
-        return _lop3_predicates(table, sources)
+        return truth_function(table, *sources)
     if not used:
         return constant(-1 if table & 1 else 0, bits)
     if len(used) == 1:
@@ -74,21 +75,6 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
         return _lop2(table, used, sources)
     # three live sources: cofactor on one whose bits are known and uniform 0 or 1 where it matters
     return _lop3_by_parts(table, sources)
-
-
-def _lop3_predicates(table: int, sources: Sequence[Value]) -> Value:
-    from ptxaudit.engine.ops.concrete import lop3_table
-
-    bases = [v.base for v in sources]
-    poison = None
-    for v in sources:
-        poison = either(poison, v.poison)
-    if poison is None:
-        return Value(lop3_table(table, *bases), why=because(*sources))
-    unknown_bits = [np.zeros((1, 1), bool) if v.poison is None else v.poison for v in sources]
-    base, shaken = shake(lambda *operands: lop3_table(table, *operands), bases, unknown_bits)
-    poison = poison & shaken
-    return Value(base, poison=poison if anywhere(poison) else None, why=because(*sources))
 
 
 _TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
@@ -171,11 +157,7 @@ def shift_left(op: Op, a: Value, by: Value) -> Value | None:
         return constant(0, bits) if n >= bits else scale(a, constant(1 << n, bits).base)
     if not by.known:
         return None
-    inside = by.base < bits
-    factor = np.where(
-        inside, np.array(1, DTYPES[bits]) << np.where(inside, by.base, 0).astype(DTYPES[bits]), DTYPES[bits](0)
-    )
-    return scale(a, factor)
+    return scale(a, concrete.shift_left(bits, (), np.ones((1, 1), DTYPES[bits]), by.base))
 
 
 def shift_down(op: Op, a: Value, by: Value) -> Value | None:
@@ -183,10 +165,6 @@ def shift_down(op: Op, a: Value, by: Value) -> Value | None:
     if n is None:
         return None
     return a if n == 0 else shift_right(a, n, op.name == "shr.s")
-
-
-def extended(op: Op, a: Value) -> Value:
-    return fit(a, op.bits) if a.bits >= op.bits else sign_extend(a, op.bits)
 
 
 def selected(a: Value, b: Value, p: Value) -> Value | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ptxaudit.engine.domain.known_bits import Tristate, add, either, resized
+from ptxaudit.engine.domain.known_bits import Tristate, add, either, logic, resized
 from ptxaudit.engine.domain.value import BITS, DTYPES
 from ptxaudit.ir.nodes import Op
 
@@ -107,26 +107,9 @@ def sign_extended(op: Op, a: Tristate) -> Tristate | None:
     return signed_down(up(resized(a, op.bits), op.bits - width), op.bits - width)
 
 
-def _logic(table: int, given: list[Tristate]) -> Tristate:
-    """A bitwise function by its truth table, whose index has the first operand's bit highest: known where no choice
-    changes it.
-    """
-    ones = [a.bits | a.unknown for a in given]
-    zeros = [~a.bits for a in given]
-    may = [np.zeros_like(ones[0]), np.zeros_like(ones[0])]
-    for index in range(1 << len(given)):
-        here = None
-        for place, (one, zero) in enumerate(zip(reversed(ones), reversed(zeros), strict=True)):
-            chosen = one if index >> place & 1 else zero
-            here = chosen if here is None else here & chosen
-        may[table >> index & 1] = may[table >> index & 1] | here
-    unknown = may[0] & may[1]
-    return Tristate(may[1] & ~unknown, unknown)
-
-
 def bitwise(table: int | None) -> Rule:
     """table: None, it is the operation's first attribute."""
-    return lambda op, *given: _logic(op.attrs[0] if table is None else table, [resized(a, op.bits) for a in given])
+    return lambda op, *given: logic(op.attrs[0] if table is None else table, [resized(a, op.bits) for a in given])
 
 
 def selected(op: Op, first: Tristate, second: Tristate, choice: Tristate) -> Tristate:

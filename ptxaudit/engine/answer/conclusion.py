@@ -17,8 +17,9 @@ from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.scoring import rule_range
 from ptxaudit.engine.answer.shape import Shape
+from ptxaudit.engine.answer.totals import most
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.engine.domain.value import Uniform, least
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
@@ -57,12 +58,9 @@ class Range(Struct, eq=False):
         lines_high: int | None = None,
     ) -> None:
         """Widens them by those of one more request; None: it has no such figure."""
-        pick: Callable[[int | None, int | None, Callable[[int, int], int]], int | None] = lambda a, b, f: (
-            b if a is None else a if b is None else f(a, b)
-        )
-        self.low, self.high = pick(self.low, low, min), pick(self.high, high, max)
-        self.ideal_low, self.ideal_high = pick(self.ideal_low, ideal_low, min), pick(self.ideal_high, ideal_high, max)
-        self.lines_low, self.lines_high = pick(self.lines_low, lines_low, min), pick(self.lines_high, lines_high, max)
+        self.low, self.high = least(self.low, low), most(self.high, high)
+        self.ideal_low, self.ideal_high = least(self.ideal_low, ideal_low), most(self.ideal_high, ideal_high)
+        self.lines_low, self.lines_high = least(self.lines_low, lines_low), most(self.lines_high, lines_high)
 
 
 class Undecided(Record):

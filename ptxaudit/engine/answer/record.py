@@ -20,7 +20,8 @@ from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Pattern
 from ptxaudit.engine.answer.scoring import SCORING, Scoring
-from ptxaudit.engine.answer.totals import EVIDENCE, Totals
+from ptxaudit.engine.answer.totals import EVIDENCE, Totals, most
+from ptxaudit.engine.domain.value import least
 from ptxaudit.hardware import banks
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
@@ -209,13 +210,24 @@ class SiteRecord(Scoring):
         """An address is one that no access of this width may have."""
         return self.undecided is not None and self.undecided.of_kind(Kind.MISALIGNED)
 
+    def add_elsewhere(self, weights: np.ndarray, active: np.ndarray, times: int = 1) -> None:
+        """Issues of a generic access that go to other memory than shared. active: weights of those with a lane."""
+        self.elsewhere += int(weights.sum()) * times
+        self.elsewhere_active += int(active.sum()) * times
+
+    def add_mixed(self, weights: np.ndarray, more: np.ndarray, times: int = 1) -> None:
+        """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that
+        the others may add."""
+        self.mixed += int((weights * more).sum()) * times
+        self.mixed_most = max(self.mixed_most, int(more[weights > 0].max(initial=0)))
+
     def add_unknown(
-        self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None
+        self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None, times: int = 1
     ) -> None:
         """Requests with known lanes whose addresses are not known. most: (n,) what each costs at most, where bits of
         them are.
         """
-        some = active.any(axis=1)
+        some, weights = active.any(axis=1), weights * times
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
         self.unknown = first_of(self.unknown, reason)
@@ -375,16 +387,14 @@ class SiteRecord(Scoring):
             t.ideal += ideal * count
             t.ideal_most += ideal_most * count
             t.ways = -1 if ways < 0 or t.ways < 0 else max(t.ways, ways)
-            t.per_low = low if t.per_low is None else min(t.per_low, low)
-            t.per_high = high if t.per_high is None else max(t.per_high, high)
-            t.ideal_low = ideal if t.ideal_low is None else min(t.ideal_low, ideal)
-            t.ideal_high = ideal_most if t.ideal_high is None else max(t.ideal_high, ideal_most)
+            t.per_low, t.per_high = least(t.per_low, low), most(t.per_high, high)
+            t.ideal_low, t.ideal_high = least(t.ideal_low, ideal), most(t.ideal_high, ideal_most)
             if lines is not None:
                 t.lines += lines * count
                 t.lines_ideal += lines_ideal * count
                 t.lines_low += lines_low * count
                 t.line_class_max, t.line_class_low = max(t.line_class_max, lines), max(t.line_class_low, lines_low)
-                t.line_class_each = lines_low if t.line_class_each is None else min(t.line_class_each, lines_low)
+                t.line_class_each = least(t.line_class_each, lines_low)
         return t
 
     def patterns(self, most: int = 8) -> tuple[Pattern, ...]:

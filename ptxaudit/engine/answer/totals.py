@@ -11,6 +11,13 @@ from ptxaudit.hardware import banks
 EVIDENCE = ("by rule", "measured")  # the weaker first
 
 
+def most(a: int | None, b: int | None) -> int | None:
+    """The greater of two figures of which there may be none."""
+    if a is None:
+        return b
+    return a if b is None else max(a, b)
+
+
 class Totals(Struct, eq=False):
     """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines,
     lines_low: so with k; line_class_max: of any request at most, line_class_low: of some request at least,

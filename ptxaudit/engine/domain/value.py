@@ -287,7 +287,7 @@ def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> T
 
 
 def least(a: int | None, b: int | None) -> int | None:
-    """The smaller of two `valid` widths (None = all bits)."""
+    """The smaller of two numbers of which there may be none: of `valid` widths (None = all bits), say."""
     if a is None:
         return b
     return a if b is None else min(a, b)

@@ -21,7 +21,6 @@ from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.footprint import Issue
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
-from ptxaudit.engine.answer.without_figure import Elsewhere, Mixed, Nowhere
 from ptxaudit.engine.domain import affine, alike
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import varies
@@ -122,13 +121,13 @@ class Accesses:
         some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
         away = ~some & ~found.idle
         if anywhere(away):  # another memory: no shared access
-            self._note(Elsewhere(record).add, (weights[away], weights[away & active.any(axis=1)]))
+            self._note(record.add_elsewhere, (weights[away], weights[away & active.any(axis=1)]))
             if throughout(away):
                 return None
             weights = np.where(away, 0, weights)
         others = active & ~found.lanes & some[:, None]
         if anywhere(others):
-            self._note(Mixed(record).add, (weights, banks.passes(record.machine, record.access, others)))
+            self._note(record.add_mixed, (weights, banks.passes(record.machine, record.access, others)))
         return found.place, Issue(found.lanes, weights, issue.warps)
 
     def _request(self, one: _Access, issue: Issue, address: Value, trip: np.ndarray) -> None:
@@ -151,7 +150,7 @@ class Accesses:
                 raise NotAffine
             self.run.account.spend(BLOCK, RUNNING)
             most = most_wavefronts(record.machine, record.access, as_unknown(address), 0, active)
-            return self._note(Nowhere(record).add, (active, weights, known, most))
+            return self._note(record.add_unknown, (active, weights, known, most))
         numbers, zeros, line = known
         from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:

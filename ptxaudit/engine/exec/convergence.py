@@ -241,14 +241,14 @@ class Warps(Groups):
                 part = go if word is None else go & (s.words == word)
                 some = part.any(axis=1)
                 if anywhere(some):
-                    one = type(c)(c.pc, c.rows[some], part[some], c.calls, *c.state)
+                    one = c.of(c.rows[some], part[some])
                     ready.setdefault((c.pc, c.calls, word), []).append((one, s.words[some], s.named, s.again))
             stay = c.mask & ~go
             some = stay.any(axis=1)
             if anywhere(some):
                 kept.append(
                     Syncing(
-                        type(c)(c.pc, c.rows[some], stay[some], c.calls, *c.state),
+                        c.of(c.rows[some], stay[some]),
                         s.words[some],
                         s.named,
                         s.alone,

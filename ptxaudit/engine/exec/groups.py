@@ -249,7 +249,7 @@ class Groups:
                 rows = np.concatenate([s.cohort.rows, cohort.rows])
                 order = np.argsort(rows)
                 mask = np.concatenate([s.cohort.mask, cohort.mask])[order]
-                s.cohort = type(cohort)(cohort.pc, rows[order], mask, cohort.calls, *cohort.state)
+                s.cohort = cohort.of(rows[order], mask)
                 s.levels = np.concatenate([s.levels, levels])[order]
                 return
         self.suspended.append(Suspended(cohort, levels, alone))

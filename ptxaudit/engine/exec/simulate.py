@@ -251,7 +251,7 @@ class Simulation(Run):
             position[c.rows] = np.arange(len(c.rows))
             where = position[index]
             rows = np.flatnonzero(where >= 0)
-            return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, *c.state), where[rows]
+            return c.of(rows, c.mask[where[rows]]), where[rows]
 
         self.expand(index, low, high, lambda c: placed(c)[0])
         self.meetings.expand(index)

@@ -158,7 +158,7 @@ class Requests:
             owner = getattr(add, "__self__", None)
             if add is no_request:
                 (mark,) = arguments
-            elif isinstance(owner, SiteRecord):
+            elif isinstance(owner, SiteRecord) and add.__name__ in ("add", "add_issue"):
                 rows = self._of_record(owner, add.__name__, arguments)
                 if mark is not None and mark.assumed(ways, lap.kept):
                     self._assumed.append(owner)

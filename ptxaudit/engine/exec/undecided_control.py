@@ -206,11 +206,7 @@ class UndecidedControl:
         self.run.alive[cohort.rows] &= ~gone
         rest = cohort.mask & ~gone
         some = rest.any(axis=1)
-        left = (
-            Cohort(following, cohort.rows[some], rest[some], cohort.calls, *cohort.state)
-            if some.any() and following is not None
-            else None
-        )
+        left = cohort.of(cohort.rows[some], rest[some]).at(following) if some.any() and following is not None else None
         if self.run.explicit and (self.warps.blocked or self.warps.syncing or self.warps.suspended):
             return self.run.go_on(self.warps.exited(cohort.rows[gone.any(axis=1)], left))
         return left

@@ -21,7 +21,7 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.memory.environment import POINTER_BYTES, Environment
-from ptxaudit.engine.memory.references import Otherwise, Reference
+from ptxaudit.engine.memory.references import Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Results, blend
 from ptxaudit.engine.memory.spaces import among_parameters
 from ptxaudit.frontend.launch.signature import short_name
@@ -30,26 +30,20 @@ from ptxaudit.ir.reasons import Kind, Reason
 MOST_OFFSETS = 64  # that one access may have in different lanes
 
 
-class Parameters:
+class Parameters(ReadOnly):
     """The memory of the state space "param"."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         return at.elements(lambda address: _anywhere(at.view.env, address, at.bits, at.index), otherwise)
 
-    def store(self, at: Reference) -> None:
-        """A kernel does not write its parameters."""
 
-
-class ParametersByAddress:
+class ParametersByAddress(ReadOnly):
     """The same of generic addresses that are made of where the parameters lie (`cvta.param`)."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         if not at.view.env.makes_parameter_addresses:
             return otherwise()
         return at.elements(lambda address: _by_address(at, address), otherwise)
-
-    def store(self, at: Reference) -> None:
-        """A kernel does not write its parameters."""
 
 
 def _by_address(at: Reference, address: Value) -> Value | None:

@@ -86,6 +86,13 @@ class Reference:
         return [affine.fit(self.view.read(source), self.bits) for source in self.op.src[1:]]
 
 
+class ReadOnly:
+    """A memory that only the host writes."""
+
+    def store(self, at: Reference) -> None:
+        """A kernel leaves it alone."""
+
+
 class Memory(Protocol):
     """What keeps the content of a state space, or of some of its places."""
 

@@ -15,35 +15,29 @@ from ptxaudit.engine.domain.value import Uniform, Value, as_uniform, fingerprint
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.local import Local, forget
 from ptxaudit.engine.memory.parameters import Parameters, ParametersByAddress
-from ptxaudit.engine.memory.references import Memory, Otherwise, Reference
+from ptxaudit.engine.memory.references import Memory, Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Guarded, Results, View, place_at
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.operands import WRITES, promised, writes_local
 from ptxaudit.ir.reasons import Kind, Reason
 
 
-class _Constants:
+class _Constants(ReadOnly):
     """Constant memory, as the file and the launch fill it."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         constants = at.view.env.constants
         return at.elements(lambda address: constants.load(at.op.space, address, at.bits), otherwise)
 
-    def store(self, at: Reference) -> None:
-        """A kernel does not write it."""
 
-
-class _Given:
-    """Global memory whose content the launch tells."""
+class _Given(ReadOnly):
+    """Global memory whose content the launch tells: which buffers a kernel may write is known before (`written`)."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         memory = at.view.env.facts.memory
         if memory is None:
             return otherwise()
         return at.elements(lambda address: memory.load(address, at.bits, at.index), otherwise)
-
-    def store(self, at: Reference) -> None:
-        """Which buffers a kernel may write is known before (`written`)."""
 
 
 class _Followed:

@@ -26,7 +26,7 @@ from msgspec import Struct, field
 from ptxaudit.base.arrays import anywhere, distinct_rows, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.lanes import first_active, varies
-from ptxaudit.engine.domain.value import Terms, Uniform, Value, low_zeros, resize, signed
+from ptxaudit.engine.domain.value import Uniform, Value, low_zeros, resize, same_terms, signed
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -152,7 +152,7 @@ class Keeper(Struct, eq=False):
             if self.missing or not anywhere(one[1]):
                 continue
             if alike and not (
-                _is_alike(one) and len(alike) < _TOGETHER and _same_terms(alike[-1][0].terms, one[0].terms)
+                _is_alike(one) and len(alike) < _TOGETHER and same_terms(alike[-1][0].terms, one[0].terms)
             ):
                 self._add_alike(alike)
             if _is_alike(one):
@@ -254,11 +254,6 @@ def _is_alike(added: _Added) -> bool:
         and address.alternatives is None
         and all(c.shape == (1, 1) for _, c in address.terms)
     )
-
-
-def _same_terms(a: Terms, b: Terms) -> bool:
-    """The same unknowns by the same numbers, one each for all lanes and warps."""
-    return len(a) == len(b) and all(u is v and (c is d or c.item() == d.item()) for (u, c), (v, d) in zip(a, b))
 
 
 # --- one address --------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ begins changes no count, and 0x240 + (0, with 0x3fc open) is 9 lines of a bank's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -43,6 +43,14 @@ class Tristate(Record):
 
     bits: np.ndarray
     unknown: np.ndarray
+
+    def each(self, change: Callable[[np.ndarray], np.ndarray]) -> Tristate:
+        """Both arrays changed alike, by what moves bits or drops them."""
+        return Tristate(change(self.bits), change(self.unknown))
+
+    def beside(self, other: Tristate) -> Tristate:
+        """The bits of both, of which none has those of the other."""
+        return Tristate(self.bits | other.bits, self.unknown | other.unknown)
 
     @property
     def number(self) -> int | None:
@@ -132,7 +140,7 @@ def either(a: Tristate, b: Tristate) -> Tristate:
 
 def resized(a: Tristate, bits: int) -> Tristate:
     """Truncated, or extended with zeros."""
-    return Tristate(a.bits.astype(DTYPES[bits], copy=False), a.unknown.astype(DTYPES[bits], copy=False))
+    return a.each(lambda array: array.astype(DTYPES[bits], copy=False))
 
 
 def total(out: Value, a: Tristate, b: Tristate) -> Value:

@@ -125,25 +125,6 @@ def _symbolic(op: Op, values: tuple[Value, ...]) -> Value | tuple[Value, ...] | 
     return None if rule is None else rule(op, *values)
 
 
-def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
-    """A permutation whose low bytes come from bytes that are known, whatever the others are: how ptxas moves
-    16-bit values about in registers whose upper halves nobody wrote."""
-    a, b, sel = values
-    s = number_of(sel)
-    if s is None or attrs and attrs[0] or a.terms or b.terms:
-        return None
-
-    def good(byte: int) -> bool:
-        source = a if byte < 4 else b
-        return source.poison is None and (source.valid is None or source.valid >= 8 * ((byte & 3) + 1))
-
-    low = next((i for i in range(4) if not good(s >> (4 * i) & 7)), 4)
-    if not low:
-        return None
-    out = OPS["prmt"].concrete(32, attrs, a.base, b.base, sel.base)
-    return Value(out) if low == 4 else Value(out, (), 8 * low, None, because(a, b))
-
-
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
     if (row := row or meaning_of(op.name)) is not None and (known := _of_numbers(row, op, values)) is not None:
@@ -285,8 +266,6 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
         return out
     if known:
         return _computed(row, op, values, index)
-    if op.name == "prmt" and (kept := _known_bytes(values, op.attrs)) is not None:
-        return kept
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
@@ -396,7 +375,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
         out = _symbolic(op, values)
         if out is not None:
             return out
-    if op.name in (*_BITWISE, "select", "mul"):
+    if op.name in (*_BITWISE, "select", "mul", "prmt"):
         bitwise = op.name in _BITWISE and op.bits > 1  # bits that are sure are found afterwards: `_refined`
         if bitwise and all(v.base.size == 1 and (v.poison is None or v.poison is EVERYWHERE) for v in values):
             return opaque(op.bits, because(*values))

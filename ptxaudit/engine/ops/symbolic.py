@@ -58,23 +58,27 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
     """A three-input function as and/or/xor of two, where one source is known or does not matter."""
     sources = [a, b, c]
 
-    def depends(i: int) -> bool:
-        bit = (4, 2, 1)[i]
-        return any((table >> r & 1) != (table >> (r ^ bit) & 1) for r in range(8))
-
-    used = [i for i in range(3) if depends(i)]
+    used = [i for i in range(3) if _cofactor(table, i, False) != _cofactor(table, i, True)]
     if bits == 1 and all(not v.terms for v in sources):
         return truth_function(table, *sources)
     if not used:
         return constant(-1 if table & 1 else 0, bits)
     if len(used) == 1:
         x = sources[used[0]]
-        row = (4, 2, 1)[used[0]]
-        return x if table >> row & 1 else invert(x)
+        return x if table >> _INDEX[used[0]] & 1 else invert(x)
     if len(used) == 2:
         return _lop2(table, used, sources)
     # three live sources: cofactor on one whose bits are known and uniform 0 or 1 where it matters
     return _lop3_by_parts(table, sources)
+
+
+_INDEX = (4, 2, 1)  # what a bit of each source adds to the index of a truth table
+
+
+def _cofactor(table: int, source: int, bit: bool) -> int:
+    """The table of the function in which a source has this bit (Shannon's expansion)."""
+    places = [(r | _INDEX[source]) if bit else (r & ~_INDEX[source]) for r in range(8)]
+    return sum(1 << r for r, place in enumerate(places) if table >> place & 1)
 
 
 _TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
@@ -93,7 +97,7 @@ _TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
 
 def _lop2(table: int, used: Sequence[int], sources: Sequence[Value]) -> Value | None:
     i, j = used
-    bit_i, bit_j = (4, 2, 1)[i], (4, 2, 1)[j]
+    bit_i, bit_j = _INDEX[i], _INDEX[j]
     small = 0
     for x in (0, 1):
         for y in (0, 1):
@@ -115,15 +119,7 @@ def _lop3_by_parts(table: int, sources: Sequence[Value]) -> Value | None:
         c = sources[k]
         if not c.known:
             continue
-        bit = (4, 2, 1)[k]
-        ones = zeros = 0
-        for r in range(8):
-            if table >> (r | bit) & 1:
-                ones |= 1 << r
-            if table >> (r & ~bit) & 1:
-                zeros |= 1 << r
-        bits = c.bits
-        one, zero = lop3(ones, bits, *sources), lop3(zeros, bits, *sources)
+        one, zero = (lop3(_cofactor(table, k, bit), c.bits, *sources) for bit in (True, False))
         if one is None or zero is None:
             return None
         # the sum of disjoint parts: x&c + y&~c

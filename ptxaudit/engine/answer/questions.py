@@ -35,6 +35,7 @@ from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Special, Unknown
 from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason, several
+from ptxaudit.ir.warp_operations import ACROSS
 
 _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED, Kind.NEVER_LEFT)  # unknown, whatever is specified
 _ASKED_OF = (Status.UNKNOWN, Status.DATA_DEPENDENT, Status.BOUNDED, Status.CONDITIONAL)
@@ -62,7 +63,7 @@ POINTER_BYTES = 8
 ASKING = "looking for what to tell"
 NOT_SPECIFIED = 1  # the bit of what nothing specified would decide: data, an instruction without a meaning
 HINTS_SHARE = 1 / 12  # of the account, for what data decides: of the largest kernels it names that of some sites alone
-_SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
+_SPECIAL = ("load", "store", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
 
 
 def with_questions(
@@ -496,5 +497,5 @@ def _of_memory(op: Op) -> bool:
 
 
 def _meaningless(op: Op) -> bool:
-    special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
+    special = op.name.partition(".")[0] in ACROSS or op.name in _SPECIAL
     return not special and not ever_known(op.name) or any(isinstance(source, Unknown) for source in op.src)

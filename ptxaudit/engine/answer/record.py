@@ -29,6 +29,7 @@ MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 8192  # requests kept before they are scored
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
 FEW, AT_ONCE = 64, 64  # requests of a site that are scored with those of others, and so many sites
+SHOWN = 8  # distinct requests of a site, the most frequent ones
 FLUSHED = 4  # steps of keeping one request that was scored
 
 
@@ -397,15 +398,15 @@ class SiteRecord(Scoring):
                 t.line_class_each = least(t.line_class_each, lines_low)
         return t
 
-    def patterns(self, most: int = 8) -> tuple[Pattern, ...]:
+    def patterns(self) -> tuple[Pattern, ...]:
         """The most frequent distinct requests."""
         self.flush()
         if self._patterns is None:
-            self._patterns = self._most_frequent(most)
+            self._patterns = self._most_frequent()
         return self._patterns
 
-    def _most_frequent(self, most: int) -> tuple[Pattern, ...]:
-        rows = sorted(self.scored.values(), key=lambda s: (-s[3], -s[4]))[:most]
+    def _most_frequent(self) -> tuple[Pattern, ...]:
+        rows = sorted(self.scored.values(), key=lambda s: (-s[3], -s[4]))[:SHOWN]
         worst = max(self.scored.values(), key=lambda s: s[4], default=None)
         if worst is not None and all(worst is not r for r in rows):
             rows[-1] = worst

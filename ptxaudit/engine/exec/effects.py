@@ -102,7 +102,7 @@ def _looks_across(op: Op) -> bool:
     return op.name.partition(".")[0] in ACROSS or op.name == REDUCTION
 
 
-def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = True) -> tuple[Value, ...] | None:
+def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) -> tuple[Value, ...] | None:
     """What the registers that an operation writes hold behind it; None where it writes none. guard, certain: the lanes
     in which it acts, and whether these are known."""
     name = op.name

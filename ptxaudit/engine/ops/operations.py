@@ -227,7 +227,7 @@ def _terms(op: Op, values: tuple[Value, ...]) -> Terms | None:
     return combine_terms(terms, values[2].terms) if op.name == "mad" else terms
 
 
-def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
+def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> Value | tuple[Value, ...]:
     """The results of an operation, bits of what is not known left out but for those of bitwise operations.
 
     values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the

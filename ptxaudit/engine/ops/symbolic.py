@@ -219,7 +219,7 @@ class _Kept:
         return hash(self.identity)
 
 
-def _extract(value: Value, offset: int, bits: int, keep: bool = False) -> Value | None:
+def _extract(value: Value, offset: int, bits: int, keep: bool) -> Value | None:
     """keep: the upper half remembers what it is the half of."""
     plain = _plain_extract(value, offset, bits)
     return UpperHalf(value, plain) if keep and (offset, bits, value.bits, value.valid) == (32, 32, 64, None) else plain

@@ -20,6 +20,11 @@ from ptxaudit.ir.access import Access
 ADDRESS_BITS = 32  # of shared memory
 
 
+def moves_nothing(address: Value, lanes: np.ndarray, shift: int) -> bool:
+    """The unknowns in it move all lanes together by what changes no figure."""
+    return all(1 << u.zeros + array_zeros(c) >= shift and not varies(c, lanes) for u, c in address.terms)
+
+
 def most_wavefronts(
     machine: Machine, access: Access, address: Value, offset: int, lanes: np.ndarray
 ) -> np.ndarray | None:
@@ -31,9 +36,7 @@ def most_wavefronts(
     shift = machine.invariant_shift(access)
     if address.alternatives is not None or address.poison is None and address.valid is None:
         return None
-    if not all(
-        1 << min(ADDRESS_BITS, u.zeros + array_zeros(c)) >= shift and not varies(c, lanes) for u, c in address.terms
-    ):
+    if not moves_nothing(address, lanes, shift):
         return most_wavefronts(machine, access, folded(address), offset, lanes) if has_constants(address) else None
     part = known_part(address)
     part = add(part, Tristate(*(np.full((1, 1), number, part.bits.dtype) for number in (offset % shift, 0))))

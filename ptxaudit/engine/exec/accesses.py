@@ -16,23 +16,23 @@ from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, REQUEST
-from ptxaudit.engine.answer import residues
+from ptxaudit.engine.answer import alike, residues
 from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.footprint import Issue
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
-from ptxaudit.engine.domain import affine, alike
+from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, array_zeros, signed, squeeze
 from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.control import why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.places import Places, signed_offset
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
-from ptxaudit.engine.exec.states import why_undecided
 from ptxaudit.engine.exec.warp_step import Participants, address_of
 from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.generic import located

@@ -15,11 +15,10 @@ from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.exec.control import Destinations, destinations, rows_of, torn
+from ptxaudit.engine.exec.control import Destinations, destinations, is_uniform, rows_of, torn, why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
-from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.undecided_control import UndecidedControl
 from ptxaudit.engine.exec.warp_step import gathers

@@ -15,10 +15,10 @@ from ptxaudit.engine.domain.lanes import LANE_BITS
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.control import is_uniform, why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
-from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.ways import Way, decided_by, runs_if, ways
 from ptxaudit.engine.memory import local, state_spaces

@@ -34,8 +34,8 @@ from ptxaudit.engine.domain.value import (
     wholly_opaque,
 )
 from ptxaudit.engine.exec.induction import after_trips, at_trip, moves_by, step_between
-from ptxaudit.engine.exec.states import State
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
+from ptxaudit.engine.fixpoint.states import State
 from ptxaudit.engine.memory import local
 from ptxaudit.engine.memory.registers import Name
 from ptxaudit.engine.ops import packed

@@ -28,13 +28,8 @@ from ptxaudit.engine.domain.value import (
     squeeze,
     unknown,
 )
-from ptxaudit.engine.exec.states import (
-    Branches,
-    State,
-    either_undecided,
-    lanes_that_agree,
-)
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
+from ptxaudit.engine.fixpoint.states import Branches, State, either_undecided, lanes_that_agree
 from ptxaudit.engine.memory.registers import Name, blend
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.blocks import END

@@ -6,8 +6,9 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,7 @@ from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Pattern
 from ptxaudit.engine.answer.scoring import SCORING, Scoring
-from ptxaudit.engine.answer.totals import EVIDENCE, Totals, most
-from ptxaudit.engine.domain.value import least
+from ptxaudit.engine.answer.totals import EVIDENCE, Totals
 from ptxaudit.hardware import banks
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
@@ -365,37 +365,26 @@ class SiteRecord(Scoring):
         return self._sums
 
     def _summed(self) -> Totals:
-        t = Totals()
-        for (
-            _,
-            _,
-            _,
-            count,
-            low,
-            high,
-            ideal,
-            ways,
-            lines,
-            lines_ideal,
-            lines_low,
-            ideal_most,
-            _,
-        ) in self.scored.values():
-            if low < 0:
-                t.uncounted = True
-            t.low += low * count
-            t.high += high * count
-            t.ideal += ideal * count
-            t.ideal_most += ideal_most * count
-            t.ways = -1 if ways < 0 or t.ways < 0 else max(t.ways, ways)
-            t.per_low, t.per_high = least(t.per_low, low), most(t.per_high, high)
-            t.ideal_low, t.ideal_high = least(t.ideal_low, ideal), most(t.ideal_high, ideal_most)
-            if lines is not None:
-                t.lines += lines * count
-                t.lines_ideal += lines_ideal * count
-                t.lines_low += lines_low * count
-                t.line_class_max, t.line_class_low = max(t.line_class_max, lines), max(t.line_class_low, lines_low)
-                t.line_class_each = least(t.line_class_each, lines_low)
+        if not self.scored:
+            return Totals()
+        columns = zip(*(slot[3:12] for slot in self.scored.values()))
+        counts, low, high, ideal, ways, lines, lines_ideal, lines_low, ideal_most = columns
+        total: Callable[[Sequence[int]], int] = lambda figures: sum(map(mul, figures, counts))
+        t = Totals(
+            low=total(low),
+            high=total(high),
+            ideal=total(ideal),
+            ideal_most=total(ideal_most),
+            ways=-1 if min(ways) < 0 else max(ways),
+            per_low=min(low),
+            per_high=max(high),
+            ideal_low=min(ideal),
+            ideal_high=max(ideal_most),
+            uncounted=min(low) < 0,
+        )
+        if None not in lines:
+            t.lines, t.lines_ideal, t.lines_low = total(lines), total(lines_ideal), total(lines_low)
+            t.line_class_max, t.line_class_low, t.line_class_each = max(lines), max(lines_low), min(lines_low)
         return t
 
     def patterns(self) -> tuple[Pattern, ...]:

@@ -140,6 +140,8 @@ def either(a: Tristate, b: Tristate) -> Tristate:
 
 def resized(a: Tristate, bits: int) -> Tristate:
     """Truncated, or extended with zeros."""
+    if a.bits.dtype == DTYPES[bits]:
+        return a
     return a.each(lambda array: array.astype(DTYPES[bits], copy=False))
 
 

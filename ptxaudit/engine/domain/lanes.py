@@ -21,7 +21,8 @@ def first_active(array: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(rows, 1): what the first active lane of each row has; one row where all lanes of all rows have one number."""
     if array.shape[1] == 1:
         return array
-    return np.take_along_axis(np.broadcast_to(array, active.shape), active.argmax(axis=1)[:, None], 1)
+    wide = array if array.shape == active.shape else np.broadcast_to(array, active.shape)
+    return np.take_along_axis(wide, active.argmax(axis=1)[:, None], 1)
 
 
 def varies(array: np.ndarray, active: np.ndarray) -> bool:

@@ -318,24 +318,21 @@ def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
     return Value(change(value.base), terms, value.valid, poison, value.why, sure)
 
 
-def chosen(mask: np.ndarray, a: Value, b: Value) -> Value:
-    """a where a mask holds, b elsewhere. mask: (rows, lanes) or broadcastable; of alternatives nothing is kept."""
-    base = np.where(mask, a.base, b.base)
-    nothing = base.dtype.type(0)
-    terms = {u: np.where(mask, c, nothing) for u, c in a.terms}
-    for u, c in b.terms:
-        rest = np.where(mask, nothing, c)
-        terms[u] = terms[u] | rest if u in terms else rest
+def chosen(choose: Callable[[np.ndarray, np.ndarray], np.ndarray], a: Value, b: Value) -> Value:
+    """One of two values in each row and lane; of alternatives nothing is kept. choose: of an array (rows, lanes) of
+    each."""
+    nothing = constant(0, a.bits).base
+    mine, others = dict(a.terms), dict(b.terms)
+    unknowns = {**mine, **others} if others else mine
+    terms = [(u, c) for u in unknowns if anywhere(c := choose(mine.get(u, nothing), others.get(u, nothing)))]
     poison = sure = None
     if a.poison is not None or b.poison is not None:
-        lost = (NOWHERE if v.poison is None else v.poison for v in (a, b))
-        poison = np.where(mask, *lost)
+        poison = choose(*(NOWHERE if v.poison is None else v.poison for v in (a, b)))
         poison = poison if anywhere(poison) else None
     if a.sure is not None or b.sure is not None:
-        sure = np.where(mask, sure_bits(a), sure_bits(b))
+        sure = choose(sure_bits(a), sure_bits(b))
     why = None if poison is None and a.valid is None and b.valid is None else because(a, b)
-    kept = tuple([(u, c) for u, c in terms.items() if anywhere(c)])
-    return Value(base, kept, least(a.valid, b.valid), poison, why, sure)
+    return Value(choose(a.base, b.base), tuple(terms), least(a.valid, b.valid), poison, why, sure)
 
 
 def signed(array: np.ndarray) -> np.ndarray:
@@ -457,7 +454,7 @@ def lane_uniform(array: np.ndarray) -> bool:
 
 def squeeze(value: Value) -> Value:
     """Drop columns that repeat the first one, so that the shape shows the uniformity."""
-    if value.base.shape[1] == 1 and not value.terms:
+    if not value.terms and (value.base.shape[1] == 1 or not lane_uniform(value.base)):
         return value
     return mapped(value, lambda array: array[:, :1] if array.shape[1] > 1 and lane_uniform(array) else array)
 

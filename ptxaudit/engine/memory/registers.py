@@ -70,7 +70,7 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
             return both
     if old.poison is EVERYWHERE and new.poison is EVERYWHERE and old.sure is None and new.sure is None:
         return opaque(new.bits, because(new, old))
-    return chosen(mask, new, old)
+    return chosen(lambda x, y: np.where(mask, x, y), new, old)
 
 
 LINE_BITS = 7  # of an address, that say where in a line of the banks it lies
@@ -284,9 +284,19 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
         base[:] = old.base
         base[index] = part.base
         return Value(base)
-    inside = np.zeros((rows, 1), bool)
-    inside[index] = True
-    return blend(old, take(part, np.cumsum(inside) - 1), inside)
+    if type(old) is not Value or type(part) is not Value or (old.alternatives or part.alternatives) is not None:
+        inside = np.zeros((rows, 1), bool)
+        inside[index] = True
+        return blend(old, take(part, np.cumsum(inside) - 1), inside)
+
+    def put(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        out = np.empty((rows, max(a.shape[1], b.shape[1])), a.dtype)
+        out[:] = b
+        out[index] = a
+        return out
+
+    old, part = _both_beside(old if old.bits == part.bits else affine.fit(old, part.bits), part)
+    return chosen(put, part, old)
 
 
 def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Value | None]:

@@ -6,6 +6,7 @@ The table names the rule of each operation (`table`, affine=); `operations.apply
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
 _INDEX = (4, 2, 1)  # what a bit of each source adds to the index of a truth table
 
 
+@cache
 def _cofactor(table: int, source: int, bit: bool) -> int:
     """The table of the function in which a source has this bit (Shannon's expansion)."""
     places = [(r | _INDEX[source]) if bit else (r & ~_INDEX[source]) for r in range(8)]
@@ -170,7 +172,7 @@ def selected(a: Value, b: Value, p: Value) -> Value | None:
         return _choice(a, b, p)
     if p.poison is not None and throughout(p.poison):
         return None
-    out = chosen(p.base, a, b)
+    out = chosen(lambda x, y: np.where(p.base, x, y), a, b)
     return Value(out.base, out.terms, out.valid, either(out.poison, p.poison), because(a, b, p))
 
 

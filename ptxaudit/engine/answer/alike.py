@@ -17,14 +17,13 @@ import numpy as np
 from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.at_most import moves_nothing
 from ptxaudit.engine.domain.outcomes import Alternatives
-from ptxaudit.engine.domain.value import Value, resize, signed
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, resize, signed
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
 
 MOST_OF_ONE = 64  # ways to choose for one request
 MOST = 4096  # and for all requests of an instruction at once
-ADDRESS_BITS = 32
 
 
 def settled(address: Value, active: np.ndarray, machine: Machine, access: Access) -> Value:

@@ -12,12 +12,10 @@ import numpy as np
 from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.domain.known_bits import Tristate, add, folded, has_constants, known_part, resized
 from ptxaudit.engine.domain.lanes import LANES, varies
-from ptxaudit.engine.domain.value import Value, array_zeros
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, array_zeros
 from ptxaudit.hardware.banks import partial
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.access import Access
-
-ADDRESS_BITS = 32  # of shared memory
 
 
 def moves_nothing(address: Value, lanes: np.ndarray, shift: int) -> bool:

@@ -30,7 +30,7 @@ OWN_FORMULA = "each site's own"
 Answer = Callable[..., SiteResult]  # SiteResult, its first fields given
 
 
-class Range(Struct, eq=False):
+class Figures(Struct, eq=False):
     """Figures of one group of rows, per request: wavefronts, the ideal, and the lines of a copy that no counter
     sees.
     """
@@ -82,7 +82,7 @@ class Bounds(Record):
 class Found(Struct, eq=False):
     """What the observations of a site add up to."""
 
-    ranges: dict[str, Range] = field(default_factory=dict)  # group -> figures
+    ranges: dict[str, Figures] = field(default_factory=dict)  # group -> figures
     cases: list[Case] = field(default_factory=list)
     unknowns: list[Uniform] = field(default_factory=list)  # that multiply the lane
     reasons: list[Reason] = field(default_factory=list)
@@ -246,7 +246,7 @@ def _by_lanes(
     return answer(Status.BOUNDED, reason, per_request=whole, ways=_ways(found))
 
 
-def _ideals(ranges: list[Range], one_lane: int | None, shapes: Shapes) -> tuple[int, int] | None:
+def _ideals(ranges: list[Figures], one_lane: int | None, shapes: Shapes) -> tuple[int, int] | None:
     """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
     part: with fewer of them more may be merged."""
     lows = [r.ideal_low for r in ranges if r.ideal_low is not None]

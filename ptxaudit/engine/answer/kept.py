@@ -26,11 +26,10 @@ from msgspec import Struct, field
 from ptxaudit.base.arrays import anywhere, distinct_rows, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.lanes import first_active, varies
-from ptxaudit.engine.domain.value import Uniform, Value, low_zeros, resize, same_terms, signed
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Uniform, Value, low_zeros, resize, same_terms, signed
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
 
-ADDRESS_BITS = 32
 MOST_REQUESTS = 1 << 15  # distinct ones of a site; more are not kept
 MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by one
 _TOGETHER = 64  # requests that are added at once

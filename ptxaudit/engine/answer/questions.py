@@ -20,7 +20,7 @@ from ptxaudit.base.demangle import demangle
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
-from ptxaudit.engine.domain.value import POINTER_LIMIT
+from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory import tickets
 from ptxaudit.engine.memory.origins import LOWEST_POINTER, Base, Origins
 from ptxaudit.engine.ops.operations import ever_known
@@ -59,7 +59,6 @@ _OF_EXECUTION = (Kind.TAKES_PART, Kind.ENDS, Kind.RUNS, Kind.RUNS_IF, Kind.DIVER
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
-POINTER_BYTES = 8
 ASKING = "looking for what to tell"
 NOT_SPECIFIED = 1  # the bit of what nothing specified would decide: data, an instruction without a meaning
 HINTS_SHARE = 1 / 12  # of the account, for what data decides: of the largest kernels it names that of some sites alone

@@ -25,6 +25,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import LANES, first_active, varies
 from ptxaudit.engine.domain.value import (
+    ADDRESS_BITS,
     EVERYWHERE,
     Uniform,
     Value,
@@ -41,7 +42,6 @@ from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.unknown_words import called
 
-ADDRESS_BITS = 32  # of shared memory, and of local
 GLOBAL_BITS = 64
 MOST_RESIDUES = 256  # lines of a table of cases that are computed
 MOST_MEETINGS = 2048  # numbers at which lanes come to share words

@@ -43,6 +43,8 @@ SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.i
 NO_LANE_ALONE = (False, False)
 SAFE = 1 << 58  # sums of so many products stay in an int64
 POINTER_LIMIT = 2**57  # device addresses are below this
+POINTER_BYTES = 8
+ADDRESS_BITS = 32  # of an address within shared or local memory
 MAX_TERMS = 12  # beyond this unknowns are taken together, or given up: no index expression of a person has more
 
 

@@ -12,14 +12,13 @@ import numpy as np
 from ptxaudit.engine.answer.footprint import Footprint, Issue
 from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import Round
-from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, array_zeros, resize, signed
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.warp_step import Participants, participants
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.nodes import Instruction, Reg, Site
 
-ADDRESS_BITS = 32  # of shared memory
 MOST = 64  # of each kind that are kept
 MOST_LANES = 1 << 14  # of all rows of one that is kept: more take longer to compute than to look for
 

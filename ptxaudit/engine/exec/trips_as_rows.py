@@ -15,11 +15,11 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, distinct, throughout
 from ptxaudit.base.records import Record
-from ptxaudit.engine.answer.kept import ADDRESS_BITS, Keeper
+from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.domain.lanes import FULL_MASK, varies
 from ptxaudit.engine.domain.rounds import NotAffine, Round
-from ptxaudit.engine.domain.value import Uniform, Value, resize
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Uniform, Value, resize
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.memory.registers import take
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from ptxaudit.engine.memory.tickets import Counters
     from ptxaudit.engine.ops.row import Row
 
-POINTER_BYTES = 8
 SHARED_WINDOW = 256 * 1024  # bytes: no block's shared memory is larger (228 KiB on sm_90)
 DIMENSIONS = "xyz"
 GRID_LIMITS = (2**31 - 1, 65535, 65535)

@@ -21,8 +21,9 @@ from typing import Any
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
-from ptxaudit.engine.domain.value import POINTER_LIMIT
+from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory.windows import WINDOWS
+from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.dataflow.solve import solve
@@ -31,13 +32,11 @@ from ptxaudit.ir.nodes import Address, Const, Guard, Instruction, Op, Operand, P
 from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
-POINTER_BYTES = 8
-WORD, PAIR = 32, 64
 LOWEST_POINTER = 1 << 32  # device addresses begin above it: a number below is none
 MOST_ATOMS = 16  # alternatives that are distinguished
 
 
-Place = tuple[int, int, str]  # of a definition: instruction, operation, register
+Definition = tuple[int, int, str]  # instruction, operation, register
 
 
 class Base(Record):
@@ -90,7 +89,7 @@ class Origins:
         self.graph, self.account = graph, account
         self.instructions = graph.function.instructions
         self.param_bytes, self.param_known = param_bytes, param_known
-        self._known: dict[tuple[int, int, str], Atoms] = {}
+        self._known: dict[Definition, Atoms] = {}
 
     def bases(self, index: int, op: Op) -> frozenset[Base] | None:
         """What the address of a load, store or atomic may point into; None: anything."""
@@ -139,10 +138,10 @@ class Origins:
         self._settle(places)
         return _union(self._known[place] for place in places)
 
-    def _settle(self, wanted: list[tuple[int, int, str]]) -> None:
+    def _settle(self, wanted: list[Definition]) -> None:
         """The fixed point for these definitions and all that they are made of."""
-        sources: dict[Place, list[list[Place] | Atoms]] = {}
-        readers: dict[Place, list[Place]] = defaultdict(list)
+        sources: dict[Definition, list[list[Definition] | Atoms]] = {}
+        readers: dict[Definition, list[Definition]] = defaultdict(list)
         work = [place for place in wanted if place not in self._known]
         while work:
             place = work.pop()
@@ -162,10 +161,10 @@ class Origins:
                     readers[at].append(place)
                     if at not in self._known:
                         work.append(at)
-        found: dict[Place, Atoms] = dict.fromkeys(sources, frozenset())
-        value: Callable[[Place], Atoms] = lambda at: self._known[at] if at in self._known else found[at]
+        found: dict[Definition, Atoms] = dict.fromkeys(sources, frozenset())
+        value: Callable[[Definition], Atoms] = lambda at: self._known[at] if at in self._known else found[at]
 
-        def transfer(place: Place) -> Atoms:
+        def transfer(place: Definition) -> Atoms:
             read = [s if isinstance(s, frozenset) else _union(map(value, s)) for s in sources[place]]
             now = found[place] | self._made(place, read)
             return now if len(now) <= MOST_ATOMS else ANY
@@ -173,7 +172,7 @@ class Origins:
         solve(found, transfer, readers, list(sources)[::-1])
         self._known |= found
 
-    def _made(self, place: tuple[int, int, str], sources: list[Atoms]) -> Atoms:
+    def _made(self, place: Definition, sources: list[Atoms]) -> Atoms:
         """What an operation makes of its sources. (Of a source that is still to be looked at nothing is made.)"""
         index, position, name = place
         op = self.instructions[index].ops[position]

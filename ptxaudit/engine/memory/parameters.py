@@ -10,6 +10,7 @@ import numpy as np
 
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
+    POINTER_BYTES,
     POINTER_LIMIT,
     Uniform,
     Value,
@@ -20,7 +21,7 @@ from ptxaudit.engine.domain.value import (
     opaque,
     unknown,
 )
-from ptxaudit.engine.memory.environment import POINTER_BYTES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.references import Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Results, blend
 from ptxaudit.engine.memory.spaces import among_parameters

@@ -246,6 +246,21 @@ def _wavefronts(one: dict) -> str:
     return f"{count:g}"
 
 
+_ON_BARRIERS = (  # kernel, as it is written
+    ("arrive", "mbarrier.arrive"),
+    ("arrive_sink", "mbarrier.arrive _"),
+    ("test_wait", "mbarrier.test_wait"),
+    ("try_wait", "mbarrier.try_wait"),
+    ("barrier_expect_tx", "mbarrier.expect_tx"),
+    ("barrier_complete_tx", "mbarrier.complete_tx"),
+    ("barrier_arrive_expect_tx", "mbarrier.arrive.expect_tx _"),
+    ("barrier_arrive_drop", "mbarrier.arrive_drop _"),
+    ("barrier_copies", "cp.async.mbarrier.arrive.noinc"),
+    ("barrier_init", "mbarrier.init"),
+    ("barrier_inval", "mbarrier.inval"),
+)
+
+
 def _barriers() -> Iterator[str]:
     timed = {
         (one["kernel"], one["pattern"], one["active"]): one["cycles"]
@@ -268,19 +283,7 @@ def _barriers() -> Iterator[str]:
                 )
             ),
         ]
-        for kernel, ptx in (
-            ("arrive", "mbarrier.arrive"),
-            ("arrive_sink", "mbarrier.arrive _"),
-            ("test_wait", "mbarrier.test_wait"),
-            ("try_wait", "mbarrier.try_wait"),
-            ("barrier_expect_tx", "mbarrier.expect_tx"),
-            ("barrier_complete_tx", "mbarrier.complete_tx"),
-            ("barrier_arrive_expect_tx", "mbarrier.arrive.expect_tx _"),
-            ("barrier_arrive_drop", "mbarrier.arrive_drop _"),
-            ("barrier_copies", "cp.async.mbarrier.arrive.noinc"),
-            ("barrier_init", "mbarrier.init"),
-            ("barrier_inval", "mbarrier.inval"),
-        )
+        for kernel, ptx in _ON_BARRIERS
     ]
     yield from _table(
         [

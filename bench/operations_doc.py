@@ -28,11 +28,12 @@ these. Made from `engine/ops/table.py` by `make operations`. To add one: a row t
 | bits | a rule on numbers of which some bits are known |
 | range | a rule on intervals of unsigned integers |
 | linear | sources that grow by the same in each trip of a loop make a result that does |
+| lone | a rule on whether a predicate holds, or fails, in one lane of a warp at most |
 | strict | nothing is known of it where nothing is known of one source |
 | address | where an address that it makes points: as its first *source*, *either* source, the address of a *sum* … |
 
-| operation | sources | numbers | affine | bits | range | linear | strict | address |
-|---|---|---|---|---|---|---|---|---|
+| operation | sources | numbers | affine | bits | range | linear | lone | strict | address |
+|---|---|---|---|---|---|---|---|---|---|
 """
 
 LANES = """
@@ -49,7 +50,7 @@ def page() -> str:
 
 def _rows() -> Iterator[str]:
     for name, row in OPS.items():
-        marks = (row.affine, row.bits, row.range, row.linear, row.strict)
+        marks = (row.affine, row.bits, row.range, row.linear, row.lone, row.strict)
         cells = (
             f"`{name}`",
             f"`{row.widths}`",

@@ -10,12 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.work import Account
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.effects import execute
 from ptxaudit.engine.exec.runs import _batches
 from ptxaudit.engine.exec.simulate import Simulation
 from ptxaudit.engine.memory.constants import Constants
-from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.engine.memory.rows import three

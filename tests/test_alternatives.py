@@ -7,10 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from ptxaudit.engine.domain import affine, alike, alternatives
+from ptxaudit.engine.answer import alike
+from ptxaudit.engine.domain import affine, alternatives
 from ptxaudit.engine.domain.value import Uniform, Value, constant, known, squeeze, unknown
+from ptxaudit.engine.exec.control import is_uniform
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.states import is_uniform
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.registers import Registers, View, blend, take
 from ptxaudit.engine.ops import operations

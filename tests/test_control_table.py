@@ -7,9 +7,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Uniform, Value, known, opaque, unknown
 from ptxaudit.engine.exec.control import destinations, rows_of, torn
-from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.registers import Registers, View
 from ptxaudit.ir import graph
 from ptxaudit.ir.blocks import END

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Uniform, Value, constant, known, opaque, same, unknown
 from ptxaudit.engine.exec.induction import after_trips, at_trip, moves_by, stays, step_between
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.ir.reasons import Kind, Reason
 

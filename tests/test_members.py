@@ -11,8 +11,9 @@ import pytest
 from machine_code import PROLOGUE
 
 import ptxaudit
+from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.value import Uniform, Value, constant, known, opaque, unknown
-from ptxaudit.engine.exec.members import members, several, words_of
+from ptxaudit.engine.exec.members import members, several
 from ptxaudit.ir.reasons import Kind, Reason
 
 LANES = range(32)
@@ -138,16 +139,16 @@ def test_groups() -> None:
     active[0, 3] = False
     groups = members(tile, active)
     assert groups is not None and several(groups)
-    assert words_of(groups)[0].tolist() == [(0xFF << (lane & 24)) & ~8 for lane in LANES]
-    assert words_of(members(constant(0xF0, 32), ALL)).tolist() == [[0xF0]]
-    assert words_of(members(None, active)).tolist() == [[0xFFFFFFF7]]
+    assert pack(groups)[0].tolist() == [(0xFF << (lane & 24)) & ~8 for lane in LANES]
+    assert pack(members(constant(0xF0, 32), ALL)).tolist() == [[0xF0]]
+    assert pack(members(None, active)).tolist() == [[0xFFFFFFF7]]
     outside = known(np.where(active, np.uint32(0xFF), np.uint32(1)))  # what idle lanes hold is nothing to the others
-    assert words_of(members(outside, active)).tolist() == [[0xF7]]
+    assert pack(members(outside, active)).tolist() == [[0xF7]]
 
 
 def test_groups_that_are_not_known() -> None:
     n = Uniform("n", 32, key="n")
-    assert words_of(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]  # the same in all lanes, whatever it is
+    assert pack(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]  # the same in all lanes, whatever it is
     per_lane = Value(np.zeros((1, 1), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None]),))
     assert members(per_lane, ALL) is None
     assert members(opaque(32, Reason(Kind.LOADED)), ALL) is None

@@ -217,6 +217,30 @@ def test_strict_operations_know_nothing_of_a_source_of_which_nothing_is_known(na
     assert apply(Op(name, bits=32, attrs=("rn", False, False)), values).poison.all()
 
 
+@pytest.mark.parametrize("name", [name for name in OPS if OPS[name].lone is not None])
+def test_a_lone_predicate_holds_or_fails_in_one_lane_at_most(name):
+    """Of lanes that differ and a number that they share, and of predicates of which one is lone: whatever it is."""
+    lanes = np.arange(32)[None, :]
+    if OPS[name].predicate:
+        n = Value(
+            np.zeros((1, 1), np.uint32), ((Uniform("n", 32, kind="parameter", key="n"), np.ones((1, 1), np.uint32)),)
+        )
+        sources = [Value(lanes.astype(np.uint32)), n]
+        every = [(sources[0].base, np.full((1, 1), k, np.uint32)) for k in range(40)]
+    else:
+        nobody, first = np.zeros((1, 32), bool), lanes == 0
+        sources = [Value(nobody, poison=~nobody), Value(nobody, poison=~nobody)]
+        sources[0].lone = name == "and", name == "or"
+        flipped = name == "or"  # fails in one lane at most
+        ones = [one ^ flipped for one in (nobody, first, lanes == 7)]
+        every = [(one, other) for one in ones for other in (nobody, ~nobody, lanes % 2 == 0)]
+    holds, fails = OPS[name].lone(Op(name, bits=32 if OPS[name].predicate else 1), *sources)
+    assert holds or fails
+    for numbers in every:
+        out = np.broadcast_to(OPS[name].concrete(32, (), *numbers), (1, 32))
+        assert not (holds and out.sum() > 1) and not (fails and (~out).sum() > 1), (name, numbers)
+
+
 def test_numbers_are_no_addresses():
     """An operation whose result is a number mixes the bits of an address, or cuts them: none of these moves one."""
     moves = {name for name, row in OPS.items() if row.origin not in (Origin.NUMBER, Origin.OPAQUE)}

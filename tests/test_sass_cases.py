@@ -11,9 +11,10 @@ from machine_code import STATED
 from test_ptx_cases import effects, lifted
 
 from ptxaudit.base.work import Account
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.simulate import Simulation
-from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.engine.memory.rows import environment
 from ptxaudit.engine.ops import OPS
 from ptxaudit.engine.ops.operations import on_machine

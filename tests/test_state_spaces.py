@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Value, constant, known, opaque
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.memory.environment import LANES, Environment, Facts
+from ptxaudit.engine.memory.environment import Environment, Facts
 from ptxaudit.engine.memory.given import Given
 from ptxaudit.engine.memory.registers import Registers, View
 from ptxaudit.engine.memory.state_spaces import CONSTANTS, MEMORIES, memories

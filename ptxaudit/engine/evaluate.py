@@ -19,10 +19,11 @@ from ptxaudit.engine.answer.kept import Kept
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.memory import copied, tickets
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
-from ptxaudit.engine.memory.environment import LANES, Facts
+from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.memory.rows import environment, three

@@ -101,20 +101,19 @@ class LazyCommands(click.Group):
             ctx.exit(EXIT_UNCHECKED)
 
 
-def _end_at_once(status: object) -> None:
-    """Ends the process, all that is to be done at its end done, but for freeing every object one by one, which takes a
-    tenth of a tiny audit; comes back where the interpreter has to do it: other threads go on, someone watches what is
-    called, the output cannot be written."""
+def _end_at_once(status: list[int]) -> None:
+    """Ends the process, the last of what is to be done at its end, but for freeing every object one by one, which takes
+    a tenth of a tiny audit; comes back where the interpreter has to do it: other threads go on, someone watches what is
+    called, the output cannot be written. status: of the process, once that is known."""
     watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect
-    if watched or threading.active_count() > 1 or not isinstance(status, int):
+    if not status or watched or threading.active_count() > 1:
         return
-    atexit._run_exitfuncs()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
         return
-    os._exit(status)
+    os._exit(status[0])
 
 
 def _drop_output() -> None:
@@ -143,10 +142,13 @@ def main() -> None:
 
 def program() -> None:
     """The command as a whole process, which ends with it."""
+    status = list[int]()
+    atexit.register(_end_at_once, status)  # before all others: what was registered first is called last
     try:
         main(prog_name="ptxaudit")
     except SystemExit as end:
-        _end_at_once(end.code)
+        if isinstance(end.code, int):
+            status.append(end.code)
         raise
 
 

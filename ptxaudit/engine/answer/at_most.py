@@ -10,15 +10,17 @@ from functools import lru_cache
 import numpy as np
 
 from ptxaudit.base.arrays import throughout
-from ptxaudit.engine.answer.tabulate import varies
 from ptxaudit.engine.domain.known_bits import Tristate, add, folded, has_constants, known_part, resized
-from ptxaudit.engine.domain.value import Value, array_zeros
-from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.domain.lanes import LANES, varies
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, array_zeros
 from ptxaudit.hardware.banks import partial
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.access import Access
 
-ADDRESS_BITS = 32  # of shared memory
+
+def moves_nothing(address: Value, lanes: np.ndarray, shift: int) -> bool:
+    """The unknowns in it move all lanes together by what changes no figure."""
+    return all(1 << u.zeros + array_zeros(c) >= shift and not varies(c, lanes) for u, c in address.terms)
 
 
 def most_wavefronts(
@@ -32,9 +34,7 @@ def most_wavefronts(
     shift = machine.invariant_shift(access)
     if address.alternatives is not None or address.poison is None and address.valid is None:
         return None
-    if not all(
-        1 << min(ADDRESS_BITS, u.zeros + array_zeros(c)) >= shift and not varies(c, lanes) for u, c in address.terms
-    ):
+    if not moves_nothing(address, lanes, shift):
         return most_wavefronts(machine, access, folded(address), offset, lanes) if has_constants(address) else None
     part = known_part(address)
     part = add(part, Tristate(*(np.full((1, 1), number, part.bits.dtype) for number in (offset % shift, 0))))

@@ -17,8 +17,9 @@ from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.scoring import rule_range
 from ptxaudit.engine.answer.shape import Shape
-from ptxaudit.engine.domain.value import Uniform
-from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.answer.totals import most
+from ptxaudit.engine.domain.lanes import LANES
+from ptxaudit.engine.domain.value import Uniform, least
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
@@ -29,7 +30,7 @@ OWN_FORMULA = "each site's own"
 Answer = Callable[..., SiteResult]  # SiteResult, its first fields given
 
 
-class Range(Struct, eq=False):
+class Figures(Struct, eq=False):
     """Figures of one group of rows, per request: wavefronts, the ideal, and the lines of a copy that no counter
     sees.
     """
@@ -57,12 +58,9 @@ class Range(Struct, eq=False):
         lines_high: int | None = None,
     ) -> None:
         """Widens them by those of one more request; None: it has no such figure."""
-        pick: Callable[[int | None, int | None, Callable[[int, int], int]], int | None] = lambda a, b, f: (
-            b if a is None else a if b is None else f(a, b)
-        )
-        self.low, self.high = pick(self.low, low, min), pick(self.high, high, max)
-        self.ideal_low, self.ideal_high = pick(self.ideal_low, ideal_low, min), pick(self.ideal_high, ideal_high, max)
-        self.lines_low, self.lines_high = pick(self.lines_low, lines_low, min), pick(self.lines_high, lines_high, max)
+        self.low, self.high = least(self.low, low), most(self.high, high)
+        self.ideal_low, self.ideal_high = least(self.ideal_low, ideal_low), most(self.ideal_high, ideal_high)
+        self.lines_low, self.lines_high = least(self.lines_low, lines_low), most(self.lines_high, lines_high)
 
 
 class Undecided(Record):
@@ -84,7 +82,7 @@ class Bounds(Record):
 class Found(Struct, eq=False):
     """What the observations of a site add up to."""
 
-    ranges: dict[str, Range] = field(default_factory=dict)  # group -> figures
+    ranges: dict[str, Figures] = field(default_factory=dict)  # group -> figures
     cases: list[Case] = field(default_factory=list)
     unknowns: list[Uniform] = field(default_factory=list)  # that multiply the lane
     reasons: list[Reason] = field(default_factory=list)
@@ -248,7 +246,7 @@ def _by_lanes(
     return answer(Status.BOUNDED, reason, per_request=whole, ways=_ways(found))
 
 
-def _ideals(ranges: list[Range], one_lane: int | None, shapes: Shapes) -> tuple[int, int] | None:
+def _ideals(ranges: list[Figures], one_lane: int | None, shapes: Shapes) -> tuple[int, int] | None:
     """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
     part: with fewer of them more may be merged."""
     lows = [r.ideal_low for r in ranges if r.ideal_low is not None]

@@ -22,7 +22,6 @@ from ptxaudit.engine.answer.totals import Totals
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 NOTHING = (0, 0, 0, 0, 0, 0)  # requests, active requests, wavefronts, ideal, excess, ways
-Range = tuple[int, int] | None
 
 
 def site_result(index: int, record: SiteRecord) -> SiteResult:
@@ -133,13 +132,18 @@ def _common(record: SiteRecord, t: Totals) -> dict[str, Any]:
     return common
 
 
-def _from(low: int | None, high: int | None, least: int | None) -> Range:
+def _from(low: int | None, high: int | None, least: int | None) -> tuple[int, int] | None:
     """least: where that is less than the lower end, it is that."""
     return None if low is None or high is None else (low if least is None else least, high)
 
 
 def _partly_unknown(
-    index: int, record: SiteRecord, t: Totals, per: Range, ideal_per: Range, common: dict[str, Any]
+    index: int,
+    record: SiteRecord,
+    t: Totals,
+    per: tuple[int, int] | None,
+    ideal_per: tuple[int, int] | None,
+    common: dict[str, Any],
 ) -> SiteResult:
     """Some requests have no figure of their own."""
     assert record.unknown is not None

@@ -91,7 +91,7 @@ class Footprint:
         addresses[some] = self._addresses
         return addresses
 
-    def relative(self, offset: int, shift: int | None, line: int, fold: bool = True) -> Folded:
+    def relative(self, offset: int, shift: int | None, line: int, fold: bool) -> Folded:
         """The addresses further by an offset, from the last multiple of `shift` before the lowest of each row on, or
         from the lowest itself (None); modulo `line`, if that is not 0. fold: of many rows those that are alike are one.
         """

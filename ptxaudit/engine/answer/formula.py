@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.naming import operand
 from ptxaudit.engine.domain.value import EVERYWHERE, Value, signed
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import sentence
 

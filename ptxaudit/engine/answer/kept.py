@@ -25,11 +25,11 @@ from msgspec import Struct, field
 
 from ptxaudit.base.arrays import anywhere, distinct_rows, throughout
 from ptxaudit.base.records import Record
-from ptxaudit.engine.domain.value import Terms, Uniform, Value, low_zeros, resize, signed
+from ptxaudit.engine.domain.lanes import first_active, varies
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Uniform, Value, low_zeros, resize, same_terms, signed
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
 
-ADDRESS_BITS = 32
 MOST_REQUESTS = 1 << 15  # distinct ones of a site; more are not kept
 MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by one
 _TOGETHER = 64  # requests that are added at once
@@ -151,7 +151,7 @@ class Keeper(Struct, eq=False):
             if self.missing or not anywhere(one[1]):
                 continue
             if alike and not (
-                _is_alike(one) and len(alike) < _TOGETHER and _same_terms(alike[-1][0].terms, one[0].terms)
+                _is_alike(one) and len(alike) < _TOGETHER and same_terms(alike[-1][0].terms, one[0].terms)
             ):
                 self._add_alike(alike)
             if _is_alike(one):
@@ -255,11 +255,6 @@ def _is_alike(added: _Added) -> bool:
     )
 
 
-def _same_terms(a: Terms, b: Terms) -> bool:
-    """The same unknowns by the same numbers, one each for all lanes and warps."""
-    return len(a) == len(b) and all(u is v and (c is d or c.item() == d.item()) for (u, c), (v, d) in zip(a, b))
-
-
 # --- one address --------------------------------------------------------------------------------
 
 Placed = tuple[np.ndarray, str, np.ndarray, tuple[Move, ...]]
@@ -273,24 +268,18 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     if address.valid is not None and address.valid < min(address.bits, ADDRESS_BITS):
         raise NotPlaced(address.why or Reason(Kind.LOW_BITS))
     variable, together, apart = "", [], []
-    first = active.argmax(axis=1)[:, None]
     for u, c in address.terms:
         factors = _numbers(c)
         if not anywhere((factors != 0) & active):  # whole multiples of 2**32, or of lanes that take no part
             continue
-        if factors.shape[1] > 1:
-            factors = np.broadcast_to(factors, active.shape)
-            leading = np.take_along_axis(factors, first, 1)
-        else:
-            leading = factors
         if u.kind == "shared":
             if variable or anywhere((factors != 1) & active):
                 raise NotPlaced(Reason(Kind.SEVERAL_ARRAYS))
             variable = u.key[1]
-        elif factors is not leading and anywhere((factors != leading) & active):
-            apart.append((u, factors))
+        elif varies(factors, active):
+            apart.append((u, np.broadcast_to(factors, active.shape)))
         else:
-            together.append((u, np.broadcast_to(leading[:, 0], len(active))))
+            together.append((u, np.broadcast_to(first_active(factors, active)[:, 0], len(active))))
     offsets = _chosen(np.broadcast_to(_numbers(address.base), active.shape), apart)
     return [
         (rows, variable, one[rows], moves) for rows, moves in _moving_alike(together, active, times) for one in offsets

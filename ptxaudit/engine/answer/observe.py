@@ -23,15 +23,15 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
 from ptxaudit.engine.answer.at_most import most_wavefronts
-from ptxaudit.engine.answer.conclusion import Bounds, Found, Range, Shapes, Undecided, strongest
+from ptxaudit.engine.answer.conclusion import Bounds, Figures, Found, Shapes, Undecided, strongest
 from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.shape import Shape
-from ptxaudit.engine.answer.tabulate import ADDRESS_BITS, Counted, NoFigure, Observation, place_of, scored
+from ptxaudit.engine.answer.tabulate import Counted, NoFigure, Observation, place_of, scored
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lane_classes import one_by_one
-from ptxaudit.engine.domain.value import EVERYWHERE, array_zeros
-from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.domain.lanes import LANES
+from ptxaudit.engine.domain.value import ADDRESS_BITS, EVERYWHERE, array_zeros
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
@@ -293,7 +293,7 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
         if one.undecided_by is not None:
             found.inexact.append(one.undecided_by)
             found.least.append(one.least)
-        here = found.ranges.setdefault(one.group, Range())
+        here = found.ranges.setdefault(one.group, Figures())
         request = one.request
         if isinstance(request, Bounds):
             found.bounded.append((one.group, request))

@@ -20,9 +20,10 @@ from ptxaudit.base.demangle import demangle
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, Account, Exhausted
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
-from ptxaudit.engine.domain.value import POINTER_LIMIT
+from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory import tickets
 from ptxaudit.engine.memory.origins import LOWEST_POINTER, Base, Origins
+from ptxaudit.engine.ops.operations import ever_known
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.launch.symbols import symbols_of
@@ -34,6 +35,7 @@ from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Function, Op, Operand, Reg, Special, Unknown
 from ptxaudit.ir.operands import promised
 from ptxaudit.ir.reasons import Kind, Reason, several
+from ptxaudit.ir.warp_operations import ACROSS
 
 _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED, Kind.NEVER_LEFT)  # unknown, whatever is specified
 _ASKED_OF = (Status.UNKNOWN, Status.DATA_DEPENDENT, Status.BOUNDED, Status.CONDITIONAL)
@@ -57,11 +59,10 @@ _OF_EXECUTION = (Kind.TAKES_PART, Kind.ENDS, Kind.RUNS, Kind.RUNS_IF, Kind.DIVER
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
 _OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
-POINTER_BYTES = 8
 ASKING = "looking for what to tell"
 NOT_SPECIFIED = 1  # the bit of what nothing specified would decide: data, an instruction without a meaning
 HINTS_SHARE = 1 / 12  # of the account, for what data decides: of the largest kernels it names that of some sites alone
-_SPECIAL = ("load", "store", "activemask", "elect", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
+_SPECIAL = ("load", "store", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
 
 
 def with_questions(
@@ -495,7 +496,5 @@ def _of_memory(op: Op) -> bool:
 
 
 def _meaningless(op: Op) -> bool:
-    from ptxaudit.engine.ops.operations import ever_known
-
-    special = op.name.startswith(("shfl.", "vote.", "match.", "redux.")) or op.name in _SPECIAL
+    special = op.name.partition(".")[0] in ACROSS or op.name in _SPECIAL
     return not special and not ever_known(op.name) or any(isinstance(source, Unknown) for source in op.src)

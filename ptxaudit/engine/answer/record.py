@@ -6,8 +6,9 @@ are one pattern: a tile loop of 512 trips leaves as many patterns behind as one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 8192  # requests kept before they are scored
 NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
 FEW, AT_ONCE = 64, 64  # requests of a site that are scored with those of others, and so many sites
+SHOWN = 8  # distinct requests of a site, the most frequent ones
 FLUSHED = 4  # steps of keeping one request that was scored
 
 
@@ -209,13 +211,24 @@ class SiteRecord(Scoring):
         """An address is one that no access of this width may have."""
         return self.undecided is not None and self.undecided.of_kind(Kind.MISALIGNED)
 
+    def add_elsewhere(self, weights: np.ndarray, active: np.ndarray, times: int = 1) -> None:
+        """Issues of a generic access that go to other memory than shared. active: weights of those with a lane."""
+        self.elsewhere += int(weights.sum()) * times
+        self.elsewhere_active += int(active.sum()) * times
+
+    def add_mixed(self, weights: np.ndarray, more: np.ndarray, times: int = 1) -> None:
+        """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that
+        the others may add."""
+        self.mixed += int((weights * more).sum()) * times
+        self.mixed_most = max(self.mixed_most, int(more[weights > 0].max(initial=0)))
+
     def add_unknown(
-        self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None = None
+        self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None, times: int = 1
     ) -> None:
         """Requests with known lanes whose addresses are not known. most: (n,) what each costs at most, where bits of
         them are.
         """
-        some = active.any(axis=1)
+        some, weights = active.any(axis=1), weights * times
         self.requests += int(weights.sum())
         self.active_requests += int(weights[some].sum())
         self.unknown = first_of(self.unknown, reason)
@@ -352,50 +365,37 @@ class SiteRecord(Scoring):
         return self._sums
 
     def _summed(self) -> Totals:
-        t = Totals()
-        for (
-            _,
-            _,
-            _,
-            count,
-            low,
-            high,
-            ideal,
-            ways,
-            lines,
-            lines_ideal,
-            lines_low,
-            ideal_most,
-            _,
-        ) in self.scored.values():
-            if low < 0:
-                t.uncounted = True
-            t.low += low * count
-            t.high += high * count
-            t.ideal += ideal * count
-            t.ideal_most += ideal_most * count
-            t.ways = -1 if ways < 0 or t.ways < 0 else max(t.ways, ways)
-            t.per_low = low if t.per_low is None else min(t.per_low, low)
-            t.per_high = high if t.per_high is None else max(t.per_high, high)
-            t.ideal_low = ideal if t.ideal_low is None else min(t.ideal_low, ideal)
-            t.ideal_high = ideal_most if t.ideal_high is None else max(t.ideal_high, ideal_most)
-            if lines is not None:
-                t.lines += lines * count
-                t.lines_ideal += lines_ideal * count
-                t.lines_low += lines_low * count
-                t.line_class_max, t.line_class_low = max(t.line_class_max, lines), max(t.line_class_low, lines_low)
-                t.line_class_each = lines_low if t.line_class_each is None else min(t.line_class_each, lines_low)
+        if not self.scored:
+            return Totals()
+        columns = zip(*(slot[3:12] for slot in self.scored.values()))
+        counts, low, high, ideal, ways, lines, lines_ideal, lines_low, ideal_most = columns
+        total: Callable[[Sequence[int]], int] = lambda figures: sum(map(mul, figures, counts))
+        t = Totals(
+            low=total(low),
+            high=total(high),
+            ideal=total(ideal),
+            ideal_most=total(ideal_most),
+            ways=-1 if min(ways) < 0 else max(ways),
+            per_low=min(low),
+            per_high=max(high),
+            ideal_low=min(ideal),
+            ideal_high=max(ideal_most),
+            uncounted=min(low) < 0,
+        )
+        if None not in lines:
+            t.lines, t.lines_ideal, t.lines_low = total(lines), total(lines_ideal), total(lines_low)
+            t.line_class_max, t.line_class_low, t.line_class_each = max(lines), max(lines_low), min(lines_low)
         return t
 
-    def patterns(self, most: int = 8) -> tuple[Pattern, ...]:
+    def patterns(self) -> tuple[Pattern, ...]:
         """The most frequent distinct requests."""
         self.flush()
         if self._patterns is None:
-            self._patterns = self._most_frequent(most)
+            self._patterns = self._most_frequent()
         return self._patterns
 
-    def _most_frequent(self, most: int) -> tuple[Pattern, ...]:
-        rows = sorted(self.scored.values(), key=lambda s: (-s[3], -s[4]))[:most]
+    def _most_frequent(self) -> tuple[Pattern, ...]:
+        rows = sorted(self.scored.values(), key=lambda s: (-s[3], -s[4]))[:SHOWN]
         worst = max(self.scored.values(), key=lambda s: s[4], default=None)
         if worst is not None and all(worst is not r for r in rows):
             rows[-1] = worst

@@ -18,6 +18,7 @@ from msgspec import Struct
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
 from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.domain.lanes import first_active
 from ptxaudit.engine.domain.value import Uniform, Value, signed
 
 
@@ -28,8 +29,8 @@ def is_block_index(u: Uniform) -> bool:
 
 def of_first(coefficient: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(n,) int64: what the first active lane has; where it matters all others have the same."""
-    wide = np.broadcast_to(signed(coefficient).astype(np.int64), active.shape)
-    return np.take_along_axis(wide, active.argmax(axis=1)[:, None], 1)[:, 0]
+    first = first_active(signed(coefficient).astype(np.int64), active)
+    return np.broadcast_to(first[:, 0], len(active))
 
 
 def period_of(steps: np.ndarray, shift: int) -> int:

@@ -18,7 +18,7 @@ from ptxaudit.base.arrays import anywhere, distinct
 from ptxaudit.base.work import REQUEST, Account
 from ptxaudit.engine.answer.footprint import FARTHEST
 from ptxaudit.engine.answer.result import Case, ranges
-from ptxaudit.engine.answer.totals import Scores
+from ptxaudit.engine.answer.totals import Widened
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.memory import sectors
@@ -59,8 +59,8 @@ class Scoring(Struct, eq=False):
         words: np.ndarray,
         filled: np.ndarray | None = None,
         known: banks.Scores | None = None,
-    ) -> Scores:
-        """Scores of all requests; where the base is not known well enough, the range over its residues;
+    ) -> Widened:
+        """Widened of all requests; where the base is not known well enough, the range over its residues;
         where words are known modulo a line only, from all equal to all distinct (both extremes: no
         rule lets fewer distinct words cost more). known: what the rule gives of them, where that was asked already."""
         shift = self.machine.invariant_shift(self.access)
@@ -71,7 +71,7 @@ class Scoring(Struct, eq=False):
         scores = known
         if scores.lines_low is not None and anywhere(scores.lines_low < scores.lines):
             self.loose = self.loose or Reason(Kind.ZERO_LANES)
-        out = Scores.of(scores)
+        out = Widened.of(scores)
         columns: _Columns = addresses, active, sources, filled
         if anywhere(words):
             self._over_words(out, columns, words)
@@ -87,7 +87,7 @@ class Scoring(Struct, eq=False):
                     _put(self.residues, residue, *found)
         return out
 
-    def _over_words(self, out: Scores, columns: _Columns, words: np.ndarray) -> None:
+    def _over_words(self, out: Widened, columns: _Columns, words: np.ndarray) -> None:
         """Widens the scores of requests of which it is not known whether lanes are on one word. words: (n,) bytes up
         to a multiple of which each lane is known, or 0."""
         rows = np.flatnonzero(words)
@@ -104,7 +104,7 @@ class Scoring(Struct, eq=False):
 
     def _over_residues(
         self,
-        out: Scores,
+        out: Widened,
         scores: banks.Scores,
         columns: _Columns,
         rows: np.ndarray,

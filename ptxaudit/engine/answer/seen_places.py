@@ -14,9 +14,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
-from ptxaudit.engine.answer.kept import ADDRESS_BITS, Keeper, Kept, Places
+from ptxaudit.engine.answer.kept import Keeper, Kept, Places
 from ptxaudit.engine.answer.observe import Seen
 from ptxaudit.engine.answer.tabulate import Observation
+from ptxaudit.engine.domain.value import ADDRESS_BITS
 from ptxaudit.hardware.banks import Access
 
 _HALF = 1 << ADDRESS_BITS - 1  # offsets from here on wrap around

@@ -24,7 +24,7 @@ from ptxaudit.ir.warp_operations import COUNTS_LANES
 
 _SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")  # what begins so depends on how threads are cut into warps
 
-Place = str | tuple[int, str]  # a register, or what an instruction writes into one and reads itself
+Name = str | tuple[int, str]  # a register, or what an instruction writes into one and reads itself
 
 
 class Shape(Enum):
@@ -46,8 +46,8 @@ class _Made(Record):
     """An operation: where its sources come from, what it writes; shaped: the block's shape decides a source."""
 
     index: int
-    sources: frozenset[Place]
-    results: tuple[Place, ...]
+    sources: frozenset[Name]
+    results: tuple[Name, ...]
     shaped: bool
 
 
@@ -75,7 +75,7 @@ class _Taint:
 
     def __init__(self, function: Function, graph: Graph, part: Slice):
         self.instructions, self.graph = function.instructions, graph
-        self.places: set[Place] = set()
+        self.places: set[Name] = set()
         self.deciding: set[int] = set()
         self.controlled: dict[
             int, frozenset[int]
@@ -140,7 +140,7 @@ class _Taint:
             for place in _read_last(self.instructions[index], r.name)
         )
 
-    def _chosen(self, place: Place, index: int) -> bool:
+    def _chosen(self, place: Name, index: int) -> bool:
         """One of several definitions, by a branch that the shape decides."""
         if not self.controlled or not isinstance(place, str) or len(self.graph.definitions.get(place, ())) < 2:
             return False
@@ -173,7 +173,7 @@ def _made(instruction: Instruction) -> Iterator[_Made]:
         (surely if op.guard is None else perhaps).update(results)
 
 
-def _read_last(instruction: Instruction, name: str) -> Iterator[Place]:
+def _read_last(instruction: Instruction, name: str) -> Iterator[Name]:
     """Where a register may come from that the site or the control of an instruction reads: what a load brings is
     written after its address was read."""
     own = [op for op in instruction.ops if op.writes(name)]

@@ -23,7 +23,9 @@ from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.result import Case, ranges
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lanes import LANES, first_active, varies
 from ptxaudit.engine.domain.value import (
+    ADDRESS_BITS,
     EVERYWHERE,
     Uniform,
     Value,
@@ -34,14 +36,12 @@ from ptxaudit.engine.domain.value import (
     resize,
     signed,
 )
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.generic import Located
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.unknown_words import called
 
-ADDRESS_BITS = 32  # of shared memory, and of local
 GLOBAL_BITS = 64
 MOST_RESIDUES = 256  # lines of a table of cases that are computed
 MOST_MEETINGS = 2048  # numbers at which lanes come to share words
@@ -143,18 +143,16 @@ def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Pl
     if wraps:
         assert value.valid is not None
         numbers = _near(numbers, o.lanes, value.valid)
-    numbers -= int(numbers[0, 0]) // shift * shift
+    numbers = numbers - int(numbers[0, 0]) // shift * shift
     code = zeros, line, wraps, numbers.shape, numbers.tobytes(), *((u, c.shape, c.tobytes()) for u, c in varying)
     return Place(numbers, zeros, line, tuple(varying), code, wraps)
 
 
 def _near(numbers: np.ndarray, mask: np.ndarray, valid: int) -> np.ndarray:
     """(rows, lanes): the numbers modulo 2**valid, each row's as close to its first active lane's as they can be."""
-    wide = np.broadcast_to(numbers, mask.shape)
-    first = np.take_along_axis(wide, mask.argmax(axis=1)[:, None], 1)
-    half = 1 << valid - 1
-    near: np.ndarray = first % (1 << ADDRESS_BITS) + (wide - first + half) % (1 << valid) - half
-    return near
+    first, half = first_active(numbers, mask), 1 << valid - 1
+    near = first % (1 << ADDRESS_BITS) + (numbers - first + half) % (1 << valid) - half
+    return np.broadcast_to(near, mask.shape)
 
 
 def bits_of(access: Access) -> int:
@@ -205,21 +203,12 @@ def _distinct_rows(
     """The first of the rows that are alike up to a multiple of `shift`, and how many each stands for: most warps differ
     by that only.
     """
-    first = np.take_along_axis(base, mask.argmax(axis=1)[:, None], 1)
+    first = first_active(base, mask)
     columns = base - first // shift * shift, mask, *factors
     found: dict[tuple[bytes, ...], list[int]] = {}
     for row in range(len(base)):
         found.setdefault(tuple([column[row].tobytes() for column in columns]), []).append(row)
     return [same[0] for same in found.values()], np.array([len(same) for same in found.values()], np.int64)
-
-
-def varies(c: np.ndarray, mask: np.ndarray) -> bool:
-    """It is not the same in all active lanes of each row."""
-    if c.shape[1] == 1:
-        return False
-    wide = np.broadcast_to(c, mask.shape)
-    first = np.take_along_axis(wide, mask.argmax(axis=1)[:, None], 1)
-    return anywhere((wide != first) & mask)
 
 
 def _tabulated(
@@ -317,7 +306,7 @@ def _that_do_not_fault(
         for v in variants:
             address = v + c * n
             if 1 << zeros < access.align:  # the base aligns what the lanes have in common
-                address = address - np.take_along_axis(address, mask.argmax(axis=1)[:, None], 1)
+                address = address - first_active(address, mask)
             if anywhere((address & access.align - 1 != 0) & mask):
                 return True
         return False

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from ptxaudit.base.records import Record
-from ptxaudit.hardware import banks
+from ptxaudit.hardware.scores import Scores
 
 EVIDENCE = ("by rule", "measured")  # the weaker first
+
+
+def most(a: int | None, b: int | None) -> int | None:
+    """The greater of two figures of which there may be none."""
+    if a is None:
+        return b
+    return a if b is None else max(a, b)
 
 
 class Totals(Struct, eq=False):
@@ -34,23 +40,15 @@ class Totals(Struct, eq=False):
     uncounted: bool = False  # cp.async.cg: no counter sees its wavefronts
 
 
-class Scores(Record):
-    """The fields of `banks.Scores` that are used here, combined over residues of the base. ideal, ideal_most: the least
-    and the most that it may be; lines, lines_low: so."""
+class Widened(Scores, kw_only=True):
+    """What a rule gives, widened over all that is open of the requests. ideal, ideal_most: the least and the most that
+    the ideal may be; lines, lines_low: so, the most first."""
 
-    low: np.ndarray
-    high: np.ndarray
-    ideal: np.ndarray
-    ways: np.ndarray
-    lines: np.ndarray | None
-    lines_ideal: np.ndarray | None
-    evidence: str
     ideal_most: np.ndarray
-    lines_low: np.ndarray | None
 
     @classmethod
-    def of(cls, scores: banks.Scores) -> Scores:
-        """Copies, to be changed."""
+    def of(cls, scores: Scores) -> Widened:
+        """Copies, to be widened."""
         least = scores.lines if scores.lines_low is None else scores.lines_low
         return cls(
             np.array(scores.low),
@@ -59,7 +57,7 @@ class Scores(Record):
             np.array(scores.ways),
             None if scores.lines is None else np.array(scores.lines),
             None if scores.lines_ideal is None else np.array(scores.lines_ideal),
-            evidence=scores.evidence,
+            scores.evidence,
+            None if least is None else np.array(least),
             ideal_most=np.array(scores.ideal),
-            lines_low=None if least is None else np.array(least),
         )

@@ -18,6 +18,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.domain import alternatives, naming, truths
+from ptxaudit.engine.domain.known_bits import known_part, total
 from ptxaudit.engine.domain.value import (
     DTYPES,
     MAX_TERMS,
@@ -25,6 +26,7 @@ from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
     array_zeros,
+    as_uniform,
     because,
     combine_terms,
     either,
@@ -62,7 +64,7 @@ def fit(value: Value, bits: int) -> Value:
         return alternatives.changed(value, lambda v: fit(v, bits), lambda array: resize(array, bits))
     if bits < own and bits > 1:
         valid = None if value.valid is None or value.valid >= bits else value.valid
-        terms = tuple((u, c) for u, c in ((u, resize(c, bits)) for u, c in value.terms) if some(c))
+        terms = tuple([(u, d) for u, c in value.terms if some(d := resize(c, bits))])
         return Value(
             resize(value.base, bits),
             terms,
@@ -97,11 +99,11 @@ def zero_extend(value: Value, bits: int) -> Value:
     s = span(value)
     if s is not None and s[0] >= 0 and s[1] < 1 << (value.bits - 1):
         return Value(
-            resize(value.base, bits) if throughout(signed(value.base) >= 0) else _sign_extend_array(value.base, bits),
-            tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms),
+            resize(value.base, bits) if throughout(signed(value.base) >= 0) else sign_extended(bits, value.base),
+            tuple((u, sign_extended(bits, c)) for u, c in value.terms),
         )
     if lane_spans(value) is not None:  # nor does it wrap read as unsigned
-        return Value(resize(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms))
+        return Value(resize(value.base, bits), tuple((u, sign_extended(bits, c)) for u, c in value.terms))
     if value.poison is not None and not value.terms and value.valid is None:
         above = DTYPES[bits]((1 << bits) - (1 << value.bits))
         sure = np.full((1, 1), above) if value.sure is None else resize(value.sure, bits) | above
@@ -113,20 +115,15 @@ def zero_extend(value: Value, bits: int) -> Value:
 def sign_extend(value: Value, bits: int) -> Value:
     if value.alternatives is not None:
         return alternatives.changed(value, lambda v: sign_extend(v, bits), lambda array: sign_extended(bits, array))
-    if value.base.dtype == bool or (value.known):
+    if value.bits >= bits:
+        return fit(value, bits)
+    if value.base.dtype == bool or value.known:
         return Value(sign_extended(bits, value.base))
     if fits_signed(value):
-        return Value(
-            _sign_extend_array(value.base, bits), tuple((u, _sign_extend_array(c, bits)) for u, c in value.terms)
-        )
+        return Value(sign_extended(bits, value.base), tuple((u, sign_extended(bits, c)) for u, c in value.terms))
     if not value.terms and value.valid is None:
-        return Value(_sign_extend_array(value.base, bits), poison=value.poison, why=value.why)
+        return Value(sign_extended(bits, value.base), poison=value.poison, why=value.why)
     return _widened("sext", value, bits) or partial(value, bits, value.valid if value.valid is not None else value.bits)
-
-
-def _sign_extend_array(array: np.ndarray, bits: int) -> np.ndarray:
-    extended: np.ndarray = signed(array).astype(f"i{bits // 8}").view(DTYPES[bits])
-    return extended
 
 
 def _widened(name: str, value: Value, bits: int) -> Value | None:
@@ -166,17 +163,13 @@ def derived(
     """A uniform unknown for an operation on uniform values; None when a source varies over the lanes."""
     flat = []
     for v in values:
-        if v.poison is not None or v.valid is not None:
+        if v.poison is not None or (one := as_uniform(v)) is None:
             return None
-        flat.append(squeeze(v))
-        if not flat[-1].uniform:
-            return None
+        flat.append(one)
     values = tuple(flat)
     text = brief(naming.expression(name, [short(v) for v in values]))
     key = name, attrs, tuple(fingerprint(v) for v in values)
     symbol = Uniform(text, bits, zeros, key=key, address=addresses(*values), **made_of(*values))
-    if bits == 1:
-        return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
     return unknown(symbol)
 
 
@@ -254,8 +247,6 @@ def add(a: Value, b: Value) -> Value:
     out = Value(a.base + b.base, terms, *_weaker(a, b))
     if a.sure is None and b.sure is None:
         return out
-    from ptxaudit.engine.domain.known_bits import known_part, total
-
     return total(out, known_part(a), known_part(b))
 
 
@@ -304,7 +295,7 @@ def _is_small_factor(c: np.ndarray) -> bool:
 
 def scale(a: Value, factor: np.ndarray) -> Value:
     """a times a known array of a's width."""
-    terms = tuple((u, c) for u, c in ((u, c * factor) for u, c in a.terms) if some(c))
+    terms = tuple([(u, d) for u, c in a.terms if some(d := c * factor)])
     valid = a.valid
     if valid is not None:
         valid = min(a.bits, valid + array_zeros(factor))
@@ -353,9 +344,9 @@ def multiply(a: Value, b: Value) -> Value:
         for v, d in b.terms:
             put(product_symbol(u, v), c * d)
     kept = tuple((u, c) for u, c in terms.items() if some(c))
-    if len(kept) > 12:
+    if len(kept) > MAX_TERMS:
         return give_up((a, b), a.bits, Kind.MANY_FACTORS)
-    return Value(a.base * b.base, kept, least(a.valid, b.valid), either(a.poison, b.poison), because(a, b))
+    return Value(a.base * b.base, kept, *_weaker(a, b))
 
 
 def invert(a: Value) -> Value:
@@ -405,7 +396,7 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
     base = down(a.base)
     if whole:
         return Value(base, tuple(terms), None, a.poison, a.why)
-    if n and a.valid is None and a.poison is None and len(terms) < MAX_TERMS and (flat := squeeze(a)).uniform:
+    if n and len(terms) < MAX_TERMS and (flat := as_uniform(a)) is not None:
         # how often the sum wrapped around is the same in all lanes: one more unknown
         key = ("shr.s" if is_signed else "shr.u", n, fingerprint(flat))
         wraps = Uniform("wraps", a.bits, kind="extension", key=key, **made_of(flat))

@@ -24,6 +24,7 @@ import numpy as np
 
 from ptxaudit.engine.domain.outcomes import Alternatives, Axis
 from ptxaudit.engine.domain.value import (
+    NOWHERE,
     Terms,
     Uniform,
     Value,
@@ -32,6 +33,7 @@ from ptxaudit.engine.domain.value import (
     either,
     lane_uniform,
     opaque,
+    same_terms,
     signed,
 )
 from ptxaudit.ir.reasons import Kind, Reason
@@ -85,8 +87,7 @@ def selected(values: tuple[Value, ...]) -> Value | None:
         return None
     a, b, p = (_bases(value, axes) for value in values)
     unknown = _unknown(values[2])
-    nowhere = np.zeros((1, 1), bool)
-    lost_a, lost_b = (nowhere if (bad := _unknown(value)) is None else bad for value in values[:2])
+    lost_a, lost_b = (NOWHERE if (bad := _unknown(value)) is None else bad for value in values[:2])
     unknown = either(unknown, _in_any(np.where(p, lost_a, lost_b)))
     return _value(axes, np.where(p, a, b), unknown, because(*values) or Reason(Kind.CHOICE))
 
@@ -124,30 +125,13 @@ def changed(value: Value, of_values: Callable[[Value], Value], of_arrays: Callab
     return _value(own.axes, of_arrays(own.bases), own.unknown, value.why)
 
 
-def in_rows(value: Value, rows: np.ndarray) -> Value:
-    """The value in some rows."""
+def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
+    """The value with each of its arrays (rows, lanes) changed: of other rows or lanes."""
     own = value.alternatives
     assert own is not None
-    pick: Callable[[np.ndarray], np.ndarray] = lambda array: array if array.shape[-2] == 1 else array[..., rows, :]
-    unknown = None if own.unknown is None else pick(own.unknown)
-    return _value(
-        own.axes, pick(own.bases), unknown, value.why, tuple((u, pick(c)) for u, c in value.terms), value.valid
-    )
-
-
-def in_lane(value: Value, pick: Callable[[np.ndarray], np.ndarray]) -> Value:
-    """The value of one lane for all of a row. pick: of an array (rows, lanes) that lane's column."""
-    own = value.alternatives
-    assert own is not None
-    bases = np.stack([pick(base) for base in own.bases])
-    return _value(
-        own.axes,
-        bases,
-        None if own.unknown is None else pick(own.unknown),
-        value.why,
-        tuple((u, pick(c)) for u, c in value.terms),
-        value.valid,
-    )
+    bases = np.stack([change(base) for base in own.bases])
+    unknown = None if own.unknown is None else change(own.unknown)
+    return _value(own.axes, bases, unknown, value.why, tuple((u, change(c)) for u, c in value.terms), value.valid)
 
 
 def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
@@ -158,8 +142,7 @@ def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
     if axes is None:  # what was there before is seldom read again
         assert new.alternatives is not None
         axes, old = new.alternatives.axes, Value(old.base, poison=old.poison, why=old.why)
-    nowhere = np.zeros((1, 1), bool)
-    lost_new, lost_old = (nowhere if (bad := _unknown(value)) is None else bad for value in (new, old))
+    lost_new, lost_old = (NOWHERE if (bad := _unknown(value)) is None else bad for value in (new, old))
     unknown: np.ndarray = np.where(mask, lost_new, lost_old)
     return _value(axes, np.where(mask, _bases(new, axes), _bases(old, axes)), unknown, because(new, old))
 
@@ -271,10 +254,7 @@ def _joined(axes: tuple[Axis, ...], outs: Sequence[Value], values: tuple[Value, 
     first = outs[0]
     why = because(*outs) or because(*values)
     for other in outs[1:]:
-        if other.valid != first.valid or other.bits != first.bits or len(other.terms) != len(first.terms):
-            return opaque(first.bits, why)
-        others = dict(other.terms)
-        if not all(u in others and (c == others[u]).all() for u, c in first.terms):
+        if other.valid != first.valid or other.bits != first.bits or not same_terms(first.terms, other.terms):
             return opaque(first.bits, why)
     unknown = None
     for out in outs:

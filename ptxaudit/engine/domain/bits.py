@@ -7,19 +7,19 @@ n ^ lane                    affine in the bits of n, distinguished one by one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.affine import add, bit_of, derived, invert, scale, subtract
+from ptxaudit.engine.domain.known_bits import truth_function
 from ptxaudit.engine.domain.value import (
     Value,
     array_zeros,
-    because,
+    common_zeros,
     constant,
-    either,
     lane_uniform,
     low_zeros,
     span,
@@ -27,6 +27,7 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 
+_TRUTH = {"and": 0b1000, "or": 0b1110, "xor": 0b0110}
 MAX_BITS = 6  # bits of an unknown that are distinguished: a swizzle takes three to five
 
 
@@ -40,7 +41,7 @@ def split(a: Value, zeros: int) -> tuple[np.ndarray, Value]:
 def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) -> Value | None:
     """and/or/xor: exact where above the known low bits one side is all zeros or all ones."""
     if a.base.dtype == bool:
-        return _predicate_logic(name, a, b, function)
+        return _predicate_logic(name, a, b)
     if a.known:
         a, b = b, a
     if not a.terms and a.valid is None:  # only poison
@@ -139,43 +140,22 @@ def _disjoint(name: str, a: Value, b: Value) -> Value | None:
         return None
     for x, y in ((a, b), (b, a)):
         s = span(y)
-        zeros = min(term_zeros(x), array_zeros(x.base)) if x.terms else array_zeros(x.base)
+        zeros = common_zeros(x)
         if s is not None and s[0] >= 0 and s[1] < 1 << zeros and x.valid is None and y.valid is None:
             return add(x, y)
     return None
 
 
-def _predicate_logic(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) -> Value | None:
+def _predicate_logic(name: str, a: Value, b: Value) -> Value | None:
     """Predicates: a known false decides an `and`, a known true an `or`, lane by lane."""
     if a.terms or b.terms:
         for x, y in ((a, b), (b, a)):
             if x.known and x.base.size and lane_uniform(x.base) and throughout(x.base) == anywhere(x.base):
                 value = bool(x.base.flat[0])
                 if name == "and":
-                    return y if value else Value(np.zeros((1, 1), bool))
+                    return y if value else constant(0, 1)
                 if name == "or":
-                    return Value(np.ones((1, 1), bool)) if value else y
+                    return constant(1, 1) if value else y
                 return invert(y) if value else y
         return None
-    poison = either(a.poison, b.poison)
-    if poison is not None and name != "xor":
-        sure: Callable[[Value], np.ndarray] = lambda v: (
-            (~v.base if name == "and" else v.base) & (True if v.poison is None else ~v.poison)
-        )
-        poison = poison & ~sure(a) & ~sure(b)
-    return Value(
-        function(a.base, b.base), poison=poison if poison is not None and anywhere(poison) else None, why=because(a, b)
-    )
-
-
-def shake(
-    run: Callable[..., np.ndarray], bases: Sequence[np.ndarray], unknown_bits: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """A bitwise operation on operands of which some bits are not known: its result, and the bits of it that flipping
-    those of the operands, some or all, changes."""
-    out = run(*bases)
-    flipped = [b ^ u for b, u in zip(bases, unknown_bits)]
-    shaken = out ^ out
-    for which in range(1, 1 << len(bases)):
-        shaken = shaken | (out ^ run(*(flipped[i] if which >> i & 1 else b for i, b in enumerate(bases))))
-    return out, shaken
+    return truth_function(_TRUTH[name], a, b)

@@ -13,6 +13,8 @@ begins changes no count, and 0x240 + (0, with 0x3fc open) is 9 lines of a bank's
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
@@ -23,6 +25,7 @@ from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     Uniform,
     Value,
+    because,
     combine_terms,
     constant,
     low_zeros,
@@ -40,6 +43,14 @@ class Tristate(Record):
 
     bits: np.ndarray
     unknown: np.ndarray
+
+    def each(self, change: Callable[[np.ndarray], np.ndarray]) -> Tristate:
+        """Both arrays changed alike, by what moves bits or drops them."""
+        return Tristate(change(self.bits), change(self.unknown))
+
+    def beside(self, other: Tristate) -> Tristate:
+        """The bits of both, of which none has those of the other."""
+        return Tristate(self.bits | other.bits, self.unknown | other.unknown)
 
     @property
     def number(self) -> int | None:
@@ -98,6 +109,29 @@ def add(a: Tristate, b: Tristate) -> Tristate:
     return Tristate(total & ~unknown, unknown)
 
 
+def logic(table: int, given: Sequence[Tristate]) -> Tristate:
+    """A bitwise function by its truth table, whose index has the first operand's bit highest: known where no choice
+    changes it.
+    """
+    ones = [a.bits | a.unknown for a in given]
+    zeros = [~a.bits for a in given]
+    may = [np.zeros_like(ones[0]), np.zeros_like(ones[0])]
+    for index in range(1 << len(given)):
+        here = None
+        for place, (one, zero) in enumerate(zip(reversed(ones), reversed(zeros), strict=True)):
+            chosen = one if index >> place & 1 else zero
+            here = chosen if here is None else here & chosen
+        may[table >> index & 1] = may[table >> index & 1] | here
+    unknown = may[0] & may[1]
+    return Tristate(may[1] & ~unknown, unknown)
+
+
+def truth_function(table: int, *values: Value) -> Value:
+    """The same of predicates without unknowns."""
+    found = logic(table, [known_part(v) for v in values])
+    return Value(found.bits, poison=found.unknown if anywhere(found.unknown) else None, why=because(*values))
+
+
 def either(a: Tristate, b: Tristate) -> Tristate:
     """One of the two: the bits in which they agree."""
     unknown = a.unknown | b.unknown | (a.bits ^ b.bits)
@@ -106,7 +140,9 @@ def either(a: Tristate, b: Tristate) -> Tristate:
 
 def resized(a: Tristate, bits: int) -> Tristate:
     """Truncated, or extended with zeros."""
-    return Tristate(a.bits.astype(DTYPES[bits], copy=False), a.unknown.astype(DTYPES[bits], copy=False))
+    if a.bits.dtype == DTYPES[bits]:
+        return a
+    return a.each(lambda array: array.astype(DTYPES[bits], copy=False))
 
 
 def total(out: Value, a: Tristate, b: Tristate) -> Value:

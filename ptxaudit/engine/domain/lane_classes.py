@@ -17,7 +17,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ptxaudit.engine.domain.value import Value
+from ptxaudit.engine.domain.lanes import first_active
+from ptxaudit.engine.domain.value import Value, as_uniform
 from ptxaudit.ir.nodes import Op
 
 Classes = np.ndarray | None
@@ -59,25 +60,11 @@ def of_result(out: Value, sources: Sequence[Value]) -> None:
     out.classes = refined(*(classes_of(source) for source in sources))
 
 
-def of_predicate(op: Op, out: Value, sources: Sequence[Value]) -> None:
-    """Notes of a predicate that is not known whether it holds in one lane at most, or fails so: lane == n, whatever n
-    is."""
-    name = op.name
-    if name in ("setp.eq", "setp.ne"):
-        a, b = sources
-        if a.bits != op.bits or b.bits != op.bits:
-            return
-        if _all_apart(a) and _shared(b) or _all_apart(b) and _shared(a):
-            out.lone = (name == "setp.eq", name == "setp.ne")
-    elif name == "and":
-        out.lone = (any(v.lone[0] for v in sources), False)
-    elif name == "or":
-        out.lone = (False, any(v.lone[1] for v in sources))
-
-
-def _shared(value: Value) -> bool:
-    """All lanes have the same."""
-    return value.poison is None and value.valid is None and value.uniform
+def of_equality(op: Op, a: Value, b: Value) -> bool:
+    """lane == n: it holds in one lane at most, whatever n is, where each lane has another number."""
+    if a.bits != op.bits or b.bits != op.bits:
+        return False
+    return any(_all_apart(x) and as_uniform(y) is not None for x, y in ((a, b), (b, a)))
 
 
 def _all_apart(value: Value) -> bool:
@@ -116,9 +103,7 @@ def _of_bytes(arrays: tuple[tuple[bytes, tuple[int, int], str], ...]) -> np.ndar
 def one_by_one(mask: np.ndarray, classes: np.ndarray) -> Iterator[np.ndarray]:
     """(rows, lanes) of one class of each row at a time, until each lane of the mask was in one."""
     left = mask.copy()
-    classes = np.broadcast_to(classes, mask.shape)
     while left.any():
-        first = np.take_along_axis(classes, left.argmax(axis=1)[:, None], 1)
-        now = left & (classes == first)
+        now = left & (classes == first_active(classes, left))
         yield now
         left &= ~now

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.engine.domain import affine, comparisons
-from ptxaudit.engine.domain.value import Uniform, Value, fits_signed, signed, span
+from ptxaudit.engine.domain.lanes import varies
+from ptxaudit.engine.domain.value import Uniform, Value, signed
 
 
 class NotAffine(Exception):
@@ -53,11 +54,7 @@ class Round:
         """
         for u, c in address.terms:
             if u == self.symbol:
-                if c.shape[1] == 1:
-                    return not (active.any(axis=1, keepdims=True) & (signed(c) % shift != 0)).any()
-                steps = np.broadcast_to(signed(c).astype(np.int64), active.shape)
-                first = np.take_along_axis(steps, active.argmax(axis=1)[:, None], 1)
-                return not ((steps != first) & active).any() and not (np.where(active, steps, 0) % shift).any()
+                return not varies(c, active) and not ((signed(c) % shift != 0) & active).any()
         return True
 
     def compare(self, relation: str, a: Value, b: Value, active: np.ndarray) -> Value:
@@ -67,9 +64,7 @@ class Round:
         if any(u != self.symbol for v in (a, b) for u, _ in v.terms):
             raise NotAffine
         kind, _, sign = relation.partition(".")
-        if not (fits_signed(a) and fits_signed(b) and comparisons.within_half_of_each_other(a, b)):
-            raise NotAffine
-        if sign == "u" and any(own is None or own[0] < 0 for own in (span(a), span(b))):
+        if not comparisons.difference_compares(sign, a, b):
             raise NotAffine
         difference = affine.subtract(a, b)
         base = np.broadcast_to(signed(difference.base).astype(np.int64), active.shape)

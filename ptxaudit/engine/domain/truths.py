@@ -7,15 +7,15 @@ zext(p), p ? 1 : 0 one number, 0 or 1: the same unknown for both
 from __future__ import annotations
 
 from ptxaudit.base.arrays import anywhere, throughout
-from ptxaudit.engine.domain.value import Uniform, Value, squeeze
+from ptxaudit.engine.domain.value import Uniform, Value, as_uniform
 
 
 def truth(p: Value) -> Uniform | None:
     """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
-    p = squeeze(p)
-    if not p.uniform or p.poison is not None or len(p.terms) != 1 or anywhere(p.base):
+    one = as_uniform(p)
+    if one is None or len(one.terms) != 1 or anywhere(one.base):
         return None
-    u, coefficient = p.terms[0]
+    u, coefficient = one.terms[0]
     return u if throughout(coefficient) else None
 
 

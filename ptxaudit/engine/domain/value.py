@@ -25,6 +25,7 @@ of a value with unknowns they are those of the rest, without the unknowns. Or it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -42,6 +43,8 @@ SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.i
 NO_LANE_ALONE = (False, False)
 SAFE = 1 << 58  # sums of so many products stay in an int64
 POINTER_LIMIT = 2**57  # device addresses are below this
+POINTER_BYTES = 8
+ADDRESS_BITS = 32  # of an address within shared or local memory
 MAX_TERMS = 12  # beyond this unknowns are taken together, or given up: no index expression of a person has more
 
 
@@ -202,6 +205,8 @@ def unknown(symbol: Uniform, bits: int | None = None) -> Value:
 
 EVERYWHERE = np.ones((1, 1), bool)
 EVERYWHERE.setflags(write=False)
+NOWHERE = np.zeros((1, 1), bool)
+NOWHERE.setflags(write=False)
 _NOTHING = {bits: constant(0, bits).base for bits in DTYPES}
 
 
@@ -263,6 +268,11 @@ def term_zeros(value: Value) -> int:
     return min(zeros, bits)
 
 
+def common_zeros(value: Value) -> int:
+    """Low bits that are zero in every lane."""
+    return min(term_zeros(value), array_zeros(value.base))
+
+
 def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> Terms | None:
     """The terms of a + b or a − b, without zeros; None when there are more than `most`."""
     if not b:
@@ -279,7 +289,7 @@ def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> T
 
 
 def least(a: int | None, b: int | None) -> int | None:
-    """The smaller of two `valid` widths (None = all bits)."""
+    """The smaller of two numbers of which there may be none: of `valid` widths (None = all bits), say."""
     if a is None:
         return b
     return a if b is None else min(a, b)
@@ -301,6 +311,30 @@ def sure_bits(value: Value) -> np.ndarray:
     if value.poison is None:
         return everything
     return np.where(value.poison, dtype.type(0) if value.sure is None else value.sure, everything)
+
+
+def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
+    """The value with each of its arrays changed: of other rows or lanes, say."""
+    poison, sure = (None if array is None else change(array) for array in (value.poison, value.sure))
+    terms = tuple([(u, change(c)) for u, c in value.terms])
+    return Value(change(value.base), terms, value.valid, poison, value.why, sure)
+
+
+def chosen(choose: Callable[[np.ndarray, np.ndarray], np.ndarray], a: Value, b: Value) -> Value:
+    """One of two values in each row and lane; of alternatives nothing is kept. choose: of an array (rows, lanes) of
+    each."""
+    nothing = constant(0, a.bits).base
+    mine, others = dict(a.terms), dict(b.terms)
+    unknowns = {**mine, **others} if others else mine
+    terms = [(u, c) for u in unknowns if anywhere(c := choose(mine.get(u, nothing), others.get(u, nothing)))]
+    poison = sure = None
+    if a.poison is not None or b.poison is not None:
+        poison = choose(*(NOWHERE if v.poison is None else v.poison for v in (a, b)))
+        poison = poison if anywhere(poison) else None
+    if a.sure is not None or b.sure is not None:
+        sure = choose(sure_bits(a), sure_bits(b))
+    why = None if poison is None and a.valid is None and b.valid is None else because(a, b)
+    return Value(choose(a.base, b.base), tuple(terms), least(a.valid, b.valid), poison, why, sure)
 
 
 def signed(array: np.ndarray) -> np.ndarray:
@@ -340,24 +374,40 @@ def span(value: Value) -> tuple[int, int] | None:
     return low, high
 
 
-def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the most that each lane's number can be, (n, lanes) int64, read as unsigned; None where that is not
-    bounded, or wraps around."""
-    if value.poison is not None or value.valid is not None or value.base.dtype == bool or anywhere(value.base >= SAFE):
+def lane_ends(value: Value, is_signed: bool = True) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the most that base + Σ coeff·u is in each lane as an integer, (n, lanes) int64, without wrapping;
+    None where that is not bounded. is_signed: how the base is read."""
+    if value.poison is not None or value.valid is not None or value.base.dtype == bool:
         return None
-    low = high = value.base.astype(np.int64)
+    if not is_signed and anywhere(value.base >= SAFE):
+        return None
+    low = high = (signed(value.base) if is_signed else value.base).astype(np.int64)
     for u, c in value.terms:
         c = signed(c).astype(np.int64)
-        if u.low is None or u.high is None or np.abs(c).max() >= SAFE // max(1, abs(u.low), abs(u.high)):
+        if u.low is None or u.high is None or max(map(abs, ends_of(c))) >= SAFE // max(1, abs(u.low), abs(u.high)):
             return None
         low, high = low + np.minimum(c * u.low, c * u.high), high + np.maximum(c * u.low, c * u.high)
-    return (low, high) if low.min() >= 0 and (value.bits == 64 or high.max() < 1 << value.bits) else None
+    return low, high
+
+
+def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same read as unsigned; None where it may wrap around."""
+    ends = lane_ends(value, is_signed=False)
+    if ends is None or ends[0].min() < 0 or value.bits < 64 and ends[1].max() >= 1 << value.bits:
+        return None
+    return ends
 
 
 def fits_signed(value: Value) -> bool:
     """True when no lane wraps, read as signed: the form is also an equation of integers."""
     s = span(value)
     return s is not None and -(1 << (value.bits - 1)) <= s[0] and s[1] < 1 << (value.bits - 1)
+
+
+def same_terms(a: Terms, b: Terms) -> bool:
+    """The same unknowns, by the same numbers in every lane."""
+    other = dict(b)
+    return len(a) == len(b) and all(u in other and _equal(c, other[u]) for u, c in a)
 
 
 def same(a: Value, b: Value) -> bool:
@@ -367,12 +417,7 @@ def same(a: Value, b: Value) -> bool:
         return True
     if a.poison is not None or b.poison is not None or a.valid != b.valid:
         return False
-    if a.base.dtype != b.base.dtype or len(a.terms) != len(b.terms):
-        return False
-    if not _equal(a.base, b.base):
-        return False
-    other = dict(b.terms)
-    return all(u in other and _equal(c, other[u]) for u, c in a.terms)
+    return a.base.dtype == b.base.dtype and _equal(a.base, b.base) and same_terms(a.terms, b.terms)
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -410,18 +455,17 @@ def lane_uniform(array: np.ndarray) -> bool:
 
 
 def squeeze(value: Value) -> Value:
-    """Drop columns and rows that repeat the first one, so that the shape shows the uniformity."""
-
-    def column(array: np.ndarray) -> np.ndarray:
-        if array.shape[1] > 1 and lane_uniform(array):
-            array = array[:, :1]
-        return array
-
-    base = column(value.base)
-    if base is value.base and not value.terms:
+    """Drop columns that repeat the first one, so that the shape shows the uniformity."""
+    if not value.terms and (value.base.shape[1] == 1 or not lane_uniform(value.base)):
         return value
-    poison = value.poison if value.poison is None else column(value.poison)
-    return Value(base, tuple((u, column(c)) for u, c in value.terms), value.valid, poison, value.why)
+    return mapped(value, lambda array: array[:, :1] if array.shape[1] > 1 and lane_uniform(array) else array)
+
+
+def as_uniform(value: Value) -> Value | None:
+    """The value with one column, where it is the same in all lanes of a warp and nothing but its unknowns is not
+    known."""
+    flat = squeeze(value)
+    return flat if flat.uniform and flat.poison is None and flat.valid is None else None
 
 
 def fingerprint(value: Value) -> bytes:

@@ -16,23 +16,23 @@ from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, REQUEST
-from ptxaudit.engine.answer import residues
+from ptxaudit.engine.answer import alike, residues
 from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.footprint import Issue
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
-from ptxaudit.engine.answer.without_figure import Elsewhere, Mixed, Nowhere
-from ptxaudit.engine.domain import affine, alike
+from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import Value, array_zeros, signed, squeeze
 from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.control import why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.places import Places, signed_offset
 from ptxaudit.engine.exec.running import RUNNING, NeedBlocks, Run
-from ptxaudit.engine.exec.states import why_undecided
 from ptxaudit.engine.exec.warp_step import Participants, address_of
 from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.generic import located
@@ -121,13 +121,13 @@ class Accesses:
         some: np.ndarray = np.logical_or.reduce(found.lanes, axis=1)
         away = ~some & ~found.idle
         if anywhere(away):  # another memory: no shared access
-            self._note(Elsewhere(record).add, (weights[away], weights[away & active.any(axis=1)]))
+            self._note(record.add_elsewhere, (weights[away], weights[away & active.any(axis=1)]))
             if throughout(away):
                 return None
             weights = np.where(away, 0, weights)
         others = active & ~found.lanes & some[:, None]
         if anywhere(others):
-            self._note(Mixed(record).add, (weights, banks.passes(record.machine, record.access, others)))
+            self._note(record.add_mixed, (weights, banks.passes(record.machine, record.access, others)))
         return found.place, Issue(found.lanes, weights, issue.warps)
 
     def _request(self, one: _Access, issue: Issue, address: Value, trip: np.ndarray) -> None:
@@ -150,7 +150,7 @@ class Accesses:
                 raise NotAffine
             self.run.account.spend(BLOCK, RUNNING)
             most = most_wavefronts(record.machine, record.access, as_unknown(address), 0, active)
-            return self._note(Nowhere(record).add, (active, weights, known, most))
+            return self._note(record.add_unknown, (active, weights, known, most))
         numbers, zeros, line = known
         from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
@@ -257,13 +257,10 @@ class Accesses:
                 return address.why or Reason(Kind.LOW_BITS, instruction)
         zeros = 32
         for u, c in address.terms:
-            if c.shape[1] > 1:
-                every = np.broadcast_to(c, active.shape)
-                first = np.take_along_axis(every, active.argmax(axis=1)[:, None], 1)
-                if anywhere((every != first) & active):
-                    if u.kind == "block" and self.run.allow_blocks:
-                        raise NeedBlocks(dimensions({u}))
-                    return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
+            if varies(c, active):
+                if u.kind == "block" and self.run.allow_blocks:
+                    raise NeedBlocks(dimensions({u}))
+                return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
             if u.kind != "rounds" and not (
                 wide and residues.is_block_index(u)
             ):  # `Round.moves_as_a_whole` answers for those

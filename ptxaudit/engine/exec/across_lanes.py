@@ -12,43 +12,24 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, first_active, pack, unpack, varies
 from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
     Uniform,
     Value,
+    as_uniform,
     because,
     known,
+    mapped,
     opaque,
     squeeze,
     unknown,
 )
-from ptxaudit.engine.exec.members import members, several, words_of
-from ptxaudit.engine.memory.environment import LANES, Environment
-from ptxaudit.engine.memory.registers import (
-    FULL_MASK,
-    Guarded,
-    Results,
-    View,
-    active_lanes,
-    fill,
-    pack,
-    place_at,
-    unpack,
-)
+from ptxaudit.engine.exec.members import members, several
+from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.registers import Guarded, Results, View, active_lanes, fill, place_at
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
-
-
-def _spread(value: Value, n: int) -> Value:
-    def full(a: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(a, (n, LANES))
-
-    return Value(
-        full(value.base),
-        tuple((u, full(c)) for u, c in value.terms),
-        value.valid,
-        None if value.poison is None else full(value.poison),
-        value.why,
-    )
 
 
 def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
@@ -59,7 +40,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
     broadcast = kind == "idx" and _of_one_lane(b, c, named, view, guard)
     if not (b.known and c.known):
         if broadcast:
-            return *_one_for_all(op, view.env, op.bits, index), known(np.ones((1, 1), bool))
+            return *_one_for_all(op, view.env, op.bits, index), known(EVERYWHERE)
         lost = because(b, c)
         lost = lost if lost is not None and lost.data else Reason(Kind.SHUFFLE_LANE, index)
         return opaque(op.bits, lost), opaque(1, lost)
@@ -83,7 +64,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
             inside = source <= max_lane
     n = view.mask.shape[0]
     source = np.broadcast_to(np.where(inside, source, lane), (n, LANES))
-    wide = _spread(a, n)
+    wide = mapped(a, lambda array: np.broadcast_to(array, (n, LANES)))
     pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(active_lanes(view, guard))
     if named is not None and named.known and not named.uniform:  # a lane of another group takes no part
@@ -107,10 +88,8 @@ def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, gua
     whole = clamp.known and throughout((clamp.base & 0x1F1F) == 0x1F)
     if not (whole and view.grouped and (named is None or named.known and throughout(named.base == FULL_MASK))):
         return False
-    lane = squeeze(lane)
     exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
-    alike = lane.uniform and lane.poison is None and lane.valid is None
-    return alike and (not view.exact or throughout(active_lanes(view, guard) == exists))
+    return as_uniform(lane) is not None and (not view.exact or throughout(active_lanes(view, guard) == exists))
 
 
 def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:
@@ -130,10 +109,8 @@ def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
     """
     own, mask = (as_unknown(view.read(s)) for s in op.src)
     active = active_lanes(view, guard)
-    words = np.broadcast_to(mask.base, active.shape)
-    first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
-    if mask.known and view.exact and not anywhere((words != first) & active):
-        named = unpack(first)
+    if mask.known and view.exact and not varies(mask.base, active):
+        named = unpack(first_active(mask.base, active)[:, 0])
         open_lanes = (
             active
             if own.terms or own.valid is not None
@@ -162,15 +139,11 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     if p.terms or p.valid is not None or p.poison is not None and anywhere(p.poison & groups.any(axis=1)):
         return (_of_its_group(bits, index),) if several(groups) else _one_for_all(op, view.env, bits, index)
     if not view.exact and not certain:
-        return (
-            unknown(Uniform(f"vote at {place_at(view.env, index)}", bits, key=("vote", index, view.env.serial())))
-            if bits > 1
-            else _unknown_bit(f"vote at {place_at(view.env, index)}", (index, view.env.serial())),
-        )
+        return (_one(f"vote at {place_at(view.env, index)}", bits, ("vote", index, view.env.serial()), bits == 1),)
     yes = groups & p.base[:, None, :]
     match kind:
         case "ballot":
-            return (known(words_of(yes)),)
+            return (known(pack(yes)),)
         case "any":
             out = yes.any(axis=2)
         case "all":
@@ -180,20 +153,15 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     return (known(out),)
 
 
-def _unknown_bit(name: str, key: object, data: bool = True) -> Value:
-    return Value(
-        np.zeros((1, 1), bool), ((Uniform(name, 1, 0, 0, 1, key=("vote", key), data=data), np.ones((1, 1), bool)),)
-    )
+def _one(name: str, bits: int, key: object, data: bool) -> Value:
+    """A number that all lanes share, or a truth value."""
+    low, high = (0, 1) if bits == 1 else (None, None)
+    return unknown(Uniform(name, bits, 0, low, high, "loaded", key, data))
 
 
 def _one_for_all(op: Op, env: Environment, bits: int, index: int) -> Results:
     """A result that all lanes share though it is not known."""
-    name, serial = f"{op.name} at {place_at(env, index)}", env.serial()
-    return (
-        (_unknown_bit(name, (op.name, index, serial)),)
-        if bits == 1
-        else (unknown(Uniform(name, bits, kind="loaded", key=(op.name, index, serial), data=True)),)
-    )
+    return (_one(f"{op.name} at {place_at(env, index)}", bits, (op.name, index, env.serial()), True),)
 
 
 def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
@@ -203,29 +171,21 @@ def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
         why = a.why or Reason(Kind.MATCH, index)
         return opaque(32, why), opaque(1, why)
     wide = np.broadcast_to(a.base, (len(groups), LANES))
-    mask = words_of((wide[:, :, None] == wide[:, None, :]) & groups)
+    mask = pack((wide[:, :, None] == wide[:, None, :]) & groups)
     if kind == "all":
-        every = words_of(groups)
+        every = pack(groups)
         agreed = mask == every
         if not several(groups):
             agreed = (agreed | ~groups[:, 0]).all(axis=1, keepdims=True)
         return known(np.where(agreed, every, np.uint32(0))), known(agreed)
-    return known(mask), known(np.ones((1, 1), bool))
+    return known(mask), known(EVERYWHERE)
 
 
 def _activemask(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     if not view.exact:
-        return (
-            unknown(
-                Uniform(
-                    f"active mask at {place_at(view.env, index)}",
-                    32,
-                    key=("activemask", index, view.env.serial()),
-                    data=view.data,
-                )
-            ),
-        )
-    return (known(pack(active_lanes(view, guard))),)
+        key = "activemask", index, view.env.serial()
+        return (_one(f"active mask at {place_at(view.env, index)}", 32, key, view.data),)
+    return (known(pack(active_lanes(view, guard))[:, None]),)
 
 
 def _elect(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:

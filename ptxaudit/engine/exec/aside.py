@@ -16,12 +16,12 @@ from functools import cache
 
 import numpy as np
 
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.induction import Held
 from ptxaudit.engine.exec.running import Run
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import Name, blend, fill
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.ir.reasons import Kind, Reason

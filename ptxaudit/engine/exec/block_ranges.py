@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.comparisons import outcomes
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Uniform, Value, signed
-from ptxaudit.engine.memory.environment import LANES
 
 DIMENSIONS = (0, 1, 2)
 
@@ -56,14 +57,7 @@ def decide(
         return None
     difference = affine.subtract(a, b)
     least, most = _span(difference, low, high)
-    yes, no = {
-        "lt": (most < 0, least >= 0),
-        "le": (most <= 0, least > 0),
-        "gt": (least > 0, most <= 0),
-        "ge": (least >= 0, most < 0),
-        "eq": ((least == 0) & (most == 0), (least > 0) | (most < 0)),
-        "ne": ((least > 0) | (most < 0), (least == 0) & (most == 0)),
-    }[kind]
+    yes, no = outcomes(kind, least, most)
     undecided = ~(yes | no)
     if not undecided.any():
         return Value(yes), {}

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from ptxaudit.base.arrays import distinct
-from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.ir.reasons import Reason, first_of
 
 State = tuple[Reason | None, Reason | None]  # of a cohort
@@ -45,11 +45,15 @@ class Cohort(Struct, eq=False):
 
     def some(self, rows: np.ndarray) -> Cohort:
         """A part of the rows."""
-        return Cohort(self.pc, self.rows[rows], self.mask[rows], self.calls, *self.state)
+        return self.of(self.rows[rows], self.mask[rows])
+
+    def of(self, rows: np.ndarray, mask: np.ndarray) -> Cohort:
+        """Other lanes at the same place, which bring the same along."""
+        return Cohort(self.pc, rows, mask, self.calls, *self.state)
 
     def copy(self) -> Cohort:
         """The same, to go on by itself."""
-        return Cohort(self.pc, self.rows, self.mask, self.calls, *self.state)
+        return self.of(self.rows, self.mask)
 
     def again(self, other: Cohort) -> bool:
         """The same lanes, which bring the same along."""
@@ -85,7 +89,7 @@ def united(parts: list[Cohort]) -> list[Cohort]:
             new = states.index(state)
             kind[at[kind[at] == k]] = new + len(parts) * len(rows)  # not to be taken for one of before
         kind[at] -= len(parts) * len(rows)
-    return [type(first)(first.pc, rows[kind == k], mask[kind == k], first.calls, *states[k]) for k in distinct(kind)]
+    return [Cohort(first.pc, rows[kind == k], mask[kind == k], first.calls, *states[k]) for k in distinct(kind)]
 
 
 def either_state(a: State, b: State) -> State:

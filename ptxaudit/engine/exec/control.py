@@ -1,4 +1,4 @@
-"""Which lanes a transfer of control sends where, as far as what decides it is known.
+"""Which lanes a transfer of control sends where, as far as what decides it is known, and why that is not.
 
     @p bra L      ((L, lanes in which p holds), (the next instruction, the others))
     brx r, {…}    for each target the lanes whose r names it
@@ -15,10 +15,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, distinct
-from ptxaudit.engine.domain.value import Value, opaque
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.value import Value, opaque, squeeze
 from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.nodes import Control, Instruction
-from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 from ptxaudit.ir.transfers import ENDS, taken
 
 Destinations = list[tuple[int, np.ndarray]]
@@ -51,6 +53,21 @@ def torn(ways: list[np.ndarray]) -> np.ndarray:
     """(rows,) lanes of a warp go different ways. ways: `rows_of`."""
     result: np.ndarray = np.add.reduce(ways, axis=0, dtype=int) > 1
     return result
+
+
+def is_uniform(value: Value) -> bool:
+    """The same in all lanes of a warp, whatever it is."""
+    value = as_unknown(value)
+    return value.poison is None and squeeze(value).uniform
+
+
+def why_undecided(value: Value, index: int) -> Reason:
+    """Why a predicate or a branch target that an instruction reads is not known."""
+    if value.why is not None:
+        why = value.why
+        return one_of_each(why.kind, why.index, why.given, why.unknowns, why.cause)
+    unknowns = affine.unknowns_of(value)
+    return one_of_each(Kind.UNKNOWNS if unknowns else Kind.PREDICATE, index, (), unknowns)
 
 
 def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: View) -> Destinations | Value:

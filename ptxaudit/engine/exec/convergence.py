@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.base.arrays import among, anywhere, distinct, throughout
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, pack, varies
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.groups import Groups, Syncing
-from ptxaudit.engine.memory.environment import LANES
-from ptxaudit.engine.memory.registers import FULL_MASK, pack
 from ptxaudit.ir.reasons import Kind, Reason
 
 
@@ -40,7 +39,7 @@ class Warps(Groups):
         self._use(name, rows)
         word = self._of(self.words, name, np.uint32)
         self._of(self.shared, name, bool)[rows] = word[rows] & self._alive(rows) != 0
-        word[rows] |= pack(lanes[some])[:, 0]
+        word[rows] |= pack(lanes[some])
         self._of(self.firm, name, bool)[rows] = ~self.loose[rows] & (cohort.diverged is None)
         self._of(self.opened, name, np.int64)[rows] = self.turn
 
@@ -48,7 +47,7 @@ class Warps(Groups):
         """The register is put back. word: (n,), None where it is not known."""
         rows = cohort.rows
         self._use(name, rows)
-        self._of(self.words, name, np.uint32)[rows] = pack(cohort.mask)[:, 0] if word is None else word
+        self._of(self.words, name, np.uint32)[rows] = pack(cohort.mask) if word is None else word
         self._of(self.firm, name, bool)[rows] = ~self.ever_loose[rows] & (cohort.diverged is None and word is not None)
         self._of(self.opened, name, np.int64)
 
@@ -72,7 +71,7 @@ class Warps(Groups):
         if name not in self.words:
             return [cohort]
         self._use(name, cohort.rows)
-        self.words[name][cohort.rows] &= ~pack(lanes)[:, 0]
+        self.words[name][cohort.rows] &= ~pack(lanes)
         full = self._complete(name, cohort.rows)
         return self.choose([*self._release(name, cohort.rows[full]), cohort]) if anywhere(full) else [cohort]
 
@@ -81,7 +80,7 @@ class Warps(Groups):
         if name not in self.words:
             return [cohort]
         self._use(name, cohort.rows)
-        rows, mine = cohort.rows, pack(cohort.mask)[:, 0]
+        rows, mine = cohort.rows, pack(cohort.mask)
         word, alive = self.words[name][rows], self._alive(rows)
         firm = self.firm[name][rows] & ~self.loose[rows]
         inside = (word & mine) != 0
@@ -127,7 +126,7 @@ class Warps(Groups):
         waiting = np.zeros(len(self.loose), np.uint32)
         for n, c in self.blocked:
             if n == name:
-                waiting[c.rows] |= pack(c.mask)[:, 0]
+                waiting[c.rows] |= pack(c.mask)
         unsure = self._of(self.shared, name, bool)[rows] | (
             (self.words[name][rows] & self._alive(rows) & ~waiting[rows]) != 0
         )
@@ -140,7 +139,7 @@ class Warps(Groups):
             here = among(c.rows, rows) if n == name else np.zeros(len(c.rows), bool)
             if anywhere(here):
                 freed.setdefault((c.pc, c.calls), []).append(c.some(here))
-                self.stopped[c.rows[here]] &= ~pack(c.mask[here])[:, 0]
+                self.stopped[c.rows[here]] &= ~pack(c.mask[here])
             if not throughout(here):
                 kept.append((n, c if not anywhere(here) else c.some(~here)))
         self.blocked = kept
@@ -187,12 +186,12 @@ class Warps(Groups):
 
         words: (n, LANES) uint32, None: all; alone: those with other masks go on diverged; again: None, or the barrier
         at which those meet again that part behind it."""
-        rows, mine, alive = cohort.rows, pack(cohort.mask)[:, 0], self._alive(cohort.rows)
+        rows, mine, alive = cohort.rows, pack(cohort.mask), self._alive(cohort.rows)
         if words is None:
             words, named = np.full((len(rows), LANES), FULL_MASK, np.uint32), FULL_MASK
         words = np.where(cohort.mask, words, np.uint32(0))
         union = np.bitwise_or.reduce(words, axis=1)
-        if not anywhere(union & alive & ~mine) and not (alone and anywhere(self._differ(words, cohort.mask))):
+        if not anywhere(union & alive & ~mine) and not (alone and varies(words, cohort.mask)):
             self._cover(rows)
             self._tighten(cohort, words, again, arrived=True)
             self._ordered(cohort, named)
@@ -202,13 +201,6 @@ class Warps(Groups):
         self.free[rows] = True
         return []
 
-    @staticmethod
-    def _differ(words: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """(n,) whether active lanes have different words."""
-        first = np.take_along_axis(words, mask.argmax(axis=1)[:, None], 1)
-        result: np.ndarray = ((words != first) & mask).any(axis=1)
-        return result
-
     def _tighten(self, cohort: Cohort, words: np.ndarray, again: str | None, arrived: bool = False) -> None:
         """All living lanes of these warps come together for certain: each of them names all.
 
@@ -217,7 +209,7 @@ class Warps(Groups):
         part was let go by a YIELD, each part sets the barrier for itself, at one BSSY too, and they go on diverged.)
         arrived: all came to it as one group, which stays one where nothing let lanes of it go on before."""
         of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)
-        alive, mine = self._alive(cohort.rows), pack(cohort.mask)[:, 0]
+        alive, mine = self._alive(cohort.rows), pack(cohort.mask)
         whole = (mine == alive) & (alive & ~of_all == 0)
         if again is not None:
             held = self._of(self.words, again, np.uint32)[cohort.rows] & mine == mine
@@ -235,7 +227,7 @@ class Warps(Groups):
         concerned = np.zeros(len(self.loose), bool)
         concerned[rows] = True
         for s in self.syncing:
-            have[s.cohort.rows] |= pack(s.cohort.mask)[:, 0]
+            have[s.cohort.rows] |= pack(s.cohort.mask)
         ready: dict[tuple[Any, ...], list[tuple[Cohort, np.ndarray, int, str | None]]] = {}
         kept = []
         for s in self.syncing:
@@ -249,14 +241,14 @@ class Warps(Groups):
                 part = go if word is None else go & (s.words == word)
                 some = part.any(axis=1)
                 if anywhere(some):
-                    one = type(c)(c.pc, c.rows[some], part[some], c.calls, *c.state)
+                    one = c.of(c.rows[some], part[some])
                     ready.setdefault((c.pc, c.calls, word), []).append((one, s.words[some], s.named, s.again))
             stay = c.mask & ~go
             some = stay.any(axis=1)
             if anywhere(some):
                 kept.append(
                     Syncing(
-                        type(c)(c.pc, c.rows[some], stay[some], c.calls, *c.state),
+                        c.of(c.rows[some], stay[some]),
                         s.words[some],
                         s.named,
                         s.alone,
@@ -283,7 +275,7 @@ class Warps(Groups):
             if c.pc == first:
                 freed[c.calls].append(c)
                 self.words[name][c.rows] = 0
-                self.stopped[c.rows] &= ~pack(c.mask)[:, 0]
+                self.stopped[c.rows] &= ~pack(c.mask)
         for s in self.syncing:
             if s.cohort.pc == first:
                 freed[s.cohort.calls].append(s.cohort)

@@ -15,14 +15,15 @@ from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     Uniform,
     Value,
+    as_uniform,
     opaque,
-    squeeze,
+    unknown,
 )
 from ptxaudit.engine.exec.across_lanes import ACROSS
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
 from ptxaudit.engine.memory.origins import for_itself, guard_of
-from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at, symbol_of
+from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at
 from ptxaudit.engine.memory.tables import REDUCTION
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
@@ -101,7 +102,7 @@ def _looks_across(op: Op) -> bool:
     return op.name.partition(".")[0] in ACROSS or op.name == REDUCTION
 
 
-def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = True) -> tuple[Value, ...] | None:
+def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) -> tuple[Value, ...] | None:
     """What the registers that an operation writes hold behind it; None where it writes none. guard, certain: the lanes
     in which it acts, and whether these are known."""
     name = op.name
@@ -140,13 +141,12 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool = T
 def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:
     """What a barrier answers: one result for all threads of the block, of a test for lanes that ask the same."""
     of_all = op.name == REDUCTION
-    asked = [] if of_all else [squeeze(view.read(s)) for s in op.src]
-    alike = all(v.uniform and v.poison is None and v.valid is None for v in asked)
+    alike = of_all or all(as_uniform(view.read(s)) is not None for s in op.src)
     name = f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}"
     return tuple(
         opaque(32, Reason(Kind.NO_RESULT, index))
         if d is None
-        else symbol_of(Uniform(name, d.bits, key=(op.name, index, k, view.env.serial()), data=True))
+        else unknown(Uniform(name, d.bits, key=(op.name, index, k, view.env.serial()), data=True))
         if alike
         else opaque(d.bits, Reason(Kind.BARRIER_ANSWER, index))
         for k, d in enumerate(op.dst)

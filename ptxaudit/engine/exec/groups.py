@@ -15,11 +15,11 @@ import numpy as np
 from msgspec import Struct
 
 from ptxaudit.base.arrays import among, anywhere, throughout
+from ptxaudit.engine.domain.lanes import LANES, pack
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.running import Run
-from ptxaudit.engine.memory.environment import LANES
-from ptxaudit.engine.memory.registers import View, guard_mask, pack
+from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Guard
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
@@ -249,7 +249,7 @@ class Groups:
                 rows = np.concatenate([s.cohort.rows, cohort.rows])
                 order = np.argsort(rows)
                 mask = np.concatenate([s.cohort.mask, cohort.mask])[order]
-                s.cohort = type(cohort)(cohort.pc, rows[order], mask, cohort.calls, *cohort.state)
+                s.cohort = cohort.of(rows[order], mask)
                 s.levels = np.concatenate([s.levels, levels])[order]
                 return
         self.suspended.append(Suspended(cohort, levels, alone))
@@ -318,4 +318,4 @@ class Groups:
         return kept[name]
 
     def _alive(self, rows: np.ndarray) -> np.ndarray:
-        return pack(self.run.alive[rows])[:, 0]
+        return pack(self.run.alive[rows])

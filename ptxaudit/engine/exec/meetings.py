@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.arrays import among, anywhere, distinct, throughout
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, first_active, pack, unpack
 from ptxaudit.engine.exec.cohorts import Cohort, either_state
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.running import Met, Run
-from ptxaudit.engine.memory.environment import LANES
-from ptxaudit.engine.memory.registers import FULL_MASK, pack, unpack
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -47,8 +46,7 @@ class Meetings:
         last, ways, rows, mask = self._assumed, self.same_way, cohort.rows, cohort.mask
         if last is not None and last[0] is ways and last[1] is rows and last[2] is mask:
             return last[3]
-        first = np.take_along_axis(ways[rows], mask.argmax(axis=1)[:, None], 1)
-        assumed = anywhere(pack(mask) & ~first)
+        assumed = anywhere(pack(mask) & ~first_active(ways[rows], mask)[:, 0])
         self._assumed = ways, rows, mask, assumed
         return assumed
 
@@ -64,7 +62,7 @@ class Meetings:
         self._assumed = None
         self.met += 1
         ways = self.same_way[cohort.rows]
-        self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask), ways)
+        self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask)[:, None], ways)
 
     def all_meet(self, cohort: Cohort) -> None:
         """All living lanes of these warps come together for certain."""
@@ -82,7 +80,7 @@ class Meetings:
         mask = cohort.mask[torn]
         already = ((words[rows] != 0) & mask).any(axis=1)
         rows, mask = rows[~already], mask[~already]
-        words[rows] = np.where(mask, pack(mask), words[rows])
+        words[rows] = np.where(mask, pack(mask)[:, None], words[rows])
 
     def meet(self, cohort: Cohort, name: Met, pc: int) -> Cohort | None:
         """At a post-dominator: wait if lanes of this warp are expected here."""
@@ -97,8 +95,8 @@ class Meetings:
         cohort.pc = pc
         if words is None:
             return cohort
-        first = cohort.mask.argmax(axis=1)
-        expected = (unpack(words[cohort.rows, first][:, None]) & self.run.alive[cohort.rows]) | cohort.mask
+        named = unpack(first_active(words[cohort.rows], cohort.mask)[:, 0])
+        expected = (named & self.run.alive[cohort.rows]) | cohort.mask
         return self._gather(cohort, expected, ("sync", name, pc), words)
 
     def _gather(

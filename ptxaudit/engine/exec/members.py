@@ -13,10 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere
-from ptxaudit.engine.domain.value import Value
-from ptxaudit.engine.memory.environment import LANES
-
-LANE_BITS = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
+from ptxaudit.engine.domain.lanes import first_active, unpack, varies
+from ptxaudit.engine.domain.value import Value, as_uniform
 
 
 def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
@@ -34,12 +32,11 @@ def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
         and anywhere(np.broadcast_to(mask.poison, active.shape) & active)
     ):
         return None
-    words = np.broadcast_to(mask.base, active.shape)
-    first = np.take_along_axis(words, active.argmax(axis=1)[:, None], 1)
-    if not anywhere((words != first) & active):
-        all_of_them: np.ndarray = (active & _named(first)[:, 0])[:, None, :]
+    words = mask.base
+    if not varies(words, active):
+        all_of_them: np.ndarray = (active & unpack(first_active(words, active)[:, 0]))[:, None, :]
         return all_of_them
-    groups: np.ndarray = active[:, None, :] & (words[:, :, None] == words[:, None, :]) & _named(words)
+    groups: np.ndarray = active[:, None, :] & (words[:, :, None] == words[:, None, :]) & unpack(words)
     return groups
 
 
@@ -49,18 +46,6 @@ def several(groups: np.ndarray) -> bool:
     return result
 
 
-def words_of(groups: np.ndarray) -> np.ndarray:
-    """(rows, n, lanes) bool -> (rows, n) uint32, lane 0 in bit 0."""
-    result: np.ndarray = np.where(groups, LANE_BITS, np.uint32(0)).sum(axis=-1, dtype=np.uint32)
-    return result
-
-
-def _named(words: np.ndarray) -> np.ndarray:
-    """(rows, n) masks -> (rows, n, lanes) bool."""
-    result: np.ndarray = (words[:, :, None] & LANE_BITS) != 0
-    return result
-
-
 def _alike_though_unknown(mask: Value) -> bool:
     """All lanes name the same, whatever it is: they are in it, or have no defined result."""
-    return bool(mask.terms) and mask.uniform and mask.poison is None and mask.valid is None
+    return bool(mask.terms) and as_uniform(mask) is not None

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.answer.footprint import Footprint, Issue
+from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import Round
-from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, array_zeros, resize, signed
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.warp_step import Participants, participants
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.nodes import Instruction, Reg, Site
 
-ADDRESS_BITS = 32  # of shared memory
 MOST = 64  # of each kind that are kept
 MOST_LANES = 1 << 14  # of all rows of one that is kept: more take longer to compute than to look for
 
@@ -134,11 +133,8 @@ def _placed(value: Value, issue: Issue) -> Place | None:
         return None
     zeros = ADDRESS_BITS
     for u, c in value.terms:
-        if c.shape[1] > 1:
-            every = np.broadcast_to(c, issue.active.shape)
-            first = np.take_along_axis(every, issue.active.argmax(axis=1)[:, None], 1)
-            if anywhere((every != first) & issue.active):
-                return None
+        if varies(c, issue.active):
+            return None
         if u.kind != "rounds":  # `Round.moves_as_a_whole` answers for those
             zeros = min(zeros, u.zeros + array_zeros(c))
     return Place(value, issue, zeros)

@@ -95,26 +95,15 @@ class Run:
         return None
 
     def join(self, cohort: Cohort) -> Cohort:
-        """Take in the other cohorts at the same place whose warps are others."""
+        """Take in the other cohorts at the same place that bring the same along, or have lanes of its warps."""
         kept, place = [], cohort.place
         while self.heap and self.heap[0][0] == place:
             item = heapq.heappop(self.heap)
             other = item[2]
-            together = anywhere(among(other.rows, cohort.rows))
-            if not together and other.state != cohort.state:
-                kept.append(item)
-            elif together:
+            if other.state == cohort.state or anywhere(among(other.rows, cohort.rows)):
                 cohort = merged(cohort, other)
             else:
-                rows = np.concatenate([cohort.rows, other.rows])
-                order = np.argsort(rows, kind="stable")
-                cohort = Cohort(
-                    cohort.pc,
-                    rows[order],
-                    np.concatenate([cohort.mask, other.mask])[order],
-                    cohort.calls,
-                    *cohort.state,
-                )
+                kept.append(item)
         for item in kept:
             heapq.heappush(self.heap, item)
         return cohort

@@ -23,13 +23,14 @@ from ptxaudit.engine.answer.kept import Keeper, Kept, Places
 from ptxaudit.engine.answer.record import SiteRecord, score_together
 from ptxaudit.engine.answer.result import SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.exec.endless import Endless, entries, kept_by, left_at_once_or_never
 from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
 from ptxaudit.engine.memory.cells import GRAIN, Unsafe
 from ptxaudit.engine.memory.draws import LOOKING, NotOnce, tells_blocks_apart
-from ptxaudit.engine.memory.environment import LANES, Environment, Facts
+from ptxaudit.engine.memory.environment import Environment, Facts
 from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.shadow import MOST_CELLS
 from ptxaudit.frontend.launch.launch import Launch

@@ -19,8 +19,9 @@ from functools import cached_property
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
+from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import DTYPES, Value, known
+from ptxaudit.engine.domain.value import DTYPES, Value, known, mapped
 from ptxaudit.engine.exec.accesses import Accesses
 from ptxaudit.engine.exec.attempts import attempt
 from ptxaudit.engine.exec.cohorts import Cohort
@@ -29,7 +30,7 @@ from ptxaudit.engine.exec.induction import Held, Steps, after_trips, moves_by, s
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import NeedBlocks, Run
 from ptxaudit.engine.exec.trips_as_rows import Fewer, Mark, Requests, Trips, Visits, Ways, no_request
-from ptxaudit.engine.memory.registers import _scatter, pack, take
+from ptxaudit.engine.memory.registers import _scatter, take
 from ptxaudit.ir.live import live_at
 
 FIRST = 64  # trips that are tried at once
@@ -164,7 +165,7 @@ class _Attempt:
         if not self.run.explicit:
             first = cohort.mask.argmax(axis=1)
             ways = self.meetings.same_way[cohort.rows, first]
-            self.lap.note(no_request, (Mark(cohort.rows, first, ways, pack(cohort.mask)[:, 0]),))
+            self.lap.note(no_request, (Mark(cohort.rows, first, ways, pack(cohort.mask)),))
         return False
 
     def _inductive(self, start: Held, after: Held) -> None:
@@ -230,6 +231,4 @@ def _narrow(value: Value) -> Value:
 
     if type(value) is not Value or value.alternatives is not None:
         return value
-    poison, sure = (None if array is None else narrow(array) for array in (value.poison, value.sure))
-    terms = tuple((u, narrow(c)) for u, c in value.terms)
-    return Value(narrow(value.base), terms, value.valid, poison, value.why, sure)
+    return mapped(value, narrow)

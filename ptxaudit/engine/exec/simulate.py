@@ -30,6 +30,7 @@ import numpy as np
 
 from ptxaudit.base.work import OPERATION, Account, elements
 from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.domain.lanes import LANES, first_active
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import known, opaque
 from ptxaudit.engine.exec import warp_step
@@ -45,7 +46,7 @@ from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.transfers import Transfers
 from ptxaudit.engine.exec.undecided_control import UndecidedControl
 from ptxaudit.engine.memory.draws import Draws, tells_blocks_apart
-from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.memory.shadow import BlocksNeeded
 from ptxaudit.engine.memory.tables import Plan
@@ -228,9 +229,8 @@ class Simulation(Run):
             self.warps.load(name, cohort, np.zeros(len(cohort.rows), np.uint32))
         else:
             value = view.read(op.src[1])
-            first = cohort.mask.argmax(axis=1)[:, None]
-            words = np.broadcast_to(value.base.astype(np.uint32), cohort.mask.shape) if value.known else None
-            self.warps.load(name, cohort, None if words is None else np.take_along_axis(words, first, 1)[:, 0])
+            word = first_active(value.base.astype(np.uint32), cohort.mask)[:, 0] if value.known else None
+            self.warps.load(name, cohort, word)
 
     def split(self, cohort: Cohort, cuts: dict[int, tuple[int, list[int]]]) -> Cohort:
         """Copy rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
@@ -251,7 +251,7 @@ class Simulation(Run):
             position[c.rows] = np.arange(len(c.rows))
             where = position[index]
             rows = np.flatnonzero(where >= 0)
-            return Cohort(c.pc, rows, c.mask[where[rows]], c.calls, *c.state), where[rows]
+            return c.of(rows, c.mask[where[rows]]), where[rows]
 
         self.expand(index, low, high, lambda c: placed(c)[0])
         self.meetings.expand(index)

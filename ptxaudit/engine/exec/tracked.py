@@ -11,14 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.arrays import distinct
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, pack
 from ptxaudit.engine.domain.value import DTYPES
 from ptxaudit.engine.domain.value import known as known_value
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory.cells import Unsafe
-from ptxaudit.engine.memory.environment import LANES
-from ptxaudit.engine.memory.registers import FULL_MASK, pack
 from ptxaudit.engine.memory.shared import Shared
 from ptxaudit.engine.memory.tables import REDUCTION, Plan
 from ptxaudit.ir.nodes import Op
@@ -46,7 +45,7 @@ class TrackedMemory:
     def ordered(self, cohort: Cohort, named: int) -> None:
         """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
         alive = self.run.alive[cohort.rows]
-        everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive)[:, 0] & np.uint32(~named & FULL_MASK)) == 0)
+        everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive) & np.uint32(~named & FULL_MASK)) == 0)
         self.shadow.met(cohort.rows[everybody])
 
     def hold(self, cohort: Cohort, following: int, number: int) -> Cohort | None:

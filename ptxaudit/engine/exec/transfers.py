@@ -12,17 +12,16 @@ from functools import partial
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
+from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.exec.control import Destinations, destinations, rows_of, torn
+from ptxaudit.engine.exec.control import Destinations, destinations, is_uniform, rows_of, torn, why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
-from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.undecided_control import UndecidedControl
 from ptxaudit.engine.exec.warp_step import gathers
-from ptxaudit.engine.memory.registers import pack
 from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.nodes import Const, Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, first_of
@@ -130,7 +129,7 @@ class Transfers:
         if self.run.explicit:
             return self.run.go_on(self.warps.choose(groups))
         for group in groups:
-            self.meetings.diverge_from_now(group, pack(group.mask))
+            self.meetings.diverge_from_now(group, pack(group.mask)[:, None])
             self.run.push(group)
         return None
 

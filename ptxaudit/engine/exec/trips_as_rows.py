@@ -15,12 +15,13 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, distinct, throughout
 from ptxaudit.base.records import Record
-from ptxaudit.engine.answer.kept import ADDRESS_BITS, Keeper
+from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.domain.lanes import FULL_MASK, varies
 from ptxaudit.engine.domain.rounds import NotAffine, Round
-from ptxaudit.engine.domain.value import Uniform, Value, resize
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Uniform, Value, resize
 from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.memory.registers import FULL_MASK, take
+from ptxaudit.engine.memory.registers import take
 
 BLOCKS_A_TRIP = 32  # basic blocks that may be run for each trip: a loop inside is run for all trips together
 MOST_REQUESTS = 1 << 18  # of all trips, if each had as many as rows
@@ -157,7 +158,7 @@ class Requests:
             owner = getattr(add, "__self__", None)
             if add is no_request:
                 (mark,) = arguments
-            elif isinstance(owner, SiteRecord):
+            elif isinstance(owner, SiteRecord) and add.__name__ in ("add", "add_issue"):
                 rows = self._of_record(owner, add.__name__, arguments)
                 if mark is not None and mark.assumed(ways, lap.kept):
                     self._assumed.append(owner)
@@ -249,6 +250,4 @@ def _keep(keeper: Keeper, parts: list[_Placed]) -> None:
 
 def _moves_all(u: Uniform, factors: np.ndarray, active: np.ndarray) -> bool:
     """An unknown moves the addresses of all active lanes alike, and an array's beginning once."""
-    every = np.broadcast_to(factors, active.shape)
-    first = np.take_along_axis(every, active.argmax(axis=1)[:, None], 1)
-    return not anywhere((every != (1 if u.kind == "shared" else first)) & active)
+    return not (anywhere((factors != 1) & active) if u.kind == "shared" else varies(factors, active))

@@ -11,25 +11,23 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.alternatives import as_unknown
+from ptxaudit.engine.domain.lanes import LANE_BITS
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.cohorts import Cohort
+from ptxaudit.engine.exec.control import is_uniform, why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
-from ptxaudit.engine.exec.states import is_uniform, why_undecided
 from ptxaudit.engine.exec.tracked import TrackedMemory
 from ptxaudit.engine.exec.ways import Way, decided_by, runs_if, ways
 from ptxaudit.engine.memory import local, state_spaces
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Control, Instruction, Op, Reg
 from ptxaudit.ir.operands import writes_local
 from ptxaudit.ir.reasons import Kind, Reason, first_of
-
-OWN_LANE = np.left_shift(1, np.arange(LANES)).astype(np.uint32)
 
 
 class _Region(Record):
@@ -85,7 +83,7 @@ class UndecidedControl:
         uniform = undecided is not None and is_uniform(undecided)
         parts = not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index)
         if parts:
-            self.meetings.diverge_from_now(cohort, OWN_LANE)
+            self.meetings.diverge_from_now(cohort, LANE_BITS)
         if undecided is not None:
             undecided = as_unknown(undecided)
             why = why_undecided(undecided, instruction.index)
@@ -208,11 +206,7 @@ class UndecidedControl:
         self.run.alive[cohort.rows] &= ~gone
         rest = cohort.mask & ~gone
         some = rest.any(axis=1)
-        left = (
-            Cohort(following, cohort.rows[some], rest[some], cohort.calls, *cohort.state)
-            if some.any() and following is not None
-            else None
-        )
+        left = cohort.of(cohort.rows[some], rest[some]).at(following) if some.any() and following is not None else None
         if self.run.explicit and (self.warps.blocked or self.warps.syncing or self.warps.suspended):
             return self.run.go_on(self.warps.exited(cohort.rows[gone.any(axis=1)], left))
         return left

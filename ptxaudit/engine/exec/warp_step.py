@@ -16,8 +16,9 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.lanes import FULL_MASK
 from ptxaudit.engine.domain.value import Value, constant
-from ptxaudit.engine.memory.registers import FULL_MASK, View, guard_mask
+from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.nodes import Const, Control, Guard, Instruction, Op, Site
 from ptxaudit.ir.operands import overwrites
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.alternatives import as_unknown
-from ptxaudit.engine.domain.value import Uniform, Value, squeeze
+from ptxaudit.engine.domain.truths import truth
+from ptxaudit.engine.domain.value import Uniform, Value
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.graph import Graph
@@ -55,11 +56,8 @@ def ways(graph: Graph, instruction: Instruction) -> dict[int, Way]:
 
 def decided_by(undecided: Value) -> Uniform | None:
     """The unknown that says whether a branch is taken, if it is one and can be named; None otherwise."""
-    value = squeeze(as_unknown(undecided))
-    if not value.uniform or value.poison is not None or len(value.terms) != 1 or value.base.any():
-        return None
-    unknown, holds = value.terms[0]
-    return unknown if holds.all() and len(unknown.name) <= LONG_NAME else None
+    unknown = truth(as_unknown(undecided))
+    return unknown if unknown is not None and len(unknown.name) <= LONG_NAME else None
 
 
 def runs_if(unknown: Uniform, way: Way, index: int) -> Reason:

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 from msgspec import Struct, field
 
 from ptxaudit.engine.domain import affine
@@ -25,6 +24,7 @@ from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
     because,
+    common_zeros,
     lane_uniform,
     modulo,
     opaque,
@@ -34,8 +34,8 @@ from ptxaudit.engine.domain.value import (
     wholly_opaque,
 )
 from ptxaudit.engine.exec.induction import after_trips, at_trip, moves_by, step_between
-from ptxaudit.engine.exec.states import State, common_zeros
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
+from ptxaudit.engine.fixpoint.states import State
 from ptxaudit.engine.memory import local
 from ptxaudit.engine.memory.registers import Name, called
 from ptxaudit.engine.ops import packed
@@ -114,8 +114,7 @@ class Hypothesis(Struct, eq=False):
                     old, self.zeros[name], Reason(Kind.LOOP_STEP_BY_LANE, self.place, (called(name),))
                 )
             elif kind == "shift" and old.base.dtype == bool:
-                u = Uniform(changed(name), 1, 0, 0, 1, "loop", key)
-                values[name] = Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
+                values[name] = unknown(Uniform(changed(name), 1, 0, 0, 1, "loop", key))
             elif kind == "shift":
                 data = any(u.data for u, _ in old.terms)
                 u = Uniform(

@@ -23,10 +23,10 @@ from ptxaudit.engine.answer.seen_places import SeenPlaces
 from ptxaudit.engine.answer.shape import Shape, is_two_dimensional, shapes_of
 from ptxaudit.engine.answer.tabulate import Observation
 from ptxaudit.engine.answer.task import Task
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.fixpoint import together
 from ptxaudit.engine.fixpoint.interpreter import Interpreter
 from ptxaudit.engine.fixpoint.loops import Paths
-from ptxaudit.engine.memory.environment import LANES
 from ptxaudit.engine.memory.rows import Rows, rows_for
 from ptxaudit.hardware import banks
 from ptxaudit.ir.graph import Graph

@@ -31,17 +31,12 @@ from ptxaudit.engine.domain.value import (
     opaque,
 )
 from ptxaudit.engine.exec import warp_step
+from ptxaudit.engine.exec.control import is_uniform, why_undecided
 from ptxaudit.engine.exec.effects import execute
-from ptxaudit.engine.exec.states import (
-    OUTER,
-    State,
-    is_uniform,
-    why_undecided,
-    without_trips,
-)
 from ptxaudit.engine.fixpoint.hypothesis import Hypothesis
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.meets import INFERRING
+from ptxaudit.engine.fixpoint.states import OUTER, State, without_trips
 from ptxaudit.engine.fixpoint.transfers import Followed, Transfers, Undecided
 from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.clusters import ALONE

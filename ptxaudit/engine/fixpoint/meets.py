@@ -21,21 +21,16 @@ from ptxaudit.engine.domain.lane_classes import refined
 from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
+    common_zeros,
     opaque,
     same,
     signed,
     squeeze,
     unknown,
 )
-from ptxaudit.engine.exec.states import (
-    Branches,
-    State,
-    common_zeros,
-    either_undecided,
-    lanes_that_agree,
-)
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
-from ptxaudit.engine.memory.registers import Name, blend, called, symbol_of
+from ptxaudit.engine.fixpoint.states import Branches, State, either_undecided, lanes_that_agree
+from ptxaudit.engine.memory.registers import Name, blend, called
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.placed import place_of
@@ -246,12 +241,12 @@ class Meets:
             return lanes_that_agree(name, a, b, undecided_by)
         if a.poison is not None or b.poison is not None:
             met = lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
-            return packed.selected(a, b, symbol_of(self._way(key, 1)), met) or met
+            return packed.selected(a, b, unknown(self._way(key, 1)), met) or met
         self.fresh += 1
         if a.base.dtype == bool:
             if squeeze(a).uniform and squeeze(b).uniform:
                 u = Uniform(self._choice(key[0]), 1, 0, 0, 1, "choice", (key, name, self.fresh))
-                return Value(np.zeros((1, 1), bool), ((u, np.ones((1, 1), bool)),))
+                return unknown(u)
             return lanes_that_agree(name, a, b, undecided_by)
         difference = squeeze(affine.subtract(a, b))
         if difference.uniform and difference.valid is None:

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.engine.answer.tabulate import Observation
-from ptxaudit.engine.exec.states import OUTER
-from ptxaudit.engine.memory.environment import LANES
+from ptxaudit.engine.domain.lanes import LANES
+from ptxaudit.engine.fixpoint.states import OUTER
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 _WIDENED = (Status.INVARIANT, Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DEPENDENT)

@@ -25,15 +25,10 @@ from ptxaudit.engine.domain.value import (
     constant,
     opaque,
 )
-from ptxaudit.engine.exec.control import destinations, rows_of, torn
-from ptxaudit.engine.exec.states import (
-    State,
-    either_undecided,
-    is_uniform,
-    why_undecided,
-)
+from ptxaudit.engine.exec.control import destinations, is_uniform, rows_of, torn, why_undecided
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.meets import Meets
+from ptxaudit.engine.fixpoint.states import State, either_undecided
 from ptxaudit.engine.memory import local
 from ptxaudit.engine.memory.registers import Name, Registers, View, blend, guard_mask
 from ptxaudit.engine.memory.rows import Rows

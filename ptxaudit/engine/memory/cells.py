@@ -137,16 +137,11 @@ class Cells:
             return self.write_diverged(at, clock, value, sure, blocks, lasting, why=why)
         for warp in distinct(at.warp):  # one after the other: nothing orders them, which `write_apart` sees
             some = at.warp == warp
-            order = np.flatnonzero(some)[np.argsort(at.cell[some], kind="stable")]
-            cell = at.cell[order]
-            first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-            reduced: Callable[[np.ufunc, np.ndarray], np.ndarray] = lambda function, a: function.reduceat(
-                a[order], first
-            )
+            order, first, reduced = _by_cell(at.cell, np.flatnonzero(some))
             alike = reduced(np.minimum, value) == reduced(np.maximum, value)
             keep = order[first]
             one = Bytes(
-                cell[first],
+                at.cell[keep],
                 at.epoch[keep],
                 at.warp[keep],
                 at.synced[keep],
@@ -213,12 +208,10 @@ class Cells:
         return value, sure, why, {d for d in range(3) if asked >> d & 1}
 
     def _note(self, flat: dict[str, np.ndarray], at: Bytes, some: np.ndarray, clock: int, index: int) -> None:
-        order = some[np.argsort(at.cell[some], kind="stable")]
-        cell = at.cell[order]
-        first = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-        reduced: Callable[[np.ufunc, np.ndarray], np.ndarray] = lambda function, a: function.reduceat(a[order], first)
+        order, first, reduced = _by_cell(at.cell, some)
         warp, most = reduced(np.minimum, at.warp), reduced(np.maximum, at.warp)
-        cell, keep = cell[first], order[first]
+        keep = order[first]
+        cell = at.cell[keep]
         group = np.where(warp == most, reduced(np.bitwise_and, at.group), 0)
         warp = np.where(warp == most, warp, SEVERAL)
         epoch = at.epoch[keep]
@@ -229,6 +222,17 @@ class Cells:
         flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))
         flat["reader"][cell] = np.where(fresh | (old == warp), warp, SEVERAL)
         flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, clock, index
+
+
+def _by_cell(
+    cell: np.ndarray, some: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Callable[[np.ufunc, np.ndarray], np.ndarray]]:
+    """(some bytes of an access in the order of their cells; where in it each cell begins; what reduces an array (m,) of
+    all bytes to a number a cell)."""
+    order = some[np.argsort(cell[some], kind="stable")]
+    ordered = cell[order]
+    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    return order, first, lambda function, array: function.reduceat(array[order], first)
 
 
 def _in_order(get: Get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import naming
+from ptxaudit.engine.domain.lanes import LANE_BITS, LANES
 from ptxaudit.engine.domain.value import (
     DTYPES,
     POINTER_LIMIT,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from ptxaudit.engine.memory.tickets import Counters
     from ptxaudit.engine.ops.row import Row
 
-POINTER_BYTES = 8
-LANES = 32  # lanes of a warp, on every NVIDIA machine
 SHARED_WINDOW = 256 * 1024  # bytes: no block's shared memory is larger (228 KiB on sm_90)
 DIMENSIONS = "xyz"
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
@@ -287,12 +286,8 @@ class Environment:
 
 
 def _lane_mask(which: str) -> np.ndarray:
-    lanes = np.arange(LANES, dtype=np.uint64)
-    below = (np.uint64(1) << lanes) - np.uint64(1)
-    own = np.uint64(1) << lanes
-    full = np.uint64(0xFFFFFFFF)
-    masks = {"lt": below, "le": below | own, "eq": own, "ge": full & ~below, "gt": full & ~below & ~own}
-    return masks[which].astype(np.uint32)[None, :]
+    own, below = LANE_BITS, LANE_BITS - np.uint32(1)
+    return {"lt": below, "le": below | own, "eq": own, "ge": ~below, "gt": ~below & ~own}[which][None, :]
 
 
 def thread_rows(

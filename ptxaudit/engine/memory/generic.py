@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import POINTER_LIMIT, Uniform, Value, opaque, unknown
+from ptxaudit.engine.domain.value import EVERYWHERE, NOWHERE, POINTER_LIMIT, Uniform, Value, opaque, unknown
 from ptxaudit.engine.memory.clusters import remote
 from ptxaudit.engine.memory.environment import WINDOW_ZEROS, Environment
 from ptxaudit.engine.memory.registers import View
@@ -100,9 +100,9 @@ def _in_space(op: Op, address: Value, space: str, view: View, index: int) -> Val
         or space == "shared"
         and remote(within(address), np.broadcast_to(found == SHARED, shape), view.env, view.rows) is not None
     ):
-        unknown = np.ones((1, 1), bool)  # a constant; perhaps another block's memory
+        unknown = EVERYWHERE  # a constant; perhaps another block's memory
     if unknown.any() and space in NEVER_OTHERS and (origins := view.env.spaces(index, op)) is not None:
         if NEVER_OTHERS[space] not in origins:
-            inside, unknown = inside & ~unknown, np.zeros((1, 1), bool)
+            inside, unknown = inside & ~unknown, NOWHERE
     why = Reason(Kind.STATE_SPACE, index)
     return Value(inside, poison=unknown, why=why) if unknown.any() else Value(inside)

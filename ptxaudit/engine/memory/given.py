@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import field
 
 from ptxaudit.base.records import Record
-from ptxaudit.engine.domain.value import DTYPES, Value, words_at
+from ptxaudit.engine.domain.value import DTYPES, EVERYWHERE, Value, words_at
 from ptxaudit.ir.reasons import Kind, Reason
 
 SPACES = ("global", "generic")
@@ -54,11 +54,7 @@ class Given(Record):
             word = words_at(data, np.where(inside, places - start, 0), bits)
             out, found = np.where(inside, word, out), found | inside
         if not found.any():
-            return (
-                Value(out, poison=np.ones((1, 1), bool), why=Reason(Kind.LOADED_WHERE_WRITTEN, index))
-                if changed
-                else None
-            )
+            return Value(out, poison=EVERYWHERE, why=Reason(Kind.LOADED_WHERE_WRITTEN, index)) if changed else None
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
         return Value(out, poison=poison, why=None if poison is None else Reason(Kind.LOADED_OUTSIDE, index))

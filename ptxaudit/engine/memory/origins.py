@@ -21,8 +21,9 @@ from typing import Any
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
-from ptxaudit.engine.domain.value import POINTER_LIMIT
+from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory.windows import WINDOWS
+from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
@@ -32,8 +33,6 @@ from ptxaudit.ir.nodes import Address, Const, Guard, Instruction, Op, Operand, P
 from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
-POINTER_BYTES = 8
-WORD, PAIR = 32, 64
 LOWEST_POINTER = 1 << 32  # device addresses begin above it: a number below is none
 MOST_ATOMS = 16  # alternatives that are distinguished
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
+    POINTER_BYTES,
     POINTER_LIMIT,
     Uniform,
     Value,
+    as_uniform,
     constant,
     fingerprint,
     low_zeros,
     opaque,
-    squeeze,
     unknown,
 )
-from ptxaudit.engine.memory.environment import POINTER_BYTES, Environment
-from ptxaudit.engine.memory.references import Otherwise, Reference
+from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.references import Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Results, blend
 from ptxaudit.engine.memory.spaces import among_parameters
 from ptxaudit.frontend.launch.signature import short_name
@@ -29,26 +31,20 @@ from ptxaudit.ir.reasons import Kind, Reason
 MOST_OFFSETS = 64  # that one access may have in different lanes
 
 
-class Parameters:
+class Parameters(ReadOnly):
     """The memory of the state space "param"."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         return at.elements(lambda address: _anywhere(at.view.env, address, at.bits, at.index), otherwise)
 
-    def store(self, at: Reference) -> None:
-        """A kernel does not write its parameters."""
 
-
-class ParametersByAddress:
+class ParametersByAddress(ReadOnly):
     """The same of generic addresses that are made of where the parameters lie (`cvta.param`)."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         if not at.view.env.makes_parameter_addresses:
             return otherwise()
         return at.elements(lambda address: _by_address(at, address), otherwise)
-
-    def store(self, at: Reference) -> None:
-        """A kernel does not write its parameters."""
 
 
 def _by_address(at: Reference, address: Value) -> Value | None:
@@ -92,8 +88,7 @@ def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:
         for offset in others:
             value = blend(value, parameter(env, offset, bits), address.base == offset)
         return value if known.all() else blend(opaque(bits, Reason(Kind.PARAMETER_INDEX, index)), value, known)
-    flat = squeeze(address)
-    if flat.uniform and flat.poison is None and flat.valid is None:
+    if (flat := as_uniform(address)) is not None:
         name, key = "a parameter at an index that is not known", ("parameter at", fingerprint(flat), bits)
         return unknown(Uniform(name, bits, key=key, address=bits == 64))
     return opaque(bits, Reason(Kind.PARAMETER_INDEX, index))
@@ -103,5 +98,5 @@ def _known_lanes(value: Value) -> np.ndarray | None:
     """Where it is a number, lane by lane; None where nothing tells lanes apart."""
     if value.terms or value.valid is not None:
         return None
-    known = np.ones((1, 1), bool) if value.poison is None else ~value.poison
+    known = EVERYWHERE if value.poison is None else ~value.poison
     return np.broadcast_to(known, np.broadcast_shapes(known.shape, value.base.shape))

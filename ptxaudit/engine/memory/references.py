@@ -69,7 +69,7 @@ class Reference:
         bits = self.bits if register is None else register.bits
         if value.bits == bits or bits not in DTYPES:  # registers of 128 bits hold nothing that is followed
             return value
-        return affine.sign_extend(value, bits) if self.signed and value.bits < bits else affine.fit(value, bits)
+        return affine.sign_extend(value, bits) if self.signed else affine.fit(value, bits)
 
     def elements(self, element: Callable[[Value], Value | None], otherwise: Otherwise) -> Results:
         """What registers hold behind a load. element: what is at an address; None: it is not had."""
@@ -84,6 +84,13 @@ class Reference:
         if self.bits not in DTYPES:
             return None
         return [affine.fit(self.view.read(source), self.bits) for source in self.op.src[1:]]
+
+
+class ReadOnly:
+    """A memory that only the host writes."""
+
+    def store(self, at: Reference) -> None:
+        """A kernel leaves it alone."""
 
 
 class Memory(Protocol):

@@ -15,54 +15,42 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine, alternatives
+from ptxaudit.engine.domain.lanes import first_active
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
     EVERYWHERE,
-    Uniform,
     Value,
     because,
+    chosen,
     is_number,
-    least,
+    mapped,
     opaque,
     squeeze,
-    sure_bits,
-    unknown,
 )
-from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import as_plain, kept
 from ptxaudit.ir.nodes import Guard, Op, Operand, Reg
 from ptxaudit.ir.placed import place_of
 from ptxaudit.ir.reasons import Kind, Reason
 
-FULL_MASK = 0xFFFFFFFF
-_WORD = np.dtype("<u4")  # of a byte for each eight lanes
-
 
 def take(value: Value, rows: np.ndarray) -> Value:
     """The value in some rows."""
     if is_number(value):
         return value if len(value.base) == 1 else Value(value.base[rows])
+    pick: Callable[[np.ndarray], np.ndarray] = lambda array: array if len(array) == 1 else array[rows]
     if value.alternatives is not None:
-        return alternatives.in_rows(value, rows)
-
-    def pick(array: np.ndarray) -> np.ndarray:
-        return array if array.shape[0] == 1 else array[rows]
-
-    poison = None if value.poison is None else pick(value.poison)
-    if poison is not None and poison is not value.poison and not anywhere(poison):  # it was in the other rows
-        poison = None
+        return alternatives.mapped(value, pick)
     if type(value) is not Value:
         return kept(take(as_plain(value), rows), value, make=lambda part: take(part, rows))
-    return Value(
-        pick(value.base),
-        tuple((u, pick(c)) for u, c in value.terms),
-        value.valid,
-        poison,
-        value.why if poison is not None or value.valid is not None else None,
-        None if value.sure is None else pick(value.sure),
-    )
+    out = mapped(value, pick)
+    if out.poison is not None and out.poison is not value.poison and not anywhere(out.poison):
+        out.poison = None  # it was in the other rows
+    if out.poison is None and out.valid is None:
+        out.why = None
+    return out
 
 
 def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
@@ -82,27 +70,7 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
             return both
     if old.poison is EVERYWHERE and new.poison is EVERYWHERE and old.sure is None and new.sure is None:
         return opaque(new.bits, because(new, old))
-    base = np.where(mask, new.base, old.base)
-    terms: dict[Uniform, np.ndarray] = {}
-    zero = base.dtype.type(0)
-    for u, c in new.terms:
-        terms[u] = np.where(mask, c, zero)
-    for u, c in old.terms:
-        rest = np.where(mask, zero, c)
-        terms[u] = terms[u] | rest if u in terms else rest
-    poison = None
-    if old.poison is not None or new.poison is not None:
-        no = np.zeros((1, 1), bool)
-        poison = np.where(mask, no if new.poison is None else new.poison, no if old.poison is None else old.poison)
-        if not anywhere(poison):
-            poison = None
-    why = None if poison is None and old.valid is None and new.valid is None else because(new, old)
-    sure = None
-    if old.sure is not None or new.sure is not None:
-        sure = np.where(mask, sure_bits(new), sure_bits(old))
-    return Value(
-        base, tuple((u, c) for u, c in terms.items() if anywhere(c)), least(old.valid, new.valid), poison, why, sure
-    )
+    return chosen(lambda x, y: np.where(mask, x, y), new, old)
 
 
 LINE_BITS = 7  # of an address, that say where in a line of the banks it lies
@@ -261,20 +229,11 @@ class View:
 
     def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
         """A uniform register holds what its first active lane has."""
-        first = (self.mask if guard is None else guard).argmax(axis=1)[:, None]
-        n = self.mask.shape[0]
-        pick: Callable[[np.ndarray], np.ndarray] = lambda a: (
-            np.take_along_axis(np.broadcast_to(a, (n, LANES)), first, 1) if a.shape[1] > 1 else a
-        )
-        value = squeeze(value) if value.alternatives is None else alternatives.in_lane(value, pick)
+        lanes = self.mask if guard is None else guard
+        pick: Callable[[np.ndarray], np.ndarray] = lambda a: first_active(a, lanes)
+        value = squeeze(value) if value.alternatives is None else alternatives.mapped(value, pick)
         if not value.uniform:
-            value = Value(
-                pick(value.base),
-                tuple((u, pick(c)) for u, c in value.terms),
-                value.valid,
-                None if value.poison is None else pick(value.poison),
-                value.why,
-            )
+            value = mapped(value, pick)
         if guard is not None:
             guard = np.logical_or.reduce(guard, axis=1, keepdims=True)
             if throughout(guard):
@@ -337,46 +296,19 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
         base[:] = old.base
         base[index] = part.base
         return Value(base)
-    if type(old) is not Value or type(part) is not Value:
-        return kept(
-            _scatter(as_plain(old), as_plain(part), index, rows),
-            old,
-            part,
-            make=lambda a, b: _scatter(a, b, index, rows),
-        )
-    if old.base.dtype != part.base.dtype:
-        old = affine.fit(old, part.bits)
-    old, part = _both_beside(old, part)
-    if part.alternatives is not None or old.alternatives is not None:
+    if type(old) is not Value or type(part) is not Value or (old.alternatives or part.alternatives) is not None:
         inside = np.zeros((rows, 1), bool)
         inside[index] = True
         return blend(old, take(part, np.cumsum(inside) - 1), inside)
 
-    def put(a: np.ndarray | None, b: np.ndarray | None, dtype: np.dtype | type[Any]) -> np.ndarray:
-        a = np.zeros((1, 1), dtype) if a is None else a
-        b = np.zeros((1, 1), dtype) if b is None else b
-        out = np.empty((rows, max(a.shape[1], b.shape[1])), dtype)
-        out[:] = a
-        out[index] = b
+    def put(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        out = np.empty((rows, max(a.shape[1], b.shape[1])), a.dtype)
+        out[:] = b
+        out[index] = a
         return out
 
-    dtype = part.base.dtype
-    mine, others = dict(part.terms), dict(old.terms)
-    terms = []
-    for u in {**others, **mine}:
-        c = put(others.get(u), mine.get(u), dtype)
-        if anywhere(c):
-            terms.append((u, c))
-    poison = None
-    if old.poison is not None or part.poison is not None:
-        poison = put(old.poison, part.poison, bool)
-        poison = poison if anywhere(poison) else None
-    sure = None
-    if old.sure is not None or part.sure is not None:
-        sure = put(sure_bits(old), sure_bits(part), dtype)
-    return Value(
-        put(old.base, part.base, dtype), tuple(terms), least(old.valid, part.valid), poison, because(part, old), sure
-    )
+    old, part = _both_beside(old if old.bits == part.bits else affine.fit(old, part.bits), part)
+    return chosen(put, part, old)
 
 
 def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Value | None]:
@@ -393,25 +325,8 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
     return view.mask & value.base, None
 
 
-def pack(mask: np.ndarray) -> np.ndarray:
-    """(n, LANES) bool -> (n, 1) uint32, lane 0 in bit 0."""
-    return np.packbits(mask, axis=1, bitorder="little").view(_WORD).astype(np.uint32, copy=False)
-
-
-def unpack(word: np.ndarray) -> np.ndarray:
-    """(n, 1) or (n, LANES) uint32 -> (n, LANES) bool of its bits, for (n, 1)."""
-    return (word[:, :1] >> np.arange(LANES, dtype=np.uint32) & np.uint32(1)).astype(bool)
-
-
 def active_lanes(view: View, guard: Guarded) -> np.ndarray:
     return view.mask if guard is None else guard
-
-
-def symbol_of(symbol: Uniform) -> Value:
-    """An unknown number, or an unknown truth value."""
-    if symbol.bits > 1:
-        return unknown(symbol)
-    return Value(np.zeros((1, 1), bool), ((symbol, np.ones((1, 1), bool)),))
 
 
 def fill(value: Value, mask: np.ndarray) -> Value:
@@ -431,7 +346,7 @@ def fill(value: Value, mask: np.ndarray) -> Value:
         return np.where(mask, wide, np.take_along_axis(wide, first, 1)[rows])
 
     poison = None if value.poison is None else pick(value.poison)
-    terms = tuple((u, c) for u, c in ((u, pick(c)) for u, c in value.terms) if anywhere(c))
+    terms = tuple([(u, d) for u, c in value.terms if anywhere(d := pick(c))])
     return squeeze(
         Value(
             pick(value.base), terms, value.valid, poison if poison is not None and anywhere(poison) else None, value.why

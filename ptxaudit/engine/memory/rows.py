@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.naming import special
 from ptxaudit.engine.domain.value import Uniform, Value, constant, unknown
-from ptxaudit.engine.memory.environment import LANES, Environment, Facts, thread_rows
+from ptxaudit.engine.memory.environment import Environment, Facts, thread_rows
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.ir.nodes import Function
 

@@ -23,10 +23,11 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Value, signed
 from ptxaudit.engine.memory.cells import REASONS, VALUE, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.clusters import own_place
-from ptxaudit.engine.memory.environment import LANES, SHARED_WINDOW, Environment
+from ptxaudit.engine.memory.environment import SHARED_WINDOW, Environment
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.reasons import Kind, Reason
 

@@ -18,14 +18,15 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.engine.domain.lanes import LANE_BITS, LANES, pack
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import DTYPES, Value, known, squeeze
 from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.clusters import ALONE
-from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.generic import located
 from ptxaudit.engine.memory.references import Otherwise, Reference
-from ptxaudit.engine.memory.registers import Results, View, blend, fill, pack
+from ptxaudit.engine.memory.registers import Results, View, blend, fill
 from ptxaudit.engine.memory.shadow import BYTE, FOLLOWING, PASSES, BlocksNeeded, Shadow, Touch
 from ptxaudit.engine.memory.tables import Plan
 from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX
@@ -213,11 +214,7 @@ class Shared(Shadow):
         """Who accesses. Lanes are certainly issued together where those of the cohort are; in PTX each is alone, as the
         compiler may move accesses of one thread past those of another."""
         rows = np.arange(len(view.mask)) if view.rows is None else view.rows
-        together = (
-            pack(view.mask)
-            if self.env.function.explicit_reconvergence and view.exact
-            else np.uint32(1) << np.arange(LANES, dtype=np.uint32)
-        )
+        together = pack(view.mask)[:, None] if self.env.function.explicit_reconvergence and view.exact else LANE_BITS
         group = np.broadcast_to(together, view.mask.shape)
         return Touch(self.kind[rows], self.warp[rows], self.synced[rows], group, active)
 

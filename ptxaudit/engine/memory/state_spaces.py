@@ -11,39 +11,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ptxaudit.engine.domain.value import Uniform, Value, fingerprint, opaque, squeeze, unknown
+from ptxaudit.engine.domain.value import Uniform, Value, as_uniform, fingerprint, opaque, unknown
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.local import Local, forget
 from ptxaudit.engine.memory.parameters import Parameters, ParametersByAddress
-from ptxaudit.engine.memory.references import Memory, Otherwise, Reference
+from ptxaudit.engine.memory.references import Memory, Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Guarded, Results, View, place_at
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.operands import WRITES, promised, writes_local
 from ptxaudit.ir.reasons import Kind, Reason
 
 
-class _Constants:
+class _Constants(ReadOnly):
     """Constant memory, as the file and the launch fill it."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         constants = at.view.env.constants
         return at.elements(lambda address: constants.load(at.op.space, address, at.bits), otherwise)
 
-    def store(self, at: Reference) -> None:
-        """A kernel does not write it."""
 
-
-class _Given:
-    """Global memory whose content the launch tells."""
+class _Given(ReadOnly):
+    """Global memory whose content the launch tells: which buffers a kernel may write is known before (`written`)."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         memory = at.view.env.facts.memory
         if memory is None:
             return otherwise()
         return at.elements(lambda address: memory.load(address, at.bits, at.index), otherwise)
-
-    def store(self, at: Reference) -> None:
-        """Which buffers a kernel may write is known before (`written`)."""
 
 
 class _Followed:
@@ -116,9 +110,9 @@ def _loaded(at: Reference, of: tuple[Memory, ...]) -> Results:
 
 def _outside(at: Reference, address: Value) -> Value:
     """Out of memory of which nothing is known: the same for all that read the same place at once."""
-    flat, env = squeeze(address), at.view.env
+    flat, env = as_uniform(address), at.view.env
     together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read it at several times
-    if together and flat.uniform and flat.poison is None and flat.valid is None:
+    if together and flat is not None:
         key = "load", at.index, fingerprint(flat), at.bits, env.serial()
         name, bits = f"value loaded at {place_at(env, at.index)}", at.register_bits
         low, high = (None, None) if bits == at.bits else at.range

@@ -19,8 +19,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
+from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.memory import origins
-from ptxaudit.engine.memory.environment import LANES, Environment
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.ops import operations
 from ptxaudit.ir.graph import Graph
@@ -130,7 +131,7 @@ def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
 
 # --- what can be known ----------------------------------------------------------------------
 
-Place = tuple[int, int]  # an instruction and the position of one of its operations
+Operation = tuple[int, int]  # an instruction and the position of one of its operations
 
 
 def _valued(
@@ -147,10 +148,10 @@ class _Knowable:
 
     def __init__(self, graph: Graph, env: Environment, specified: bool, shared: bool, account: Account):
         self.graph, self.env, self.specified, self.shared, self.account = graph, env, specified, shared, account
-        self.never: set[Place] = set()
-        self.seen: set[Place] = set()
-        self.open: dict[tuple[Place, int], int] = {}  # (operation, source) -> definitions that can be known
-        self.readers: dict[Place, list[tuple[Place, int]]] = defaultdict(list)
+        self.never: set[Operation] = set()
+        self.seen: set[Operation] = set()
+        self.open: dict[tuple[Operation, int], int] = {}  # (operation, source) -> definitions that can be known
+        self.readers: dict[Operation, list[tuple[Operation, int]]] = defaultdict(list)
 
     def stores(self, writers: frozenset[int]) -> frozenset[int]:
         """Those of the writers that store something known; none where there is too much to look at."""
@@ -164,7 +165,7 @@ class _Knowable:
     def _any_known(self, at: Iterable[int], values_of: Callable[[Op], Sequence[Operand]]) -> frozenset[int]:
         """Those of the instructions with an operation one of whose values can be known."""
         instructions = self.graph.function.instructions
-        values: dict[int, list[list[Place] | None]] = {}
+        values: dict[int, list[list[Operation] | None]] = {}
         for k in at:
             for position, op in enumerate(instructions[k].ops):
                 values.setdefault(k, []).extend(self._definitions(s, k, position) for s in values_of(op))
@@ -182,7 +183,7 @@ class _Knowable:
             k for k, sources in values.items() if any(s is None or any(d not in self.never for d in s) for s in sources)
         )
 
-    def _look(self, place: Place) -> list[Place]:
+    def _look(self, place: Operation) -> list[Operation]:
         """Note what the operation needs; returns the definitions to look at."""
         index, position = place
         op = self.graph.function.instructions[index].ops[position]
@@ -197,7 +198,7 @@ class _Knowable:
         if op.name == "call" or not operations.ever_known(op.name) and stem not in _TRACKED:
             self.never.add(place)
             return []
-        out: list[Place] = []
+        out: list[Operation] = []
         sources = [self._definitions(s, index, position) for s in op.src]
         if op.name == "select" and sources[0] is not None and sources[1] is not None:  # one of both is enough
             sources = [sources[0] + sources[1], sources[2]]
@@ -221,7 +222,7 @@ class _Knowable:
                     self.never.add(reader[0])
                     work.append(reader[0])
 
-    def _definitions(self, source: Operand, index: int, position: int) -> list[Place] | None:
+    def _definitions(self, source: Operand, index: int, position: int) -> list[Operation] | None:
         """What may define a source; None: it can be known as it is; [] never."""
         if isinstance(source, Reg):
             return list(dict.fromkeys(origins.definitions(self.graph, source.name, index, position)))

@@ -65,6 +65,19 @@ def _listed(exact: np.ndarray, within: np.ndarray, steps: int, ftz: bool) -> tup
     return flushed(stack) if ftz else stack, beyond
 
 
+def _within(exact: np.ndarray, bound: np.ndarray, steps: int, ftz: bool) -> tuple[np.ndarray, np.ndarray]:
+    """As `_listed`, of any results: of those that are infinite, zero or no number, themselves."""
+    special = ~np.isfinite(exact) | (exact == 0)
+    numbers, beyond = _listed(np.where(special, 1.0, exact), np.where(special, 0.0, bound), steps, ftz)
+    plain = np.where(np.isnan(exact), NAN, np.ascontiguousarray(exact.astype(np.float32)).view(np.uint32))
+    return np.where(special, plain, numbers), beyond & ~special
+
+
+def _as_doubles(bits: np.ndarray, ftz: bool) -> np.ndarray:
+    """32-bit floats; ftz: subnormal numbers are zeros."""
+    return (flushed(bits) if ftz else bits).view(np.float32).astype(np.float64)
+
+
 def _of_one(
     function: Callable[[np.ndarray], np.ndarray],
     bound: Callable[..., np.ndarray],
@@ -78,15 +91,10 @@ def _of_one(
     def candidates(width: int, attrs: tuple[Any, ...], bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flush = attrs[1] if ftz is None else ftz
         with np.errstate(all="ignore"):
-            x = (flushed(bits) if flush else bits).view(np.float32).astype(np.float64)
+            x = _as_doubles(bits, flush)
             exact = function(x)
-            special = ~np.isfinite(exact) | (exact == 0) | np.isnan(x)
-            certain = special if sure is None else special | sure(x)
-            numbers, beyond = _listed(
-                np.where(special, 1.0, exact), np.where(certain, 0.0, bound(x, exact)), steps, flush
-            )
-            plain = np.where(np.isnan(exact), NAN, np.ascontiguousarray(exact.astype(np.float32)).view(np.uint32))
-        return np.where(special, plain, numbers), beyond & ~special
+            error = bound(x, exact)
+            return _within(exact, error if sure is None else np.where(sure(x), 0.0, error), steps, flush)
 
     return candidates
 
@@ -127,16 +135,12 @@ def _quotient(full: bool) -> Run:
 
     def candidates(width: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(all="ignore"):
-            a, b = ((flushed(bits) if attrs[1] else bits).view(np.float32).astype(np.float64) for bits in (a, b))
-            exact = np.array(a / b, ndmin=a.ndim)
-            special = ~np.isfinite(exact) | (exact == 0)
-            numbers, beyond = _listed(
-                np.where(special, 1.0, exact), np.where(special, 0.0, 2 * _unit(exact)), 4, attrs[1]
-            )
-            plain = np.where(np.isnan(exact), NAN, np.ascontiguousarray(exact.astype(np.float32)).view(np.uint32))
-            size = np.abs(b)
+            x, y = (_as_doubles(bits, attrs[1]) for bits in (a, b))
+            exact = np.array(x / y, ndmin=x.ndim)
+            numbers, beyond = _within(exact, 2 * _unit(exact), 4, attrs[1])
+            size = np.abs(y)
         inside = full | (size >= 2.0**-126) & (size <= 2.0**126)
-        return np.where(special, plain, numbers), beyond & ~special | ~inside
+        return numbers, beyond | ~inside
 
     return candidates
 

@@ -17,25 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from ptxaudit.engine.domain.value import BITS, DTYPES, SIGNED, resize, signed
+from ptxaudit.engine.domain.value import BITS, DTYPES, SIGNED, resize, sign_extended, signed
+
+
+def _shifted(shift: np.ufunc, bits: int, a: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Nothing is left of a shift by the width or more."""
+    if n.size == 1:
+        k = int(n.flat[0])
+        moved: np.ndarray = shift(a, a.dtype.type(k)) if k < bits else np.zeros_like(a)
+        return moved
+    inside = n < bits
+    left: np.ndarray = np.where(inside, shift(a, np.where(inside, n, 0).astype(a.dtype)), a.dtype.type(0))
+    return left
 
 
 def shift_left(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray) -> np.ndarray:
-    if n.size == 1:
-        k = int(n.flat[0])
-        return a << a.dtype.type(k) if k < bits else np.zeros_like(a)
-    inside = n < bits
-    result: np.ndarray = np.where(inside, a << np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
-    return result
+    return _shifted(np.left_shift, bits, a, n)
 
 
 def shift_right(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray) -> np.ndarray:
-    if n.size == 1:
-        k = int(n.flat[0])
-        return a >> a.dtype.type(k) if k < bits else np.zeros_like(a)
-    inside = n < bits
-    result: np.ndarray = np.where(inside, a >> np.where(inside, n, 0).astype(a.dtype), a.dtype.type(0))
-    return result
+    return _shifted(np.right_shift, bits, a, n)
 
 
 def shift_right_signed(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -53,8 +54,7 @@ def funnel(bits: int, attrs: tuple[Any, ...], lo: np.ndarray, hi: np.ndarray, n:
 
 def wide(bits: int, array: np.ndarray, is_signed: bool) -> np.ndarray:
     """A source of half the result's width, extended to it."""
-    dtype = DTYPES[bits]
-    return signed(array).astype(SIGNED[bits]).view(dtype) if is_signed else array.astype(dtype)
+    return sign_extended(bits, array) if is_signed else array.astype(DTYPES[bits])
 
 
 def mulhi(bits: int, a: np.ndarray, b: np.ndarray, is_signed: bool) -> np.ndarray:
@@ -166,15 +166,7 @@ def bmsk(bits: int, attrs: tuple[Any, ...], pos: np.ndarray, length: np.ndarray)
 def szext(bits: int, attrs: tuple[Any, ...], a: np.ndarray, n: np.ndarray, is_signed: bool) -> np.ndarray:
     if attrs and attrs[0] == "wrap":
         n = n & np.uint32(31)
-    field = a & mask_below(bits, n, a.dtype)
-    if not is_signed:
-        result: np.ndarray = field
-        return result
-    sign = (
-        shift_right(bits, (), a, np.clip(n.astype(np.int64) - 1, 0, bits - 1).astype(np.uint32)) & a.dtype.type(1)
-    ).astype(bool)
-    with_sign: np.ndarray = np.where(sign & (n != 0), field | ~mask_below(bits, n, a.dtype), field)
-    return with_sign
+    return bfe(bits, (), a, np.zeros_like(n), np.minimum(n, bits), is_signed)
 
 
 def brev(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from itertools import permutations
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere
-from ptxaudit.engine.domain.affine import fit
+from ptxaudit.engine.domain.affine import add, fit
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     POINTER_LIMIT,
@@ -90,12 +90,10 @@ def whole_of(value: Value) -> Value:
 
 def rejoined(low: Value, high: UpperHalf) -> Value | None:
     """The number whose halves these are; None where the lower one is another's."""
-    from ptxaudit.engine.domain.affine import fit
-
     whole = high.whole
     if whole.valid is not None or whole.poison is EVERYWHERE or low.valid is not None and low.valid < WORD:
         return None
-    here = np.ones((1, 1), bool) if whole.poison is None else ~whole.poison
+    here = EVERYWHERE if whole.poison is None else ~whole.poison
     if low.poison is not None and anywhere(low.poison & here):
         return None
     mine, others = fit(Value(whole.base, whole.terms), WORD), Value(low.base, low.terms)
@@ -192,8 +190,6 @@ def _unknown_alone(value: Value) -> Uniform | None:
 
 def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
     """The sum of 64 bits whose upper half these and a carry add up to; None where its parts are not found."""
-    from ptxaudit.engine.domain.affine import add
-
     if not isinstance(carry, Carry):
         return None
     for lows in permutations(carry.parts):

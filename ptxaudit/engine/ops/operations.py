@@ -30,12 +30,11 @@ from ptxaudit.engine.domain.affine import (
     unknowns_of,
 )
 from ptxaudit.engine.domain.known_bits import folded, has_constants, known_part, total, whole_part, with_bits
-from ptxaudit.engine.domain.lane_classes import of_predicate, of_result
+from ptxaudit.engine.domain.lane_classes import of_result
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
     EVERYWHERE,
-    NO_LANE_ALONE,
     Terms,
     Value,
     because,
@@ -44,6 +43,7 @@ from ptxaudit.engine.domain.value import (
     either,
     is_number,
     opaque,
+    same_terms,
     some,
 )
 from ptxaudit.engine.ops import mufu, packed
@@ -125,25 +125,6 @@ def _symbolic(op: Op, values: tuple[Value, ...]) -> Value | tuple[Value, ...] | 
     return None if rule is None else rule(op, *values)
 
 
-def _known_bytes(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
-    """A permutation whose low bytes come from bytes that are known, whatever the others are: how ptxas moves
-    16-bit values about in registers whose upper halves nobody wrote."""
-    a, b, sel = values
-    s = number_of(sel)
-    if s is None or attrs and attrs[0] or a.terms or b.terms:
-        return None
-
-    def good(byte: int) -> bool:
-        source = a if byte < 4 else b
-        return source.poison is None and (source.valid is None or source.valid >= 8 * ((byte & 3) + 1))
-
-    low = next((i for i in range(4) if not good(s >> (4 * i) & 7)), 4)
-    if not low:
-        return None
-    out = OPS["prmt"].concrete(32, attrs, a.base, b.base, sel.base)
-    return Value(out) if low == 4 else Value(out, (), 8 * low, None, because(a, b))
-
-
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
     """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
     if (row := row or meaning_of(op.name)) is not None and (known := _of_numbers(row, op, values)) is not None:
@@ -152,8 +133,8 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = 
     for one in out if isinstance(out, tuple) else (out,):
         if one.poison is not None:
             of_result(one, values)
-            if one.bits == 1 and one.lone is NO_LANE_ALONE and not any(one is v for v in values):
-                of_predicate(op, one, values)
+            if row is not None and row.lone is not None and one.bits == 1 and not any(one is v for v in values):
+                one.lone = row.lone(op, *values)
     return out
 
 
@@ -207,7 +188,7 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
             found = None if out.terms else rule(op, *(whole_part(v) for v in values))
             return out if found is None else with_bits(out, found)
         assert out.poison is not None  # as it is to be refined
-        if not throughout(out.poison) and (out.valid is not None or not _equal_terms(terms, out.terms)):
+        if not throughout(out.poison) and (out.valid is not None or not same_terms(terms, out.terms)):
             return out
         out = Value(out.base, terms, None, out.poison, out.why)
     parts = [known_part(v) for v in values]
@@ -242,16 +223,11 @@ def _terms(op: Op, values: tuple[Value, ...]) -> Terms | None:
     if factor is None or op.name == "shl" and factor >= op.bits:
         return None
     times = constant(1 << factor if op.name == "shl" else factor, op.bits).base
-    terms = tuple((u, c) for u, c in ((u, c * times) for u, c in a.terms) if some(c))
+    terms = tuple([(u, d) for u, c in a.terms if some(d := c * times)])
     return combine_terms(terms, values[2].terms) if op.name == "mad" else terms
 
 
-def _equal_terms(a: Terms, b: Terms) -> bool:
-    others = dict(b)
-    return len(a) == len(b) and all(u in others and bool((c == others[u]).all()) for u, c in a)
-
-
-def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
+def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> Value | tuple[Value, ...]:
     """The results of an operation, bits of what is not known left out but for those of bitwise operations.
 
     values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the
@@ -290,8 +266,6 @@ def _applied(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None
         return out
     if known:
         return _computed(row, op, values, index)
-    if op.name == "prmt" and (kept := _known_bytes(values, op.attrs)) is not None:
-        return kept
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
@@ -401,7 +375,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
         out = _symbolic(op, values)
         if out is not None:
             return out
-    if op.name in (*_BITWISE, "select", "mul"):
+    if op.name in (*_BITWISE, "select", "mul", "prmt"):
         bitwise = op.name in _BITWISE and op.bits > 1  # bits that are sure are found afterwards: `_refined`
         if bitwise and all(v.base.size == 1 and (v.poison is None or v.poison is EVERYWHERE) for v in values):
             return opaque(op.bits, because(*values))

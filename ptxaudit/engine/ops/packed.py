@@ -20,10 +20,10 @@ import numpy as np
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.affine import brief
-from ptxaudit.engine.domain.known_bits import Tristate, known_part, with_bits
+from ptxaudit.engine.domain.known_bits import Tristate, either, known_part, with_bits
 from ptxaudit.engine.domain.naming import expression
 from ptxaudit.engine.domain.truths import as_number, truth
-from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, some
+from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, Value, constant, same_terms, some
 
 
 class Packed(Record, eq=False):
@@ -60,7 +60,8 @@ def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: V
     parts = [packed(v) if v.bits == out.bits else None for v in values]
     if not any(part is not None and part.terms for part in parts):
         return None
-    sources = [Tristate(*(a.astype(out.base.dtype) for a in _of(part, v))) for part, v in zip(parts, values)]
+    anything = Tristate(constant(0, out.bits).base, constant(-1, out.bits).base)
+    sources = [anything if part is None else part.unknown for part in parts]
     kept: list[tuple[Uniform, np.ndarray]] = []
     for k, part in enumerate(parts):
         for u, c in part.terms if part is not None else ():
@@ -68,13 +69,6 @@ def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: V
             off, on = (rule(op, *sources[:k], which, *sources[k + 1 :]) for which in (zero, one))
             kept.append((u, c & ~off.bits & ~off.unknown & on.bits))
     return _joined(rule(op, *sources), kept, out)
-
-
-def _of(part: Packed | None, value: Value) -> tuple[np.ndarray, np.ndarray]:
-    if part is not None:
-        return part.unknown.bits, part.unknown.unknown
-    nothing = np.zeros((1, 1), value.base.dtype)
-    return nothing, ~nothing
 
 
 def _with(source: Tristate, mask: np.ndarray, bit: bool) -> Tristate:
@@ -97,10 +91,9 @@ def agreed(a: Value, b: Value, out: Value) -> Value | None:
 def alike(a: Value, b: Value) -> bool:
     """Two such values are known to be the same in the same bits."""
     first, second = packed(a), packed(b)
-    if first is None or second is None or len(first.terms) != len(second.terms):
+    if first is None or second is None:
         return False
-    others = dict(second.terms)
-    return all(u in others and throughout(c == others[u]) for u, c in first.terms) and all(
+    return same_terms(first.terms, second.terms) and all(
         throughout(x == y) for x, y in ((first.rest.bits, second.rest.bits), (first.rest.unknown, second.rest.unknown))
     )
 
@@ -117,9 +110,7 @@ def _either(a: Value, b: Value, u: Uniform | None, out: Value) -> Value | None:
                 kept.append((v, both))
             elif v != w and u is not None and some(both):
                 kept.append((_one_of(u, v, w), both))
-    x, y = first.unknown, second.unknown
-    differ = x.unknown | y.unknown | (x.bits ^ y.bits)
-    return _joined(Tristate(x.bits & ~differ, differ), kept, out)
+    return _joined(either(first.unknown, second.unknown), kept, out)
 
 
 def _alike(part: Packed) -> list[tuple[Uniform | bool, np.ndarray]]:

@@ -43,8 +43,9 @@ class Row(Record, eq=False):
     affine: on values that are affine in unknowns, `affine(op, *values)`, None where it has no rule for these. bits: on
     numbers of which some bits are known, `bits(op, *tristates)`, None where no bit of the result is. range: on ranges
     of offsets, `range(op, *ranges)`. linear: of sources that change by the same in every trip of a loop the result
-    does. strict: nothing is known of it where nothing is known of one source. origin: where an address that it makes
-    points.
+    does. lone: of a predicate that is not known, `lone(op, *values)`: whether it holds in one lane of a warp at most,
+    and whether it fails so. strict: nothing is known of it where nothing is known of one source. origin: where an
+    address that it makes points.
     """
 
     concrete: Run
@@ -57,6 +58,7 @@ class Row(Record, eq=False):
     bits: Callable[..., Any] | None = None
     range: Callable[..., Any] | None = None
     linear: bool = False
+    lone: Callable[..., tuple[bool, bool]] | None = None
     strict: bool = False
     origin: Origin = Origin.OPAQUE
 

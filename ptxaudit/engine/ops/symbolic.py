@@ -6,6 +6,7 @@ The table names the rule of each operation (`table`, affine=); `operations.apply
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,26 +28,27 @@ from ptxaudit.engine.domain.affine import (
     subtract,
     zero_extend,
 )
-from ptxaudit.engine.domain.bits import shake
-from ptxaudit.engine.domain.comparisons import within_half_of_each_other
+from ptxaudit.engine.domain.comparisons import difference_compares
+from ptxaudit.engine.domain.known_bits import truth_function
 from ptxaudit.engine.domain.truths import as_number, truth
 from ptxaudit.engine.domain.value import (
     DTYPES,
     Uniform,
     Value,
+    as_uniform,
     because,
+    chosen,
     constant,
     either,
     fingerprint,
     fits_signed,
     lane_spans,
-    least,
     modulo,
     same,
     span,
-    squeeze,
     unknown,
 )
+from ptxaudit.engine.ops import concrete
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
 from ptxaudit.engine.ops.operations import apply, number_of
 from ptxaudit.ir.nodes import Op
@@ -57,38 +59,28 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
     """A three-input function as and/or/xor of two, where one source is known or does not matter."""
     sources = [a, b, c]
 
-    def depends(i: int) -> bool:
-        bit = (4, 2, 1)[i]
-        return any((table >> r & 1) != (table >> (r ^ bit) & 1) for r in range(8))
-
-    used = [i for i in range(3) if depends(i)]
+    used = [i for i in range(3) if _cofactor(table, i, False) != _cofactor(table, i, True)]
     if bits == 1 and all(not v.terms for v in sources):
-        return _lop3_predicates(table, sources)
+        return truth_function(table, *sources)
     if not used:
         return constant(-1 if table & 1 else 0, bits)
     if len(used) == 1:
         x = sources[used[0]]
-        row = (4, 2, 1)[used[0]]
-        return x if table >> row & 1 else invert(x)
+        return x if table >> _INDEX[used[0]] & 1 else invert(x)
     if len(used) == 2:
         return _lop2(table, used, sources)
     # three live sources: cofactor on one whose bits are known and uniform 0 or 1 where it matters
     return _lop3_by_parts(table, sources)
 
 
-def _lop3_predicates(table: int, sources: Sequence[Value]) -> Value:
-    from ptxaudit.engine.ops.concrete import lop3_table
+_INDEX = (4, 2, 1)  # what a bit of each source adds to the index of a truth table
 
-    bases = [v.base for v in sources]
-    poison = None
-    for v in sources:
-        poison = either(poison, v.poison)
-    if poison is None:
-        return Value(lop3_table(table, *bases), why=because(*sources))
-    unknown_bits = [np.zeros((1, 1), bool) if v.poison is None else v.poison for v in sources]
-    base, shaken = shake(lambda *operands: lop3_table(table, *operands), bases, unknown_bits)
-    poison = poison & shaken
-    return Value(base, poison=poison if anywhere(poison) else None, why=because(*sources))
+
+@cache
+def _cofactor(table: int, source: int, bit: bool) -> int:
+    """The table of the function in which a source has this bit (Shannon's expansion)."""
+    places = [(r | _INDEX[source]) if bit else (r & ~_INDEX[source]) for r in range(8)]
+    return sum(1 << r for r, place in enumerate(places) if table >> place & 1)
 
 
 _TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
@@ -107,7 +99,7 @@ _TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
 
 def _lop2(table: int, used: Sequence[int], sources: Sequence[Value]) -> Value | None:
     i, j = used
-    bit_i, bit_j = (4, 2, 1)[i], (4, 2, 1)[j]
+    bit_i, bit_j = _INDEX[i], _INDEX[j]
     small = 0
     for x in (0, 1):
         for y in (0, 1):
@@ -129,15 +121,7 @@ def _lop3_by_parts(table: int, sources: Sequence[Value]) -> Value | None:
         c = sources[k]
         if not c.known:
             continue
-        bit = (4, 2, 1)[k]
-        ones = zeros = 0
-        for r in range(8):
-            if table >> (r | bit) & 1:
-                ones |= 1 << r
-            if table >> (r & ~bit) & 1:
-                zeros |= 1 << r
-        bits = c.bits
-        one, zero = lop3(ones, bits, *sources), lop3(zeros, bits, *sources)
+        one, zero = (lop3(_cofactor(table, k, bit), c.bits, *sources) for bit in (True, False))
         if one is None or zero is None:
             return None
         # the sum of disjoint parts: x&c + y&~c
@@ -171,11 +155,7 @@ def shift_left(op: Op, a: Value, by: Value) -> Value | None:
         return constant(0, bits) if n >= bits else scale(a, constant(1 << n, bits).base)
     if not by.known:
         return None
-    inside = by.base < bits
-    factor = np.where(
-        inside, np.array(1, DTYPES[bits]) << np.where(inside, by.base, 0).astype(DTYPES[bits]), DTYPES[bits](0)
-    )
-    return scale(a, factor)
+    return scale(a, concrete.shift_left(bits, (), np.ones((1, 1), DTYPES[bits]), by.base))
 
 
 def shift_down(op: Op, a: Value, by: Value) -> Value | None:
@@ -185,40 +165,15 @@ def shift_down(op: Op, a: Value, by: Value) -> Value | None:
     return a if n == 0 else shift_right(a, n, op.name == "shr.s")
 
 
-def extended(op: Op, a: Value) -> Value:
-    return fit(a, op.bits) if a.bits >= op.bits else sign_extend(a, op.bits)
-
-
 def selected(a: Value, b: Value, p: Value) -> Value | None:
     if same(a, b):
         return a
     if p.terms or p.valid is not None:
-        choice = _choice(a, b, p)
-        return choice
+        return _choice(a, b, p)
     if p.poison is not None and throughout(p.poison):
         return None
-    chosen = p.base
-    terms: dict[Uniform, np.ndarray] = {}
-    zero = a.base.dtype.type(0)
-    for u, c in a.terms:
-        terms[u] = np.where(chosen, c, zero if a.base.dtype != bool else False)
-    for u, c in b.terms:
-        rest = np.where(chosen, zero if a.base.dtype != bool else False, c)
-        terms[u] = terms[u] + rest if u in terms else rest
-    poison = None
-    if a.poison is not None or b.poison is not None:
-        none = np.zeros((1, 1), bool)
-        poison = np.where(chosen, none if a.poison is None else a.poison, none if b.poison is None else b.poison)
-    poison = either(poison, p.poison)
-    if poison is not None and not anywhere(poison):
-        poison = None
-    return Value(
-        np.where(chosen, a.base, b.base),
-        tuple((u, c) for u, c in terms.items() if anywhere(c)),
-        least(a.valid, b.valid),
-        poison,
-        because(a, b, p),
-    )
+    out = chosen(lambda x, y: np.where(p.base, x, y), a, b)
+    return Value(out.base, out.terms, out.valid, either(out.poison, p.poison), because(a, b, p))
 
 
 def _choice(a: Value, b: Value, p: Value) -> Value | None:
@@ -266,7 +221,7 @@ class _Kept:
         return hash(self.identity)
 
 
-def _extract(value: Value, offset: int, bits: int, keep: bool = False) -> Value | None:
+def _extract(value: Value, offset: int, bits: int, keep: bool) -> Value | None:
     """keep: the upper half remembers what it is the half of."""
     plain = _plain_extract(value, offset, bits)
     return UpperHalf(value, plain) if keep and (offset, bits, value.bits, value.valid) == (32, 32, 64, None) else plain
@@ -279,8 +234,7 @@ def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
     if shifted is not None and (shifted.valid is None or shifted.valid >= bits):
         return fit(shifted, bits)
     # the upper half of a 64-bit form with uniform unknowns: one unknown a value, found again by `cat`
-    flat = squeeze(value)
-    if offset == 32 and bits == 32 and flat.poison is None and flat.valid is None and flat.uniform:
+    if offset == 32 and bits == 32 and (flat := as_uniform(value)) is not None:
         symbol = Uniform(
             f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)), address=addresses(flat), **made_of(flat)
         )
@@ -371,13 +325,8 @@ def field(name: str, values: tuple[Value, ...], bits: int) -> Value | None:
 
 def extremum(name: str, a: Value, b: Value) -> Value | None:
     """min/max where one side is never larger."""
-    if a.poison is not None or b.poison is not None or not (fits_signed(a) and fits_signed(b)):
-        return None
-    difference = subtract(a, b)
-    s = span(difference)
-    if s is None or not within_half_of_each_other(a, b):
-        return None
-    if name.endswith(".u") and any(own is None or own[0] < 0 for own in (span(a), span(b))):
+    s = span(subtract(a, b)) if difference_compares(name[-1], a, b) else None
+    if s is None:
         return None
     if s[1] <= 0:
         return a if name.startswith("min") else b

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ptxaudit.engine.domain import affine, known_bits
 from ptxaudit.engine.domain.bits import bitwise
 from ptxaudit.engine.domain.comparisons import compare
+from ptxaudit.engine.domain.lane_classes import of_equality
 from ptxaudit.engine.domain.value import BITS, constant, resize, sign_extended, signed
 from ptxaudit.engine.ops import approximate, concrete, ranges, symbolic, tristates
 from ptxaudit.engine.ops.floats import FLOATS
@@ -90,16 +91,22 @@ def _named(rule: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, *values: rule(op.name, *values)
 
 
-def _bitwise(name: str, function: Callable[..., Any], truth: int) -> Row:
+def _bitwise(name: str, function: Callable[..., Any], truth: int, lone: Callable[..., Any] | None = None) -> Row:
     return Row(
         _pair(function),
         "ss",
         affine=lambda op, a, b: bitwise(name, a, b, function),
         bits=tristates.bitwise(truth),
         range=ranges.and_ if name == "and" else lambda op, a, b: ranges.below(a, b),
+        lone=lone,
         origin=Origin.SUM,
     )
 
+
+_LONE: dict[str, Callable[..., tuple[bool, bool]]] = {
+    "eq": lambda op, a, b: (of_equality(op, a, b), False),
+    "ne": lambda op, a, b: (False, of_equality(op, a, b)),
+}
 
 OPS |= {
     # data movement
@@ -120,7 +127,7 @@ OPS |= {
         lambda bits, attrs, a: sign_extended(bits, a),
         "o",
         strict=True,
-        affine=symbolic.extended,
+        affine=lambda op, a: affine.sign_extend(a, op.bits),
         linear=True,
         bits=tristates.sign_extended,
         origin=Origin.NUMBER,
@@ -297,8 +304,8 @@ OPS |= {
     ),
     **{f"sad.{sign}": Row(_with_sign(_distance, sign == "s"), "sss", origin=Origin.NUMBER) for sign in "us"},
     # logic and shifts
-    "and": _bitwise("and", np.bitwise_and, 0b1000),
-    "or": _bitwise("or", np.bitwise_or, 0b1110),
+    "and": _bitwise("and", np.bitwise_and, 0b1000, lambda op, a, b: (a.lone[0] or b.lone[0], False)),
+    "or": _bitwise("or", np.bitwise_or, 0b1110, lambda op, a, b: (False, a.lone[1] or b.lone[1])),
     "xor": _bitwise("xor", np.bitwise_xor, 0b0110),
     "not": Row(
         lambda bits, attrs, a: ~a,
@@ -399,6 +406,7 @@ OPS |= {
             "ss",
             predicate=True,
             affine=lambda op, a, b, name=name: compare(name, a, b),
+            lone=_LONE.get(name),
             strict=True,
             origin=Origin.NUMBER,
         )

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ptxaudit.engine.domain.known_bits import Tristate, add, either, resized
-from ptxaudit.engine.domain.value import BITS, DTYPES
+from ptxaudit.engine.domain.known_bits import Tristate, add, either, logic, resized
+from ptxaudit.engine.domain.value import BITS, DTYPES, signed
 from ptxaudit.ir.nodes import Op
 
 Rule = Callable[..., Tristate | None]  # (op, one tristate number for each source)
@@ -30,25 +30,29 @@ def subtract(a: Tristate, b: Tristate) -> Tristate:
 
 
 def up(a: Tristate, n: int) -> Tristate:
-    shift = a.bits.dtype.type(n)
-    return Tristate(a.bits << shift, a.unknown << shift)
+    return a.each(lambda array: array << array.dtype.type(n))
 
 
 def down(a: Tristate, n: int) -> Tristate:
-    shift = a.bits.dtype.type(n)
-    return Tristate(a.bits >> shift, a.unknown >> shift)
+    return a.each(lambda array: array >> array.dtype.type(n))
 
 
 def signed_down(a: Tristate, n: int) -> Tristate:
     """The sign is copied: known, or not."""
-    width = BITS[a.bits.dtype]
-    shift = np.dtype(f"i{width // 8}").type(n)
+    return a.each(lambda array: (signed(array) >> n).view(array.dtype))
 
-    def moved(array: np.ndarray) -> np.ndarray:
-        result: np.ndarray = (array.view(f"i{width // 8}") >> shift).view(array.dtype)
-        return result
 
-    return Tristate(moved(a.bits), moved(a.unknown))
+def masked(a: Tristate, mask: np.ndarray) -> Tristate:
+    """The bits of a mask, known and unknown ones; zeros beside them."""
+    return a.each(lambda array: array & mask)
+
+
+def _from_highest(array: np.ndarray) -> np.ndarray:
+    """All bits from the highest that is set downwards."""
+    for n in (1, 2, 4, 8, 16, 32):
+        if n < BITS[array.dtype]:
+            array = array | array >> array.dtype.type(n)
+    return array
 
 
 def multiply(a: Tristate, factor: int) -> Tristate | None:
@@ -107,26 +111,9 @@ def sign_extended(op: Op, a: Tristate) -> Tristate | None:
     return signed_down(up(resized(a, op.bits), op.bits - width), op.bits - width)
 
 
-def _logic(table: int, given: list[Tristate]) -> Tristate:
-    """A bitwise function by its truth table, whose index has the first operand's bit highest: known where no choice
-    changes it.
-    """
-    ones = [a.bits | a.unknown for a in given]
-    zeros = [~a.bits for a in given]
-    may = [np.zeros_like(ones[0]), np.zeros_like(ones[0])]
-    for index in range(1 << len(given)):
-        here = None
-        for place, (one, zero) in enumerate(zip(reversed(ones), reversed(zeros), strict=True)):
-            chosen = one if index >> place & 1 else zero
-            here = chosen if here is None else here & chosen
-        may[table >> index & 1] = may[table >> index & 1] | here
-    unknown = may[0] & may[1]
-    return Tristate(may[1] & ~unknown, unknown)
-
-
 def bitwise(table: int | None) -> Rule:
     """table: None, it is the operation's first attribute."""
-    return lambda op, *given: _logic(op.attrs[0] if table is None else table, [resized(a, op.bits) for a in given])
+    return lambda op, *given: logic(op.attrs[0] if table is None else table, [resized(a, op.bits) for a in given])
 
 
 def selected(op: Op, first: Tristate, second: Tristate, choice: Tristate) -> Tristate:
@@ -143,11 +130,7 @@ def selected(op: Op, first: Tristate, second: Tristate, choice: Tristate) -> Tri
 def minimum(a: Tristate, b: Tristate) -> Tristate:
     """One of them, and not more than either can be."""
     both = either(a, b)
-    most = np.minimum(a.bits | a.unknown, b.bits | b.unknown)
-    for n in (1, 2, 4, 8, 16, 32):
-        if n < BITS[most.dtype]:
-            most = most | most >> most.dtype.type(n)
-    return Tristate(both.bits & most, both.unknown & most)
+    return masked(both, _from_highest(np.minimum(a.bits | a.unknown, b.bits | b.unknown)))
 
 
 def field(op: Op, source: Tristate, place: Tristate, size: Tristate) -> Tristate | None:
@@ -159,8 +142,7 @@ def field(op: Op, source: Tristate, place: Tristate, size: Tristate) -> Tristate
     if start >= op.bits:
         return _zero(a)
     mask = a.bits.dtype.type((1 << min(length, op.bits)) - 1)
-    low = down(a, start)
-    return Tristate(low.bits & mask, low.unknown & mask)
+    return masked(down(a, start), mask)
 
 
 def extracted(op: Op, a: Tristate) -> Tristate | None:
@@ -176,7 +158,7 @@ def concatenated(op: Op, *given: Tristate) -> Tristate | None:
         if part.bits.dtype == bool:
             return None
         piece = up(resized(part, op.bits), at) if at else resized(part, op.bits)
-        out = piece if out is None else Tristate(out.bits | piece.bits, out.unknown | piece.unknown)
+        out = piece if out is None else out.beside(piece)
         at += BITS[part.bits.dtype]
     return out
 
@@ -190,13 +172,10 @@ def permuted(op: Op, a: Tristate, b: Tristate, selector: Tristate) -> Tristate |
     byte = a.bits.dtype.type(0xFF)
     for place in range(4):
         chosen = s >> 4 * place & 0xF
-        source = down((a, b)[chosen >> 2 & 1], 8 * (chosen & 3))
-        piece = Tristate(source.bits & byte, source.unknown & byte)
+        piece = masked(down((a, b)[chosen >> 2 & 1], 8 * (chosen & 3)), byte)
         if chosen & 8:
-            piece = signed_down(up(piece, 24), 31)
-            piece = Tristate(piece.bits & byte, piece.unknown & byte)
-        piece = up(piece, 8 * place)
-        out = Tristate(out.bits | piece.bits, out.unknown | piece.unknown)
+            piece = masked(signed_down(up(piece, 24), 31), byte)
+        out = out.beside(up(piece, 8 * place))
     return out
 
 
@@ -221,9 +200,7 @@ def counted(op: Op, a: Tristate) -> Tristate:
     a = resized(a, max(8, BITS[a.bits.dtype]))
     least = np.bitwise_count(a.bits).astype(DTYPES[op.bits])
     most = least + np.bitwise_count(a.unknown).astype(DTYPES[op.bits])
-    differ = least ^ most
-    for n in (1, 2, 4):  # from the highest bit in which the two differ on, nothing is known
-        differ |= differ >> DTYPES[op.bits](n)
+    differ = _from_highest(least ^ most)
     return Tristate(least & ~differ, differ)
 
 

@@ -10,13 +10,12 @@ from msgspec import Struct, field
 
 from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
 from ptxaudit.engine.domain.lane_classes import WHOLE
-from ptxaudit.engine.domain.value import Value, array_zeros, because, modulo, opaque, squeeze, term_zeros
+from ptxaudit.engine.domain.value import Value, because, common_zeros, modulo, opaque, term_zeros
 from ptxaudit.engine.memory.registers import Name, Registers, called
 from ptxaudit.engine.ops import packed
-from ptxaudit.ir.reasons import Kind, Reason, one_of_each
+from ptxaudit.ir.reasons import Kind, Reason
 
 MOST_UNDECIDED = 16  # reasons kept of why the lanes that take part are not known
 WORTH_KEEPING = 5  # low bits of a value, or of an index of words, that tell its bank (32 banks)
@@ -90,15 +89,6 @@ class Branches(Struct, eq=False):
 # --- what is not decided ---------------------------------------------------------------------
 
 
-def why_undecided(value: Value, index: int) -> Reason:
-    """Why a predicate or a branch target that an instruction reads is not known."""
-    if value.why is not None:
-        why = value.why
-        return one_of_each(why.kind, why.index, why.given, why.unknowns, why.cause)
-    unknowns = affine.unknowns_of(value)
-    return one_of_each(Kind.UNKNOWNS if unknowns else Kind.PREDICATE, index, (), unknowns)
-
-
 def either_undecided(a: tuple[Reason, ...], b: tuple[Reason, ...]) -> tuple[Reason, ...]:
     """What may be said of lanes that come from two places: the first few reasons, one from data among them if any
     is.
@@ -114,18 +104,6 @@ def either_undecided(a: tuple[Reason, ...], b: tuple[Reason, ...]) -> tuple[Reas
 
 
 # --- what remains of values -----------------------------------------------------------------
-
-
-def is_uniform(value: Value) -> bool:
-    """The same in all lanes of a warp, whatever it is."""
-    value = as_unknown(value)
-    return value.poison is None and squeeze(value).uniform
-
-
-def common_zeros(difference: Value) -> int:
-    """Low zero bits of a difference in every lane."""
-    own = array_zeros(difference.base) if anywhere(difference.base) else difference.bits
-    return min(term_zeros(difference), own)
 
 
 def without_trips(value: Value, why: Reason) -> Value:

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer.at_most import moves_nothing
 from ptxaudit.engine.domain.outcomes import Alternatives
-from ptxaudit.engine.domain.value import Value, array_zeros, resize, signed
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, resize, signed
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
 
 MOST_OF_ONE = 64  # ways to choose for one request
 MOST = 4096  # and for all requests of an instruction at once
-ADDRESS_BITS = 32
 
 
 def settled(address: Value, active: np.ndarray, machine: Machine, access: Access) -> Value:
@@ -34,7 +34,7 @@ def settled(address: Value, active: np.ndarray, machine: Machine, access: Access
         own is None
         or access.bypass
         or address.valid is not None
-        or not _moves_nothing(address, machine.invariant_shift(access))
+        or not moves_nothing(address, active, machine.invariant_shift(access))
     ):
         return address
     if own.unknown is not None and (own.unknown & active).any():
@@ -51,11 +51,6 @@ def settled(address: Value, active: np.ndarray, machine: Machine, access: Access
     if requests and not _cost_the_same(np.array(requests), np.array(whose), active, machine, access):
         return address
     return Value(own.bases[0], address.terms, None, own.unknown, address.why)
-
-
-def _moves_nothing(address: Value, shift: int) -> bool:
-    """The unknowns in it move all lanes together by what changes no figure."""
-    return all(c.shape[1] == 1 and 1 << u.zeros + array_zeros(c) >= shift for u, c in address.terms)
 
 
 def _ways(numbers: np.ndarray, active: np.ndarray, own: Alternatives) -> list[np.ndarray] | None:

@@ -256,6 +256,7 @@ _ON_BARRIERS = (  # kernel, as it is written
     ("barrier_arrive_expect_tx", "mbarrier.arrive.expect_tx _"),
     ("barrier_arrive_drop", "mbarrier.arrive_drop _"),
     ("barrier_copies", "cp.async.mbarrier.arrive.noinc"),
+    ("barrier_copies_counted", "cp.async.mbarrier.arrive"),
     ("barrier_init", "mbarrier.init"),
     ("barrier_inval", "mbarrier.inval"),
 )

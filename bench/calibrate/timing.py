@@ -114,9 +114,16 @@ def _on_barriers() -> Iterator[Timed]:
         ("complete_tx", "complete_tx.relaxed.cta.shared::cta.b64 [a], 0"),
         ("arrive_expect_tx", "arrive.expect_tx.shared::cta.b64 _, [a], 0"),
         ("arrive_drop", "arrive_drop.shared.b64 _, [a]"),
+        ("arrive_count", "arrive.shared.b64 q{r}, [a], b"),
+        ("arrive_count_sink", "arrive.shared::cluster.b64 _, [a], b"),
+        ("arrive_no_complete", "arrive.noComplete.shared.b64 q{r}, [a], b"),
+        ("arrive_drop_no_complete", "arrive_drop.noComplete.shared.b64 q{r}, [a], b"),
+        ("arrive_drop_expect_tx", "arrive_drop.expect_tx.shared.b64 q{r}, [a], 0"),
     ):
-        yield Timed(f"barrier_{name}", f"@on mbarrier.{body};", before=_BARRIERS)
-    yield Timed("barrier_copies", "@on cp.async.mbarrier.arrive.noinc.shared.b64 [a];", _WAIT, before=_BARRIERS)
+        keep = "cvt.u32.u64 r{r}, q{r}; " + _KEEP if "q{r}" in body else ""
+        yield Timed(f"barrier_{name}", f"@on mbarrier.{body};", before=_BARRIERS + " add.u32 b, n, 1;", keep=keep)
+    for name, how in (("copies", ".noinc"), ("copies_counted", "")):
+        yield Timed(f"barrier_{name}", f"@on cp.async.mbarrier.arrive{how}.shared.b64 [a];", _WAIT, before=_BARRIERS)
 
 
 def _cluster() -> Iterator[Timed]:

@@ -60,12 +60,12 @@ _INITIALISES = ("mbarrier.init", "SYNCS.EXCH")
 # and of tiles of a tensor.
 _UNCOUNTED = {
     "ptx": re.compile(
-        r"mbarrier\.(?!init)[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+|cp\.async\.bulk(\.tensor\.[1-5]d)?"
+        r"mbarrier\.(?!init)(?!.*noComplete)[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+|cp\.async\.bulk(\.tensor\.2d)?"
         r"(\.shared::(cta|cluster)\.global|\.global\.shared::cta)(\.tile)?(\.mbarrier::complete_tx::bytes|\.bulk_group)"
         r"(\.L2::cache_hint)?"
     ),
     "sass": re.compile(
-        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UTM(ALDG|ASTG)\.[1-5]D"
+        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UTM(ALDG|ASTG)\.2D"
     ),
 }
 

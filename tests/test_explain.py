@@ -190,3 +190,28 @@ def test_several_matches_are_all_shown(here):
 )
 def test_bad_input_is_named_with_exit_2(here, arguments, what):
     assert what in run(*arguments, status=2).stderr
+
+
+ARRIVAL = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry arrive() {
+ .reg .b32 a; .shared .align 8 .b8 barrier[8];
+ mov.u32 a, barrier;
+ mbarrier.arrive.shared.b64 _, [a];
+ mbarrier.init.shared.b64 [a], 1;
+ ret;
+}
+"""
+
+
+def test_what_no_counter_sees_says_how_it_is_counted(tmp_path):
+    path = tmp_path / "arrive.ptx"
+    path.write_text(ARRIVAL)
+    (arrival,) = found(path, "arrive.ptx:7")
+    assert (arrival.site.status, arrival.site.wavefronts) == ("exact", 0)
+    assert "how it is counted: no wavefront counter sees arrivals and tests" in explanation_text(arrival)
+    (init,) = found(path, "arrive.ptx:8")
+    assert init.site.wavefronts is None and "1 for each barrier" in init.site.reason
+    assert "how it is counted" not in explanation_text(init)

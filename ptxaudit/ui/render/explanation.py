@@ -197,25 +197,32 @@ def sorted_patterns(one: Explained) -> list[Pattern]:
     return sorted(one.result.patterns, key=lambda p: (p.ideal - p.low, -p.count))
 
 
-def scored_access(one: Explained) -> banks.Access | None:
-    """The access, where this machine scores it."""
+def _classified(one: Explained) -> banks.Access | None:
     instruction = one.examined.function.instructions[one.result.index]
     try:
         opcode = instruction.site.opcode if instruction.site else instruction.opcode
-        access = (
-            opcodes.classify(opcode, one.site.space) if isinstance(one.site, MemorySite) else banks.classify(opcode)
-        )
+        return opcodes.classify(opcode, one.site.space) if isinstance(one.site, MemorySite) else banks.classify(opcode)
     except InputError:
         return None
-    return None if one.examined.machine.refusal(access) else access
+
+
+def scored_access(one: Explained) -> banks.Access | None:
+    """The access, where this machine scores it."""
+    access = _classified(one)
+    return None if access is None or one.examined.machine.refusal(access) else access
 
 
 def _rule(one: Explained) -> Iterator[str]:
-    """The machine's rule in words, and where it comes from."""
-    access = scored_access(one)
+    """The machine's rule in words, and where it comes from; of an access that has none, how it is counted."""
+    access, machine = _classified(one), one.examined.machine
     if access is None:
         return
-    machine = one.examined.machine
+    if machine.refusal(access):
+        if access.charge is not None and one.site.per_request is not None:
+            yield f"how it is counted: {access.unscored}"
+            yield f"  evidence for this instruction: {one.site.evidence}"
+            yield ""
+        return
     rule = machine.known_rule(access)
     yield f"the rule of {machine.name}: {rule.says}"
     source = machine.sources.get(rule.source)

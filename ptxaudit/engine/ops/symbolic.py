@@ -153,8 +153,9 @@ def shift_left(op: Op, a: Value, by: Value) -> Value | None:
     bits, n = op.bits, number_of(by)
     if n is not None:
         return constant(0, bits) if n >= bits else scale(a, constant(1 << n, bits).base)
-    if not by.known:
-        return None
+    if not by.known:  # by 0 or 1, e.g. a truth value: a + a·by
+        reach = span(by) if by.bits == bits else None
+        return add(a, multiply(a, by)) if reach is not None and 0 <= reach[0] and reach[1] <= 1 else None
     return scale(a, concrete.shift_left(bits, (), np.ones((1, 1), DTYPES[bits]), by.base))
 
 

@@ -120,7 +120,8 @@ def _bulk() -> Iterator[str]:
     yield "### Bulk copies"
     yield ""
     yield (
-        "`cp.async.bulk` and `cp.async.bulk.tensor.2d` of f16, in and out. The wavefront counters see none of them:"
+        "`cp.async.bulk`, `cp.async.bulk.tensor` of two to five dimensions of f16, in and out, and sums of both"
+        " (`cp.reduce.async.bulk`). The wavefront counters see none of them:"
         f" {len(copies)} launches count"
         f" {' or '.join(map(str, sorted({one['counters']['wavefronts'] for one in copies})))} wavefronts, all of them"
         " the barrier's, whatever was moved. `l1tex__data_bank_writes` is the bytes / 4 of what comes in (and"

@@ -141,6 +141,9 @@ def test_tensor_launches_are_assembled_and_planned(built):
         "copy_bytes",
         "store_tile",
         "store_bytes",
+        "reduce_tile",
+        "reduce_bytes",
+        *(f"tensor{dimensions}_{way}" for dimensions in (3, 4, 5) for way in ("in", "out")),
     }
     assert tensor.descriptor(0x100, 128, 1024, "128") == 0x10 | 8 << 16 | 64 << 32 | 1 << 62
     assert all(

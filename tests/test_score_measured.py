@@ -222,6 +222,10 @@ def test_the_layout_of_a_wgmma_takes_no_time():
 def test_bulk_copies_are_not_counted():
     assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("copy")} == {9}
     assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("store")} == {8}
+    assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("reduce")} == {8}
+    for dimensions in (3, 4, 5):
+        rows = [one for one in _tensor() if one["kernel"].startswith(f"tensor{dimensions}")]
+        assert {(one["kernel"][8:], one["counters"]["wavefronts"]) for one in rows} == {("in", 9), ("out", 8)}
 
 
 # the kernels of timed operations on barriers -> the machine instructions that ptxas makes of each
@@ -263,17 +267,19 @@ def test_what_is_done_to_a_barrier_is_not_counted(kernel):
 
 
 def test_what_is_not_counted_is_what_was_measured():
-    copies = {"UBLKCP.G.S", "UBLKCP.S.G", "UTMALDG.2D", "UTMASTG.2D"}
+    copies = {"UBLKCP.G.S", "UBLKCP.S.G", "UBLKRED.G.S.ADD", "UTMAREDG.2D.ADD"}
+    copies |= {f"UTMA{way}.{dimensions}D" for way in ("LDG", "STG") for dimensions in (2, 3, 4, 5)}
     assert machines.get("sm_90").measurements.uncounted == copies.union(*map(str.split, BARRIERS.values()))
     for opcode in copies:
         assert machines.get("sm_90").charge(classify(opcode), None) == 0
     for opcode in (
-        "UTMALDG.3D",
+        "UTMALDG.1D",
         "UTMALDG.2D.IM2COL",
         "UTMALDG.2D.MULTICAST",
+        "UTMAREDG.3D.ADD",
         "SYNCS.EXCH.64",
         "ATOMS.ARRIVE.64",
-        "UBLKRED",
+        "UBLKRED.G.S.MAX",
     ):
         assert machines.get("sm_90").charge(classify(opcode), None) is None
     assert machines.get("sm_100").charge(classify("SYNCS.PHASECHK.TRANS64"), None) is None
@@ -291,8 +297,10 @@ def test_what_is_not_counted_is_what_was_measured():
         ("mbarrier.arrive.noComplete.shared.b64", None),
         ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", None),
         ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", None),
-        ("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", None),
-        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32", None),
+        ("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", 0),
+        ("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", None),
+        ("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group", 0),
+        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32", None),
     ],
 )
 def test_of_ptx_what_is_not_counted(opcode, charge):

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,19 @@ _MOVES = {
     ),
     "store_tile": ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, x}], [base];", False),
     "store_bytes": ("cp.async.bulk.global.shared::cta.bulk_group [map], [base], each;", False),
+    "reduce_tile": ("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [map, {x, x}], [base];", False),
+    "reduce_bytes": ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [map], [base], each;", False),
 }
+_OTHER_DIMENSIONS = (3, 4, 5)  # of tiles that are only counted, not timed
+for _d in _OTHER_DIMENSIONS:
+    _at = f"[map, {{{', '.join('x' * _d)}}}]"
+    _MOVES |= {
+        f"tensor{_d}_in": (
+            f"cp.async.bulk.tensor.{_d}d.shared::cluster.global.mbarrier::complete_tx::bytes [base], {_at}, [bar];",
+            True,
+        ),
+        f"tensor{_d}_out": (f"cp.async.bulk.tensor.{_d}d.global.shared::cta.bulk_group {_at}, [base];", False),
+    }
 _TILES = ("copy_tile", "store_tile")  # through a tensor map
 _BEGIN = {True: "mbarrier.arrive.expect_tx.shared.b64 _, [bar], bytes;", False: ""}
 _END = {
@@ -200,6 +213,17 @@ def copies() -> Iterator[dict[str, Any]]:
     for kernel in ("copy_bytes", "store_bytes"):
         for size in (16, 128, 512, 1024, 2048, 4096, 8192, 16384, 32768):
             yield {"kernel": kernel, "swizzle": "none", "row_bytes": size, "rows": 1, "bytes": size}
+    for kernel in _MOVES:
+        if kernel.startswith(("tensor", "reduce")):
+            for width, rows in ((128, 64), (64, 8), (128, 8)):
+                yield {"kernel": kernel, "swizzle": "none", "row_bytes": width, "rows": rows, "bytes": width * rows}
+
+
+def _sides(one: dict[str, Any]) -> list[int]:
+    """Of the box: elements of a row, then rows, of which all dimensions from the third on take two each."""
+    columns, count = one["row_bytes"] // 2, int(one["kernel"][6]) if one["kernel"].startswith("tensor") else 2
+    beyond = max(0, count - 2)
+    return [columns, one["rows"] >> beyond, *[2] * beyond][:count]
 
 
 def plan(only: str = "*") -> list[dict[str, Any]]:
@@ -268,7 +292,7 @@ def _prepared(
     import numpy
 
     if one["kernel"] in _MOVES:
-        tile = one["kernel"] in _TILES
+        tile = not one["kernel"].endswith("_bytes")
         if tile:
             gpu.call(gpu.driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, one), MAP_BYTES)
         return (row if tile else source, out, one["bytes"]), [1, 1, 1, COPIES, COPIES, COPIES] if timed else [1]
@@ -279,20 +303,21 @@ def _prepared(
 
 
 def _tensor_map(gpu: Any, source: int, one: dict[str, Any]) -> Any:
-    """The address of a CUtensorMap of f16: row_bytes / 2 columns by rows, kept alive by the caller's module."""
+    """The address of a CUtensorMap of f16 whose only box is all of it, kept alive by the caller's module."""
     driver = gpu.driver
     modes = {"none": "NONE", "32": "32B", "64": "64B", "128": "128B"}
-    columns = one["row_bytes"] // 2
+    sides = _sides(one)
+    strides = [2 * prod(sides[:i]) for i in range(1, len(sides))]  # bytes
     u64, u32 = driver.cuuint64_t, driver.cuuint32_t
     made = gpu.call(
         driver.cuTensorMapEncodeTiled,
         driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        2,
+        len(sides),
         source,
-        [u64(max(columns, 8)), u64(one["rows"])],
-        [u64(one["row_bytes"])],
-        [u32(columns), u32(one["rows"])],
-        [u32(1), u32(1)],
+        [u64(max(sides[0], 8)), *map(u64, sides[1:])],
+        [*map(u64, strides)],
+        [*map(u32, sides)],
+        [u32(1)] * len(sides),
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{modes[one['swizzle']]}"),
         driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,

@@ -57,15 +57,18 @@ _INITIALISES = ("mbarrier.init", "SYNCS.EXCH")
 
 # What a launch of nothing else leaves the wavefront counters at, as far as it was measured (tests/data: timing_sm90,
 # tensor_sm90): arrivals, tests and byte counts of barriers, here and in another block of the cluster; copies of bytes
-# and of tiles of a tensor.
+# and of tiles of a tensor, and sums of them.
 _UNCOUNTED = {
     "ptx": re.compile(
-        r"mbarrier\.(?!init)(?!.*noComplete)[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+|cp\.async\.bulk(\.tensor\.2d)?"
-        r"(\.shared::(cta|cluster)\.global|\.global\.shared::cta)(\.tile)?(\.mbarrier::complete_tx::bytes|\.bulk_group)"
-        r"(\.L2::cache_hint)?"
+        r"mbarrier\.(?!init)(?!.*noComplete)[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+"
+        r"|cp\.async\.bulk(\.tensor\.[2-5]d)?(\.shared::(cta|cluster)\.global(\.tile)?\.mbarrier::complete_tx::bytes"
+        r"|\.global\.shared::cta(\.tile)?\.bulk_group)(\.L2::cache_hint)?"
+        r"|cp\.reduce\.async\.bulk(\.tensor\.2d\.global\.shared::cta\.add(\.tile)?\.bulk_group"
+        r"|\.global\.shared::cta\.bulk_group\.add\.u32)"
     ),
     "sass": re.compile(
-        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UTM(ALDG|ASTG)\.2D"
+        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UBLKRED\.G\.S\.ADD"
+        r"|UTMA(LDG|STG)\.[2-5]D|UTMAREDG\.2D\.ADD"
     ),
 }
 

@@ -314,7 +314,9 @@ def test_an_arrival_that_completes_no_phase_counts_among_others_or_what_goes_wit
     """
     for one in _timed(("barrier_arrive_no_complete", "barrier_arrive_drop_no_complete")):
         assert one["counters"]["op_misc"] == one["counters"][""] == len({*one["addresses"]}) + 4 + 8
-    assert machines.get("sm_90").charge(classify("SYNCS.ARRIVE.TRANS64.TMASK.ART0"), None) is None
+    for opcode in ("SYNCS.ARRIVE.TRANS64.TMASK.ART0", "mbarrier.arrive.noComplete.shared.b64"):
+        assert machines.get("sm_90").charge(classify(opcode), None) is None
+        assert "completes no phase" in classify(opcode).unscored
 
 
 def test_initialising_a_barrier_counts_among_others_once_a_barrier():

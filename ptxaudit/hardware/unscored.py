@@ -34,6 +34,10 @@ UNSCORED = {
         "counted with shuffles and the like (op_misc), not with loads and stores: 1 for each barrier that the lanes"
         " initialise, whatever its bank. Timed on an H200, some 52 cycles each"
     ),
+    "mbarrier.noComplete": (
+        "of an arrival that completes no phase, or of what the compiler writes behind it, an H200 counts 1 with"
+        " shuffles and the like (op_misc), whatever the lanes and barriers: not measured apart"
+    ),
     "remote": (
         "the address may lie in another block of the cluster, where no wavefront counter sees loads and stores and an"
         " atomic counts 1: an H200 moves the 32-byte sectors that the lanes touch, whatever their banks. In the block's"
@@ -53,7 +57,13 @@ UNSCORED = {
 }
 """Reasons why an access is listed without a figure, by the report's word."""
 
-_INITIALISES = ("mbarrier.init", "SYNCS.EXCH")
+# what the name of an opcode has in it -> the row of `UNSCORED` that tells more than the report's word
+_FORMS = {
+    "mbarrier.init": "mbarrier.init",
+    "SYNCS.EXCH": "mbarrier.init",
+    "noComplete": "mbarrier.noComplete",
+    "TMASK": "mbarrier.noComplete",
+}
 
 # What a launch of nothing else leaves the wavefront counters at, as far as it was measured (tests/data: timing_sm90,
 # tensor_sm90): arrivals, tests and byte counts of barriers, here and in another block of the cluster; copies of bytes
@@ -67,7 +77,7 @@ _UNCOUNTED = {
         r"|\.global\.shared::cta\.bulk_group\.add\.u32)"
     ),
     "sass": re.compile(
-        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UBLKRED\.G\.S\.ADD"
+        r"SYNCS\.(ARRIVE|PHASECHK)\.(?!.*TMASK)[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UBLKRED\.G\.S\.ADD"
         r"|UTMA(LDG|STG)\.[2-5]D|UTMAREDG\.2D\.ADD"
     ),
 }
@@ -78,7 +88,8 @@ def listed(opcode: str, name: str, isa: Literal["ptx", "sass"], word: str) -> Ac
     if word == "wgmma":
         return product(name if isa == "ptx" else opcode, isa)
     if not _UNCOUNTED[isa].fullmatch(name):
-        return Access(opcode, isa, word, unscored=UNSCORED["mbarrier.init" if name.startswith(_INITIALISES) else word])
+        form = next((row for part, row in _FORMS.items() if part in name), word)
+        return Access(opcode, isa, word, unscored=UNSCORED[form])
     return Access(opcode, isa, word, sass=name if isa == "sass" else "", charge=(0, 0), unscored=UNSCORED[word])
 
 

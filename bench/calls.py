@@ -9,8 +9,6 @@ python -m bench.adversary keep FOLDER OUT -o tests/data/calls_sm90 CUBIN…
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
 import tarfile
 from pathlib import Path
@@ -121,7 +119,7 @@ def write(folder: Path) -> None:
                 plan.add(cubins, cubin, built.cubin)
                 plan.add(texts, cubin.replace(".cubin", ".ptx"), built.ptx.encode())
                 entries += [_entry(seed, name, cubin, built, *launch) for launch in LAUNCHES]
-    (folder / plan.PLAN).write_bytes(gzip.compress(json.dumps(entries).encode(), mtime=0))
+    plan.store(folder, entries)
 
 
 def _entry(seed: int, name: str, cubin: str, built: builds.Built, grid: tuple, block: tuple, n: int) -> dict[str, Any]:

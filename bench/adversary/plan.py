@@ -112,6 +112,11 @@ def write(folder: Path, compiled: Iterable[tuple[Program, builds.Built | str]], 
             if made.name not in kept:
                 kept.add(made.name)
                 add(sources, f"{made.name}.cu", made.source().encode())
+    store(folder, plan)
+
+
+def store(folder: Path, plan: list[dict[str, Any]]) -> None:
+    """Writes the launches of a plan beside its cubins."""
     (folder / PLAN).write_bytes(gzip.compress(json.dumps(plan, separators=(",", ":")).encode(), mtime=0))
     print(f"{folder}: {len(plan)} launches of {len({entry['cubin'] for entry in plan})} cubins")
 

@@ -7,8 +7,6 @@ Buffers hold small whole numbers by a formula, so that any machine fills them al
 
 from __future__ import annotations
 
-import gzip
-import json
 import tarfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.adversary.launching import SLOT_BYTES
-from bench.adversary.plan import CUBINS, PLAN, PTX, add
+from bench.adversary.plan import CUBINS, PTX, add, store
 from bench.adversary.program import Fill
 
 ARCH = "sm_90"
@@ -109,5 +107,4 @@ def write(folder: Path, compiled: Iterable[Compiled], first_seed: int) -> None:
             add(cubins, f"{one.name}.cubin", one.cubin)
             if one.ptx:
                 add(texts, f"{one.name}.ptx", one.ptx.encode())
-    (folder / PLAN).write_bytes(gzip.compress(json.dumps(launches, separators=(",", ":")).encode(), mtime=0))
-    print(f"{folder}: {len(launches)} launches")
+    store(folder, launches)

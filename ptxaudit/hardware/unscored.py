@@ -57,7 +57,7 @@ UNSCORED = {
 }
 """Reasons why an access is listed without a figure, by the report's word."""
 
-# what the name of an opcode has in it -> the row of `UNSCORED` that tells more than the report's word
+# what the name of an opcode has in it -> the row of `UNSCORED` that tells more than its word: such are counted
 _FORMS = {
     "mbarrier.init": "mbarrier.init",
     "SYNCS.EXCH": "mbarrier.init",
@@ -70,14 +70,14 @@ _FORMS = {
 # and of tiles of a tensor, and sums of them.
 _UNCOUNTED = {
     "ptx": re.compile(
-        r"mbarrier\.(?!init)(?!.*noComplete)[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+"
+        r"mbarrier\.[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+"
         r"|cp\.async\.bulk(\.tensor\.[2-5]d)?(\.shared::(cta|cluster)\.global(\.tile)?\.mbarrier::complete_tx::bytes"
         r"|\.global\.shared::cta(\.tile)?\.bulk_group)(\.L2::cache_hint)?"
         r"|cp\.reduce\.async\.bulk(\.tensor\.2d\.global\.shared::cta\.add(\.tile)?\.bulk_group"
         r"|\.global\.shared::cta\.bulk_group\.add\.u32)"
     ),
     "sass": re.compile(
-        r"SYNCS\.(ARRIVE|PHASECHK)\.(?!.*TMASK)[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UBLKRED\.G\.S\.ADD"
+        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UBLKRED\.G\.S\.ADD"
         r"|UTMA(LDG|STG)\.[2-5]D|UTMAREDG\.2D\.ADD"
     ),
 }
@@ -87,8 +87,8 @@ def listed(opcode: str, name: str, isa: Literal["ptx", "sass"], word: str) -> Ac
     """An access that is listed by the report's word. name: the opcode's first word."""
     if word == "wgmma":
         return product(name if isa == "ptx" else opcode, isa)
-    if not _UNCOUNTED[isa].fullmatch(name):
-        form = next((row for part, row in _FORMS.items() if part in name), word)
+    form = next((row for part, row in _FORMS.items() if part in name), word)
+    if form != word or not _UNCOUNTED[isa].fullmatch(name):
         return Access(opcode, isa, word, unscored=UNSCORED[form])
     return Access(opcode, isa, word, sass=name if isa == "sass" else "", charge=(0, 0), unscored=UNSCORED[word])
 

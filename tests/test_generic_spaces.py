@@ -9,6 +9,10 @@ import pytest
 from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
+from ptxaudit.engine.domain.value import Uniform, Value
+from ptxaudit.engine.memory.environment import HIGH_WORD
+from ptxaudit.engine.memory.spaces import OPEN as OPEN_SPACE
+from ptxaudit.engine.memory.spaces import SHARED, spaces_of
 
 KERNEL = """.visible .entry k(.param .u64 g, .param .u64 h, .param .u32 n)
 {{ .reg .b64 %g, %h, %s, %q, %t, %u, %d<6>; .reg .b32 %x, %n, %w<9>; .reg .pred %p, %z, %y; .shared .align 16 .b8 s[8192]; .local .align 16 .b8 l[64];
@@ -261,3 +265,16 @@ def test_an_unknown_half_beside_a_known_one_may_lie_anywhere(isa):
     report = ptxaudit.audit(content, isa=isa, launches=[ptxaudit.Launch("k", grid=4, block=64, params=[structure, 5])])
     (site,) = [site for site in report.sites if site.opcode.startswith(("ld.u", "LD.E"))]
     assert str(site.status) not in ("exact", "unreached"), site
+
+
+@pytest.mark.parametrize("address", (True, False))
+def test_an_upper_half_in_which_two_ways_differ_may_lead_out_of_shared_memory(address):
+    """Machine code chooses the halves of a generic address one by one."""
+    of = lambda name, kind, **more: Uniform(
+        name, 32, kind=kind, key=(name,) if kind == "choice" else ("shared", "high"), **more
+    )
+    upper = np.full((1, 1), HIGH_WORD, np.uint64)
+    window = of("where shared memory begins", "window"), upper
+    choice = of("what two ways differ in", "choice", address=address), upper
+    begins = lambda *terms: spaces_of(Value(np.full((1, 1), 1024, np.uint64), terms)).item()
+    assert begins(window) == SHARED and begins(window, choice) == OPEN_SPACE

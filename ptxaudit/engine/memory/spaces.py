@@ -63,10 +63,9 @@ def _by_value(address: Value) -> np.ndarray:
             sure |= once
         elif u.kind == "pointer" and u.address:
             pointer |= once
-        elif u.address:
-            astray |= np.broadcast_to(np.abs(factor) == 1, shape)
-        elif u.kind != "extension":
-            astray |= np.broadcast_to(np.abs(factor) >= HIGH_WORD, shape)  # the upper half of something
+        elif u.kind != "extension":  # an address more, or the upper half of one
+            size = np.abs(factor)
+            astray |= np.broadcast_to((size >= HIGH_WORD) | (size == 1) & u.address, shape)
     halves, whole = parameters["low"] & parameters["high"], parameters["whole"]
     some = parameters["low"] | parameters["high"] | whole
     shared, local = window[SHARED] & ~window[LOCAL] & ~sure, window[LOCAL] & ~window[SHARED] & ~sure

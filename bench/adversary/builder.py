@@ -16,7 +16,7 @@ class Builder:
     """One kernel in the making.
 
     may_leave: no barrier and nothing that looks across lanes, so that threads may leave early. full_warps: blocks are
-    whole warps. clusters: it is launched in clusters. many_blocks: in hundreds
+    whole warps. threads: blocks have so many in one dimension, 0 for any. clusters: it is launched in clusters. many_blocks: in hundreds
     of blocks. renamed: names of the source that others take the place of.
     """
 
@@ -39,6 +39,7 @@ class Builder:
         self.file_scope = self.dice.chance(40)
         self.may_leave = True
         self.full_warps = False
+        self.threads = 0
         self.clusters = False
         self.many_blocks = False
         self.dynamic = 0  # bytes of dynamic shared memory

@@ -10,6 +10,7 @@ from math import prod
 
 from bench.adversary import (  # noqa: F401 (they register their features)
     features_agreed,
+    features_algorithms,
     features_block,
     features_layout,
     features_memory,
@@ -52,6 +53,10 @@ TOGETHER = frozenset(
         "digits",
         "segments",
         "double_buffers",
+        "chased",
+        "sorts",
+        "roles",
+        "collectives",
     )
 )
 LEAVING = frozenset(("early_return",))
@@ -176,6 +181,8 @@ def _shapes(b: Builder) -> list[Shape]:
     out: list[Shape] = []
     for _at in range(LAUNCHES):
         block = b.dice.choice(WHOLE if b.full_warps else BLOCKS)
+        if b.threads:
+            block = (b.threads, 1, 1)
         cluster = b.dice.choice(CLUSTERS) if b.clusters else None
         grid = b.dice.choice(GRIDS)
         if b.many_blocks:

@@ -1,0 +1,92 @@
+"""The random PTX of the tests (`tests/twin/generate.py`) as ptxas assembles it, to be measured: what each operation does to
+an address is held against the hardware, not against a second reading of the manual.
+
+python -m bench.adversary.random_ptx FOLDER 0:500             a plan, as `plan` makes them
+python -m bench.adversary.gpu run FOLDER -o OUT               on the GPU machine
+python -m bench.adversary compare FOLDER OUT --isa sass       what is claimed, against what was counted
+
+Loads are volatile, and stores of what was loaded follow, so that ptxas keeps every access (`tests/twin/machine.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tarfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench.adversary import plan
+from bench.adversary.program import Fill
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from twin import generate, machine  # noqa: E402
+
+SIZES = {"u32": 4, "s32": 4, "u64": 8}
+BUFFER = Fill(step=7, modulo=1 << 20)  # contents of what pointers point to
+_PARAMETER = re.compile(r"\.param (?:\.align \d+ )?\.(u32|s32|u64|b8)( \.ptr)?[\w. ]* k_param_(\d+)(?:\[(\d+)\])?")
+
+
+def write(folder: Path, seeds: range) -> None:
+    """Assembles the kernels of the seeds and writes their plan; what ptxas refuses is named on the way."""
+    from ptxaudit.base.errors import InputError
+    from ptxaudit.frontend.compile.ptxas import assemble
+
+    folder.mkdir(parents=True, exist_ok=True)
+    entries: list[dict[str, Any]] = []
+    with (
+        tarfile.open(folder / plan.CUBINS, "w:xz") as cubins,
+        tarfile.open(folder / plan.PTX, "w:xz") as texts,
+        tarfile.open(folder / plan.SOURCES, "w:xz") as sources,
+    ):
+        for seed in seeds:
+            kernel = generate.kernel(seed, small=seed % 3 > 0)
+            text = machine.variant(kernel)
+            try:
+                made = assemble(text, machine.ARCH)
+            except InputError as error:
+                print(f"seed {seed}: {str(error)[-300:]}")
+                continue
+            entry = _entry(kernel, text)
+            plan.add(cubins, entry["cubin"], made.cubin)
+            plan.add(texts, entry["cubin"].replace(".cubin", ".ptx"), text.encode())
+            plan.add(sources, entry["cubin"].replace(".cubin", ".cu"), kernel.text.encode())
+            entries.append(entry | {"compiler": "ptxas", "arch": machine.ARCH})
+    plan.store(folder, entries)
+
+
+def _entry(kernel: generate.Kernel, text: str) -> dict[str, Any]:
+    parameters = []
+    head = text[text.index(".entry") :].split("{", 1)[0]
+    for (kind, pointer, _, size), value in zip(_PARAMETER.findall(head), kernel.params, strict=True):
+        if pointer:
+            parameters.append(("buffer", 8, "buffer"))
+        elif size:
+            parameters.append(("bytes", int(size), bytes(value).hex()))
+        else:
+            parameters.append(("number", SIZES[kind], value))
+    return {
+        "seed": kernel.seed,
+        "build": "ptxas",
+        "features": sorted(kernel.features),
+        "cubin": f"random{kernel.seed}.ptxas.cubin",
+        "kernel": kernel.name,
+        "grid": list(kernel.grid),
+        "block": list(kernel.block),
+        "cluster": list(kernel.cluster or (0, 0, 0)),
+        "dynamic_shared": kernel.dynamic,
+        "parameters": [
+            {"name": f"k_param_{at}", "kind": kind, "size": size, "value": value}
+            for at, (kind, size, value) in enumerate(parameters)
+        ],
+        "buffers": {"buffer": asdict(BUFFER)},
+        "symbols": {},
+    }
+
+
+if __name__ == "__main__":
+    first, last = map(int, sys.argv[2].split(":"))
+    write(Path(sys.argv[1]), range(first, last))

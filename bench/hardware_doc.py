@@ -531,7 +531,7 @@ def _unscored() -> Iterator[str]:
     yield ""
     yield (
         "What has no rule for its lanes is listed with the reason, and with how often it is issued. A wgmma also gets"
-        " what the counter charges it; what is done to a barrier but to initialise it, and plain bulk copies, the zero that"
+        " what the counter charges it; what is done to a barrier but to initialise it, and bulk copies, the zero that"
         " the counters of an H200 say, on sm_90."
     )
     yield ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -156,6 +157,46 @@ def _bulk() -> Iterator[str]:
         " 29 out: small copies cost that. On the way in a row of the box takes at least one cycle, so rows of 16 bytes"
         " take as long as rows of 64, and wide rows go at about 105 bytes a cycle. On the way out 32 bytes leave a"
         " cycle, and a row of 16 bytes takes two cycles."
+    )
+    yield ""
+
+
+def _forms() -> Iterator[str]:
+    document = _read("forms_sm90.json.gz")
+    products: dict[tuple[int, bool], dict[bool, set[int]]] = defaultdict(lambda: defaultdict(set))
+    types: dict[bool, set[str]] = defaultdict(set)
+    copies = [one for one in document["forms"] if "GMMA" not in one["sass"]]
+    for one in document["forms"]:
+        if "GMMA" in one["sass"]:
+            sparse, words = ".sp." in one["ptx"], one["ptx"].split(".")
+            n = int(re.search(r"m64n(\d+)k", one["ptx"])[1])
+            products[n, sparse][one["name"].endswith("a_shared")].add(one["counters"]["1"]["op_gmma"])
+            types[sparse].add(".".join(words[words.index("aligned") + 2 :][:3]))
+    yield "### Every form, counted"
+    yield ""
+    yield (
+        f"{document['device']}: `tests/data/forms_sm90.json.gz`, {len(document['forms'])} forms, each issued once and 16 times in a"
+        f" launch of nothing else. {len(copies)} bulk copies and reductions (bytes and tiles of one to five dimensions, im2col,"
+        " to one block and to several, between blocks of a cluster, every operation and type) add nothing to any counter of"
+        f" wavefronts. Products of {len(types[False])} dense types and {len(types[True])} sparse ones"
+        f" ({', '.join(f'`{name}`' for name in sorted(types[False]))}) add, whatever the type:"
+    )
+    yield ""
+    yield from _table(
+        ["N", "A", "B", "wavefronts, A in registers", "wavefronts, A through a descriptor"],
+        (
+            [
+                n,
+                "sparse" if sparse else "dense",
+                "64 bytes a column" if sparse else "32 bytes a column",
+                *(", ".join(map(str, sorted(by[shared]))) for shared in (False, True)),
+            ]
+            for (n, sparse), by in sorted(products.items())
+        ),
+    )
+    yield (
+        "A sparse A has half its elements, so that a row is 32 bytes as a dense one's, while a column of B is as deep as the"
+        " product: 64 bytes."
     )
     yield ""
 
@@ -317,5 +358,6 @@ def chapters() -> Iterator[str]:
     yield ""
     yield from _wgmma()
     yield from _bulk()
+    yield from _forms()
     yield from _remote()
     yield from _barriers()

@@ -87,6 +87,8 @@ def test_products_that_are_called_measured_were_counted():
     }
     alone = json.loads(gzip.decompress((ROOT / "tests" / "data" / "tensor_sm90.json.gz").read_bytes()))["launches"]
     counted |= {f"HGMMA.64x{one['n']}x16.F32" for one in alone if one["kernel"].startswith("wgmma")}
+    forms = json.loads(gzip.decompress((ROOT / "tests" / "data" / "forms_sm90.json.gz").read_bytes()))["forms"]
+    counted |= {one["sass"] for one in forms if "GMMA" in one["sass"]}
     assert MEASUREMENTS["sm_90"].products == counted
 
 

@@ -17,6 +17,8 @@ from ptxaudit.hardware.banks import classify
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for bench
 
+from bench.calibrate import forms
+
 DATA = Path(__file__).parent / "data"
 REQUESTS = json.loads(gzip.decompress((DATA / "requests_sm90.json.gz").read_bytes()))["requests"]
 CYCLES = [json.loads(line) for line in (DATA / "cp_async_cycles_sm90.jsonl").read_text().splitlines()]
@@ -208,7 +210,6 @@ def test_a_wgmma_is_charged_the_bytes_of_its_operands_whatever_the_layout():
         classify("QGMMA.64x256x32.F32.E4M3.E4M3").charge == (64, 80)
         and "64 wavefronts a warpgroup" in classify("QGMMA.64x256x32.F32.E4M3.E4M3").unscored
     )
-    assert classify("wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16").charge is None
 
 
 def test_the_layout_of_a_wgmma_takes_no_time():
@@ -266,21 +267,34 @@ def test_what_is_done_to_a_barrier_is_not_counted(kernel):
         assert machines.get("sm_90").evidence(classify(opcode)) == "measured"
 
 
+def _forms() -> list[dict]:
+    return json.loads(gzip.decompress((DATA / "forms_sm90.json.gz").read_bytes()))["forms"]
+
+
+def test_each_form_costs_what_was_counted():
+    """Issued 16 times in a launch instead of once, each adds 15 times what is said of it, to one counter or to none."""
+    machine = machines.get("sm_90")
+    for form in _forms():
+        once, often = form["counters"]["1"], form["counters"]["16"]
+        ptx, sass = classify(form["ptx"]), classify(form["sass"])
+        first = "shared" if form["name"].endswith("a_shared") else "registers"
+        charge = machine.charge(sass, first)
+        assert machine.charge(ptx, first) == charge and machine.evidence(sass) == "measured", form["name"]
+        added = {"": charge, "op_gmma": charge} if charge else {}
+        assert {n: often[n] - once[n] for n in once if often[n] != once[n]} == {n: 15 * k for n, k in added.items()}
+        if charge:
+            assert once["op_gmma"] == charge and ptx.sass == form["sass"]
+
+
+def test_the_forms_in_the_tree_are_those_that_are_launched():
+    assert [(one["name"], one["ptx"]) for one in _forms()] == [(one.name, one.opcode) for one in forms.FORMS.values()]
+
+
 def test_what_is_not_counted_is_what_was_measured():
-    copies = {"UBLKCP.G.S", "UBLKCP.S.G", "UBLKRED.G.S.ADD", "UTMAREDG.2D.ADD"}
-    copies |= {f"UTMA{way}.{dimensions}D" for way in ("LDG", "STG") for dimensions in (2, 3, 4, 5)}
+    copies = {form["sass"] for form in _forms() if "GMMA" not in form["sass"]}
+    assert {"UBLKCP.G.S", "UBLKRED.S.S.ADD", "UTMALDG.1D", "UTMALDG.3D.IM2COL.MULTICAST", "UTMAREDG.5D.XOR"} <= copies
     assert machines.get("sm_90").measurements.uncounted == copies.union(*map(str.split, BARRIERS.values()))
-    for opcode in copies:
-        assert machines.get("sm_90").charge(classify(opcode), None) == 0
-    for opcode in (
-        "UTMALDG.1D",
-        "UTMALDG.2D.IM2COL",
-        "UTMALDG.2D.MULTICAST",
-        "UTMAREDG.3D.ADD",
-        "SYNCS.EXCH.64",
-        "ATOMS.ARRIVE.64",
-        "UBLKRED.G.S.MAX",
-    ):
+    for opcode in ("UTMALDG.2D.GATHER4", "UTMALDG.2D.2CTA", "UTMAREDG.3D.NOTHING", "SYNCS.EXCH.64", "ATOMS.ARRIVE.64"):
         assert machines.get("sm_90").charge(classify(opcode), None) is None
     assert machines.get("sm_100").charge(classify("SYNCS.PHASECHK.TRANS64"), None) is None
 
@@ -295,17 +309,23 @@ def test_what_is_not_counted_is_what_was_measured():
         ("cp.async.bulk.global.shared::cta.bulk_group", 0),
         ("mbarrier.init.shared.b64", None),
         ("mbarrier.arrive.noComplete.shared.b64", None),
-        ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", None),
-        ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", None),
-        ("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", 0),
-        ("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", None),
-        ("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group", 0),
-        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32", None),
+        ("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", 0),
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster", 0),
+        ("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes", None),
+        ("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2", None),
+        ("cp.async.bulk.tensor.4d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes", None),
+        ("cp.async.bulk.global.shared::cta.bulk_group.cp_mask", None),
+        ("cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32", 0),
     ],
 )
 def test_of_ptx_what_is_not_counted(opcode, charge):
     assert machines.get("sm_90").charge(classify(opcode), None) == charge
     assert machines.get("sm_80").charge(classify(opcode), None) is None
+
+
+def test_a_bulk_copy_that_was_not_measured_does_not_say_that_no_counter_sees_it():
+    assert "was not measured" in classify("UTMALDG.2D.GATHER4").unscored
+    assert "no wavefront counter sees it" in classify("UTMALDG.2D").unscored
 
 
 def test_an_arrival_that_completes_no_phase_counts_among_others_or_what_goes_with_it_does():

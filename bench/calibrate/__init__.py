@@ -4,6 +4,8 @@
     python -m bench.calibrate plan -o plan.json.gz         # anywhere: which requests; seeded, so the same each time
     python -m bench.calibrate measure FOLDER plan.json.gz -o requests.json.gz     # on a GPU with ncu on the PATH
     ptxaudit calibrate --results requests.json.gz          # anywhere: rule by rule, how that GPU agrees
+    python -m bench.calibrate build-forms FOLDER           # anywhere: products and bulk copies, a kernel a form
+    python -m bench.calibrate measure-forms FOLDER -o forms.json.gz               # on the GPU
 
 `instructions` has the kernels, `patterns` and `plan` the requests, `measure` runs them under the profiler.
 """

@@ -47,9 +47,21 @@ def main() -> None:
     command.add_argument("folder", type=Path)
     command.add_argument("-o", "--output", type=Path, required=True)
     command.add_argument("--only", default="*", help="kernels, as globs")
+    command = commands.add_parser("build-forms", help="assemble forms of warpgroup products and bulk copies")
+    command.add_argument("folder", type=Path)
+    command = commands.add_parser("launch-forms", help="each form once and several times (what measure-forms runs)")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--only", default="*", help="forms, as globs with commas between")
+    command = commands.add_parser("measure-forms", help="what each form adds to the counters, under ncu")
+    command.add_argument("folder", type=Path)
+    command.add_argument("-o", "--output", type=Path, required=True)
+    command.add_argument("--only", default="*", help="forms, as globs with commas between")
     command = commands.add_parser("merge", help="join data files of one device")
     command.add_argument("files", type=Path, nargs="+")
     command.add_argument("-o", "--output", type=Path, required=True)
+    command = commands.add_parser("add-forms", help="list the forms of a data file in ptxaudit/hardware/measurements")
+    command.add_argument("--machine", default="sm_90", help="whose file it is")
+    command.add_argument("file", type=Path)
     command = commands.add_parser("count", help="count the requests of data files into ptxaudit/hardware/measurements")
     command.add_argument("--machine", default="sm_90", help="whose file it is")
     command.add_argument("files", type=Path, nargs="+")
@@ -73,6 +85,14 @@ def main() -> None:
             from bench.calibrate.timing import launch_all as run
         case "measure-timing":
             from bench.calibrate.measure import measure_timing as run
+        case "add-forms":
+            from bench.calibrate.tables import add_forms as run
+        case "build-forms":
+            from bench.calibrate.forms import build as run
+        case "launch-forms":
+            from bench.calibrate.forms import launch as run
+        case "measure-forms":
+            from bench.calibrate.measure import measure_forms as run
         case "measure-tensor":
             from bench.calibrate.measure import measure_tensor as run
     if "plan" in chosen:

@@ -40,6 +40,11 @@ ACCESSES = {name: WAVEFRONTS.format(name and f"_{name}") for name in ("", "op_ld
     "bank_reads": "l1tex__data_bank_reads.sum",
     "bank_writes": "l1tex__data_bank_writes.sum",
 }
+FORMS = {
+    name: WAVEFRONTS.format(name and f"_{name}") for name in ("", "op_ld", "op_st", "op_atom", "op_misc", "op_gmma")
+} | {
+    "conflicts": CONFLICTS.format(""),
+}
 SOURCE_ALIGN = 1 << 21  # at least
 
 
@@ -203,6 +208,28 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
     document = {"device": device_line(device_name()), "launches": launches, "cycles": cycles}
     output.write_bytes(gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0))
     print(f"{output}: {len(launches)} launches")
+
+
+def measure_forms(folder: Path, output: Path, only: str = "*") -> None:
+    """Counts what each form adds to the counters of wavefronts, issued once and several times in a launch."""
+    from bench.calibrate import forms
+    from bench.profiled import device_line
+
+    opcodes = json.loads((folder / forms.OPCODES).read_text())
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch, "ncu.csv")
+        under_ncu([*FORMS.values()], log, "launch-forms", str(folder), "--only", only)
+        counted = iter(read_log(log))
+    rows: dict[str, dict[str, Any]] = {}
+    for form, times in forms.plan(only):
+        row = rows.setdefault(
+            form.name, {"name": form.name, "ptx": form.opcode, "sass": opcodes[form.name], "counters": {}}
+        )
+        figures = next(counted)
+        row["counters"][times] = {name: figures.get(metric) for name, metric in FORMS.items()}
+    document = {"device": device_line(device_name()), "forms": [*rows.values()]}
+    output.write_bytes(gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0))
+    print(f"{output}: {len(rows)} forms")
 
 
 def measure_timing(

@@ -2,6 +2,7 @@
 
 merge([Path("a.json.gz"), Path("b.json.gz")], Path("both.json.gz"))     one device and one profiler
 count([Path("tests/data/requests_sm90.json.gz"), …], "sm_90")            rewrites the table; files of timings count, too
+add_forms(Path("tests/data/forms_sm90.json.gz"), "sm_90")                adds to the lists of products and of what no counter sees
 """
 
 from __future__ import annotations
@@ -68,3 +69,30 @@ def count(files: list[Path], machine: str) -> None:
         raise SystemExit(f'{file} has no "requests": {{}}')
     file.write_text(text, encoding="utf-8")
     print(f"{file}: {len(found)} opcodes")
+
+
+def of_forms(file: Path) -> tuple[set[str], set[str]]:
+    """(the machine instructions of products, those that add nothing to any counter). Raises SystemExit where a form adds
+    something that neither is.
+    """
+    products, uncounted = set(), set()
+    for form in json.loads(gzip.decompress(file.read_bytes()))["forms"]:
+        (_, once), (_, often) = sorted(form["counters"].items(), key=lambda one: int(one[0]))
+        added = {name for name in once if once[name] != often[name]}
+        if "GMMA" in form["sass"]:
+            products.add(form["sass"])
+        elif not added:
+            uncounted.add(form["sass"])
+        if added - ({"", "op_gmma"} if "GMMA" in form["sass"] else set()):
+            raise SystemExit(f"{form['name']} adds to {', '.join(sorted(added))}")
+    return products, uncounted
+
+
+def add_forms(file: Path, machine: str) -> None:
+    """Adds what a file of forms has to the lists of the machine's file of `ptxaudit/hardware/measurements`."""
+    target = MEASUREMENTS / f"{machine}.json"
+    text = target.read_text(encoding="utf-8")
+    for name, found in zip(("products", "uncounted"), of_forms(file)):
+        listed = sorted(found | {*json.loads(text).get(name, ())})
+        text = re.sub(rf'"{name}": \[[^\]]*\]', lambda _: f'"{name}": {json.dumps(listed, indent=4)[:-1]}  ]', text)
+    target.write_text(text, encoding="utf-8")

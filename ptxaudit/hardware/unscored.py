@@ -20,6 +20,10 @@ UNSCORED = {
         " of a box takes a cycle on its way in, or one for each 100 bytes, and one for each 32 bytes on its way out,"
         " whatever the swizzle mode"
     ),
+    "bulk copy, other form": (
+        "a bulk copy is issued once and moved by the copy engine, not lane by lane; whether a wavefront counter sees"
+        " this form was not measured"
+    ),
     "wgmma": (
         "the tensor core reads the operands of a warpgroup's matrix product: the counter charges their bytes / 128, N/4"
         " for B and 16 for an A in shared memory, whatever the swizzle mode, majors and strides, and in time layouts do"
@@ -65,20 +69,29 @@ _FORMS = {
     "TMASK": "mbarrier.noComplete",
 }
 
-# What a launch of nothing else leaves the wavefront counters at, as far as it was measured (tests/data: timing_sm90,
-# tensor_sm90): arrivals, tests and byte counts of barriers, here and in another block of the cluster; copies of bytes
-# and of tiles of a tensor, and sums of them.
+# What adds nothing to the wavefront counters in a launch of nothing else, as far as it was measured (tests/data:
+# timing_sm90, tensor_sm90, forms_sm90): arrivals, tests and byte counts of barriers, here and in another block of the
+# cluster; copies of bytes and of tiles of a tensor, and reductions with them.
+_INTO = r"mbarrier::complete_tx::bytes(\.multicast::cluster)?(\.L2::cache_hint)?"
+_OUT = r"bulk_group(\.L2::cache_hint)?"
+_REDUCTION = r"(add|min|max|inc|dec|and|or|xor)"
+_TYPE = r"(noftz\.)?[busf]+(16|32|64)"
 _UNCOUNTED = {
     "ptx": re.compile(
         r"mbarrier\.[\w.:]+|cp\.async\.mbarrier\.arrive[\w.:]+"
-        r"|cp\.async\.bulk(\.tensor\.[2-5]d)?(\.shared::(cta|cluster)\.global(\.tile)?\.mbarrier::complete_tx::bytes"
-        r"|\.global\.shared::cta(\.tile)?\.bulk_group)(\.L2::cache_hint)?"
-        r"|cp\.reduce\.async\.bulk(\.tensor\.2d\.global\.shared::cta\.add(\.tile)?\.bulk_group"
-        r"|\.global\.shared::cta\.bulk_group\.add\.u32)"
+        rf"|cp\.async\.bulk\.shared::(cta|cluster)\.global\.{_INTO}"
+        r"|cp\.async\.bulk\.shared::cluster\.shared::cta\.mbarrier::complete_tx::bytes"
+        rf"|cp\.async\.bulk\.global\.shared::cta\.{_OUT}"
+        rf"|cp\.async\.bulk\.tensor\.[1-5]d\.shared::(cta|cluster)\.global(\.tile|\.im2col)?\.{_INTO}"
+        rf"|cp\.async\.bulk\.tensor\.[1-5]d\.global\.shared::cta(\.tile|\.im2col_no_offs)?\.{_OUT}"
+        rf"|cp\.reduce\.async\.bulk\.global\.shared::cta\.{_OUT}\.{_REDUCTION}\.{_TYPE}"
+        rf"|cp\.reduce\.async\.bulk\.shared::cluster\.shared::cta\.mbarrier::complete_tx::bytes\.{_REDUCTION}\.{_TYPE}"
+        rf"|cp\.reduce\.async\.bulk\.tensor\.[1-5]d\.global\.shared::cta\.{_REDUCTION}(\.tile|\.im2col_no_offs)?\.{_OUT}"
     ),
     "sass": re.compile(
-        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G|G\.S)|UBLKRED\.G\.S\.ADD"
-        r"|UTMA(LDG|STG)\.[2-5]D|UTMAREDG\.2D\.ADD"
+        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G(\.MULTICAST)?|G\.S|S\.S)"
+        r"|UBLKRED\.[GS]\.S\.[\w.]+|UTMALDG\.[1-5]D(\.IM2COL)?(\.MULTICAST)?|UTMASTG\.[1-5]D(\.IM2COL)?"
+        r"|UTMAREDG\.[1-5]D(\.IM2COL)?\.[A-Z]+"
     ),
 }
 
@@ -88,24 +101,25 @@ def listed(opcode: str, name: str, isa: Literal["ptx", "sass"], word: str) -> Ac
     if word == "wgmma":
         return product(name if isa == "ptx" else opcode, isa)
     form = next((row for part, row in _FORMS.items() if part in name), word)
-    if form != word or not _UNCOUNTED[isa].fullmatch(name):
-        return Access(opcode, isa, word, unscored=UNSCORED[form])
-    return Access(opcode, isa, word, sass=name if isa == "sass" else "", charge=(0, 0), unscored=UNSCORED[word])
+    if form == word and _UNCOUNTED[isa].fullmatch(name):
+        return Access(opcode, isa, word, sass=name if isa == "sass" else "", charge=(0, 0), unscored=UNSCORED[word])
+    return Access(opcode, isa, word, unscored=UNSCORED["bulk copy, other form" if form == "bulk copy" else form])
 
 
 MEASURED = frozenset(("bulk copy", "wgmma", "mbarrier", "remote", "async store"))  # otherwise than lane by lane
 
-_PRODUCT = re.compile(r"\.m64n(\d+)k\d+\.|GMMA\.64x(\d+)x\d+\b")  # not of sparse ones, whose A has half the bytes
+_PRODUCT = re.compile(r"\.m64n(\d+)k\d+\.|GMMA(?:\.SP)?\.64x(\d+)x\d+\b")
 
 
 def product(opcode: str, isa: Literal["ptx", "sass"]) -> Access:
     """A wgmma: listed, with what the counter charges a warpgroup where the opcode tells N: (A in registers, A in shared
-    memory).
+    memory). Of a sparse product A has half its bytes, and B is twice as deep (tests/data/forms_sm90.json.gz).
     """
-    found = None if ".sp" in opcode.lower() else _PRODUCT.search(opcode)
+    found = _PRODUCT.search(opcode)
     if found is None:
         return Access(opcode, isa, "wgmma", unscored=UNSCORED["wgmma"])
-    b = int(found[1] or found[2]) * _OPERAND_BYTES // LINE_BYTES
+    sparse = ".sp." in opcode.lower()
+    b = int(found[1] or found[2]) * (_OPERAND_BYTES << sparse) // LINE_BYTES
     a = _PRODUCT_ROWS * _OPERAND_BYTES // LINE_BYTES
     sass = opcode if isa == "sass" else _machine_product(opcode)
     return Access(
@@ -122,26 +136,35 @@ def product(opcode: str, isa: Literal["ptx", "sass"]) -> Access:
     )
 
 
-_WGMMA = re.compile(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k(\d+)\.f32\.(\w+)\.(\w+)$")
-_GMMA_TYPES = {
-    ("f16", "f16"): ("HGMMA", ""),
-    ("bf16", "bf16"): ("HGMMA", ".BF16"),
-    ("tf32", "tf32"): ("HGMMA", ".TF32"),
-    ("e4m3", "e4m3"): ("QGMMA", ".E4M3.E4M3"),
+_WGMMA = re.compile(r"wgmma\.mma_async(\.sp)?\.sync\.aligned\.m64n(\d+)k(\d+)\.(\w+)\.(\w+)\.(\w+)(?:\.and\.popc)?$")
+_HEADS = {
+    "f16": "HGMMA",
+    "bf16": "HGMMA",
+    "tf32": "HGMMA",
+    "e4m3": "QGMMA",
+    "e5m2": "QGMMA",
+    "s8": "IGMMA",
+    "u8": "IGMMA",
 }
 
 
 def _machine_product(opcode: str) -> str:
-    """The machine instruction of a wgmma with sums of 32 bits, "" of another one (read off ptxas 13.5; a test compiles
-    them).
+    """The machine instruction of a wgmma, "" of an unknown one (read off ptxas 13.0; tests hold each form that was
+    measured).
     """
     found = _WGMMA.match(opcode)
     if found is None:
         return ""
-    head, types = _GMMA_TYPES.get((found[3], found[4]), ("", ""))
-    return f"{head}.64x{found[1]}x{found[2]}.F32{types}" if head else ""
+    sparse, n, k, sums, a, b = found.groups()
+    shape = f"{'.SP' if sparse else ''}.64x{n}x{k}"
+    if a == "b1":
+        return f"BGMMA{shape}.AND.POPC"
+    if a not in _HEADS:
+        return ""
+    types = {"HGMMA": "" if a == "f16" else f".{a}"}.get(_HEADS[a], f".{a}.{b}").upper()
+    return f"{_HEADS[a]}{shape}{'' if sums == 's32' else f'.{sums.upper()}'}{types}"
 
 
-_OPERAND_BYTES = 32  # of a row of A and of a column of B in one wgmma, of every type
+_OPERAND_BYTES = 32  # of a row of A as it is stored and, where A is dense, of a column of B in one wgmma, of every type
 _PRODUCT_ROWS = 64
 LINE_BYTES = 128  # of all banks together

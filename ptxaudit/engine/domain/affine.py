@@ -163,7 +163,7 @@ def derived(
     """A uniform unknown for an operation on uniform values; None when a source varies over the lanes."""
     flat = []
     for v in values:
-        if v.poison is not None or (one := as_uniform(v)) is None:
+        if (one := as_uniform(v)) is None:
             return None
         flat.append(one)
     values = tuple(flat)

@@ -464,8 +464,10 @@ def squeeze(value: Value) -> Value:
 def as_uniform(value: Value) -> Value | None:
     """The value with one column, where it is the same in all lanes of a warp and nothing but its unknowns is not
     known."""
-    flat = squeeze(value)
-    return flat if flat.uniform and flat.poison is None and flat.valid is None else None
+    if value.poison is not None or value.valid is not None:
+        return None
+    flat = value if value.uniform else squeeze(value)
+    return flat if flat.uniform else None
 
 
 def fingerprint(value: Value) -> bytes:

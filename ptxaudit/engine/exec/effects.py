@@ -6,6 +6,9 @@ that look across the lanes of a warp (`across_lanes`), on a view of the register
 
 from __future__ import annotations
 
+from operator import is_
+from typing import Any
+
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
@@ -109,7 +112,7 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
     row = view.env.facts.meanings.get(name) or operations.meaning_of(name)
     if row is not None:
         sources = tuple([view.read(s) for s in op.src])
-        out = operations.apply(op, sources, index, row)
+        out = _made(op, sources, index, row, view.env.made)
         if isinstance(out, tuple):
             return out
         if not view.full and _loses(out, view.mask):
@@ -136,6 +139,20 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
         return out if isinstance(out, tuple) else (out,)
     whys = Reason(Kind.NOT_UNDERSTOOD, index, op.attrs) if name == "opaque" else Reason(Kind.NO_MEANING, index, (name,))
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
+
+
+def _made(
+    op: Op, sources: tuple[Value, ...], index: int, row: Row, before: dict[tuple[int, int], Any] | None
+) -> Value | tuple[Value, ...]:
+    """What an operation makes of its sources: where they are those of the last time, what it made of them then. before:
+    by instruction and operation, the operation, its sources and its results; None: nobody executes them again."""
+    if before is None:
+        return operations.apply(op, sources, index, row)
+    last = before.get((index, id(op)))
+    if last is None or last[0] is not op or not all(map(is_, last[1], sources)):
+        last = before[index, id(op)] = op, sources, operations.apply(op, sources, index, row)
+    out: Value | tuple[Value, ...] = last[2]
+    return out
 
 
 def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:

@@ -72,6 +72,7 @@ class Interpreter(Transfers):
         """account: pays for the run, else it raises Exhausted."""
         super().__init__(paths, rows, account)
         self.accesses = accesses
+        rows.env.made = rows.env.made or {}
         self.ahead: Interpreter | None = (
             None  # one that has run what the loops carry, by itself: what it found is likely to hold
         )

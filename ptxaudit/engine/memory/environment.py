@@ -100,6 +100,7 @@ class Environment:
     executions: int = 0  # of loads and the like: two of one instruction need not give the same
     shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
     counters: Any = None  # … and the one of counters from which blocks draw
+    made: dict[tuple[int, int], Any] | None = None  # by operations (`effects`), where many are executed again
     _elements: int = field(default=0, init=False)  # of values, since someone paid for them
 
     def note_work(self, result: Value) -> None:

@@ -247,7 +247,8 @@ def sum_with_carry(op: Op, *values: Value) -> tuple[Value, Value, Value]:
     """add3.carry."""
     if KEEP in op.attrs and op.bits == 32:
         return _carry_kept(values)
-    return _add3_carry(values, op.bits)
+    carries = op.dst[1:] or values[-2:]
+    return _add3_carry(values, op.bits, [n for n, carry in enumerate(carries, 1) if carry is not None])
 
 
 def concatenated(op: Op, *parts: Value) -> Value | None:
@@ -260,9 +261,9 @@ def extracted(op: Op, a: Value) -> Value | None:
     return _extract(a, op.attrs[0], op.bits, KEEP in op.attrs)
 
 
-def _add3_carry(values: tuple[Value, ...], bits: int, keep: bool = False) -> tuple[Value, Value, Value]:
+def _add3_carry(values: tuple[Value, ...], bits: int, named: Sequence[int] = ()) -> tuple[Value, Value, Value]:
     """The sum is affine; the carries are not: known where all sums are below 2**bits, or none is, else unknowns of
-    their own where no source varies over the lanes. keep: halves of 64-bit sums are."""
+    their own where no source varies over the lanes. named: which of them (1, 2) somebody asks for."""
     a, b, c, in0, in1 = values
     total = add(add(a, b), c)
     for carry in (in0, in1):
@@ -274,11 +275,9 @@ def _add3_carry(values: tuple[Value, ...], bits: int, keep: bool = False) -> tup
             low, high = (sum(ends) + more >> bits for ends in zip(*spans))
             if throughout(low == high):
                 return total, Value(low >= 1), Value(low >= 2)
-    once, twice = (None if keep else derived("carry", values, 1, (bits, at_least)) for at_least in (1, 2))
-    if once is None or twice is None:
-        unknown = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
-        return total, unknown, unknown
-    return total, once, twice
+    unknown = give_up(values, 1, Kind.CARRY_OF_UNKNOWNS)
+    own = {at_least: derived("carry", values, 1, (bits, at_least)) for at_least in named}
+    return total, own.get(1) or unknown, own.get(2) or unknown
 
 
 def _as_number(carry: Value, bits: int) -> Value:
@@ -293,7 +292,7 @@ def _as_number(carry: Value, bits: int) -> Value:
 
 def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     """The same where what carries, and the upper half of a sum of pairs, are remembered (`halves`)."""
-    total, once, twice = _add3_carry(values, 32, keep=True)
+    total, once, twice = _add3_carry(values, 32)
     *addends, in0, in1 = values
     for carry, other in ((in0, in1), (in1, in0)):
         if isinstance(carry, Carry) and other.known and not anywhere(other.base):

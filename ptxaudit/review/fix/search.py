@@ -86,13 +86,14 @@ class Search:
         return self.costs.least(self.unit)
 
     def found(self, quick: bool = False) -> list[Found]:
-        """The best layouts of each family that cost less than the present one, each family's best first. quick: other
-        families than paddings only where these leave something to save."""
+        """The best layouts of each family that cost less than the present one, each family's best first. quick: each
+        family only where those before it leave something to save."""
         out = self._pads()
-        if not self.fragments and not (quick and self._done(out)):
-            for family in (self._swizzles, self._skews, self._orders):
+        if not self.fragments:
+            for family in (self._swizzles, self._skews, self._orders, lambda: self._narrower(out)):
+                if quick and self._done(out):
+                    break
                 out += family()
-            out += self._narrower(out)
         return out
 
     @property

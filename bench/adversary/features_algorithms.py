@@ -4,12 +4,15 @@ warps with roles of their own, argument lists, bit fields, closures, half-precis
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bench.adversary.builder import BARRIER, SLOTS, Builder
 from bench.adversary.features import feature
 from bench.adversary.program import Line, Nest, Statement
 
 LAST_SLOT = SLOTS - 1
 OWN = 8  # slots of a table that a thread keeps for itself
+LAST = OWN - 1
 
 
 def _place(b: Builder, e: str) -> str:
@@ -139,60 +142,56 @@ def sorts(b: Builder) -> None:
     ]
 
 
+def _probed(keys: int, some: str, slot: Callable[[str], str]) -> str:
+    return (
+        f"for (unsigned k = 0; k < {keys}u; k++) {{ const unsigned key = ({some} + k * 5u) * 3u + 1u; unsigned e = key & {LAST}u; "
+        f"while ({slot('e')} && {slot('e')} != key) e = (e + 1u) & {LAST}u; {slot('e')} = key; }}"
+    )
+
+
+def _heap(keys: int, some: str, slot: Callable[[str], str]) -> str:
+    return (
+        f"for (unsigned k = 1; k < {keys}u; k++) {{ unsigned e = k; const unsigned key = ({some} ^ (k * 11u)) & 63u; "
+        f"while (e > 1u && {slot('e >> 1')} > key) {{ {slot('e')} = {slot('e >> 1')}; e >>= 1; }} {slot('e')} = key; }}"
+    )
+
+
+def _stack(keys: int, some: str, slot: Callable[[str], str]) -> str:
+    return (
+        f"{{ unsigned top = 0; {slot('top')} = ({some} & 15u) + 4u; top++; while (top) {{ const unsigned x = {slot('--top')}; "
+        f"u2 = u2 * 3u + x; if (x > 2u && top + 2u <= {keys}u) {{ {slot('top')} = x >> 1; top++; "
+        f"if (x & 1u) {{ {slot('top')} = x >> 2; top++; }} }} }} }}"
+    )
+
+
+def _ring(keys: int, some: str, slot: Callable[[str], str]) -> str:
+    return (
+        f"{{ unsigned head = {some} & {LAST}u; for (unsigned k = 0; k < {keys}u; k++) {{ {slot(f'head & {LAST}u')} = head * 3u; "
+        f"head += 1u + ({slot(f'(head + 5u) & {LAST}u')} & 1u); }} u0 = head; }}"
+    )
+
+
 @feature
 def own_tables(b: Builder) -> None:
     """A table a thread, in shared or local memory: probed, kept as a heap, as a stack, as a ring."""
     d, w = b.dice, b.writer
     b.file_scope = True
-    shared = d.chance(60)
-    if shared:
-        layout = d.choice(
-            (f"(t & 255u) * {OWN}u + ({{}})", f"(t & 255u) * {OWN + 1}u + ({{}})", "({}) * 256u + (t & 255u)")
-        )
+    layout = "{}"
+    if d.chance(60):
+        row = "(t & 255u)"
+        layout = d.choice((f"{row} * {OWN}u + ({{}})", f"{row} * {OWN + 1}u + ({{}})", f"({{}}) * 256u + {row}"))
         b.preamble_after_arrays.append(f"__shared__ unsigned own[256 * {OWN + 1}];")
-        slot = lambda e: f"own[{layout.format(e)}]"
     else:
         b.declared.append(Line(f"unsigned own[{OWN}];", True))
-        slot = lambda e: f"own[{e}]"
-    last = OWN - 1
-    some = w.u(1)
-    b.items.append(Line(f"for (unsigned e = 0; e < {OWN}u; e++) {slot('e')} = 0u;", True))
-    match d.below(4):
-        case 0:
-            b.items.append(
-                Line(
-                    f"for (unsigned k = 0; k < {d.between(2, OWN)}u; k++) {{ const unsigned key = ({some} + k * 5u) * 3u + 1u; "
-                    f"unsigned e = key & {last}u; while ({slot('e')} && {slot('e')} != key) e = (e + 1u) & {last}u; "
-                    f"{slot('e')} = key; }}",
-                    True,
-                )
-            )
-        case 1:
-            b.items.append(
-                Line(
-                    f"for (unsigned k = 1; k < {OWN}u; k++) {{ unsigned e = k; const unsigned key = ({some} ^ (k * 11u)) & 63u; "
-                    f"while (e > 1u && {slot('e >> 1')} > key) {{ {slot('e')} = {slot('e >> 1')}; e >>= 1; }} {slot('e')} = key; }}",
-                    True,
-                )
-            )
-        case 2:
-            b.items.append(
-                Line(
-                    f"{{ unsigned top = 0; {slot('top')} = ({some} & 15u) + 4u; top++; while (top) {{ const unsigned x = {slot('--top')}; "
-                    f"u2 = u2 * 3u + x; if (x > 2u && top + 2u <= {OWN}u) {{ {slot('top')} = x >> 1; top++; "
-                    f"if (x & 1u) {{ {slot('top')} = x >> 2; top++; }} }} }} }}",
-                    True,
-                )
-            )
-        case _:
-            b.items.append(
-                Line(
-                    f"{{ unsigned head = {some} & {last}u; for (unsigned k = 0; k < 6u; k++) {{ {slot(f'head & {last}u')} = head * 3u; "
-                    f"head += 1u + ({slot(f'(head + 5u) & {last}u')} & 1u); }} u0 = head; }}",
-                    True,
-                )
-            )
-    b.items += [_read(b, slot(f"{w.u(1)} & {last}u")), _read(b, f"{slot(f'u0 & {last}u')} + lane"), w.access()]
+    slot = lambda e: f"own[{layout.format(e)}]"
+    kept = d.choice((_probed, _heap, _stack, _ring))
+    b.items += [
+        Line(f"for (unsigned e = 0; e < {OWN}u; e++) {slot('e')} = 0u;", True),
+        Line(kept(d.between(3, OWN), w.u(1), slot), True),
+        _read(b, slot(f"{w.u(1)} & {LAST}u")),
+        _read(b, f"{slot(f'u0 & {LAST}u')} + lane"),
+        w.access(),
+    ]
 
 
 @feature

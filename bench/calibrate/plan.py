@@ -6,7 +6,8 @@ Parts: `instructions` (patterns and masks for every kernel), `matrices` (parts o
 (cp.async.ca: sources in and out of L1, several in flight), `zeros` (source size and ignore-src),
 `classes` (which source lines share a class), `partial` (cp.async.cg of parts of 16 bytes), `prefetching`
 (cp.async.ca.L2::128B), `generic` (generic addresses), `merges` (wide loads of every kind), `sparse` (wide accesses of
-which lanes are off), `probe` (all this in small: a first look).
+which lanes are off), `few` (wide loads from one, two or three places, with lanes off), `probe` (all this in small: a
+first look).
 """
 
 from __future__ import annotations
@@ -262,6 +263,21 @@ def sparse(arch: str) -> Iterator[Request]:
     made += [request("lds64", "seed 1332", addresses, mask) for mask, addresses in _OF_A_KERNEL]
     random.shuffle(made)
     yield from made
+
+
+def few(arch: str) -> Iterator[Request]:
+    """Wide loads from one, two or three places, with lanes off: what lanes cost that read the same."""
+    random = Random(SEED + 9)
+    for name in ("lds64", "lds128", "lds64_guard", "lds128_guard"):
+        width = 16 if "128" in name else 8
+        for i in range(100):
+            places = [random.randrange(64) for _ in range(1 + i % 3)]
+            runs = random.choice((1, 2, 4, 7, 13))
+            units = [places[lane // runs % len(places)] for lane in range(LANES)]
+            mask = EVERYONE
+            for _ in range(1 + i // 3 % 3):
+                mask &= random.getrandbits(32) | random.getrandbits(32) * (i % 2)
+            yield request(name, f"few {len(places)} by {runs}", [width * unit for unit in units], mask or 1)
 
 
 def _sparse_mask(random: Random, i: int) -> int:
@@ -661,6 +677,7 @@ def generic(arch: str) -> Iterator[Request]:
 PARTS = {
     "merges": merges,
     "sparse": sparse,
+    "few": few,
     "partial": partial,
     "prefetching": prefetching,
     "generic": generic,

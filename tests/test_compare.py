@@ -188,6 +188,17 @@ def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verd
     assert ("contradict" in row.why) is (verdict == "disputed")
 
 
+@pytest.mark.parametrize(("stores", "rest", "agrees"), [(120, 228, True), (124, 224, True), (124, 222, False)])
+def test_copies_that_are_counted_among_stores_are_copies(stores, rest, agrees) -> None:
+    """Of a launch of cp.async of 4 bytes on an H200: 120 wavefronts of stores and 228 of copies, counted as 124 and 224."""
+    store = exact(opcode="STS", access="store", wavefronts=120)
+    copy = exact(id="k+0x20", offset=32, opcode="LDGSTS.E", access="cp.async", wavefronts=228)
+    counters = {"": stores + rest + 144, "op_ld": 0, "op_st": stores, "op_atom": 0, "op_misc": 144}
+    profile = Profile("k", (Counted(16, "STS", 4, 120), Counted(32, "LDGSTS.E", 4, 342)), counters)
+    (of_copies,) = [total for total in compare(entry(store, copy), profile).totals if total.name == "copies"]
+    assert (of_copies.agrees, of_copies.refutes) == (agrees, not agrees)
+
+
 def test_an_instruction_that_the_report_lacks_is_told() -> None:
     result = compare(
         entry(exact()),

@@ -44,7 +44,7 @@ def one(path: Path) -> tuple[str, str]:
     else:
         return "refused by ptxas", refused
     try:
-        ptx_oracle.check(text, None, options)
+        ptx_oracle.check(text, module, None, options)
     except (AssertionError, InputError) as error:
         return "DIFFERS", f"{error} {getattr(error, 'detail', '')}"[:400]
     return "same", ""

@@ -1,6 +1,6 @@
 """The printer's oracle: does printed PTX assemble to the same machine code as the original?
 
-`check(text)` holds three texts against each other: the original, the printed one, and the printed
+`check(text, module)` holds three texts against each other: the original, the printed one, and the printed
 one after `disguised` gave every register and label another name and every constant another spelling.
 Used by test_ptx_oracle.py on modules compiled from this repository, and by bench/ptx_oracle.py on
 any folder of PTX files. Where the printed text is token by token the original, there is nothing to assemble.
@@ -19,7 +19,6 @@ from ptxaudit.base.records import Record
 from ptxaudit.frontend.compile import ptxas
 from ptxaudit.frontend.ptx import printer
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.parse import parse_module
 
 SIZED = (".nv.shared.",)  # no content of its own: relocatable code has leftovers there
 COMPARED = (".text.", ".nv.constant", ".nv.global.init", *SIZED)
@@ -36,9 +35,8 @@ def machine_code(text: str, arch: str | None = None, options: tuple[str, ...] = 
     }
 
 
-def check(text: str, arch: str | None = None, options: tuple[str, ...] = ()) -> None:
-    """AssertionError when the printer's text, plain or disguised, is not the same program."""
-    module = parse_module(text)
+def check(text: str, module: s.Module, arch: str | None = None, options: tuple[str, ...] = ()) -> None:
+    """AssertionError when the printer's text of what was read, plain or disguised, is not the same program."""
     wanted = machine_code(text, arch, options)
     assert any(wanted.values()), "the module has no code"
     printed = printer.module_text(module)

@@ -25,7 +25,7 @@ LARGE = """\
 extern "C" __global__ void large(int *a) {
   int x = a[threadIdx.x];
   #pragma unroll
-  for (int i = 0; i < 1500; i++) x = x * a[i] + i;
+  for (int i = 0; i < 600; i++) x = x * a[i] + i;
   a[threadIdx.x] = x;
 }
 """

@@ -48,6 +48,8 @@ def held(text, seed, numbers=()):
     """Whatever the twin sees for values of the numbers is what is said. Returns the statuses."""
     rng = Random(seed)
     verdict = compare.Verdict()
+    launch = ptxaudit.Launch("k", grid=(2, 1, 1), block=BLOCK, params=[None] * 3)
+    answer = compare.answered(*compare.lifted(text, "k"), launch)
     for values in [*numbers, (rng.randrange(70), rng.randrange(70)), (rng.randrange(MOST), rng.randrange(MOST))]:
         compare.partly(
             *(text, "k", (2, 1, 1), BLOCK, (None, *values), (False, False, False)),
@@ -55,6 +57,7 @@ def held(text, seed, numbers=()):
             runs=1,
             rng=rng,
             verdict=verdict,
+            answer=answer,
         )
     assert not verdict.wrong, "\n".join(verdict.wrong[:5])
     return verdict

@@ -5,11 +5,10 @@ Figures are derived by hand in the comments; a site of `reports` is 8 requests o
 
 from __future__ import annotations
 
-import itertools
 import random
-import sys
 
 import pytest
+from calls import calls_of
 from msgspec import structs
 from reports import kernel, open_site, report, site
 
@@ -432,13 +431,7 @@ def test_4000_sites_are_matched_in_steps_that_grow_as_they_do(kind, monkeypatch)
 
     def calls(count):
         old, new = sides(count)
-        counted = itertools.count()
-        sys.setprofile(lambda frame, event, argument: next(counted) if event == "call" else None)
-        try:
-            diff_reports(report(kernel(*old)), report(kernel(*new)))
-        finally:
-            sys.setprofile(None)
-        return next(counted)
+        return calls_of(lambda: diff_reports(report(kernel(*old)), report(kernel(*new))))
 
     assert calls(4000) < 6 * calls(1000)
 

@@ -95,7 +95,7 @@ def test_printed_text_is_the_same_program(case: Case):
     module = parse_module(text, case.sources[0].name)
     assert module == parse_plain(text)
     assert lift_module(module).kernels()
-    ptx_oracle.check(text, options=("--compile-only",) if ".extern .func" in text else ())
+    ptx_oracle.check(text, module, options=("--compile-only",) if ".extern .func" in text else ())
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_corners_of_the_language(path: Path):
     module = parse_module(text, path.name)
     assert module == parse_plain(text)
     assert lift_module(module).kernels()
-    ptx_oracle.check(text, options=("--compile-only",) if ".extern .func" in text else ())
+    ptx_oracle.check(text, module, options=("--compile-only",) if ".extern .func" in text else ())

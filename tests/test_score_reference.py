@@ -48,38 +48,41 @@ MODERN = {
 }
 
 
-@cache
-def units(lanes=WARP, most=SPAN // 16):
-    """One request's unit numbers: strides, blocks, pairs, few words, anything. (Out of one string of bytes: to draw them
-    number by number took most of the time of these tests.)"""
-
-    def made(drawn: bytes) -> list[int]:
-        shape, a, b, c = drawn[:4]
-        match shape % 5:
-            case 0:
-                base, pitch, every = a % 64, b % 67, (1, 1, 2, 4, 8)[c % 5]
-                return [(base + pitch * (lane // every)) % most for lane in range(lanes)]
-            case 1:
-                pitch, wide = 1 + a % 40, (2, 4, 8, 16)[b % 4]
-                return [(pitch * (lane // wide) + lane % wide) % most for lane in range(lanes)]
-            case 2:
-                xor, pitch = a % 32, 1 + b % 33
-                return [(pitch * lane ^ xor * (lane // 2)) % most for lane in range(lanes)]
-        top = 41 if shape % 5 == 3 else most
-        return (np.frombuffer(drawn[4:], "<u2") % top).tolist()
-
-    return st.binary(min_size=4 + 2 * lanes, max_size=4 + 2 * lanes).map(made)
+def units_of(drawn: bytes, lanes: int, most: int = SPAN // 16) -> list[int]:
+    """One request's unit numbers: strides, blocks, pairs, few words, anything."""
+    shape, a, b, c = drawn[:4]
+    match shape % 5:
+        case 0:
+            base, pitch, every = a % 64, b % 67, (1, 1, 2, 4, 8)[c % 5]
+            return [(base + pitch * (lane // every)) % most for lane in range(lanes)]
+        case 1:
+            pitch, wide = 1 + a % 40, (2, 4, 8, 16)[b % 4]
+            return [(pitch * (lane // wide) + lane % wide) % most for lane in range(lanes)]
+        case 2:
+            xor, pitch = a % 32, 1 + b % 33
+            return [(pitch * lane ^ xor * (lane // 2)) % most for lane in range(lanes)]
+    top = 41 if shape % 5 == 3 else most
+    return (np.frombuffer(drawn[4:], "<u2") % top).tolist()
 
 
-@cache
-def masks(lanes=WARP):
+def mask_of(drawn: bytes, lanes: int) -> int:
     """Lanes that take part: all, any, or one of a few."""
     full = (1 << lanes) - 1
     some = [full, full, 0, 1, full >> lanes // 2, full // 3]
-    size = 1 + (lanes + 7) // 8
-    return st.binary(min_size=size, max_size=size).map(
-        lambda drawn: some[drawn[0] % 9] if drawn[0] % 9 < len(some) else int.from_bytes(drawn[1:], "little") & full
-    )
+    return some[drawn[0] % 9] if drawn[0] % 9 < len(some) else int.from_bytes(drawn[1:], "little") & full
+
+
+@cache
+def requests(lanes=WARP, count=ROWS):
+    """Some requests, each with its unit numbers and its lanes. (Out of one string of bytes: to draw them number by number,
+    or one by one, took most of the time of these tests.)"""
+    numbers, size = 4 + 2 * lanes, 4 + 2 * lanes + 1 + (lanes + 7) // 8
+
+    def made(drawn: bytes) -> list[tuple[list[int], int]]:
+        each = [drawn[at : at + size] for at in range(0, len(drawn), size)]
+        return [(units_of(one[:numbers], lanes), mask_of(one[numbers:], lanes)) for one in each]
+
+    return st.binary(min_size=count * size, max_size=count * size).map(made)
 
 
 def on(mask, lanes=WARP):
@@ -106,8 +109,9 @@ def test_modern_rules(opcode, data):
     operation, width = MODERN[opcode]
     access = banks.classify(opcode)
     matrix = access.address_lanes is not None
-    rows = [[width * u for u in data.draw(units())] for _ in range(ROWS)]
-    chosen = [(1 << WARP) - 1 if matrix else data.draw(masks()) for _ in rows]
+    drawn = data.draw(requests())
+    rows = [[width * u for u in units] for units, _ in drawn]
+    chosen = [(1 << WARP) - 1 if matrix else mask for _, mask in drawn]
     scores = scored(machines.get("sm_90"), access, rows, chosen)
     for i, (addresses, mask) in enumerate(zip(rows, chosen, strict=True)):
         lanes = on(mask)[: access.address_lanes]
@@ -124,10 +128,9 @@ def test_modern_rules(opcode, data):
 def test_copies(opcode, data):
     access, machine = banks.classify(opcode), machines.get("sm_90")
     width = access.width
-    rows = [[width * u for u in data.draw(units())] for _ in range(ROWS)]
-    most = data.draw(st.sampled_from([64, 512, 4096]))
-    sources = [[width * (u * most // 512 % 5000) for u in data.draw(units())] for _ in range(ROWS)]
-    chosen = [data.draw(masks()) for _ in rows]
+    drawn, most = data.draw(requests()), data.draw(st.sampled_from([64, 512, 4096]))
+    rows, chosen = [[width * u for u in units] for units, _ in drawn], [mask for _, mask in drawn]
+    sources = [[width * (u * most // 512 % 5000) for u in units] for units, _ in data.draw(requests())]
     told, untold = scored(machine, access, rows, chosen, sources), scored(machine, access, rows, chosen)
     absent, present = (scored(machine, access, rows, chosen, sources, in_l1=known) for known in (False, True))
     for i, (addresses, mask) in enumerate(zip(rows, chosen, strict=True)):
@@ -143,7 +146,7 @@ def test_copies(opcode, data):
 
 
 @settings(max_examples=80, deadline=None)
-@given(rows=st.lists(st.tuples(units(), masks()), min_size=ROWS, max_size=ROWS))
+@given(rows=requests())
 def test_line_classes(rows):
     scores = scored(
         machines.get("sm_90"),
@@ -166,7 +169,7 @@ OLD = {
 
 @pytest.mark.parametrize("name, width", [(name, width) for name in OLD for width in OLD[name]])
 @settings(max_examples=40, deadline=None)
-@given(rows=st.lists(st.tuples(units(), masks()), min_size=ROWS, max_size=ROWS))
+@given(rows=requests())
 def test_fermi_and_kepler(name, width, rows):
     size, how = OLD[name][width]
     addresses = [[width * u for u in row] for row, _ in rows]
@@ -182,7 +185,7 @@ def test_fermi_and_kepler(name, width, rows):
 
 
 @settings(max_examples=60, deadline=None)
-@given(rows=st.lists(st.tuples(units(), masks()), min_size=ROWS, max_size=ROWS))
+@given(rows=requests())
 def test_128_bits_before_maxwell_are_ranges(rows):
     addresses, chosen = [[16 * u for u in row] for row, _ in rows], [m for _, m in rows]
     access = banks.classify("ld.shared.v4.f32")
@@ -214,7 +217,8 @@ def test_128_bits_before_maxwell_are_ranges(rows):
 )
 def test_the_abstract_machine(data, banks_, word, threads, broadcast, width):
     machine = machines.get(f"banks={banks_},word={word},threads={threads},broadcast={broadcast}")
-    row, mask = [width * u for u in data.draw(units(threads))], data.draw(masks(threads))
+    ((units, mask),) = data.draw(requests(threads, 1))
+    row = [width * u for u in units]
     scores = scored(machine, banks.classify(f"ld.shared.b{8 * width}"), [row], [mask])
     bounds, ideal = reference.generic(banks_, word, threads, broadcast, width, on(mask, threads), row)
     assert ((scores.low[0], scores.high[0]), scores.ideal[0]) == (bounds, ideal)
@@ -301,8 +305,8 @@ def figures(scores):
 def test_the_invariant_shift_changes_nothing(name, opcode, data):
     machine, access = machines.get(name), banks.classify(opcode)
     shift = machine.invariant_shift(access)
-    rows = np.array([[access.width * u for u in data.draw(units(machine.lanes))] for _ in range(ROWS)])
-    chosen = [data.draw(masks(machine.lanes)) for _ in range(ROWS)]
+    drawn = data.draw(requests(machine.lanes))
+    rows, chosen = np.array([units for units, _ in drawn]) * access.width, [mask for _, mask in drawn]
     sources = rows[::-1] * 3 if access.access == "cp.async" else None
     times = data.draw(st.integers(-9, 99))
     before, after = (
@@ -342,8 +346,8 @@ def test_half_the_invariant_shift_changes_something(name, opcode):
 @given(data=st.data())
 def test_bounds_hold_without_addresses(name, opcode, data):
     machine, access = machines.get(name), banks.classify(opcode)
-    rows = [[access.width * u for u in data.draw(units(machine.lanes))] for _ in range(ROWS)]
-    chosen = [data.draw(masks(machine.lanes)) for _ in rows]
+    drawn = data.draw(requests(machine.lanes))
+    rows, chosen = [[access.width * u for u in units] for units, _ in drawn], [mask for _, mask in drawn]
     scores = scored(machine, access, rows, chosen)
     for i, mask in enumerate(chosen):
         n = mask.bit_count()
@@ -440,8 +444,8 @@ def test_generic_loads_in_a_cluster_lie_between_both_kinds(data):
     machine = machines.get("sm_90")
     opcode, shared = data.draw(st.sampled_from([("LD.E", "LDS"), ("LD.E.64", "LDS.64"), ("LD.E.128", "LDS.128")]))
     access = banks.classify(opcode)
-    rows = np.array([[access.width * u for u in data.draw(units())] for _ in range(ROWS)])
-    chosen = [data.draw(masks()) for _ in rows]
+    drawn = data.draw(requests())
+    rows, chosen = np.array([units for units, _ in drawn]) * access.width, [mask for _, mask in drawn]
     active = np.array([[m >> lane & 1 for lane in range(WARP)] for m in chosen], bool)
     either = banks.score(machine, access, rows, active, clustered=True)
     apart, merged = scored(machine, access, rows, chosen), scored(machine, banks.classify(shared), rows, chosen)

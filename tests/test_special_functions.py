@@ -106,7 +106,7 @@ def blocks(name: str, sign: int, exponent: int) -> Iterator[tuple[np.ndarray, np
     """(inputs, results) of one sign and exponent field, some at a time."""
     key = name, sign, exponent
     bits = 31 - data.EXPONENT_BITS.get(name, 8)
-    first, size = sign << 31 | exponent << bits, 1 << min(bits, 16)
+    first, size = sign << 31 | exponent << bits, 1 << min(bits, 14)  # arrays that a cache holds
     if key in SEVERAL_TIMES and key not in _results:
         _results[key] = np.empty(1 << bits, np.uint32)
         for at in range(0, 1 << bits, size):

@@ -315,6 +315,11 @@ def ranges(site, s: Seen) -> list[str]:
     return out
 
 
+def answered(function, flow, launch: Launch | None, facts: Facts = Facts()) -> list[Figure]:
+    """What the engine says of a kernel that is lifted."""
+    return figures(function, engine.evaluate(function, flow, launch=launch, machine=MACHINE, facts=facts))
+
+
 def partly(
     text: str,
     kernel: str,
@@ -329,27 +334,22 @@ def partly(
     with_launch: bool = True,
     rng=None,
     verdict: Verdict | None = None,
+    answer: list[Figure] | None = None,
     **options,
 ) -> Verdict:
-    """Some parameters not specified, or no launch: ranges must contain what happens for values of the unknowns."""
+    """Some parameters not specified, or no launch: ranges must contain what happens for values of the unknowns.
+
+    answer: the engine's, where it was asked before."""
     verdict = verdict or Verdict()
-    function, flow = lifted(text, kernel)
+    if answer is None:
+        specified = [p if t else None for p, t in zip(params, told)]
+        cluster = options.get("cluster")
+        launch = Launch(kernel, grid=grid, block=block, params=specified, dynamic_shared=dynamic, cluster=cluster)
+        function, flow = lifted(text, kernel)
+        begin = time.perf_counter()
+        answer = answered(function, flow, launch if with_launch else None, facts)
+        verdict.seconds += time.perf_counter() - begin
     codes, _ = flatten(text)
-    launch = (
-        Launch(
-            kernel,
-            grid=grid,
-            block=block,
-            params=[p if t else None for p, t in zip(params, told)],
-            dynamic_shared=dynamic,
-            cluster=options.get("cluster"),
-        )
-        if with_launch
-        else None
-    )
-    begin = time.perf_counter()
-    result = engine.evaluate(function, flow, launch=launch, machine=MACHINE, facts=facts)
-    verdict.seconds += time.perf_counter() - begin
     for run in range(runs):
         values = [
             p
@@ -371,7 +371,7 @@ def partly(
             seed=seed + run,
             **options | {"cluster": cluster},
         )
-        for site in figures(function, result):
+        for site in answer:
             s = seen.get(site.place, Seen())
             where = f"seed {seed} line {site.place} {site.text} with {values}, grid {its_grid}: "
             if run == 0:

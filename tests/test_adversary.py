@@ -422,6 +422,8 @@ SETS = (
     ("answers of barriers, draws from a counter, digits, tables and searches", "agreed_sm90", "shape", 407),
     ("printf, malloc and free, called by some lanes and in loops", "runtime_calls_sm90", "told", 176),
     ("printf, malloc and free, called by some lanes and in loops", "runtime_calls_sm90", "shape", 51),
+    ("loops, tables, roles and collectives of algorithms", "algorithms_sm90", "told", 736),
+    ("loops, tables, roles and collectives of algorithms", "algorithms_sm90", "shape", 483),
     ("layouts that Triton chooses", "triton_sm90", "told", 1_049),
     ("layouts that Triton chooses", "triton_sm90", "shape", 757),
     ("layouts that cuda.tile chooses", "tile_sm90", "told", 606),

@@ -143,6 +143,14 @@ def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:
     assert result.differs == (verdict is Verdict.DIFFERS)
 
 
+def test_a_counter_says_nothing_where_the_errors_of_the_profiler_cancel() -> None:
+    """LDS.128 from one place by 16 lanes, 2 wavefronts and not 1, and by pairs from three, 3 and not 4."""
+    sites = [exact(id=f"k+{at:#x}", offset=at, opcode="LDS.128", wavefronts=n) for at, n in ((16, 3), (32, 3))]
+    counted = (Counted(16, "LDS.128", 4, 2), Counted(32, "LDS.128", 4, 4))
+    result = compare(entry(*sites), Profile("k", counted, {"op_ld": 6}))
+    assert {row.verdict for row in result.rows} == {Verdict.DISPUTED}
+
+
 @pytest.mark.parametrize(
     ("figures", "counted", "agrees"),
     [

@@ -124,7 +124,8 @@ class Total(Record):
     def refutes(self) -> bool:
         """It is below the report's sum, or it is the profiler's, as nearly as the two sums tell. Above one, and not at
         the other, it has what else fills the L1 at the time, and says nothing of either."""
-        is_the_profilers = abs(self.counted - self.profiler) <= ARBITRATION * abs(self.profiler - self.low)
+        off = abs(self.counted - self.profiler)
+        is_the_profilers = self.profiler != self.low and off <= ARBITRATION * abs(self.profiler - self.low)
         return self.counted < self.low or is_the_profilers and (self.low == self.high or not self.agrees)
 
 

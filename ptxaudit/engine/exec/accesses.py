@@ -85,12 +85,13 @@ class Accesses:
             return
         record.meeting_assumed = record.meeting_assumed or self.meeting_assumed(cohort)
         visited = self._visit(instruction.index, cohort, issue, view.rows is None)
-        if self._note_place(record, site, view, issue, visited):
+        one = _Access(instruction, site, cohort, view, record)
+        if self._note_place(one, issue, visited):
             return
         trip = np.full(len(issue.weights), visited) if isinstance(visited, int) else visited
         if record.access.unscored:
             return self._note(record.add, (issue.active, issue.active, issue.weights, trip))
-        one, address = _Access(instruction, site, cohort, view, record), address_of(site, view)
+        address = address_of(site, view, instruction.index)
         found = self._located(one, address, issue) if site.space == "generic" else (address, issue)
         if found is not None:
             address, issue = found
@@ -206,8 +207,9 @@ class Accesses:
         before[cohort.rows] = trip + (1 if issue.some is None else issue.some)
         return trip
 
-    def _note_place(self, record: SiteRecord, site: Site, view: View, issue: Issue, trip: np.ndarray | int) -> bool:
+    def _note_place(self, one: _Access, issue: Issue, trip: np.ndarray | int) -> bool:
         """Notes a request of shared memory whose address is known up to a shift; whether it is one."""
+        record, site, view = one.record, one.site, one.view
         if site.space != "shared" or site.of != "shared" or record.access.unscored:
             return False
         if site.source is not None or site.ignore is not None or site.source_size is not None:
@@ -221,7 +223,10 @@ class Accesses:
             raise NotAffine
         self._note(record.add_issue, (issue, place.footprint, offset, trip, None, place.zeros))
         if record.kept is not None:
-            self._note(record.kept.add, (address_of(site, view), issue.active, issue.weights, None, None))
+            self._note(
+                record.kept.add,
+                (address_of(site, view, one.instruction.index), issue.active, issue.weights, None, None),
+            )
         return True
 
     def _whole_cost(
@@ -229,7 +234,7 @@ class Accesses:
     ) -> np.ndarray | None:
         """(3, n): the least and the most wavefronts of each row's request if all its lanes take part, and its ideal;
         None where that is not known."""
-        address = address_of(site, view)
+        address = address_of(site, view, instruction.index)
         known = self._addresses(address, mask, record, instruction.index)
         if isinstance(known, Reason) or record.access.bypass or record.access.space == "global":
             return None

@@ -17,9 +17,9 @@ import numpy as np
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.lanes import FULL_MASK
-from ptxaudit.engine.domain.value import Value, constant
+from ptxaudit.engine.domain.value import Uniform, Value, constant, squeeze, unknown
 from ptxaudit.engine.memory.registers import View, guard_mask
-from ptxaudit.ir.nodes import Const, Control, Guard, Instruction, Op, Site
+from ptxaudit.ir.nodes import Const, Control, Guard, Instruction, Op, Reg, Site
 from ptxaudit.ir.operands import overwrites
 
 Group = TypeVar("Group")
@@ -75,10 +75,27 @@ def participants(instruction: Instruction, site: Site, view: View, mask: np.ndar
     return Participants(decides, mask & (undecided.base | undecided.poison), undecided)
 
 
-def address_of(site: Site, view: View) -> Value:
-    """The byte address of an access."""
-    address = view.read(site.address)
+def address_of(site: Site, view: View, index: int) -> Value:
+    """The byte address of the access that instruction `index` makes."""
+    address = base_of(site, view, index)
     return affine.add(address, constant(site.offset, address.bits)) if site.offset else address
+
+
+def base_of(site: Site, view: View, index: int) -> Value:
+    """What the offset of an access is added to. A register that a warp has one of is one number for all lanes that are
+    issued together, whatever is known of it.
+    """
+    address, reg = view.read(site.address), site.address
+    if not (isinstance(reg, Reg) and reg.uniform) or address.poison is None and address.valid is None:
+        return address
+    data = address.why is not None and address.why.data
+    one = unknown(Uniform(reg.name, address.bits, kind="derived", key=("of a warp", reg.name, index), data=data))
+    if address.poison is not None or address.valid is None:
+        return one
+    known = squeeze(Value(address.base, address.terms))
+    if not known.uniform:
+        return one
+    return affine.add(known, affine.scale(one, constant(1 << address.valid, address.bits).base))
 
 
 def gathers(control: Control, explicit: bool) -> bool:

@@ -397,7 +397,7 @@ class Interpreter(Transfers):
                 classes = None
             else:
                 mask = reading
-        address, offset = view.read(site.address), site.offset
+        address, offset = warp_step.base_of(site, view, instruction.index), site.offset
         self.seen[instruction.index].append(
             Observation(address, offset, mask, exact, undecided_by, site.space, None, classes, single)
         )

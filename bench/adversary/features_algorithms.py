@@ -222,16 +222,27 @@ def roles(b: Builder) -> None:
     b.items.append(w.access())
 
 
+_OF_LIST = """#ifdef __CUDACC_RTC__
+template <typename... T> __device__ __noinline__ unsigned of_list(unsigned count, T... values) {
+    const unsigned all[] = {values...}; unsigned r = 0;
+    for (unsigned k = 0; k < count; k++) r = r * 3u + all[k];
+    return r;
+}
+#else
+__device__ __noinline__ unsigned of_list(unsigned count, ...) {
+    __builtin_va_list list; __builtin_va_start(list, count); unsigned r = 0;
+    for (unsigned k = 0; k < count; k++) r = r * 3u + __builtin_va_arg(list, unsigned);
+    __builtin_va_end(list); return r;
+}
+#endif"""
+
+
 @feature
 def variadic(b: Builder) -> None:
     """Arguments of a list without types, and arrays on the stack whose size is not known."""
     d, w = b.dice, b.writer
     b.file_scope = True
-    b.preamble.append(
-        "__device__ __noinline__ unsigned of_list(unsigned count, ...) { __builtin_va_list list; __builtin_va_start(list, count); "
-        "unsigned r = 0; for (unsigned k = 0; k < count; k++) r = r * 3u + __builtin_va_arg(list, unsigned); "
-        "__builtin_va_end(list); return r; }"
-    )
+    b.preamble.append(_OF_LIST)
     if d.chance(60):
         b.items.append(
             Line(f"u0 = of_list({d.between(1, 4)}u + ({w.u(1)} & 1u), {', '.join(w.u(1) for _ in range(6))});")

@@ -52,8 +52,8 @@ def fitted(name: str, periods: dict[int, np.ndarray], only: range | None = None)
     """(c0, c1, c2) of each segment. periods: exponent field -> results for all fractions; only: some segments."""
     exponents, below, steps = PERIODS[name]
     results = np.concatenate([periods[e] for e in exponents])
-    low, width = bounds(name, results, below)
-    segments = [_segment(name, low[k], width[k], steps) for k in only or range(len(low))]
+    low, width = bounds(name, results, below, only)
+    segments = [_segment(name, *of_one, steps) for of_one in zip(low, width)]
     grain, bias = mufu.FORMS[name]
     out = []
     for first, last, slope, curvature in segments:
@@ -64,26 +64,31 @@ def fitted(name: str, periods: dict[int, np.ndarray], only: range | None = None)
     return out
 
 
-def bounds(name: str, results: np.ndarray, below: int) -> tuple[np.ndarray, np.ndarray]:
-    """(the least V, how many V) that give each result, (segments, inputs of one)."""
+def bounds(name: str, results: np.ndarray, below: int, only: range | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(the least V, how many V) that give each result, (segments, inputs of one). only: some segments."""
+    if name == "sin":  # the quarter behind is the mirror of the first one
+        results = results[::-1]
+    results = results.reshape(-1, SIZE // 2 if name == "rcp" else SIZE)  # 16 bits of its fraction are interpolated
+    some = np.arange(len(results)) if only is None else np.array(only)
+    results = results[some]
     significand = (results & np.uint32(mufu.LOW)).astype(np.int64) | mufu.ONE
     exponent = (results >> np.uint32(mufu.FRACTION)).astype(np.int64)
-    if name == "sin":  # the quarter behind is the mirror of the first one; V keeps all exponents
-        significand, exponent = significand[::-1], exponent[::-1]
+    if name == "sin":  # V keeps all exponents
         up = exponent - mufu.BIAS + below
         width = np.where(exponent == 0, 1 << below, 1 << np.clip(up, 4, None))  # the last four bits of V are zeros
         low = np.where(up >= 0, significand << np.clip(up, 0, None), significand >> np.clip(-up, 0, None))
         low = np.where(exponent == 0, 0, low)
     else:
         first = {"rcp": mufu.BIAS - 1, "rsq": mufu.BIAS - 1}.get(name)
-        whole = np.zeros(len(results), bool) if first is None else exponent == first + 1  # 1 itself
+        whole = np.zeros(results.shape, bool) if first is None else exponent == first + 1  # 1 itself
         low = np.where(whole, 2 * mufu.ONE, significand) - (mufu.ONE if name == "lg2" else 0) << below
-        width = np.full(len(low), 1 << below)
-        if name == "rsq":
-            width[0], low[0] = 1 << below + 1, low[0] - (1 << below)  # of 1 it is exact, whatever V is
-    if name == "rcp":  # 16 bits of the fraction are interpolated, as 17 bits of which the last is zero
-        low, width = (np.repeat(part.reshape(-1, SIZE // 2), 2, axis=1) for part in (low, width))
-    return low.reshape(-1, SIZE), width.reshape(-1, SIZE)
+        width = np.full(low.shape, 1 << below)
+        if name == "rsq":  # of 1 it is exact, whatever V is
+            width[some == 0, 0] <<= 1
+            low[some == 0, 0] -= 1 << below
+    if name == "rcp":  # as 17 bits of which the last is zero
+        low, width = (np.repeat(part, 2, axis=1) for part in (low, width))
+    return low, width
 
 
 def _segment(name: str, low: np.ndarray, width: np.ndarray, steps: tuple[int, int]) -> tuple[int, int, int, int]:

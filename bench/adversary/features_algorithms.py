@@ -228,7 +228,9 @@ template <typename... T> __device__ __noinline__ unsigned of_list(unsigned count
     for (unsigned k = 0; k < count; k++) r = r * 3u + all[k];
     return r;
 }
+#define ROOM(count) unsigned room[9]
 #else
+#define ROOM(count) unsigned* room = (unsigned*)__builtin_alloca(count * 4u)
 __device__ __noinline__ unsigned of_list(unsigned count, ...) {
     __builtin_va_list list; __builtin_va_start(list, count); unsigned r = 0;
     for (unsigned k = 0; k < count; k++) r = r * 3u + __builtin_va_arg(list, unsigned);
@@ -252,7 +254,7 @@ def variadic(b: Builder) -> None:
         Nest(
             (
                 (
-                    f"{{ const unsigned count = ({w.u(1)} & 7u) + 2u; unsigned* room = (unsigned*)__builtin_alloca(count * 4u); "
+                    f"{{ const unsigned count = ({w.u(1)} & 7u) + 2u; ROOM(count); "
                     "for (unsigned k = 0; k < count; k++) {",
                     (Line(f"room[k] = k * {d.choice((3, 32, 5))}u + t;", True),),
                 ),

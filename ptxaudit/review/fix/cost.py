@@ -173,8 +173,12 @@ class Costs(Struct, dict=True, eq=False):
         if layout.period is None:
             return None
         begin, end = layout.place(np.array([0, layout.period])).tolist()
-        shift = max(self.machine.invariant_shift(use.access) for use in self.uses)
-        return layout.period * (shift // gcd(end - begin, shift))
+        return layout.period * (self._shift // gcd(end - begin, self._shift))
+
+    @cached_property
+    def _shift(self) -> int:
+        """Bytes: a uniform shift of all addresses by a multiple of it changes no count of any access."""
+        return max(self.machine.invariant_shift(use.access) for use in self.uses)
 
     def _of(self, layouts: Sequence[Layout]) -> np.ndarray:
         """(layouts, uses, 5) figures."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -128,6 +128,7 @@ def texts(node) -> list[tuple[str, str]]:
 
 
 @settings(max_examples=150, deadline=None)
+@example(["call (r), f,\n(\n// x\n\na, b\n)\n;", "call.uni (r), "], " ")
 @given(st.lists(statements(), max_size=6), st.sampled_from(["\n", "\n", " ", "\n\n// x\n"]))
 def test_shapes_read_what_lark_reads(lines, separator):
     text = HEAD + ".visible .entry k()\n{\n" + separator.join(lines) + "\nret;\n}\n"

@@ -16,6 +16,7 @@ from typing import Any
 
 import lark
 from lark import Lark
+from lark.lexer import BasicLexer, ContextualLexer, Scanner, _create_unless
 
 from ptxaudit.base import resources
 
@@ -27,6 +28,24 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "sass": {"start": ["start"], "maybe_placeholders": False},
 }
+
+
+class _OneByOne(Scanner):
+    """Tries terminals one after the other: each is compiled once, not once more for each set of them that may come."""
+
+    def _build_mres(self, terminals: Any, max_size: int) -> Any:
+        return super()._build_mres(terminals, 1)  # type: ignore[no-untyped-call]  # Lark has no types there
+
+
+class _Lexer(BasicLexer):
+    def _build_scanner(self) -> Scanner:
+        rules = self.g_regex_flags, self.re, self.use_bytes
+        terminals, self.callback = _create_unless(self.terminals, *rules)  # type: ignore[no-untyped-call]
+        return _OneByOne(terminals, *rules)  # type: ignore[no-untyped-call]
+
+
+class _Contextual(ContextualLexer):
+    BasicLexer = _Lexer
 
 
 @functools.cache
@@ -53,8 +72,8 @@ def _from_tables(name: str, grammar: str) -> Lark | None:
             enumerate({int(token): action for token, action in state.items()} for state in tables["states"])
         )
         memo = {int(number): value for number, value in tables["memo"].items()}
-        load: Callable[[Any, Any], Lark] = Lark._load_from_dict  # as the parsers do that Lark writes as modules
-        return load(tables["data"], memo)
+        load: Callable[..., Lark] = Lark._load_from_dict  # as the parsers do that Lark writes as modules
+        return load(tables["data"], memo, _plugins={"ContextualLexer": _Contextual})
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 

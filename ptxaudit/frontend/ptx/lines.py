@@ -69,6 +69,8 @@ def _parsed(text: str, lark: Lark, shapes: Shapes, at: list[int]) -> ParseTree:
         if words and not words[0].startswith("//"):
             reader.read(line, number, built)
             run = built.run
+        elif reader.begun:
+            reader.begun += "\n"  # what follows stands a line further on
     reader.end(built)
     return built.end()
 

@@ -25,11 +25,12 @@ _FOOTPRINT = 1 << 16  # bytes that are tried where an array's size is not known:
 
 class Repair(Record, eq=False):
     """One layout that costs less, with its code and what is proved of it. figure: after it; uses: of each use of the
-    array.
+    array, where it is among those that are listed.
 
     bytes: added; proved_for: in words; optimum: no layout of its family does better; floor: no layout at all does, with
     these vectors. before, after: blocks on a multiprocessor. also: what it does to other kernels with the same
-    declaration. compiled: its code was, and shows the layout (`checked`).
+    declaration. compiled: its code was, and shows the layout (`checked`). align: bytes that the array's beginning has
+    to be a multiple of for it, 0 where it is.
     """
 
     found: Found
@@ -43,6 +44,7 @@ class Repair(Record, eq=False):
     after: Blocks | None
     also: tuple[str, ...] = ()
     compiled: bool = False
+    align: int = 0
 
     @property
     def floor(self) -> bool:

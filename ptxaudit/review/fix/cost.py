@@ -18,6 +18,7 @@ from math import gcd
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.base.errors import InputError
@@ -145,8 +146,19 @@ class Costs(Struct, dict=True, eq=False):
         """The distinct requests at all places that matter to a layout. Raises NotProvable."""
         period = self._period(layout)
         if period not in self.groups:
-            self.groups[period] = _groups(self.uses, period, self.parts, self.account)
+            places = _placed(self.uses, period, self.parts) if self._moving else self._as_they_are
+            self.groups[period] = [_folded(group, period, self.account) for group in places]
         return self.groups[period]
+
+    @cached_property
+    def _moving(self) -> bool:
+        """Some addresses have an unknown part."""
+        return any(r.moves for use in self.uses for r in use.requests)
+
+    @cached_property
+    def _as_they_are(self) -> list[Group]:
+        """The requests where none has: the same for every period."""
+        return [_folded(group, None) for group in _placed(self.uses, None, self.parts)]
 
     def used(self, row: int) -> int:
         """Bytes from the beginning of rows of so many bytes that some access touches. Raises NotProvable."""
@@ -161,8 +173,12 @@ class Costs(Struct, dict=True, eq=False):
         if layout.period is None:
             return None
         begin, end = layout.place(np.array([0, layout.period])).tolist()
-        shift = max(self.machine.invariant_shift(use.access) for use in self.uses)
-        return layout.period * (shift // gcd(end - begin, shift))
+        return layout.period * (self._shift // gcd(end - begin, self._shift))
+
+    @cached_property
+    def _shift(self) -> int:
+        """Bytes: a uniform shift of all addresses by a multiple of it changes no count of any access."""
+        return max(self.machine.invariant_shift(use.access) for use in self.uses)
 
     def _of(self, layouts: Sequence[Layout]) -> np.ndarray:
         """(layouts, uses, 5) figures."""
@@ -228,8 +244,8 @@ class Costs(Struct, dict=True, eq=False):
 # --- preparing ----------------------------------------------------------------------------------
 
 
-def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...], account: Account | None) -> list[Group]:
-    """The requests of all uses by what they are scored as, at each residue."""
+def _placed(uses: Sequence[Use], period: int | None, parts: tuple[int, ...]) -> list[Group]:
+    """The requests of all uses by what they are scored as, at each residue, equal ones not yet once."""
     by_access: dict[tuple[Access, bool, bool], list[tuple[int, Requests, int]]] = {}
     for at, use in enumerate(uses):
         part = parts[at] if parts else 0
@@ -239,16 +255,10 @@ def _groups(uses: Sequence[Use], period: int | None, parts: tuple[int, ...], acc
                 key = access, r.sources is None, r.filled is None
                 by_access.setdefault(key, []).append((at, r, offset))
     pieces = [(use.access.width or 1) // parts[at] if parts and parts[at] else 1 for at, use in enumerate(uses)]
-    return [_group(key[0], members, period, np.array(pieces), account) for key, members in by_access.items()]
+    return [_of_rule(key[0], members, period, np.array(pieces)) for key, members in by_access.items()]
 
 
-def _group(
-    access: Access,
-    members: list[tuple[int, Requests, int]],
-    period: int | None,
-    pieces: np.ndarray,
-    account: Account | None,
-) -> Group:
+def _of_rule(access: Access, members: list[tuple[int, Requests, int]], period: int | None, pieces: np.ndarray) -> Group:
     columns: list[list[np.ndarray]] = [[], [], [], []]
     firsts, use, sizes, weight, times, at = [], [], [], [], [], 0
     for number, r, offset in members:
@@ -256,8 +266,6 @@ def _group(
         n, m = len(r.offsets), len(places)
         if at + n * m > MOST_ROWS:
             raise NotProvable(f"more than {MOST_ROWS:,} requests would have to be tried")
-        if account is not None:
-            account.spend(_STEPS_A_PLACE * n * m, "placing requests")
         for column, new in zip(columns, _rows(r, places + offset), strict=True):
             if new is not None:
                 column.append(new)
@@ -271,19 +279,17 @@ def _group(
             weight.append(np.zeros(n * m, np.int64))
             times.append(np.zeros(n, np.int64) if r.weights is None else r.weights)
         at += n * m
-    active = np.concatenate(columns[1])
-    offsets = canonical(np.concatenate(columns[0]), active, period)
-    sources, filled = (np.concatenate(c) if c else None for c in columns[2:])
-    first, rows = distinct_rows([c for c in (offsets, active, sources, filled) if c is not None])
+    offsets, active, sources, filled = (np.concatenate(c) if c else None for c in columns)
+    assert offsets is not None and active is not None  # every request has them
     numbers = np.repeat(use, sizes)  # each use's requests follow each other
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     return Group(
         access,
-        offsets[first],
-        active[first],
-        None if sources is None else sources[first],
-        None if filled is None else filled[first],
-        rows,
+        offsets,
+        active,
+        sources,
+        filled,
+        np.arange(at),
         np.concatenate(firsts),
         np.concatenate(weight),
         np.concatenate(times),
@@ -291,6 +297,17 @@ def _group(
         starts,
         pieces[numbers[starts]],
     )
+
+
+def _folded(group: Group, period: int | None, account: Account | None = None) -> Group:
+    """The same with those once that are equal up to whole periods."""
+    if account is not None:
+        account.spend(_STEPS_A_PLACE * len(group.rows), "placing requests")
+    offsets = canonical(group.offsets, group.active, period)
+    columns = {"offsets": offsets, "active": group.active, "sources": group.sources, "filled": group.filled}
+    first, rows = distinct_rows([c for c in columns.values() if c is not None])
+    once = {name: None if c is None else c[first] for name, c in columns.items()}
+    return replace(group, **once, rows=rows[group.rows])
 
 
 def _rows(r: Requests, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:

@@ -128,7 +128,14 @@ def _repaired(
     if not quick:
         made += _accessed_otherwise(one, search)
     in_order = ranked(made)[: 1 if best else None]
-    repairs = tuple(replace(repair, also=_also(repair, one, others)) for repair in in_order)
+    repairs = tuple(
+        replace(
+            repair,
+            uses=repair.uses or search.under(repair.found.layout, repair.found.parts, repair.align or None),
+            also=_also(repair, one, others),
+        )
+        for repair in in_order
+    )
     return replace(now, repairs=repairs, ended=None if any(repair.floor for repair in repairs) else ended)
 
 
@@ -218,22 +225,22 @@ def _made(found: Found, one: Candidate, search: Searched, limit: int | None) -> 
     widths = {part or use.access.width or 1 for use, part in zip(array.uses, found.parts or [0] * len(array.uses))}
     if not proved(found.layout, array, sorted(widths)) or not _fits(one, more, limit):
         return None
-    uses = search.under(found.layout, found.parts)
-    align = _alignment(found, one, search, sum(uses, Figure()))
+    figure, align = found.figure, _alignment(found, one, search)
     if align:
-        uses = search.under(found.layout, found.parts, align)
+        figure = sum(search.under(found.layout, found.parts, align), Figure())
     shared = _shared(one)
     before, after = (blocks_per_sm(one.examined.entry.arch, size, _threads(one)) for size in (shared, shared + more))
     return Repair(
         found,
         rewrite(found, array, one.declared, align),
-        sum(uses, Figure()),
-        uses,
+        figure,
+        (),
         more,
         _proved_for(one, search.counted, found.layout),
         found.whole or found.floor,
         before,
         after,
+        align=align,
     )
 
 
@@ -283,12 +290,17 @@ def _threads(one: Candidate) -> int | None:
     return prod(block) if block else None
 
 
-def _alignment(found: Found, one: Candidate, search: Searched, figure: Figure) -> int:
+def _alignment(found: Found, one: Candidate, search: Searched) -> int:
     """What the array's beginning has to be a multiple of for the repair to cost the same wherever it lies; 0 where it
     does already.
     """
     for align in (4, 16):
-        if figure.low < figure.high and one.array.align < align and one.declared is not None and not one.array.part:
+        if (
+            found.figure.low < found.figure.high
+            and one.array.align < align
+            and one.declared is not None
+            and not one.array.part
+        ):
             then = sum(search.under(found.layout, found.parts, align), Figure())
             if then.low == then.high:
                 return align

@@ -26,7 +26,7 @@ from ptxaudit.review.fix.linear import best_map
 STEPS, STEPS_A_SITE = 600_000, 40_000  # that the search for one array may take
 MOST_BITS = 12  # of a row's number
 KEPT = 6  # candidates of a family that are kept, for those that limits or other kernels refuse
-_AT_ONCE = 64  # layouts scored together
+_AT_ONCE = 16  # layouts scored together
 _WORD = 4
 _FRAGMENT_STEP = 16  # bytes: what wmma wants distances between rows to be multiples of
 
@@ -244,7 +244,13 @@ class Search:
     def _best(self, layouts: Sequence[Layout], whole: bool) -> list[Found]:
         """The best of layouts that keep vectors and cost less than now."""
         found: list[Found] = []
-        for batch in _by_period(layout for layout in layouts if all(layout.keeps(width) for width in self.widths)):
+        size = max((size for size in self.array.sizes if size), default=1 << 14)
+        keeping = (layout for layout in layouts if all(layout.keeps(width) for width in self.widths))
+        smallest_first = sorted(keeping, key=lambda layout: layout.size(size))
+        of_one_period = len({layout.period for layout in smallest_first}) == 1
+        for batch in _by_period(smallest_first):
+            if of_one_period and sum(f.figure.weight <= self.floor.weight for f in found) >= KEPT:
+                break  # what follows is larger, and costs no less
             try:
                 figures = self.costs.totals(batch)
             except NotProvable:
@@ -256,7 +262,6 @@ class Search:
             found += [
                 Found(layout, figure) for layout, figure in zip(batch, figures) if figure.weight < self.now.weight
             ]
-        size = max((size for size in self.array.sizes if size), default=1 << 14)
         found.sort(key=lambda f: (f.figure.weight, f.layout.size(size)))
         return [
             replace(f, parts=self.parts, whole=whole, floor=f.figure.weight <= self.floor.weight) for f in found[:KEPT]

@@ -92,7 +92,8 @@ def of_launches(specified: dict) -> str:
             " is a range, the last figure is the median of its upper over its lower bound for one request. Kernels that take"
             " structures, of which nothing is specified, have rows of their own. Most of what stays"
             " open is decided by data: ranks, tables, searches. Made by `python -m bench.specified NAME=FILE… -o"
-            " bench/specified.json`.",
+            " bench/specified.json`; the kernels of CUB are what nvcc makes of one call of each of its device algorithms (`python -m"
+            " bench.cub_kernels FOLDER`).",
             "",
             "| package | kernels | sites | specified | exact or invariant | median of ranges | status |",
             "| --- | ---: | ---: | --- | ---: | ---: | --- |",

@@ -37,8 +37,7 @@ LACKING = {
         " mulwide.s rem.s rem.u sad.s sad.u shf.l shf.r szext.s szext.u"
     ),
     "range": (
-        "abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot div.s div.u fns max.s max.u min.s mulhi.s mulhi.u neg not prmt"
-        " rem.s sad.s sad.u sext shf.r szext.s szext.u"
+        "abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot fns neg not prmt sad.s sad.u sext shf.r szext.s szext.u"
     ),
 }
 # What has no row: memory, control, what lanes do together, what nobody understands; and what a run asks its launch.

@@ -27,6 +27,7 @@ from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
 from ptxaudit.engine.memory.origins import for_itself, guard_of
 from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at
+from ptxaudit.engine.memory.same_truths import NOWHERE
 from ptxaudit.engine.memory.tables import REDUCTION
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
@@ -58,15 +59,17 @@ def execute(op: Op, view: View, index: int) -> None:
     results = results_of(op, seen, index, guard, undecided is None)
     if results is None:
         return
+    truths = view.truths_in(op, seen) if guard is None else NOWHERE
     for reg, value in zip(op.dst, results):
         if reg is None:
             continue
         if undecided is None or op.guard is None:
             view.write(reg, value, guard)
+            view.note_truths(reg, truths)
             if view.supposed and op.name == "mov":
                 view.suppose_copy(reg, op)
         else:
-            view.write_perhaps(reg, value, op.guard, undecided, index)
+            view.write_perhaps(reg, value, op.guard, undecided, index, truths)
 
 
 def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:

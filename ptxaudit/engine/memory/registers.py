@@ -28,6 +28,7 @@ from ptxaudit.engine.domain.value import (
     opaque,
     squeeze,
 )
+from ptxaudit.engine.memory import same_truths
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import as_plain, kept
@@ -137,7 +138,7 @@ class Registers:
 class View:
     """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
 
-    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "grouped", "supposed")
+    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "grouped", "supposed", "truths")
 
     def __init__(
         self,
@@ -157,8 +158,9 @@ class View:
         self.registers, self.env = registers, env
         self.rows, self.mask, self.full, self.exact, self.data, self.alive = rows, mask, full, exact, data, alive
         self.grouped = exact if grouped is None else grouped
-        # register -> (predicate, what it holds in lanes where that, which is not known, is true, and where it is false)
-        self.supposed: dict[str, tuple[str, Value, Value]] = {}
+        # register -> (a truth value that is not known, what it holds in lanes where it is true, and where it is false)
+        self.supposed: dict[str, tuple[int, Value, Value]] = {}
+        self.truths: dict[str, same_truths.Bits] = {}  # register -> the truth values that its bits are
 
     def where(self, guard: Guard, holds: bool = True) -> View:
         """The same as the lanes see it in which a guard that is not known holds, or does not."""
@@ -167,24 +169,62 @@ class View:
 
     def held_where(self, guard: Guard, holds: bool) -> dict[Name, Value]:
         """The registers of which it is known what they hold there, as they were written under its predicate."""
-        return {
-            name: otherwise if guard.negated == holds else value
-            for name, (predicate, value, otherwise) in self.supposed.items()
-            if predicate == guard.reg.name
-        }
+        if not self.supposed or guard.reg.name not in self.truths:
+            return {}
+        number, opposite = self._truth_of(guard.reg)
+        true = holds ^ guard.negated ^ opposite
+        return {n: value if true else other for n, (of, value, other) in self.supposed.items() if of == number}
 
-    def write_perhaps(self, reg: Reg, value: Value, guard: Guard, undecided: Value, index: int) -> None:
-        """A write where a guard holds, which is not known: the register then holds the old or the new."""
+    def _truth_of(self, predicate: Reg) -> tuple[int, bool]:
+        """(the truth value that a predicate is, whether it is its opposite)."""
+        found = same_truths.of_bit(self.truths.get(predicate.name, same_truths.NOWHERE))
+        if found is None:
+            found = same_truths.new_number(), False
+            self.truths[predicate.name] = {found[0]: (1, 0)}
+        return found
+
+    def truths_in(self, op: Op, seen: View) -> same_truths.Bits:
+        """Those in what an operation without a guard makes of its sources, read in `seen`."""
+        taken_up = op.name in same_truths.TAKEN_UP
+        if not taken_up and not self.truths:
+            return same_truths.NOWHERE
+        if taken_up and type(op.src[-1]) is Reg and not is_number(self.read(op.src[-1])):
+            if same_truths.may_hold(*(self.read(s) for s in op.src[:-1])):
+                self._truth_of(op.src[-1])
+        bits = [self.truths.get(s.name, same_truths.NOWHERE) if type(s) is Reg else same_truths.NOWHERE for s in op.src]
+        if not any(bits):
+            return same_truths.NOWHERE
+        return same_truths.carried(op, [seen.read(s) for s in op.src], bits, self.mask)
+
+    def write_perhaps(
+        self, reg: Reg, value: Value, guard: Guard, undecided: Value, index: int, truths: same_truths.Bits
+    ) -> None:
+        """A write where a guard holds, which is not known: the register then holds the old or the new. truths: those in
+        the new one."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
         if reg.name not in self.registers.values:  # where it is not written, whoever reads it reads nothing
-            return self.write(reg, value, None)
+            self.write(reg, value, None)
+            return self.note_truths(reg, truths)
         left = self.where(guard, holds=False).read(reg)
+        before = self.truths.get(reg.name, same_truths.NOWHERE)
         chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)
         assert isinstance(chosen, Value)
+        if reg.uniform or guard.reg.name == reg.name or value.bits != left.bits:
+            return self.write(reg, chosen, None)
+        number, opposite = self._truth_of(guard.reg)
+        false = guard.negated ^ opposite
+        both = same_truths.NOWHERE
+        if truths or before or same_truths.may_hold(value, left):
+            both = same_truths.chosen(number, false, (value, left), (truths, before), undecided, self.mask)
         self.write(reg, chosen, None)
-        if not reg.uniform and guard.reg.name != reg.name and value.bits == left.bits:
-            self.supposed[reg.name] = (guard.reg.name, left, value) if guard.negated else (guard.reg.name, value, left)
+        self.supposed[reg.name] = (number, left, value) if false else (number, value, left)
+        self.note_truths(reg, both)
+
+    def note_truths(self, reg: Reg, truths: same_truths.Bits) -> None:
+        """A register was written: truth values that are in it."""
+        if truths and not reg.uniform:
+            self.truths[reg.name] = truths
 
     def suppose_copy(self, reg: Reg, op: Op) -> None:
         """The register is a copy: what is supposed of its source is so of it."""
@@ -194,8 +234,9 @@ class View:
             self.supposed[reg.name] = entry
 
     def _outdate(self, name: str) -> None:
-        """A register was written: what was supposed of it, or where it is true, holds no more."""
-        self.supposed = {n: entry for n, entry in self.supposed.items() if n != name and entry[0] != name}
+        """A register was written: what was supposed of it holds no more."""
+        self.supposed.pop(name, None)
+        self.truths.pop(name, None)
 
     def read(self, source: Operand) -> Value:
         value: Value | None
@@ -211,7 +252,7 @@ class View:
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
         """guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
-        if self.supposed:
+        if self.truths:
             self._outdate(reg.name)
         if BITS[value.base.dtype] != reg.bits:
             value = (

@@ -15,6 +15,7 @@ Sources of which a few numbers are known are gone through one alternative after 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace as changed
 from functools import cache, lru_cache
 from typing import Any
 
@@ -45,10 +46,12 @@ from ptxaudit.engine.domain.value import (
     opaque,
     same_terms,
     some,
+    span,
 )
 from ptxaudit.engine.ops import mufu, packed
 from ptxaudit.engine.ops.floats import division_check
 from ptxaudit.engine.ops.halves import KEEP, UpperHalf
+from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.engine.ops.row import OPS, Row, source_bits
 from ptxaudit.engine.ops.tristates import product
 from ptxaudit.hardware.machine_model import SpecialFunctions
@@ -296,7 +299,26 @@ def _given_up(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
     """The results where no form holds them: one number that all lanes share, if anything."""
     bits = 1 if row.predicate else op.bits
     shared = derived(op.name, values, bits, op.attrs) if row.results == 1 else None
-    return shared or give_up(values, bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
+    if shared is None:
+        return give_up(values, bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
+    return shared if row.range is None or row.predicate or bits == 1 else _bounded(shared, row, op, values)
+
+
+def _bounded(shared: Value, row: Row, op: Op, values: tuple[Value, ...]) -> Value:
+    """One number that all lanes share, with the range that the ranges of its sources allow."""
+    assert row.range is not None
+    found = row.range(op, *(_range(v) for v in values))
+    if found is None or found.low < 0 or found.high >> op.bits - 1:
+        return shared
+    ((symbol, factor),) = shared.terms
+    return Value(shared.base, ((changed(symbol, low=found.low, high=found.high), factor),))
+
+
+def _range(value: Value) -> Range:
+    """That of a number, read without a sign."""
+    most = (1 << value.bits) - 1
+    ends = (0, most) if value.bits == 1 else span(value)
+    return Range(*ends) if ends is not None and 0 <= ends[0] and ends[1] <= most else Range(0, most)
 
 
 def _several(

@@ -7,6 +7,8 @@ None: anything, or it may have wrapped. A range may count from a variable instea
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import Op
 
@@ -85,7 +87,7 @@ def field(op: Op, a: Range, place: Range, length: Range) -> Range | None:
 
 
 def remainder(op: Op, a: Range, b: Range) -> Range | None:
-    return Range(0, b.high - 1) if b.low > 0 and not b.name else None
+    return Range(0, min(a.high, b.high - 1)) if b.low > 0 and not (a.name or b.name) else None
 
 
 def sum3(op: Op, a: Range, b: Range, c: Range, *carries: Range) -> Range | None:
@@ -118,6 +120,42 @@ def minimum(op: Op, a: Range, b: Range) -> Range | None:
     return None if a.name or b.name else Range(min(a.low, b.low), min(a.high, b.high))
 
 
+def maximum(op: Op, a: Range, b: Range) -> Range | None:
+    return None if a.name or b.name else Range(max(a.low, b.low), max(a.high, b.high))
+
+
+def _as_signed(a: Range, bits: int) -> tuple[int, int]:
+    half = 1 << bits - 1
+    return (a.low, a.high) if a.high < half else (-half, half - 1)
+
+
+def signed_extremum(op: Op, a: Range, b: Range) -> Range | None:
+    """The least or the greatest of two numbers with a sign, where that is not negative."""
+    if a.name or b.name:
+        return None
+    (a_low, a_high), (b_low, b_high) = (_as_signed(r, op.bits) for r in (a, b))
+    choose = min if op.name.startswith("min") else max
+    low, high = choose(a_low, b_low), choose(a_high, b_high)
+    return Range(low, high) if low >= 0 else None
+
+
+def quotient(op: Op, a: Range, b: Range) -> Range | None:
+    return None if a.name or b.name or b.low <= 0 else Range(a.low // b.high, a.high // b.low)
+
+
+def of_sign(sign: str, rule: Callable[..., Range | None]) -> Callable[..., Range | None]:
+    """A rule of numbers without a sign; sign "s": of those with one, where none is negative."""
+    if sign == "u":
+        return rule
+    return lambda op, *given: None if any(r.high >> op.bits - 1 for r in given) else rule(op, *given)
+
+
+def upper_product(op: Op, a: Range, b: Range) -> Range | None:
+    """The upper half of a product."""
+    both = times(a, b)
+    return None if both is None else Range(both.low >> op.bits, both.high >> op.bits)
+
+
 def times_signed(op: Op, a: Range, b: Range, c: Range | None = None) -> Range | None:
     """A product of numbers with a sign, half as wide as it, and a sum with it: where neither is negative."""
     if max(a.high, b.high) >> op.bits // 2 - 1:
@@ -139,5 +177,5 @@ def joined(op: Op, low: Range, *high: Range) -> Range | None:
     """Two words as one number, the upper one known."""
     if len(high) != 1 or low.name or high[0].name or high[0].low != high[0].high:
         return None
-    above = high[0].low << op.src[0].bits
+    above = high[0].low << op.bits // 2
     return Range(above + low.low, above + low.high)

@@ -214,7 +214,15 @@ OPS |= {
         bits=tristates.of_width(tristates.multiplied_and_added),
         origin=Origin.ADDEND,
     ),
-    **{f"mulhi.{sign}": Row(_with_sign(concrete.mulhi, sign == "s"), "ss", origin=Origin.NUMBER) for sign in "us"},
+    **{
+        f"mulhi.{sign}": Row(
+            _with_sign(concrete.mulhi, sign == "s"),
+            "ss",
+            range=ranges.of_sign(sign, ranges.upper_product),
+            origin=Origin.NUMBER,
+        )
+        for sign in "us"
+    },
     **{
         f"mulwide.{sign}": Row(
             _with_sign(_product, sign == "s"),
@@ -261,6 +269,7 @@ OPS |= {
         _pair(np.maximum),
         "ss",
         affine=_named(symbolic.extremum),
+        range=ranges.maximum,
         bits=tristates.of_width(known_bits.either),
         origin=Origin.EITHER,
     ),
@@ -268,6 +277,7 @@ OPS |= {
         _signed_pair(np.minimum),
         "ss",
         affine=_named(symbolic.extremum),
+        range=ranges.signed_extremum,
         bits=tristates.of_width(known_bits.either),
         origin=Origin.EITHER,
     ),
@@ -275,6 +285,7 @@ OPS |= {
         _signed_pair(np.maximum),
         "ss",
         affine=_named(symbolic.extremum),
+        range=ranges.signed_extremum,
         bits=tristates.of_width(known_bits.either),
         origin=Origin.EITHER,
     ),
@@ -286,7 +297,7 @@ OPS |= {
             "ss",
             concrete.by_zero,
             affine=_named(symbolic.divided_by_a_power),
-            range=ranges.remainder if (name, sign) == ("rem", "u") else None,
+            range=ranges.of_sign(sign, ranges.remainder if name == "rem" else ranges.quotient),
             origin=Origin.NUMBER,
         )
         for name in ("div", "rem")
@@ -383,7 +394,7 @@ OPS |= {
     "popc": Row(
         lambda bits, attrs, a: np.bitwise_count(a).astype(np.uint32),
         "o",
-        range=lambda op, a: ranges.Range(0, op.src[0].bits),
+        range=lambda op, a: ranges.Range(0, a.high.bit_length()),
         bits=tristates.counted,
         origin=Origin.NUMBER,
     ),

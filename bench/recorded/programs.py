@@ -4,8 +4,8 @@
     python -m bench.recorded.programs compare FOLDER [-j N] [--space all]         anywhere: what differs
 
 A SUITE is a checkout of HeCBench (each `src/*-cuda` has a Makefile with a target `run`) or of NVIDIA's cuda-samples (each
-folder with a `.cu` is built by one call of nvcc, and run without arguments), or any other folder, in which each `.cu`
-with a function `main` is a program, run without arguments. The programs that use shared memory, or a library that does,
+folder with a `.cu` is built by one call of nvcc, and run without arguments), or any other folder (CUTLASS with its examples
+is one), in which each `.cu` with a function `main` is a program, run without arguments. The programs that use shared memory, or a library that does,
 are built for the GPU's architecture with line information, several at once; each is run twice: recorded, the
 first launch of each kernel with the small arrays that it was given, then counted, the first launch of each kernel. What
 does not build, or wants data that the checkout lacks, is named and passed over. Of the sources and binaries nothing is
@@ -36,14 +36,14 @@ if str(CHECKOUT) not in sys.path:
 from bench.profiled import BY_INSTRUCTION, WAVEFRONT_KINDS, WAVEFRONTS  # noqa: E402
 from bench.recorded.measure import raw_page, source_page  # noqa: E402
 
-ARCH = "sm_90"
+ARCH = "sm_90a"
 ARRAYS = 4096  # bytes of an array that is kept: tables of coefficients, not the data
-BUILD_SECONDS, RECORD_SECONDS, COUNT_SECONDS = 150, 40, 100
+BUILD_SECONDS, RECORD_SECONDS, COUNT_SECONDS = 240, 40, 100
 LAUNCHES = 10  # counted of a program
 REPEATS = 2  # instead of a last argument of 10 and more, which in HeCBench is how often a kernel is timed
 MAIN = re.compile(r"\bmain *\(")
-SHARES = re.compile(r"__shared__|#include *<(cub|thrust|moderngpu)/")
-LIBRARIES = ("cublas", "curand", "cufft")
+SHARES = re.compile(r"""__shared__|#include *[<"](cub|thrust|moderngpu|cutlass|cute)/""")
+LIBRARIES = {"cublas": "cublas", "curand": "curand", "cufft": "cufft", "cuTensorMap": "cuda", "<cuda.h>": "cuda"}
 MEMORY = ("memory_l2_theoretical_sectors_global", "memory_l1_tag_requests_global")
 
 
@@ -93,8 +93,16 @@ def alone(source: Path, text: str, suite: Path, includes: Sequence[Path]) -> Pro
     """A program of one file."""
     relative = source.relative_to(suite).with_suffix("")
     folders = [f"-I{folder}" for folder in (*includes, suite)]
-    flags = ["-O3", "-std=c++17", "--extended-lambda", f"-arch={ARCH}", "-lineinfo", *folders]
-    libraries = [f"-l{name}" for name in LIBRARIES if name in text]
+    flags = [
+        "-O3",
+        "-std=c++17",
+        "--extended-lambda",
+        "--expt-relaxed-constexpr",
+        f"-arch={ARCH}",
+        "-lineinfo",
+        *folders,
+    ]
+    libraries = sorted({f"-l{library}" for name, library in LIBRARIES.items() if name in text})
     name = "-".join((suite.name, *relative.parts))
     return Program(
         name, source.parent, ["nvcc", *flags, source.name, "-o", f"{name}.out", *libraries], [f"./{name}.out"]
@@ -248,7 +256,7 @@ def main() -> None:
     measuring.add_argument("-o", "--output", type=Path, required=True)
     measuring.add_argument("--seconds", type=float, default=540, help="for all of it")
     measuring.add_argument(
-        "-I", "--include", action="append", default=[], type=Path, help="to build files that are alone"
+        *("-I", "--include"), action="append", default=[], type=Path, help="to build files that are alone"
     )
     measuring.add_argument("--counted-only", nargs="*", default=[], help="count these, recorded before")
     measuring.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="builds and recordings at once")

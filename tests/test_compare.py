@@ -196,6 +196,39 @@ def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verd
     assert ("contradict" in row.why) is (verdict == "disputed")
 
 
+@pytest.mark.parametrize(
+    ("text", "tags", "verdict"),
+    [
+        ("LDGSTS.E.BYPASS.LTC128B.128 desc[UR14][R12.64], P0, [R138]", 8192, "disputed"),
+        ("@P2 LDGSTS.E.BYPASS.LTC128B.128 desc[UR14][R12.64], [R138]", 8192, "disputed"),
+        ("LDGSTS.E.BYPASS.LTC128B.128 desc[UR14][R12.64], P0, [R138]", 4096, "differs"),
+        ("LDGSTS.E.BYPASS.LTC128B.128 desc[UR14][R12.64], [R138]", 8192, "differs"),
+    ],
+)
+def test_sectors_of_copies_behind_a_predicate_prove_nothing(text, tags, verdict) -> None:
+    """So the profiler counts of a product of CUTLASS on an H100: 64 copies take 16,384 sectors, of which those behind P0
+    are said to take 15,136 to 16,256, with the tag requests of the others."""
+    ours = MemorySite(
+        id="k+0x10",
+        space="global",
+        offset=16,
+        ptx_line=None,
+        opcode="LDGSTS.E.BYPASS.LTC128B.128",
+        text=text,
+        access="cp.async",
+        width=16,
+        source=None,
+        status=Status.EXACT,
+        reason="",
+        requests=1024,
+        sectors=16384,
+        tag_requests=8192,
+    )
+    counted = Counted(16, text, 1024, 4096, 4096, 15136, tags)
+    [row] = compare(structs.replace(entry(), memory=(ours,)), Profile("k", (counted,))).memory
+    assert row.verdict == verdict
+
+
 @pytest.mark.parametrize(("stores", "rest", "agrees"), [(120, 228, True), (124, 224, True), (124, 222, False)])
 def test_copies_that_are_counted_among_stores_are_copies(stores, rest, agrees) -> None:
     """Of a launch of cp.async of 4 bytes on an H200: 120 wavefronts of stores and 228 of copies, counted as 124 and 224."""

@@ -33,8 +33,8 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
     launches, code = [], {}
     for action, note in zip(actions, done):
         entry = plan[note["done"]]
-        if action.name() != entry["kernel"]:
-            raise SystemExit(f"{action.name()} in the report, {entry['kernel']} in the notes")
+        if entry["kernel"] not in (names := names_of(action)):
+            raise SystemExit(f"{names} in the report, {entry['kernel']} in the notes")
         if note["moved"]:
             continue
         rows, opcodes = executed_of(action)
@@ -63,6 +63,11 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
     }
     write(output, document)
     print(f"{len(actions)} launches in the report, {len(done)} noted, {sum(note['moved'] for note in done)} moved")
+
+
+def names_of(action: Any) -> tuple[str, ...]:
+    """The function's name, and the mangled one, which has the arguments of a template too."""
+    return action.name(), action.name(action.NameBase_MANGLED)
 
 
 def write(path: Path, document: dict[str, Any]) -> None:

@@ -321,8 +321,11 @@ def test_a_process_that_stands_still_is_ended(tmp_path: Path, monkeypatch) -> No
     assert found.seconds < 20
 
 
-def test_results_are_joined_with_what_was_launched(planned: Path, monkeypatch, tmp_path: Path) -> None:
-    action = SimpleNamespace(name=lambda: "k1")
+@pytest.mark.parametrize("names", [("k1", "k1"), ("k", "k1")], ids=["c", "mangled"])
+def test_results_are_joined_with_what_was_launched(
+    names: tuple[str, str], planned: Path, monkeypatch, tmp_path
+) -> None:
+    action = SimpleNamespace(name=lambda base=0: names[base], NameBase_MANGLED=1)
     one = SimpleNamespace(num_actions=lambda: 1, action_by_idx=lambda i: action)
     context = SimpleNamespace(num_ranges=lambda: 1, range_by_idx=lambda i: one)
     monkeypatch.setattr(results, "import_ncu_report", lambda: SimpleNamespace(load_report=lambda path: context))

@@ -12,6 +12,7 @@ from bench.adversary import (  # noqa: F401 (they register their features)
     features_agreed,
     features_algorithms,
     features_block,
+    features_bounds,
     features_layout,
     features_memory,
     features_ranked,
@@ -57,6 +58,12 @@ TOGETHER = frozenset(
         "sorts",
         "roles",
         "collectives",
+        "merge_paths",
+        "packed_ranks",
+        "cases",
+        "delivered",
+        "candidates",
+        "lane_sums",
     )
 )
 LEAVING = frozenset(("early_return",))

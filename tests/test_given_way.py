@@ -5,6 +5,8 @@ for certain.
 import pytest
 from convergence_programs import MORE, T, _Kernel
 from machine_code import STATED
+from msgspec import structs
+from test_sass_cases import instructions
 
 import ptxaudit
 from ptxaudit.engine.answer.result import Status
@@ -116,6 +118,60 @@ def test_lanes_that_sleep_give_way(tmp_path, isa, condition, known):
     report = ptxaudit.audit(path, arch="sm_90", isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)])
     assert all(site.requests is not None for site in report.sites) == known
     assert (report.sites[-1].status, report.sites[-1].requests) == ("exact", 2)
+
+
+SLEEPING_PERHAPS = """
+extern "C" __global__ void k(unsigned* out, unsigned n) {
+    __shared__ unsigned s[1024];
+    unsigned t = threadIdx.x;
+    for (unsigned i = t; i < 1024; i += blockDim.x) s[i] = i;
+    __syncthreads();
+    if (t & 1) for (unsigned i = 0; i < n; i++) __nanosleep(t);
+    unsigned v = s[t * 5];
+    __syncthreads();
+    out[t] = v + s[t * 6];
+}
+"""
+
+
+@pytest.mark.parametrize("trips", [3, None])
+def test_lanes_may_sleep_where_nothing_else_matters(tmp_path, trips):
+    """A branch that decides no address is not run: whoever runs what is behind it may give way all the same."""
+    path = tmp_path / "k.cu"
+    path.write_text(SLEEPING_PERHAPS)
+    launch = ptxaudit.Launch("k", grid=1, block=64, params=[None, trips])
+    *_, behind, last = ptxaudit.audit(path, arch="sm_90", isa="ptx", launches=[launch]).sites
+    assert behind.requests is None
+    assert (last.status, last.requests) == ("exact", 2)
+
+
+YIELDING_PERHAPS = """
+S2R R0, SR_TID.X
+LOP3.LUT R1, R0, LANES, !PT
+ISETP.NE.AND P1, PT, R1, RZ, PT
+IMAD.SHL.U32 R8, R0, 0x80, RZ
+MOV R9, c[0x0][0x210]
+BSSY B0, 0xb0
+@!P1 BRA 0xa0
+ISETP.EQ.AND P0, PT, R9, RZ, PT
+@P0 BRA 0xa0
+YIELD
+BSYNC B0
+STS [R8], RZ
+EXIT
+"""
+
+
+@pytest.mark.parametrize("lanes, requests", [("0x1, RZ, 0xc0", None), ("0x1f, RZ, 0xc0", None), ("0x1, RZ, 0xfc", 1)])
+def test_lanes_may_yield_behind_a_branch_that_is_not_decided(lanes, requests):
+    """Measured (seed 710070 of bench/adversary/random_ptx): the lanes that wait at BSYNC go on before those that yield
+    behind a branch by a parameter come, two requests a warp. Where no lane waits there is one."""
+    lines = YIELDING_PERHAPS.replace("LANES", lanes).strip().split("\n")
+    code = tuple(i if i.site is None else structs.replace(i, site=with_access(i.site, ())) for i in instructions(lines))
+    function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
+    launch = ptxaudit.Launch("k", grid=1, block=32)
+    (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert store.requests == requests
 
 
 def behind_a_collective(inner: str, gives_way: bool = True):

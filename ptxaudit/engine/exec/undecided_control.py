@@ -77,13 +77,16 @@ class UndecidedControl:
 
     def step_over(self, instruction: Instruction, cohort: Cohort, undecided: Value | None) -> Cohort | None:
         """Go to the post-dominator. undecided None: nothing inside matters."""
-        block = self.run.graph.block_of[instruction.index]
+        block = self.run.graph.block_of[at := instruction.index]
         region = self._region(block)
         meeting = region.meeting
         uniform = undecided is not None and is_uniform(undecided)
         parts = not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index)
+        yields = self.run.graph.yields(block)
         if parts:
             self.meetings.diverge_from_now(cohort, LANE_BITS)
+        if yields:
+            self._let_go_on(cohort, undecided is None and not self.run.explicit and self.run.graph.may_differ(at))
         if undecided is not None:
             undecided = as_unknown(undecided)
             why = why_undecided(undecided, instruction.index)
@@ -100,9 +103,7 @@ class UndecidedControl:
                 record.undecided = first_of(record.undecided, of_way)
             self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
-            yields = (
-                self.run.graph.yields(block) or instruction.control is not None and bool(instruction.control.choices)
-            )
+            yields = yields or instruction.control is not None and bool(instruction.control.choices)
             parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one way, and part on it
             for op, k in region.stores.items():
                 if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
@@ -122,6 +123,12 @@ class UndecidedControl:
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.run.graph.starts[meeting]
         return cohort
+
+    def _let_go_on(self, cohort: Cohort, parts: bool) -> None:
+        """These lanes, or if they part some of them, may yield: the others of their warps, where they wait for them, may
+        go on before they come."""
+        others = self.run.alive[cohort.rows] & ~cohort.mask
+        self.warps.loosen(cohort.rows[parts | others.any(axis=1)], Reason(Kind.YIELD))
 
     def _as_in_each_round(self, region: _Region, undecided: Value, why: Reason) -> bool:
         """Of a loop's round that stands for many: this is stepped over in all of them, and leaves what it left in those

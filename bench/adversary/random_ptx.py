@@ -29,11 +29,12 @@ SIZES = {"u32": 4, "s32": 4, "u64": 8}
 BUFFER = Fill(step=7, modulo=1 << 20)  # contents of what pointers point to
 # lanes that the hardware may have parted name each other in masks, which it refuses; clusters reach beyond their blocks
 LEFT_OUT = frozenset(("parted", "cluster"))
+BUILDS = {"ptxas": (), "ptxas-O1": ("-O1",), "ptxas-O0": ("-O0",), "ptxas-O2": ("-O2",)}
 _PARAMETER = re.compile(r"\.param (?:\.align \d+ )?\.(u32|s32|u64|b8)( \.ptr)?[\w. ]* k_param_(\d+)(?:\[(\d+)\])?")
 
 
 def write(folder: Path, seeds: range) -> None:
-    """Assembles the kernels of the seeds and writes their plan; what ptxas refuses is named on the way."""
+    """Assembles the kernels of the seeds and writes their plan; what ptxas refuses is named on the way. The ways to assemble come by turns."""
     from ptxaudit.base.errors import InputError
     from ptxaudit.frontend.compile.ptxas import assemble
 
@@ -44,17 +45,18 @@ def write(folder: Path, seeds: range) -> None:
         tarfile.open(folder / plan.PTX, "w:xz") as texts,
         tarfile.open(folder / plan.SOURCES, "w:xz") as sources,
     ):
-        for seed in seeds:
+        for at, seed in enumerate(seeds):
+            build = list(BUILDS)[at % len(BUILDS)]
             kernel = generate.kernel(seed, small=seed % 3 > 0)
             if kernel.features & LEFT_OUT:
                 continue
             text = machine.variant(kernel)
             try:
-                made = assemble(text, machine.ARCH)
+                made = assemble(text, machine.ARCH, options=BUILDS[build])
             except InputError as error:
                 print(f"seed {seed}: {str(error)[-300:]}")
                 continue
-            entry = _entry(kernel, text)
+            entry = _entry(kernel, text, build)
             plan.add(cubins, entry["cubin"], made.cubin)
             plan.add(texts, entry["cubin"].replace(".cubin", ".ptx"), text.encode())
             plan.add(sources, entry["cubin"].replace(".cubin", ".cu"), kernel.text.encode())
@@ -62,7 +64,7 @@ def write(folder: Path, seeds: range) -> None:
     plan.store(folder, entries)
 
 
-def _entry(kernel: generate.Kernel, text: str) -> dict[str, Any]:
+def _entry(kernel: generate.Kernel, text: str, build: str) -> dict[str, Any]:
     parameters = []
     head = text[text.index(".entry") :].split("{", 1)[0]
     for (kind, pointer, _, size), value in zip(_PARAMETER.findall(head), kernel.params, strict=True):
@@ -74,9 +76,9 @@ def _entry(kernel: generate.Kernel, text: str) -> dict[str, Any]:
             parameters.append(("number", SIZES[kind], value))
     return {
         "seed": kernel.seed,
-        "build": "ptxas",
+        "build": build,
         "features": sorted(kernel.features),
-        "cubin": f"random{kernel.seed}.ptxas.cubin",
+        "cubin": f"random{kernel.seed}.{build}.cubin",
         "kernel": kernel.name,
         "grid": list(kernel.grid),
         "block": list(kernel.block),

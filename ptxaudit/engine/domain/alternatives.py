@@ -165,7 +165,9 @@ def as_unknown(value: Value) -> Value:
     key = ("alternatives", tuple(axis.serial for axis in own.axes), blake2b(apart.tobytes(), digest_size=8).digest())
     if truth:
         differ = apart[..., :1].any(axis=0)
-        return Value(bases[0][:, :1] & ~differ, ((Uniform("one of two", 1, 0, 0, 1, key=key), differ),))
+        first = bases[0][:, :1]  # of p and its opposite the same changes
+        start = blake2b((first & differ).tobytes(), digest_size=8).digest()
+        return Value(first & ~differ, ((Uniform("one of two", 1, 0, 0, 1, key=(*key, start)), differ),))
     numbers = signed(apart)
     which = Uniform("one of several", value.bits, array_zeros(apart), int(numbers.min()), int(numbers.max()), key=key)
     return Value(value.base, (*value.terms, (which, np.ones((1, 1), bases.dtype))), value.valid, own.unknown, value.why)

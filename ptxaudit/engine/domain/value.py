@@ -41,7 +41,8 @@ DTYPES: dict[int, type[Any]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 NO_LANE_ALONE = (False, False)
-SAFE = 1 << 58  # sums of so many products stay in an int64
+BITS_OF_SUMS = 64  # of the numbers in which ranges are added up
+SAFE = 1 << 58  # sums of MAX_TERMS such products stay below a quarter of what an int64 holds
 POINTER_LIMIT = 2**57  # device addresses are below this
 POINTER_BYTES = 8
 ADDRESS_BITS = 32  # of an address within shared or local memory
@@ -382,6 +383,8 @@ def lane_ends(value: Value, is_signed: bool = True) -> tuple[np.ndarray, np.ndar
     if not is_signed and anywhere(value.base >= SAFE):
         return None
     low = high = (signed(value.base) if is_signed else value.base).astype(np.int64)
+    if value.bits == BITS_OF_SUMS and max(map(abs, ends_of(low))) >= 1 << BITS_OF_SUMS - 2:
+        return None  # what is added may wrap around
     for u, c in value.terms:
         c = signed(c).astype(np.int64)
         if u.low is None or u.high is None or max(map(abs, ends_of(c))) >= SAFE // max(1, abs(u.low), abs(u.high)):

@@ -154,6 +154,26 @@ def test_lanes_that_hold_one_of_two_such_sums():
     assert lanes_that_agree("r", a, b).poison.all()
 
 
+# --- what the block's shape decides ---
+
+STORED = {
+    "address": "st.local.u32 [l], %x; ld.local.u32 %r1, [l]; ",
+    "by a branch": "mov.u32 %r2, 0; st.local.u32 [l], %r2; setp.lt.u32 %q, %x, 16; @%q bra A; mov.u32 %r2, 1;"
+    " st.local.u32 [l], %r2; A: ld.local.u32 %r1, [l]; ",
+}
+
+
+@pytest.mark.parametrize("how", STORED)
+def test_what_is_kept_in_local_memory_is_made_of_the_shape_too(how):
+    """In a block of one thread a row no lane is told from others by its x."""
+    access = "mov.u32 %a, s; mad.lo.u32 %a, %r1, 128, %a; ld.shared.u32 %z, [%a];"
+    body = f".local .align 4 .b8 l[4]; {STORED[how]} {access}"
+    content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=body)
+    *_, site = ptxaudit.audit(content.replace(".reqntid 32, 1, 1", ""), isa="ptx", arch="sm_90").sites
+    assert (site.status, site.per_request.low) == ("conditional", 1)
+    assert "block's shape" in site.reason
+
+
 # --- rules of single operations ---
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from machine_code import PROLOGUE
+from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
 from ptxaudit.engine.domain.alternatives import Axis, as_unknown
@@ -172,6 +172,61 @@ def test_what_is_kept_in_local_memory_is_made_of_the_shape_too(how):
     *_, site = ptxaudit.audit(content.replace(".reqntid 32, 1, 1", ""), isa="ptx", arch="sm_90").sites
     assert (site.status, site.per_request.low) == ("conditional", 1)
     assert "block's shape" in site.reason
+
+
+# --- what differs from lane to lane ---
+
+MATRICES = {
+    "a product": "cvt.rn.f32.u32 %f0, %n; mov.b32 %r0, %f0; mov.f32 %f1, 0f00000000; mma.sync.aligned.m16n8k8.row.col"
+    ".f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r0, %r0, %r0, %r0}, {%r0, %r0}, {%f1, %f1, %f1, %f1};",
+    "a row": "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%s]; mov.b32 %f1, %r0;",
+}
+OF_A_PART = """.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32, 1, 1
+{{ .reg .b32 %r<9>, %a, %x, %n, %s; .reg .b64 %d; .reg .f32 %f<5>; .reg .pred %p; .shared .align 128 .b8 s[32768];
+ ld.param.u64 %d, [p]; ld.param.u32 %n, [n]; mov.u32 %x, %tid.x; mov.u32 %s, s; {made}
+ setp.gt.f32 %p, %f1, 0f3F800000; @!%p bra END; mad.lo.u32 %a, %x, 128, %s; mov.u32 %r1, 0;
+ L: atom.global.add.u32 %r2, [%d], %r1; st.shared.u32 [%a], %r2; add.u32 %a, %a, 4; add.u32 %r1, %r1, 1;
+ setp.lt.u32 %p, %r1, %n; @%p bra L; END: ret; }}
+"""
+
+
+@pytest.mark.parametrize("made", MATRICES)
+def test_each_lane_has_a_part_of_a_matrix(made):
+    """What is read for it is the same in all of them; a branch on the part chooses lanes all the same."""
+    sites = ptxaudit.audit(from_ptx(OF_A_PART.format(made=MATRICES[made]))).sites
+    stores = [site for site in sites if site.access == "store"]
+    assert stores and all((site.per_request.low, site.per_request.high) == (1, 32) for site in stores)
+
+
+# --- what differs from warp to warp ---
+
+OF_SOME_WARPS = """mov.u32 %r2, %x; shr.u32 %r3, %r2, 5; mov.u32 %r4, 0; mov.u32 %r5, 0; ld.param.u32 %r1, [n];
+ setp.ge.u32 %p, %r3, 1; @!%p bra A; shl.b32 %r6, %r3, 1; add.u32 %r6, %r6, 3; {first}
+ A: setp.le.u32 %p, %r3, 1; @!%p bra B; shl.b32 %r6, %r3, 1; add.u32 %r6, %r6, 5; {second}
+ B: setp.eq.u32 %p, %r3, 1; @!%p ret; sub.u32 %r6, %r5, %r4; mov.u32 %r7, %laneid; mul.lo.u32 %r7, %r7, %r6;
+ shl.b32 %r7, %r7, 2; and.b32 %r7, %r7, 0xfffc; mov.u32 %a, s; add.u32 %a, %a, %r7; ld.shared.u32 %z, [%a];"""
+MADE_OF_N = {
+    "an unknown of bits": "and.b32 {to}, %r1, %r6;",
+    "a minimum": "min.u32 {to}, %r1, %r6;",
+    "a quotient": "div.u32 {to}, %r1, %r6;",
+    "bits below the last": "add.u32 {to}, %r6, %r1; xor.b32 {to}, {to}, 6;",
+    "a wrap": "add.u32 {to}, %r6, %r1; cvt.u64.u32 %d, {to}; shr.u64 %d, %d, 4; cvt.u32.u64 {to}, %d;",
+}
+
+
+@pytest.mark.parametrize("made", MADE_OF_N)
+def test_warps_that_have_the_numbers_of_others(made):
+    """Warps 1 and 2 have 5 and 7, then warps 0 and 1: what warp 1 makes of n differs."""
+    body = OF_SOME_WARPS.format(first=MADE_OF_N[made].format(to="%r4"), second=MADE_OF_N[made].format(to="%r5"))
+    content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=body)
+    content = content.replace(".reqntid 32, 1, 1", "")
+
+    def site(n):
+        launch = ptxaudit.Launch("k", grid=(1,), block=(96,), params=[n])
+        return ptxaudit.audit(content, isa="ptx", arch="sm_90", launches=[launch]).sites[0]
+
+    anything = site(None)
+    assert all(may_take(anything, site(n).wavefronts) for n in (0, 2, 6, 7, 11, 0xFFFFFFFA))
 
 
 # --- rules of single operations ---

@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
+from ptxaudit.engine.domain.lanes import ROWS_AT_HAND
 from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.ir.reasons import Reason, sentence
 
@@ -476,11 +477,16 @@ def as_uniform(value: Value) -> Value | None:
 def fingerprint(value: Value) -> bytes:
     """A key of 16 bytes: equal keys mean equal values. For naming derived unknowns.
 
-    A digest, because such a key becomes part of the keys of what is derived from it, twice in a sum of both.
+    A digest, because such a key becomes part of the keys of what is derived from it, twice in a sum of both. Of numbers
+    that differ from row to row it has which rows these are: warp 1 may be the first of some warps, and then the second
+    of others that have the same numbers.
     """
     digest = blake2b(digest_size=16)
+    differ = False
 
     def add(array: np.ndarray) -> None:
+        nonlocal differ
+        differ = differ or len(array) > 1
         digest.update(f"{array.shape}{array.dtype.char}".encode())
         digest.update(array.tobytes())
 
@@ -489,6 +495,8 @@ def fingerprint(value: Value) -> bytes:
         digest.update(identity)
         add(c)
     digest.update(str(value.valid).encode())
+    if differ:
+        digest.update(ROWS_AT_HAND.key)
     return digest.digest()
 
 

@@ -6,9 +6,10 @@ lanes exist, and what the launch tells. What is not specified is a `Uniform`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -108,6 +109,8 @@ class Environment:
     shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
     counters: Any = None  # … and the one of counters from which blocks draw
     made: dict[tuple[int, int], Any] | None = None  # by operations (`effects`), where many are executed again
+    grouping: int = 0  # tells what the rows are from what they were before they were others
+    _groupings: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
     _elements: int = field(default=0, init=False)  # of values, since someone paid for them
 
     def note_work(self, result: Value) -> None:
@@ -123,6 +126,10 @@ class Environment:
         """A number for this execution of a load: what it gives may change from one to the next."""
         self.executions += 1
         return self.executions
+
+    def regroup(self) -> None:
+        """The rows are others from now on."""
+        self.grouping = next(self._groupings)
 
     @cached_property
     def makes_local_addresses(self) -> bool:

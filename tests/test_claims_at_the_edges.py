@@ -7,12 +7,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from machine_code import PROLOGUE, from_ptx
+from twin import compare
 
 import ptxaudit
 from ptxaudit.engine.domain.alternatives import Axis, as_unknown
 from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.engine.domain.value import MAX_TERMS, Uniform, Value, constant, unknown
 from ptxaudit.engine.fixpoint.states import lanes_that_agree
+from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, rejoined
 from ptxaudit.engine.ops.operations import apply
 from ptxaudit.ir.nodes import Op
@@ -111,6 +113,15 @@ def test_registers_of_64_bits_have_an_upper_half(name):
 @pytest.mark.parametrize("name", ("pm0", "envreg3"))
 def test_registers_that_may_hold_any_number(name):
     assert may_take(site_of(f"mov.u32 %r0, %{name}; setp.lt.s32 %p, %r0, 0; {ACCESS}"), 32)
+
+
+def test_the_lower_word_of_a_window_may_have_its_highest_bit():
+    function, _ = compare.lifted(PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=""))
+    exists, warp = np.ones((1, LANES), bool), np.zeros((1, 1), np.uint32)
+    env = Environment(function, exists, (warp, warp, warp), warp)
+    for space in ("shared", "local", "param"):
+        ((u, _),) = env.special(f"{space}_window_lo").terms
+        assert u.high >> 31 and u.high + (1 << u.zeros) == 1 << 32
 
 
 # --- differences of too many unknowns ---

@@ -233,7 +233,7 @@ class Environment:
         if name in WINDOWS:
             of_parameters, low = WINDOWS[name][0] == "param", name.endswith("_lo")
             zeros = WINDOW_ZEROS if low and not of_parameters else 0
-            most = HIGH_WORD - 1 if low and of_parameters else 2**31 - 1
+            most = HIGH_WORD - (1 << zeros) if low else 2**31 - 1
             return unknown(Uniform(f"%{name}", 32, zeros, 0, most, "window", WINDOWS[name]))
         other = Uniform(f"%{name}", bits, kind="special", key=name)
         if stem in _SMALL or any(size in stem for size in _SIZES):

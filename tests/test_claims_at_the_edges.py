@@ -29,6 +29,7 @@ KERNEL = """.visible .entry k({parameters}) .reqntid 32, 1, 1
  ret; }}
 """
 ACCESS = "@%p ld.shared.u32 %z, [%a];"  # 32 lanes, one bank
+LOAD = "ld.shared.u32 %z, [%a];"
 
 
 def site_of(body, parameters=".param .u32 n", grid=None, params=None, cluster=None):
@@ -80,6 +81,20 @@ def test_a_number_of_64_bits_may_be_negative():
     assert may_take(site_of(body, ".param .u64 n", grid=(1,), params=[None]), 32)
     assert site_of(body, ".param .u64 n", grid=(1,), params=[-5]).wavefronts == 32
     assert site_of(body, ".param .u64 .ptr .align 4 n", grid=(1,), params=[None]).active_requests == 0
+
+
+# --- tables by an unknown ---
+
+
+@pytest.mark.parametrize(("read", "blocks"), [("ld.param.u32 %r0, [n]", None), ("mov.u32 %r0, %nctaid.x", 1 << 25)])
+def test_a_pitch_with_which_all_lanes_wrap_around_to_one_place(read, blocks):
+    """128·2**25 is 2**32. (A grid has a block at least, so that its size is never 0.)"""
+    body = f"{read}; mul.lo.u32 %r0, %r0, %x; shl.b32 %r0, %r0, 7; mov.u32 %a, s; add.u32 %a, %a, %r0; {LOAD}"
+    site = site_of(body)
+    (case,) = (case for case in site.conditions if (case.low, case.high) == (1, 1))
+    assert case.when.endswith(f"mod {1 << 25} in {{0}}") and may_take(site, 1) and may_take(site, 32)
+    if blocks is not None:
+        assert site_of(body, grid=(blocks,), params=[None]).wavefronts == blocks
 
 
 # --- special registers ---

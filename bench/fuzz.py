@@ -1,7 +1,8 @@
 """Holds the lane engine against the interpreter twin on many random kernels, or on the samples.
 
     python bench/fuzz.py --seeds 1000 [--start 0] [-j 2]       everything told: exact answers are the twin's
-    python bench/fuzz.py --seeds 1000 --not-told               parameters or launch not specified: ranges contain the twin's
+    python bench/fuzz.py --seeds 1000 --not-told               parameters, or the launch with its block or without, not specified:
+                                                            ranges contain the twin's
     python bench/fuzz.py --seeds 300 --machine-code            what ptxas makes of them: the engine on it has the twin's
                                                             requests
     python bench/fuzz.py --samples                             the kernels of samples/ with their launches, few blocks

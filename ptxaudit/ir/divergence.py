@@ -16,7 +16,7 @@ from functools import cached_property
 from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
-from ptxaudit.ir.nodes import Instruction, Op, Reg, Special
+from ptxaudit.ir.nodes import Instruction, Op, Reg, Special, Unknown
 from ptxaudit.ir.operands import control_reads, reads
 from ptxaudit.ir.reaching import ReachingDefinitions
 from ptxaudit.ir.transfers import is_unresolved
@@ -166,11 +166,14 @@ def _writes_uniform(instruction: Instruction) -> bool:
 
 
 def _differs_by_itself(op: Op) -> bool:
+    """Whatever it reads: of an operation that is not understood not all of that is said, and a product of matrices, or
+    a load of their rows, leaves a part of the result in each lane."""
     if any(isinstance(d, Reg) and d.uniform for d in op.dst):
         return False
     return (
         op.name.startswith(ACROSS)
+        or op.name == "opaque"
         or op.name == "load"
-        and op.space in ("local", "generic")
-        or any(isinstance(s, Special) and s.name.startswith(OWN) for s in op.src)
+        and op.space in ("local", "generic", "ldmatrix")
+        or any(isinstance(s, Unknown) or isinstance(s, Special) and s.name.startswith(OWN) for s in op.src)
     )

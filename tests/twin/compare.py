@@ -6,6 +6,7 @@ import random
 import re
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ptxaudit.engine import evaluate as engine
@@ -20,6 +21,7 @@ from ptxaudit.ir.link import link
 
 from . import count
 from .code import Imm, flatten
+from .generate import BLOCKS
 from .memory import junk
 from .run import Machine
 
@@ -345,11 +347,12 @@ def partly(
     rng=None,
     verdict: Verdict | None = None,
     answer: list[Figure] | None = None,
+    blocks: Sequence[tuple[int, int, int]] = (),
     **options,
 ) -> Verdict:
     """Some parameters not specified, or no launch: ranges must contain what happens for values of the unknowns.
 
-    answer: the engine's, where it was asked before."""
+    answer: the engine's, where it was asked before. blocks: those of further runs, where none is specified."""
     verdict = verdict or Verdict()
     if answer is None:
         specified = [p if t else None for p, t in zip(params, told)]
@@ -371,11 +374,12 @@ def partly(
         ]
         cluster = options.get("cluster") or (1, 1, 1)
         its_grid = grid if with_launch or run == 0 else tuple(rng.randrange(1, 3) * c for c in cluster)
+        its_block = rng.choice(blocks) if blocks and run else block
         seen, _ = watch(
             text,
             kernel,
             its_grid,
-            block,
+            its_block,
             parameter_buffer(codes[kernel], values, seed + run),
             dynamic_shared=dynamic,
             seed=seed + run,
@@ -383,7 +387,7 @@ def partly(
         )
         for site in answer:
             s = seen.get(site.place, Seen())
-            where = f"seed {seed} line {site.place} {site.text} with {values}, grid {its_grid}: "
+            where = f"seed {seed} line {site.place} {site.text} with {values}, grid {its_grid}, block {its_block}: "
             if run == 0:
                 verdict.sites += 1
                 verdict.exact += site.status in (Status.EXACT, Status.INVARIANT, Status.UNREACHED)
@@ -406,11 +410,12 @@ def partly(
 
 
 def not_told(seed: int, kernel, verdict: Verdict, runs: int = 3, **options) -> Verdict:
-    """`partly` with what is not specified drawn from the seed: the launch but for the block, or parameters."""
+    """`partly` with what is not specified drawn from the seed: the launch with its block or without, or parameters."""
     rng = random.Random(seed)
-    mode = rng.randrange(3)
+    mode = rng.randrange(4)
     told = [mode == 1 and p is not None and rng.random() < 0.5 for p in kernel.params]
     facts = Facts(block=kernel.block) if mode == 0 else Facts()
+    blocks = BLOCKS if mode == 3 and ".reqntid" not in kernel.text else ()
     return partly(
         kernel.text,
         kernel.name,
@@ -422,9 +427,10 @@ def not_told(seed: int, kernel, verdict: Verdict, runs: int = 3, **options) -> V
         seed,
         runs,
         facts,
-        mode != 0,
+        mode not in (0, 3),
         rng,
         verdict,
+        blocks=blocks,
         cluster=kernel.cluster,
         **options,
     )

@@ -4,6 +4,7 @@ mov r1, %tid.y          made of the shape
 add r2, r2, r1          made of r1, so of the shape
 @p bra …                with p made of it: so is whether what it controls runs
 mov r3, 4               where it is controlled so: behind the place where ways meet, r3 is made of it
+st.local [a], r1        made of it, or controlled so: so is what is loaded from local memory, wherever
 st.shared [r2]          a site whose address the shape decides
 st.shared [r4]          where it is controlled so: a site of whose lanes it decides which take part
 """
@@ -25,6 +26,7 @@ from ptxaudit.ir.warp_operations import COUNTS_LANES
 _SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")  # what begins so depends on how threads are cut into warps
 
 Name = str | tuple[int, str]  # a register, or what an instruction writes into one and reads itself
+_LOCAL = -1, "local memory"
 
 
 class Shape(Enum):
@@ -43,12 +45,14 @@ class Shape(Enum):
 
 
 class _Made(Record):
-    """An operation: where its sources come from, what it writes; shaped: the block's shape decides a source."""
+    """An operation: where its sources come from, what it writes; shaped: the block's shape decides a source; stores: it
+    writes to local memory, which is one place."""
 
     index: int
     sources: frozenset[Name]
     results: tuple[Name, ...]
     shaped: bool
+    stores: bool = False
 
 
 def is_two_dimensional(function: Function, part: Slice) -> bool:
@@ -107,8 +111,11 @@ class _Taint:
         while len(self.places) > before:
             before, rest = len(self.places), []
             for made in self._open:
-                if made.shaped or any(
-                    place in self.places or self._chosen(place, made.index) for place in made.sources
+                if (
+                    made.shaped
+                    or any(place in self.places or self._chosen(place, made.index) for place in made.sources)
+                    or made.stores
+                    and self.controlled.get(self.graph.block_of[made.index])
                 ):
                     self.places.update(made.results)
                 else:
@@ -151,25 +158,28 @@ class _Taint:
 
 
 def _made(instruction: Instruction) -> Iterator[_Made]:
-    """The operations of an instruction that have results. What one of them writes and a later one reads is the
-    instruction's own: names of temporaries come back in others."""
+    """The operations of an instruction that have results, or store. What one of them writes and a later one reads is
+    the instruction's own: names of temporaries come back in others. (Of what is loaded by a generic address nothing is
+    known.)"""
     surely: set[str] = set()
     perhaps: set[str] = set()
     for op in instruction.ops:
-        if not op.dst:
+        stores = op.name == "store" and op.space == "local"
+        if not op.dst and not stores:
             continue
         names = [s.name for s in op.src if isinstance(s, Reg)] + ([op.guard.reg.name] if op.guard is not None else [])
         sources = [(instruction.index, name) for name in names if name in surely or name in perhaps] + [
             name for name in names if name not in surely
         ]
+        if op.name == "load" and op.space == "local":
+            sources.append(_LOCAL)
         results = [d.name for d in op.dst if d is not None]
         lanes = (
             op.name.partition(".")[0] in COUNTS_LANES and op.name != "vote.diverged"
         )  # (that chooses between two ways to do the same)
         shaped = lanes or any(isinstance(s, Special) and s.name.startswith(_SHAPE) for s in op.src)
-        yield _Made(
-            instruction.index, frozenset(sources), (*results, *((instruction.index, name) for name in results)), shaped
-        )
+        made = *results, *((instruction.index, name) for name in results), *((_LOCAL,) if stores else ())
+        yield _Made(instruction.index, frozenset(sources), made, shaped, stores)
         (surely if op.guard is None else perhaps).update(results)
 
 

@@ -46,6 +46,7 @@ GLOBAL_BITS = 64
 MOST_RESIDUES = 256  # lines of a table of cases that are computed
 MOST_MEETINGS = 2048  # numbers at which lanes come to share words
 TABULATING = "tabulating requests by an unknown"
+MOST_COMMON = 20  # bits by which lanes may be apart alike, beyond those of what multiplies each
 EXTRA_SYMBOLS = 6  # bits and choices of which all combinations are tried
 
 
@@ -187,7 +188,7 @@ def scored(
     base, mask, factors = base[rows], mask[rows], [c[rows] for c in factors]
     variants = [base]
     for (u, _), c in zip(choices, factors):
-        variants = [v + c * k for v in variants for k in range((u.high or 0) + 1)]
+        variants = [_wrapped(access, v + c * k) for v in variants for k in range((u.high or 0) + 1)]
     record = SiteRecord(machine, access, account, many_trips=True)  # no trips are counted here
     if others:
         return _tabulated(record, variants, others[0][0], factors[-1], mask, weights, place.zeros, group, exact)
@@ -234,7 +235,7 @@ def _tabulated(
     generic, numbers = _that_do_not_fault(generic, numbers, variants, c, mask, zeros, access, u, exact)
     every = [*generic, *numbers]
     record.account.spend(len(every) * (len(variants) + elements(len(variants) * c.size)), TABULATING)
-    stacked = np.concatenate([v + c * n for n in every for v in variants])
+    stacked = np.concatenate([_wrapped(access, v + c * n) for n in every for v in variants])
     times = len(every) * len(variants)
     each = np.tile(mask, (times, 1))
     record.add(stacked, each, np.tile(weights, times), np.zeros(len(stacked), np.int64), None, zeros)
@@ -250,11 +251,39 @@ def _tabulated(
     usual = {n % period: figure[n] for n in generic}
     odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
     prefix, name = "" if group in ("the stated block", "the launch") else f"{group}: ", called(u.name)
+    turn, (least, most) = _turn(access, c, mask), _limits(u)
+    again = most - least >= turn  # other numbers wrap around to the same
     cases = (
         *_cases(f"{prefix}{name} mod {period} in", usual),
-        *_cases(f"{prefix}{name} exactly in", odd),
+        *_cases(
+            f"{prefix}{name} " + (f"mod {turn} in" if again else "exactly in"),
+            {n % turn if again else n: figure for n, figure in odd.items()},
+        ),
     )
     return Counted(record, u, cases)
+
+
+def _wrapped(access: Access, addresses: np.ndarray) -> np.ndarray:
+    """Addresses as they are in so many bits, with a sign."""
+    if bits_of(access) > ADDRESS_BITS:
+        return addresses
+    half = 1 << ADDRESS_BITS - 1
+    result: np.ndarray = (addresses + half) % (1 << ADDRESS_BITS) - half
+    return result
+
+
+def _turn(access: Access, c: np.ndarray, mask: np.ndarray) -> int:
+    """After how many of an unknown all lanes are as far apart again, as their addresses wrap around: 2**30 of 4·lane.
+    (All of them together have moved by a multiple of every line.)"""
+    apart = np.where(mask, c - first_active(c, mask), 0)
+    common = low_zeros(int(np.bitwise_or.reduce(apart, axis=None)))
+    own = low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
+    return 1 << max(0, bits_of(access) - min(common, own + MOST_COMMON))
+
+
+def _limits(u: Uniform) -> tuple[int, int]:
+    """The least and the most that an unknown may be."""
+    return -1 << 31 if u.low is None else u.low, 1 << 31 if u.high is None else u.high
 
 
 def _numbers(
@@ -272,7 +301,7 @@ def _numbers(
     if len(residues) > MOST_RESIDUES:
         raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
     reach = max(access.width or 1, machine.known_rule(access).count.unit)
-    meetings = _meetings(variants, c, mask, reach, u, step, record.account)
+    meetings = _meetings(variants, c, mask, reach, u, step, _turn(access, c, mask), record.account)
     if meetings is None:
         raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
     far = max([abs(n) for n in meetings], default=0)
@@ -323,10 +352,18 @@ def _that_do_not_fault(
 
 
 def _meetings(
-    variants: Sequence[np.ndarray], c: np.ndarray, mask: np.ndarray, reach: int, u: Uniform, step: int, account: Account
+    variants: Sequence[np.ndarray],
+    c: np.ndarray,
+    mask: np.ndarray,
+    reach: int,
+    u: Uniform,
+    step: int,
+    turn: int,
+    account: Account,
 ) -> list[int] | None:
-    """The numbers u can be at which two active lanes of a row are less than `reach` bytes apart although
-    their distance depends on u; None when there are too many."""
+    """The numbers at which two active lanes of a row are less than `reach` bytes apart although their distance depends
+    on u, which can be one, or one a multiple of `turn` (`_turn`) further; None when there are too many. (At others that
+    wrap around lanes are farther apart than shared memory is large.)"""
     account.spend(REQUEST + elements(len(variants) * len(mask) * LANES * LANES), TABULATING)
     found: set[int] = set()
     first, second = np.triu_indices(LANES, 1)
@@ -344,8 +381,8 @@ def _meetings(
             found.update(n for n in range(-(-a // step) * step, b + 1, step))
             if len(found) > MOST_MEETINGS:
                 return None
-    least, most = -1 << 31 if u.low is None else u.low, 1 << 31 if u.high is None else u.high
-    return sorted(n for n in found if least <= n <= most)
+    least, most = _limits(u)
+    return sorted(n for n in found if least + (n - least) % turn <= most)
 
 
 def line_of(machine: Machine, access: Access) -> int:

@@ -29,6 +29,7 @@ from ptxaudit.engine.domain.value import (
     as_uniform,
     because,
     combine_terms,
+    constant,
     either,
     fingerprint,
     fits_signed,
@@ -117,8 +118,10 @@ def sign_extend(value: Value, bits: int) -> Value:
         return alternatives.changed(value, lambda v: sign_extend(v, bits), lambda array: sign_extended(bits, array))
     if value.bits >= bits:
         return fit(value, bits)
-    if value.base.dtype == bool or value.known:
+    if value.known:
         return Value(sign_extended(bits, value.base))
+    if value.base.dtype == bool and value.terms:
+        return subtract(constant(0, bits), zero_extend(value, bits))
     if fits_signed(value):
         return Value(sign_extended(bits, value.base), tuple((u, sign_extended(bits, c)) for u, c in value.terms))
     if not value.terms and value.valid is None:
@@ -440,6 +443,8 @@ def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
     s = span(a)
     half = 1 << (a.bits - 1)
     if s is None or not (-half <= s[0] if is_signed else 0 <= s[0]) or s[1] >= half:
+        return None
+    if int(signed(a.base).max()) + (1 << n) > half:  # the base and what the bits add wrap around
         return None
     low, high = (s[0] - int(signed(a.base).max())) >> n, (s[1] - int(signed(a.base).min())) >> n
     quotient = unknown(

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxaudit.engine.domain.lanes import ROWS_AT_HAND
 from ptxaudit.engine.domain.outcomes import Alternatives, Axis
 from ptxaudit.engine.domain.value import (
     NOWHERE,
@@ -162,10 +163,14 @@ def as_unknown(value: Value) -> Value:
         and (value.terms or own.unknown is not None or not lane_uniform(bases[0]))
     ):
         return value
-    key = ("alternatives", tuple(axis.serial for axis in own.axes), blake2b(apart.tobytes(), digest_size=8).digest())
+    where = ROWS_AT_HAND.key if apart.shape[1] > 1 else b""
+    digest = blake2b(apart.tobytes() + where, digest_size=8).digest()
+    key = ("alternatives", tuple(axis.serial for axis in own.axes), digest)
     if truth:
         differ = apart[..., :1].any(axis=0)
-        return Value(bases[0][:, :1] & ~differ, ((Uniform("one of two", 1, 0, 0, 1, key=key), differ),))
+        first = bases[0][:, :1]  # of p and its opposite the same changes
+        start = blake2b((first & differ).tobytes(), digest_size=8).digest()
+        return Value(first & ~differ, ((Uniform("one of two", 1, 0, 0, 1, key=(*key, start)), differ),))
     numbers = signed(apart)
     which = Uniform("one of several", value.bits, array_zeros(apart), int(numbers.min()), int(numbers.max()), key=key)
     return Value(value.base, (*value.terms, (which, np.ones((1, 1), bases.dtype))), value.valid, own.unknown, value.why)

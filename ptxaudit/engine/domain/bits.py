@@ -80,7 +80,7 @@ def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) 
         part = derived("and", (high, Value(upper[:, :1])), bits, zeros=zeros)
         if part is None:
             return None
-        part = _bounded_by_mask(part, int(upper.max()) if upper.size else 0)
+        part = _bounded_by_mask(part, int(np.bitwise_or.reduce(upper, axis=None)))
         return add(Value(new_low), part)
     elif lane_uniform(high.base) and all(lane_uniform(c) for _, c in high.terms) and a.poison is None:
         return _by_bits(name, high, upper, new_low)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.engine.domain.affine import subtract
-from ptxaudit.engine.domain.value import Value, lane_ends, span, term_zeros
+from ptxaudit.engine.domain.value import Value, fits_signed, lane_ends, span, term_zeros
 
 
 def compare(relation: str, a: Value, b: Value) -> Value | None:
@@ -16,25 +16,27 @@ def compare(relation: str, a: Value, b: Value) -> Value | None:
     difference = subtract(a, b)
     if difference.poison is not None:  # of too many unknowns
         return None
-    exact = a.valid is None and b.valid is None
+    exact = difference.valid is None
     if kind in ("eq", "ne"):
         if exact and not difference.terms:
             return Value(np.equal(difference.base, 0) if kind == "eq" else np.not_equal(difference.base, 0))
         zeros = term_zeros(difference)
         if zeros and ((difference.base & difference.base.dtype.type((1 << zeros) - 1)) != 0).all():
             return Value(np.full((1, 1), kind == "ne"))
-    ends = lane_ends(difference) if exact and difference_compares(sign, a, b) else None
+    ends = lane_ends(difference) if exact and difference_compares(sign, a, b, difference) else None
     if ends is None:
         return None
     yes, no = outcomes(kind, *ends)
     return Value(yes) if (yes | no).all() else None
 
 
-def difference_compares(sign: str, a: Value, b: Value) -> bool:
-    """The sign of a − b says how the two compare: neither wraps around, nor does their difference, and without a sign
-    ("u") neither is negative."""
+def difference_compares(sign: str, a: Value, b: Value, difference: Value) -> bool:
+    """The sign of the form of a − b says how the two compare: neither wraps around, nor does their difference, and
+    without a sign ("u") neither is negative. (That of a form may be off by 2**bits where the unknowns are never 0: of
+    2**31 − 1 − n less 2**21·n − 2**21, n = 1 to 1024, it begins with what 2**31 − 1 + 2**21 wraps around to.)
+    """
     sa, sb = span(a), span(b)
-    if sa is None or sb is None:
+    if sa is None or sb is None or not fits_signed(difference):
         return False
     half = 1 << (a.bits - 1)
     floor = 0 if sign == "u" else -half

@@ -40,3 +40,21 @@ def unpack(words: np.ndarray) -> np.ndarray:
     """(…) uint32 -> (…, LANES) bool."""
     bits: np.ndarray = (words[..., None] & LANE_BITS) != 0
     return bits
+
+
+class _RowsAtHand:
+    """Which rows of a run the values are of that are at hand: those that were read last (`registers.View`). grouping: a
+    number for what the rows of the run are just now; rows: some of them, None: all."""
+
+    __slots__ = ("grouping", "rows")
+
+    def __init__(self) -> None:
+        self.grouping = 0
+        self.rows: np.ndarray | None = None
+
+    @property
+    def key(self) -> bytes:
+        return f"{self.grouping}|".encode() + (b"" if self.rows is None else self.rows.tobytes())
+
+
+ROWS_AT_HAND = _RowsAtHand()

@@ -64,9 +64,9 @@ class Round:
         if any(u != self.symbol for v in (a, b) for u, _ in v.terms):
             raise NotAffine
         kind, _, sign = relation.partition(".")
-        if not comparisons.difference_compares(sign, a, b):
-            raise NotAffine
         difference = affine.subtract(a, b)
+        if not comparisons.difference_compares(sign, a, b, difference):
+            raise NotAffine
         base = np.broadcast_to(signed(difference.base).astype(np.int64), active.shape)
         step = np.zeros((1, 1), np.int64)
         for _, c in difference.terms:

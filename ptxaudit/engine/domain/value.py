@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
+from ptxaudit.engine.domain.lanes import ROWS_AT_HAND
 from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.ir.reasons import Reason, sentence
 
@@ -41,7 +42,8 @@ DTYPES: dict[int, type[Any]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 NO_LANE_ALONE = (False, False)
-SAFE = 1 << 58  # sums of so many products stay in an int64
+BITS_OF_SUMS = 64  # of the numbers in which ranges are added up
+SAFE = 1 << 58  # sums of MAX_TERMS such products stay below a quarter of what an int64 holds
 POINTER_LIMIT = 2**57  # device addresses are below this
 POINTER_BYTES = 8
 ADDRESS_BITS = 32  # of an address within shared or local memory
@@ -382,6 +384,8 @@ def lane_ends(value: Value, is_signed: bool = True) -> tuple[np.ndarray, np.ndar
     if not is_signed and anywhere(value.base >= SAFE):
         return None
     low = high = (signed(value.base) if is_signed else value.base).astype(np.int64)
+    if value.bits == BITS_OF_SUMS and max(map(abs, ends_of(low))) >= 1 << BITS_OF_SUMS - 2:
+        return None  # what is added may wrap around
     for u, c in value.terms:
         c = signed(c).astype(np.int64)
         if u.low is None or u.high is None or max(map(abs, ends_of(c))) >= SAFE // max(1, abs(u.low), abs(u.high)):
@@ -473,11 +477,16 @@ def as_uniform(value: Value) -> Value | None:
 def fingerprint(value: Value) -> bytes:
     """A key of 16 bytes: equal keys mean equal values. For naming derived unknowns.
 
-    A digest, because such a key becomes part of the keys of what is derived from it, twice in a sum of both.
+    A digest, because such a key becomes part of the keys of what is derived from it, twice in a sum of both. Of numbers
+    that differ from row to row it has which rows these are: warp 1 may be the first of some warps, and then the second
+    of others that have the same numbers.
     """
     digest = blake2b(digest_size=16)
+    differ = False
 
     def add(array: np.ndarray) -> None:
+        nonlocal differ
+        differ = differ or len(array) > 1
         digest.update(f"{array.shape}{array.dtype.char}".encode())
         digest.update(array.tobytes())
 
@@ -486,6 +495,8 @@ def fingerprint(value: Value) -> bytes:
         digest.update(identity)
         add(c)
     digest.update(str(value.valid).encode())
+    if differ:
+        digest.update(ROWS_AT_HAND.key)
     return digest.digest()
 
 

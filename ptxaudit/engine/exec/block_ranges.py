@@ -15,7 +15,7 @@ import numpy as np
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.comparisons import outcomes
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import Uniform, Value, signed
+from ptxaudit.engine.domain.value import Uniform, Value, ends_of, signed
 
 DIMENSIONS = (0, 1, 2)
 
@@ -49,14 +49,18 @@ def decide(
         return None
     kind, _, sign = relation.partition(".")
     half = 1 << (a.bits - 1)
-    (a_low, a_high), (b_low, b_high) = _span(a, low, high), _span(b, low, high)
+    difference = affine.subtract(a, b)
+    spans = [found for v in (a, b, difference) if (found := _span(v, low, high)) is not None]
+    if len(spans) < 3:
+        return None
+    (a_low, a_high), (b_low, b_high), (least, most) = spans
     floor = 0 if sign == "u" else -half
     if min(a_low.min(), b_low.min()) < floor or max(a_high.max(), b_high.max()) >= half:
         return None  # it may wrap, or the two signs differ
     if (a_low - b_high).min() < -half or (a_high - b_low).max() >= half:
         return None
-    difference = affine.subtract(a, b)
-    least, most = _span(difference, low, high)
+    if least.min() < -half or most.max() >= half:
+        return None  # the form of the difference is off by 2**bits (`comparisons.difference_compares`)
     yes, no = outcomes(kind, least, most)
     undecided = ~(yes | no)
     if not undecided.any():
@@ -74,8 +78,14 @@ def decide(
     return None, cuts
 
 
-def _span(value: Value, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The smallest and the largest number that a value is in each row's box, by lane or once for all; int64."""
+def _span(value: Value, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The smallest and the largest number that a value is in each row's box, by lane or once for all; int64, None where
+    they may be beyond that."""
+    if value.poison is not None:  # of too many unknowns
+        return None
+    most_bits = max((abs(number).bit_length() for _, c in value.terms for number in ends_of(signed(c))), default=0)
+    if max(most_bits + int(high.max()).bit_length(), *(abs(n).bit_length() for n in ends_of(signed(value.base)))) > 60:
+        return None
     least = most = np.broadcast_to(signed(value.base).astype(np.int64), (len(low), max(1, value.base.shape[1])))
     for u, c in value.terms:
         c = signed(c).astype(np.int64)

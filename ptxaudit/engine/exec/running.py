@@ -158,6 +158,7 @@ class Run:
         self.registers.expand(index)
         self.alive = self.alive[index]
         env = self.env
+        env.regroup()
         env.exists, env.warp = env.exists[index], env.warp[index]
         x, y, z = (take(t, index) if isinstance(t, Value) else t if t.shape[0] == 1 else t[index] for t in env.tid)
         env.tid = x, y, z

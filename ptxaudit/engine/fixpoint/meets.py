@@ -249,6 +249,8 @@ class Meets:
                 return unknown(u)
             return lanes_that_agree(name, a, b, undecided_by)
         difference = squeeze(affine.subtract(a, b))
+        if difference.poison is not None:  # of too many unknowns
+            return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
         if difference.uniform and difference.valid is None:
             low = high = None
             if not difference.terms and difference.base.size == 1:

@@ -137,6 +137,8 @@ def lanes_that_agree(
         differ = difference.base != 0
         for _, c in difference.terms:
             differ = differ | (c != 0)
+        if difference.poison is not None:  # a or b, or too many unknowns
+            differ = differ | difference.poison
     for v in (a, b):
         if v.poison is not None:
             differ = differ | v.poison

@@ -6,9 +6,10 @@ lanes exist, and what the launch tells. What is not specified is a `Uniform`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -48,6 +49,13 @@ _WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variabl
 HIGH_WORD = 1 << 32
 WINDOW_ZEROS = 24  # low bits of where a window begins
 ALL_BLOCKS = 0b111  # of a number that block indices of all dimensions make
+MOST_IN_CLUSTER = 16  # blocks, where a kernel allows for more than the portable 8
+_OF_A_BLOCK = ("clusterid", "cluster_ctaid", "cluster_ctarank", "cga_ctaid")  # others of a cluster are of the launch
+_CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
+# Numbers and sizes that are small and not negative. (%warpid and %nwarpid number the warp slots of the multiprocessor,
+# not the block's warps: seen on an H200.)
+_SMALL = ("warpid", "nwarpid", "smid", "nsmid", "stack")
+_SIZES = ("smem_size", "smem_offset")
 
 
 class Facts(Record):
@@ -101,6 +109,8 @@ class Environment:
     shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
     counters: Any = None  # … and the one of counters from which blocks draw
     made: dict[tuple[int, int], Any] | None = None  # by operations (`effects`), where many are executed again
+    grouping: int = 0  # tells what the rows are from what they were before they were others
+    _groupings: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
     _elements: int = field(default=0, init=False)  # of values, since someone paid for them
 
     def note_work(self, result: Value) -> None:
@@ -116,6 +126,10 @@ class Environment:
         """A number for this execution of a load: what it gives may change from one to the next."""
         self.executions += 1
         return self.executions
+
+    def regroup(self) -> None:
+        """The rows are others from now on."""
+        self.grouping = next(self._groupings)
 
     @cached_property
     def makes_local_addresses(self) -> bool:
@@ -188,12 +202,12 @@ class Environment:
         return Value(value.base + DTYPES[a.bits](a.offset & ((1 << a.bits) - 1)), value.terms)
 
     def special(self, name: str, bits: int = 32) -> Value:
-        value = self._special(name)
+        value = self._special(name, bits)
         if value.bits != bits and value.known:
             return known(value.base.astype(DTYPES[bits]))
         return value
 
-    def _special(self, name: str) -> Value:
+    def _special(self, name: str, bits: int) -> Value:
         stem, _, dim = name.partition(".")
         d = DIMENSIONS.find(dim) if dim else -1
         match stem:
@@ -214,16 +228,17 @@ class Environment:
             return known(_lane_mask(stem[9:]))
         if stem.startswith("cluster") or stem == "is_explicit_cluster" or stem in ("nclusterid", "cga_ctaid"):
             return self._cluster(stem, d)
-        if stem in ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"):
-            return opaque(32, Reason(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
+        if stem in _CLOCKS or stem.startswith("pm"):  # counters too
+            return opaque(bits, Reason(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
         if name in WINDOWS:
             of_parameters, low = WINDOWS[name][0] == "param", name.endswith("_lo")
             zeros = WINDOW_ZEROS if low and not of_parameters else 0
-            most = HIGH_WORD - 1 if low and of_parameters else 2**31 - 1
+            most = HIGH_WORD - (1 << zeros) if low else 2**31 - 1
             return unknown(Uniform(f"%{name}", 32, zeros, 0, most, "window", WINDOWS[name]))
-        # %warpid and %nwarpid too: they number the warp slots of the multiprocessor, not the block's warps (seen on an
-        # H200).
-        return unknown(Uniform(f"%{name}", 32, 0, 0, 2**31 - 1, "special", name))
+        other = Uniform(f"%{name}", bits, kind="special", key=name)
+        if stem in _SMALL or any(size in stem for size in _SIZES):
+            other = replace(other, low=0, high=2**31 - 1)
+        return unknown(other)
 
     def _extent(self, name: str, specified: tuple[int, int, int] | None, d: int, limit: int) -> Value:
         if specified is not None:
@@ -242,37 +257,48 @@ class Environment:
 
     def _cluster(self, stem: str, d: int) -> Value:
         size = self.cluster
-        single = size is not None and size == (1, 1, 1)
-        if stem in ("cluster_ctaid", "cluster_ctarank", "cga_ctaid") and single:
-            return constant(0, 32)
-        if stem in ("cluster_nctaid", "cluster_nctarank") and size is not None:
-            return constant(size[d] if d >= 0 else size[0] * size[1] * size[2], 32)
-        if stem == "clusterid" and single:
-            return self._block_index(d)
-        if stem == "is_explicit_cluster" and size is not None:
-            return constant(0 if single else 1, 1)
-        if (
-            size is not None
-            and len(self.concrete_block) == 3
-            and stem in ("cluster_ctaid", "cluster_ctarank", "cga_ctaid")
-        ):
-            inside = [self.concrete_block[i] % np.uint32(size[i]) for i in range(3)]
-            if d >= 0:
-                return known(inside[d])
-            return known(inside[0] + np.uint32(size[0]) * (inside[1] + np.uint32(size[1]) * inside[2]))
-        kind = "block" if size is not None else "special"
+        known_cluster = None if size is None else self._of_known_cluster(stem, d, size)
+        if known_cluster is not None:
+            return known_cluster
+        low, high = _cluster_limits(stem, d)
+        kind = "block" if size is not None and stem in _OF_A_BLOCK else "special"
         return unknown(
             Uniform(
                 f"%{stem}" + (f".{DIMENSIONS[d]}" if d >= 0 else ""),
-                32,
+                1 if stem == "is_explicit_cluster" else 32,
                 0,
-                0,
-                15,
+                low,
+                high,
                 kind,
                 (stem, d),
                 blocks=ALL_BLOCKS if kind == "block" else 0,
             )
         )
+
+    def _of_known_cluster(self, stem: str, d: int, size: tuple[int, int, int]) -> Value | None:
+        """What the size of a cluster says of its registers, with the grid or the block indices; None: not enough."""
+        single = size == (1, 1, 1)
+        match stem:
+            case "cluster_nctaid" | "cluster_nctarank":
+                return constant(size[d] if d >= 0 else size[0] * size[1] * size[2], 32)
+            case "is_explicit_cluster":
+                return constant(0 if single else 1, 1)
+            case "clusterid" if d >= 0 and size[d] == 1:
+                return self._block_index(d)
+            case "clusterid" if d in self.concrete_block:
+                return known(self.concrete_block[d] // np.uint32(size[d]))
+            case "nclusterid" if d >= 0 and (self.grid is not None or size[d] == 1):
+                if self.grid is None:
+                    return self._extent("nctaid", None, d, GRID_LIMITS[d])
+                return constant(self.grid[d] // size[d], 32)
+            case "cluster_ctaid" | "cluster_ctarank" | "cga_ctaid" if single:
+                return constant(0, 32)
+            case "cluster_ctaid" | "cluster_ctarank" | "cga_ctaid" if len(self.concrete_block) == 3:
+                inside = [self.concrete_block[i] % np.uint32(size[i]) for i in range(3)]
+                if d >= 0:
+                    return known(inside[d])
+                return known(inside[0] + np.uint32(size[0]) * (inside[1] + np.uint32(size[1]) * inside[2]))
+        return None
 
     def spaces(self, index: int, op: Op | None = None) -> frozenset[str] | None:
         """State spaces in which a generic address may lie, by what it is made of; None: any. op: of the instruction;
@@ -284,6 +310,18 @@ class Environment:
         if op is not None:
             return origins.spaces(op.src[0], index, self.function.instructions[index].ops.index(op))
         return origins.spaces_of_site(index)
+
+
+def _cluster_limits(stem: str, d: int) -> tuple[int | None, int | None]:
+    """The range of a register of clusters, whatever the launch; None: none."""
+    of_grid = GRID_LIMITS[d] if d >= 0 else 0
+    return {
+        "clusterid": (0, of_grid - 1),
+        "nclusterid": (1, of_grid),
+        "cluster_nctaid": (1, MOST_IN_CLUSTER),
+        "cluster_nctarank": (1, MOST_IN_CLUSTER),
+        "is_explicit_cluster": (0, 1),
+    }.get(stem, (0, MOST_IN_CLUSTER - 1) if stem in _OF_A_BLOCK else (None, None))
 
 
 def _lane_mask(which: str) -> np.ndarray:

@@ -73,7 +73,8 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
         stated = max(stated, env.facts.aligned.get("*", 1))
     if pointer and bits == 64 and within == 0 and size == of.size:
         zeros = low_zeros(max(stated, of.align))
-        return unknown(Uniform(name, 64, zeros, 0, POINTER_LIMIT, "pointer", ("param", offset, bits), address=True))
+        low, high = (0, POINTER_LIMIT) if of.pointer else (None, None)  # perhaps a number, which may be negative
+        return unknown(Uniform(name, 64, zeros, low, high, "pointer", ("param", offset, bits), address=True))
     zeros = low_zeros(stated) if within == 0 else 0
     return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits), address=bits == 64))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine, alternatives
-from ptxaudit.engine.domain.lanes import first_active
+from ptxaudit.engine.domain.lanes import ROWS_AT_HAND, first_active
 from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
@@ -239,6 +239,7 @@ class View:
         self.truths.pop(name, None)
 
     def read(self, source: Operand) -> Value:
+        ROWS_AT_HAND.grouping, ROWS_AT_HAND.rows = self.env.grouping, self.rows
         value: Value | None
         if type(source) is not Reg:
             value = self.env.operand(source)

@@ -20,7 +20,6 @@ from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain.affine import add, fit
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
-    POINTER_LIMIT,
     Uniform,
     Value,
     because,
@@ -97,7 +96,7 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
     if low.poison is not None and anywhere(low.poison & here):
         return None
     mine, others = fit(Value(whole.base, whole.terms), WORD), Value(low.base, low.terms)
-    first, second = ({_modulo_word(u): c for u, c in value.terms} for value in (mine, others))
+    first, second = (_factors_modulo_word(value) for value in (mine, others))
     pairs = [(mine.base, others.base), *((first.get(u), second.get(u)) for u in {**first, **second})]
     nothing = np.zeros((1, 1), np.uint32)
 
@@ -143,6 +142,15 @@ def agree(a: Value, b: Value) -> bool:
     return same(a, b) or isinstance(a, UpperHalf) and isinstance(b, UpperHalf) and same(a.whole, b.whole)
 
 
+def _factors_modulo_word(value: Value) -> dict[object, np.ndarray]:
+    """By what its unknowns are multiplied, those that are one number modulo 2**32 together."""
+    factors: dict[object, np.ndarray] = {}
+    for u, c in value.terms:
+        same_word = _modulo_word(u)
+        factors[same_word] = factors[same_word] + c if same_word in factors else c
+    return factors
+
+
 def _modulo_word(u: Uniform) -> object:
     """What tells an unknown from others modulo 2**32: a parameter of 64 bits from its own lower half nothing does."""
     key = u.key
@@ -171,8 +179,8 @@ def _parameter(low: Value, high: Value) -> Value | None:
             u.name.rpartition("[")[0] or u.name,
             PAIR,
             u.zeros,
-            0,
-            POINTER_LIMIT,
+            None,
+            None,
             "pointer",
             ("param", first[1], PAIR),
             address=True,

@@ -183,7 +183,7 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     if a.base.dtype == bool or u is None or a.poison is not None or b.poison is not None:
         return None
     difference = subtract(a, b)
-    if difference.terms or difference.valid is not None:
+    if difference.terms or difference.valid is not None or difference.poison is not None:  # of too many unknowns
         return None
     return add(b, scale(unknown(as_number(u, a.bits)), difference.base))
 
@@ -299,8 +299,11 @@ def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
             whole = carried(tuple(addends), carry)
             half = None if whole is None else _extract(whole, 32, 32, keep=True)
             total = total if half is None else half
-    if in0.known and in1.known and in0.base.size == in1.base.size == 1 and once.poison is not None:
-        once = Carry(once, tuple(addends), int(in0.base.flat[0]) + int(in1.base.flat[0]))
+    first, second = number_of(in0), number_of(in1)
+    if first is not None and second is not None and once.poison is not None:
+        two_numbers = first + second < 2 and any(number_of(v) == 0 for v in addends)
+        if two_numbers or number_of(twice) == 0:  # else it is not all that is carried
+            once = Carry(once, tuple(addends), first + second)
     return total, once, twice
 
 
@@ -325,7 +328,8 @@ def field(name: str, values: tuple[Value, ...], bits: int) -> Value | None:
 
 def extremum(name: str, a: Value, b: Value) -> Value | None:
     """min/max where one side is never larger."""
-    s = span(subtract(a, b)) if difference_compares(name[-1], a, b) else None
+    difference = subtract(a, b)
+    s = span(difference) if difference_compares(name[-1], a, b, difference) else None
     if s is None:
         return None
     if s[1] <= 0:

@@ -28,6 +28,7 @@ from ptxaudit.ir.slices import Slice
 Met = tuple[str, int, int]  # where lanes meet in PTX: "at", a block, how many calls deep
 
 RUNNING = "running the launch"
+MOST_BLOCKS = 1 << 24  # alike, of which what 32 warps do in a loop of 2**31 trips is counted in 64 bits
 
 
 class NeedBlocks(Exception):
@@ -79,7 +80,10 @@ class Run:
         self.symbolic_blocks = anywhere(self.high > self.low)
 
     def weigh(self) -> None:
-        self.weights = np.prod(self.high - self.low + 1, axis=1)
+        extent = self.high - self.low + 1
+        if np.prod(extent.astype(float), axis=1).max() > MOST_BLOCKS:
+            extent = extent.astype(object)
+        self.weights = np.prod(extent, axis=1)
 
     def push(self, cohort: Cohort) -> None:
         if len(cohort.rows):

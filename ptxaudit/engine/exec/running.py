@@ -68,6 +68,7 @@ class Run:
         self.low, self.high = low, high
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
+        self.may_have_ended = np.zeros(env.rows, bool)  # warps with lanes of which that is not known: all are `alive`
         self.heap: list[tuple[tuple[int, ...], int, Cohort]] = []
         self.waiting: list[tuple[Cohort, tuple[str, Met, int]]] = []
         self.held: list[tuple[Cohort, int]] = []  # at a barrier of the block, with its number
@@ -160,7 +161,7 @@ class Run:
         self.low, self.high = low, high
         self.weigh()
         self.registers.expand(index)
-        self.alive = self.alive[index]
+        self.alive, self.may_have_ended = self.alive[index], self.may_have_ended[index]
         env = self.env
         env.exists, env.warp = env.exists[index], env.warp[index]
         x, y, z = (take(t, index) if isinstance(t, Value) else t if t.shape[0] == 1 else t[index] for t in env.tid)

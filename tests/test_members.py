@@ -152,3 +152,35 @@ def test_groups_that_are_not_known() -> None:
     per_lane = Value(np.zeros((1, 1), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None]),))
     assert members(per_lane, ALL) is None
     assert members(opaque(32, Reason(Kind.LOADED)), ALL) is None
+
+
+ASKED = {  # what is not so where a lane has ended
+    "active mask": "activemask.b32 %r; setp.eq.u32 %p, %r, 0xffffffff;",
+    "ballot": "vote.sync.ballot.b32 %r, 1, 0xffffffff; setp.eq.u32 %p, %r, 0xffffffff;",
+    "election": "elect.sync %r|%p, 0xffffffff; setp.eq.u32 %p, %r, 0;",
+    "reduction": "redux.sync.add.u32 %r, 1, 0xffffffff; setp.eq.u32 %p, %r, 32;",
+    "match": "match.any.sync.b32 %r, 5, 0xffffffff; setp.eq.u32 %p, %r, 0xffffffff;",
+}
+SOME_END = """.visible .entry k(.param .u64 data)
+{{ .reg .b64 %d; .reg .b32 %x, %a, %v, %r; .reg .pred %p; .shared .align 16 .b8 s[8192];
+ ld.param.u64 %d, [data]; mov.u32 %x, %tid.x; mad.wide.u32 %d, %x, 4, %d; ld.global.u32 %v, [%d];
+ mov.u32 %a, s; mad.lo.u32 %a, %x, 4, %a; setp.eq.u32 %p, %v, 0; {ends}
+ {asked} @%p bra $L; bar.warp.sync 0xffffffff; ld.volatile.shared.u32 %r, [%a]; st.global.u32 [%d], %r; $L: ret; }}
+"""
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_lanes_that_may_have_ended_are_perhaps_not_asked(tmp_path, asked):
+    """Data that is not known decides which lanes end: what the others ask of each other is not known either."""
+    path = tmp_path / "k.ptx"
+    path.write_text(PROLOGUE.format(arch="sm_90") + SOME_END.format(ends="@%p exit;", asked=ASKED[asked]))
+    sites = ptxaudit.audit(path, isa="both", launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites
+    assert [(str(site.status), site.requests) for site in sites] == [("invariant", None)] * 2
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_without_them_they_are(tmp_path, asked):
+    path = tmp_path / "k.ptx"
+    path.write_text(PROLOGUE.format(arch="sm_90") + SOME_END.format(ends="", asked=ASKED[asked]))
+    (site,) = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites
+    assert str(site.status) == "unreached"

@@ -92,6 +92,7 @@ def test_the_generator_reaches_everything():
         "leader",
         "either space",
         "loaded",
+        "some ended",
         "parted",
     }
 

@@ -6,8 +6,12 @@ st.local [r3], r1             reads r3, r1; writes local memory
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
 from ptxaudit.base.records import Record
-from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Instruction, Op, Reg, Site
+from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Guard, Instruction, Op, Reg, Site
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
 SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may touch shared memory
@@ -20,6 +24,21 @@ def sources_of(op: Op) -> list[Reg]:
     if op.guard is not None:
         regs.append(op.guard.reg)
     return regs
+
+
+def read_guard_first(ops: list[Op], guard: Guard, temporary: Callable[[int], Reg]) -> None:
+    """An instruction reads its guard before it writes anything: where an operation of it writes the guard's register,
+    those behind it act under a copy. temporary: gives a register of so many bits that only this instruction uses.
+
+        @p setp.lt p|q, a, b     t = p; @p p = …; @t q = …
+    """
+    at = next((k for k, op in enumerate(ops) if op.writes(guard.reg.name)), len(ops))
+    behind = [k for k in range(at + 1, len(ops)) if ops[k].guard == guard]
+    if behind:
+        copy = temporary(guard.reg.bits)
+        for k in behind:
+            ops[k] = replace(ops[k], guard=Guard(copy, guard.negated))
+        ops.insert(0, Op("mov", (copy,), (guard.reg,), guard.reg.bits))
 
 
 def opaque_load(op: Op) -> bool:

@@ -251,6 +251,7 @@ class Kind(Enum):
     MULTIPLIES = Row(_multiplies)
     SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
     MANY_PLACES = Row("its requests have more than {most} different places")
+    MANY_REQUESTS = Row("the launch makes more than {most} of its requests")
     GENERIC = Row(_of_space("whether a generic address is one of shared memory is not known"))
     GENERIC_SPACE = Row(_of_space("whether a generic address is one of {} memory is not known"), names=("space",))
     REMOTE = Row("{said}")

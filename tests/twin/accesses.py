@@ -143,7 +143,7 @@ class Accesses(Values):
             m = full
         match r.randrange(8):
             case 0 | 1 | 2:
-                if not quiet:  # a lane that is not there would be read: keep to votes
+                if not quiet or "some ended" in self.features:  # a lane that is not there would be read: keep to votes
                     self.words.append(m)
                     return
                 mode = self.pick("idx", "up", "down", "bfly")

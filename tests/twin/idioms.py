@@ -33,6 +33,8 @@ class Idioms(Statements):
             kinds += [self.shared_table] * 2
         if self.uses_data:
             kinds += [self.loaded] * 3
+            if not self.prefix:
+                kinds += [self.some_ended] * 2
         self.rng.choice(kinds)()
 
     def body(self, most: int = 3) -> None:
@@ -351,6 +353,39 @@ class Idioms(Statements):
             self.put(f"isspacep.shared {p}, {generic};")
             self.preds.append(p)
         self.put(f"ld.u32 {d}, [{generic}];" if self.chance(0.5) else f"st.u32 [{generic}], {self.word()};")
+
+    def some_ended(self) -> None:
+        """Lanes end by what they loaded; the others ask who is left, and go by that."""
+        self.features |= {"some ended", "early end"}
+        ends, lane, other = self.new("p"), self.new("r"), self.label()
+        self.put(f"mov.u32 {lane}, %laneid;")
+        self.put(f"setp.eq.u32 {ends}, {self._out_of_memory(lane)}, {self.pick(0, 1, 2)};")
+        self.put(f"@{ends} exit;")
+        m, answer, full, p = self.active(), self.new("r"), self.pick(0xFFFFFFFF, 1, 2), self.new("p")
+        match self.rng.randrange(4):
+            case 0:
+                self.put(f"mov.b32 {answer}, {m};")
+            case 1:
+                self.put(f"vote.sync.ballot.b32 {answer}, {self.predicate()}, {m};")
+            case 2:
+                self.put(f"match.any.sync.b32 {answer}, {self.pick(3, self.word())}, {m};")
+            case _:
+                self.put(f"redux.sync.add.u32 {answer}, 1, {m};")
+                full = 32
+        self.put(f"setp.{self.pick('eq', 'ne', 'lt')}.u32 {p}, {answer}, {full};")
+        self.put(f"@{p} bra {other};")
+        self.divergent += 1
+        self._in_one_bank(lane)
+        self.divergent -= 1
+        self.lines.append(f"{other}:")
+        self.words.append(answer)
+        self.preds.append(p)
+
+    def _out_of_memory(self, index: str) -> str:
+        address, d = self.new("rd"), self.new("r")
+        self.put(f"mad.wide.u32 {address}, {index}, 4, %rdin;")
+        self.put(f"ld.global.u32 {d}, [{address}];")
+        return d
 
     def loaded(self) -> None:
         """A number out of global memory: an index, or how often a loop runs."""

@@ -109,7 +109,7 @@ class Machine:
         while ready or any(waiting.values()):
             if not ready:  # what is left waits for lanes that have ended
                 number = min(n for n, ws in waiting.items() if ws)
-                ready, waiting[number], arrived[number] = waiting[number], [], 0
+                ready, arrived[number] = _answered(waiting.pop(number)), 0
             warp = ready.pop(0 if self.turns is None else self.turns.randrange(len(ready)))
             try:
                 arrival = next(warp.running)
@@ -126,8 +126,15 @@ class Machine:
                 ready.append(warp)
             alive = sum(not w.ended for w in warps)
             if arrived[number] >= (count or alive * LANES):
-                ready += waiting[number]
-                waiting[number], arrived[number] = [], 0
+                ready += _answered(waiting.pop(number))
+                arrived[number] = 0
+
+
+def _answered(warps: list[Warp]) -> list[Warp]:
+    """Those that have waited for each other; at a bar.red each knows the predicates of all."""
+    for warp in warps:
+        warp.answer = [yes for other in warps for yes in other.asked]
+    return warps
 
 
 class Warp(Instructions, Across):
@@ -138,6 +145,8 @@ class Warp(Instructions, Across):
         self.local = [Bytes(("local", where, number, lane, machine.seed)) for lane in range(LANES)]
         self.exited: set[int] = set(range(len(self.tid), LANES))
         self.ended = False
+        self.asked: list[bool] = []  # of the lanes that came to a bar.red
+        self.answer: list[bool] = []  # of all that came there
         self.running = self._run()
 
     def _run(self):
@@ -242,20 +251,27 @@ class Warp(Instructions, Across):
         """A step that does not branch."""
         if base in ("bar", "barrier") and "warp" not in step.opcode and "cluster" not in step.opcode:
             if acting:
-                number = self.value(frame, step.operands[0], acting[0], 32) if step.operands else 0
-                count = (
-                    self.value(frame, step.operands[1], acting[0], 32)
-                    if len(step.operands) > 1 and "red" not in step.opcode
-                    else None
-                )
-                if "red" in step.opcode:
-                    self._junk(frame, step, acting)
-                yield number, count, "arrive" not in step.opcode
+                yield from self._barrier(frame, step, acting)
         elif base == "call":
             if acting:
                 yield from self._call(frame, step, acting)
         elif self.machine.runs(frame.code, at) or is_site(step):
             self.execute(frame, step, active, acting)
+
+    def _barrier(self, frame: Frame, step: Step, acting: list[int]):
+        """Waits, or only arrives; bar.red: with the predicates of these lanes, for what all together answer."""
+        reduces = "red" in step.opcode.split(".")
+        target, *operands = step.operands if reduces else (None, *step.operands)
+        self.asked = [bool(self.value(frame, operands[-1], l, 1)) for l in acting] if reduces else []
+        operands = operands[:-1] if reduces else operands
+        number = self.value(frame, operands[0], acting[0], 32) if operands else 0
+        count = self.value(frame, operands[1], acting[0], 32) if len(operands) > 1 else None
+        yield number, count, "arrive" not in step.opcode
+        if reduces:
+            words = step.opcode.split(".")
+            result = sum(self.answer) if "popc" in words else any(self.answer) if "or" in words else all(self.answer)
+            for lane in acting:
+                self.write(frame, target, lane, int(result))
 
     def _by_stack(self, frame: Frame, lanes: list[int]):
         code, machine = frame.code, self.machine

@@ -31,6 +31,7 @@ from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
 
 MOST_REQUESTS = 1 << 15  # distinct ones of a site; more are not kept
+MOST_TIMES = 1 << 48  # how often they are made all together: what sums of their figures hold in 64 bits
 MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by one
 _TOGETHER = 64  # requests that are added at once
 _AT_ONCE = 1 << 12  # rows that are collected before equal ones become one
@@ -193,7 +194,9 @@ class Keeper(Struct, eq=False):
                     active[rows],
                     *(None if c is None else c[rows] for c in (sources, filled)),
                 ]
-                counted = None if weights is None or several else weights[rows] * times
+                counted = None if weights is None or several else weights[rows]
+                if counted is not None and times > 1:
+                    counted = counted.astype(object) * times
                 self._rows[variable, moves, certain, sources is None, filled is None, counted is None].append(
                     (columns, counted)
                 )
@@ -211,7 +214,8 @@ class Keeper(Struct, eq=False):
             weights = None if parts[0][1] is None else np.concatenate([w for _, w in parts])
             first, inverse = distinct_rows([c for c in columns if c is not None])
             if weights is not None:
-                weights = np.bincount(inverse, weights, minlength=len(first)).astype(np.int64)
+                each, weights = weights, np.zeros(len(first), weights.dtype)
+                np.add.at(weights, inverse, each)
             self._rows[key] = [([None if c is None else c[first] for c in columns], weights)]
             self._count += len(first)
         self._distinct = self._count
@@ -223,10 +227,14 @@ class Keeper(Struct, eq=False):
         """What was collected."""
         self._place()
         self._fold()
+        times = sum(sum(weights.tolist()) for [(_, weights)] in self._rows.values() if weights is not None)
+        if times > MOST_TIMES:
+            self.missing = self.missing or Reason(Kind.MANY_REQUESTS, given=(MOST_TIMES,))
         if self.missing:
             return Places(missing=self.missing)
         found = []
         for (variable, moves, certain, *_), [((offsets, active, sources, filled), weights)] in self._rows.items():
+            weights = None if weights is None else weights.astype(np.int64)
             found.append(Requests(variable, offsets, active, weights, moves, certain, sources, filled))
         return Places(tuple(found))
 

@@ -140,7 +140,7 @@ class SiteRecord(Scoring):
         self.account.spend(elements(footprint.size), SCORING)
         entry, folded = self._entry(issue, footprint, offset, sources, zeros, line, filled)
         own = folded.sums(weights)
-        entry.weights += own if times == 1 else own * times
+        entry.weights = entry.weights + (own if times == 1 else own * times)
         if not isinstance(trip, int):
             trip = issue.own(trip)
         if self.seen and issue.warps is not None:

@@ -11,14 +11,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import opaque
+from ptxaudit.engine.domain.value import Value, opaque
 from ptxaudit.engine.exec.block_ranges import block_terms, decide, dimensions, made_of
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.effects import execute
 from ptxaudit.engine.exec.running import NeedBlocks, Run
-from ptxaudit.engine.memory.registers import View, guard_mask
+from ptxaudit.engine.memory.registers import View, fill, guard_mask
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.ir.nodes import Op, Reg
 from ptxaudit.ir.operands import opaque_load
@@ -68,7 +69,7 @@ class BlockIndices:
         """A comparison with %ctaid in it: split rows until every row's range decides it."""
         for _ in range(MOST_SPLITS):
             view = self.warps.view(cohort)
-            a, b = (affine.fit(view.read(s), op.bits) for s in op.src)
+            a, b = (_of_the_active(affine.fit(view.read(s), op.bits), view.mask) for s in op.src)
             decided = decide(op.name.removeprefix("setp."), a, b, self.run.low[cohort.rows], self.run.high[cohort.rows])
             if decided is None:
                 only = all(u.kind == "block" for v in (a, b) for u, _ in v.terms)
@@ -86,6 +87,12 @@ class BlockIndices:
             cohort = self.split(cohort, {int(cohort.rows[at]): cut for at, cut in cuts.items()})
         execute(op, self.warps.view(cohort), index)
         return cohort
+
+
+def _of_the_active(value: Value, mask: np.ndarray) -> Value:
+    """The value without what is not known of lanes that are not active."""
+    lost = value.poison
+    return value if lost is None or value.alternatives is not None or anywhere(lost & mask) else fill(value, mask)
 
 
 def cut(

@@ -153,14 +153,16 @@ class Groups:
     def view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.run.registers.rows
         alive = self.run.alive if whole else self.run.alive[cohort.rows]
+        grouped = not (cohort.diverged or self.is_loose(cohort))
         return View(
             self.run.registers,
             self.run.env,
             None if whole else cohort.rows,
             cohort.mask,
             whole and not anywhere(alive & ~cohort.mask),
-            exact=not (cohort.diverged or self.is_loose(cohort)),
-            alive=alive,
+            exact=grouped and not cohort.undecided,  # else some of them may have ended
+            alive=None if anywhere(self.run.may_have_ended[cohort.rows]) else alive,
+            grouped=grouped,
         )
 
     def is_loose(self, cohort: Cohort) -> bool:

@@ -83,21 +83,32 @@ class Meetings:
         words[rows] = np.where(mask, pack(mask)[:, None], words[rows])
 
     def meet(self, cohort: Cohort, name: Met, pc: int) -> Cohort | None:
-        """At a post-dominator: wait if lanes of this warp are expected here."""
+        """At a post-dominator: lanes of this warp that are expected here wait. Those that came along and wait for
+        others, or for none, do so by themselves."""
         words = self.barriers.get(name)
-        if words is None or not anywhere(words[cohort.rows] != 0):
-            return cohort
-        return self._sync(name, cohort, pc)
-
-    def _sync(self, name: Met, cohort: Cohort, pc: int) -> Cohort | None:
-        """Go on at pc when every living lane that is expected has come; otherwise wait."""
-        words = self.barriers.get(name)
-        cohort.pc = pc
         if words is None:
             return cohort
-        named = unpack(first_active(words[cohort.rows], cohort.mask)[:, 0])
-        expected = (named & self.run.alive[cohort.rows]) | cohort.mask
-        return self._gather(cohort, expected, ("sync", name, pc), words)
+        named = words[cohort.rows]
+        waits = cohort.mask & (named != 0)
+        if not anywhere(waits):
+            return cohort
+        first = first_active(named, waits)
+        together = waits & (named == first)
+        if throughout(together == cohort.mask):
+            return self._sync(name, cohort, pc, first[:, 0])
+        cohort.pc = pc
+        for lanes in (together, cohort.mask & ~together):
+            some = lanes.any(axis=1)
+            part = self.meet(cohort.of(cohort.rows[some], lanes[some]), name, pc)
+            if part is not None:
+                self.run.push(part)
+        return None
+
+    def _sync(self, name: Met, cohort: Cohort, pc: int, named: np.ndarray) -> Cohort | None:
+        """Go on at pc when every living lane that is expected has come; otherwise wait. named: (rows,) those lanes."""
+        cohort.pc = pc
+        expected = (unpack(named) & self.run.alive[cohort.rows]) | cohort.mask
+        return self._gather(cohort, expected, ("sync", name, pc), self.barriers[name])
 
     def _gather(
         self, cohort: Cohort, expected: np.ndarray, key: tuple[str, Met, int], words: np.ndarray
@@ -123,12 +134,17 @@ class Meetings:
                 continue
             shared = among(other.rows, cohort.rows)
             position = np.searchsorted(cohort.rows, other.rows[shared])
-            mask[position] |= other.mask[shared]
+            left = other.mask.copy()
+            left[shared] &= ~expected[position]  # they wait for others
+            joining = other.mask[shared] & ~left[shared]
+            mask[position] |= joining
+            position = position[joining.any(axis=1)]
             for k in distinct(kind[position]) if other.state != cohort.state else ():
                 kind[position[kind[position] == k]] = len(states)
                 states.append(either_state(states[k], other.state))
-            if anywhere(~shared):
-                still.append((other.some(~shared), other_key))
+            some = left.any(axis=1)
+            if anywhere(some):
+                still.append((other.of(other.rows[some], left[some]), other_key))
         self.run.waiting = still
         complete = ((expected & ~mask) == 0).all(axis=1)
         for k in distinct(kind):

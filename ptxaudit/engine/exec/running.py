@@ -28,6 +28,7 @@ from ptxaudit.ir.slices import Slice
 Met = tuple[str, int, int]  # where lanes meet in PTX: "at", a block, how many calls deep
 
 RUNNING = "running the launch"
+MOST_BLOCKS = 1 << 24  # alike, of which what 32 warps do in a loop of 2**31 trips is counted in 64 bits
 
 
 class NeedBlocks(Exception):
@@ -67,6 +68,7 @@ class Run:
         self.low, self.high = low, high
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
+        self.may_have_ended = np.zeros(env.rows, bool)  # warps with lanes of which that is not known: all are `alive`
         self.heap: list[tuple[tuple[int, ...], int, Cohort]] = []
         self.waiting: list[tuple[Cohort, tuple[str, Met, int]]] = []
         self.held: list[tuple[Cohort, int]] = []  # at a barrier of the block, with its number
@@ -79,7 +81,10 @@ class Run:
         self.symbolic_blocks = anywhere(self.high > self.low)
 
     def weigh(self) -> None:
-        self.weights = np.prod(self.high - self.low + 1, axis=1)
+        extent = self.high - self.low + 1
+        if np.prod(extent.astype(float), axis=1).max() > MOST_BLOCKS:
+            extent = extent.astype(object)
+        self.weights = np.prod(extent, axis=1)
 
     def push(self, cohort: Cohort) -> None:
         if len(cohort.rows):
@@ -156,7 +161,7 @@ class Run:
         self.low, self.high = low, high
         self.weigh()
         self.registers.expand(index)
-        self.alive = self.alive[index]
+        self.alive, self.may_have_ended = self.alive[index], self.may_have_ended[index]
         env = self.env
         env.regroup()
         env.exists, env.warp = env.exists[index], env.warp[index]

@@ -141,7 +141,7 @@ class Transfers:
         if instruction.index in self.unresolved.undecided_exits and cohort.undecided:
             return self.unresolved.give_up(cohort, instruction.index, cohort.undecided)
         self.unresolved.undecided_exits.add(instruction.index)
-        self.unresolved.lose(cohort)
+        self.unresolved.perhaps_ended(cohort)
         why = Reason(Kind.ENDS, instruction.index, cause=why_undecided(found, instruction.index))
         cohort.undecided = first_of(cohort.undecided, why)
         return cohort.at(instruction.index + 1)

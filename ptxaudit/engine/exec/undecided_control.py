@@ -186,7 +186,7 @@ class UndecidedControl:
         self.undecided_exits.add(instruction.index)
         self.enter_hidden(self._first_unresolved({self.run.graph.block_of[instruction.index]}))
         calling = cohort.some(some).at(instruction.index + 1)
-        self.lose(calling)
+        self.perhaps_ended(calling)
         self.warps.loosen(calling.rows, why)
         calling.undecided, calling.diverged = first_of(calling.undecided, why), first_of(calling.diverged, why)
         return calling
@@ -201,6 +201,11 @@ class UndecidedControl:
             for k, record in self.run.records.items():
                 if self.run.graph.block_of[k] in self.run.graph.hidden:
                     record.undecided = first_of(record.undecided, Reason(Kind.HIDDEN, index))
+
+    def perhaps_ended(self, cohort: Cohort) -> None:
+        """Lanes of these warps may have ended, after whatever."""
+        self.run.may_have_ended[cohort.rows] = True
+        self.lose(cohort)
 
     def lose(self, cohort: Cohort) -> None:
         """What these warps do to memory that is followed is not modelled."""

@@ -31,6 +31,7 @@ from ptxaudit.frontend.ptx.scope import Callee, Data, Place, Scope, parameter_by
 from ptxaudit.frontend.ptx.types import BYTE
 from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.operands import read_guard_first
 
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
 """Every base name with a meaning. What is not here is opaque."""
@@ -296,6 +297,8 @@ class FunctionLifter:
                 opaque(emitter, operands, str(error) if type(error) is NoMeaning else "")
             if emitter.site is not None:
                 emitter.keep_what_the_site_reads()
+            if guard is not None and len(emitter.ops) > 1:
+                read_guard_first(emitter.ops, guard, emitter.temporary)
         elif plain_row is None or len(operands) != len(plain_row.widths) + 1:
             opaque(emitter, operands)
         else:

@@ -19,6 +19,7 @@ from ptxaudit.frontend.sass.parse import parse_operands
 from ptxaudit.frontend.sass.rows import Row
 from ptxaudit.frontend.sass.syntax import Operand
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.operands import read_guard_first
 
 ROWS: dict[str, Row] = {
     **lift_integer.LOWERINGS,
@@ -67,6 +68,8 @@ def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str
     except NoMeaning as why:
         b.refused = b.refused or str(why) or ("" if row is None else "its operands are not understood")
         _without_meaning(b)
+    if guard is not None and len(b.ops) > 1:
+        read_guard_first(b.ops, guard, b.temporary)
     return b
 
 

@@ -57,6 +57,7 @@ ANYWHERE = {
     ),
     "one of two ways": HALVES + "mov.u64 %q, %b; @%z bra L; mov.b64 %q, {%lo, %hi}; L: add.u64 %q, %q, %t;",
     "a number alone": "cvt.u64.u32 %q, %low; shl.b64 %q, %q, 16;",
+    "a pointer, twice": "mul.lo.u64 %q, %b, 2;",
     "a product": "cvt.u64.u32 %d1, %w0; mul.lo.u64 %q, %n, %d1;",
     "through shared memory": "ld.global.u64 %q, [%c]; st.shared.u64 [s], %q; bar.sync 0; ld.shared.u64 %q, [s];",
     "through local memory": "ld.global.u64 %q, [%c]; st.local.u64 [l], %q; ld.local.u64 %q, [l+0];",
@@ -97,6 +98,9 @@ ANYWHERE = {
     "the buffer in some lanes": "selp.b64 %q, %a, %b, %p;",
 }
 ELSEWHERE = {
+    "a half, once": (
+        "mov.b64 {%lo, %hi}, %b; mad.lo.u32 %hi, %hi, 1, 0; mul.lo.u32 %lo, 1, %lo; mov.b64 %q, {%lo, %hi};"
+    ),
     "another buffer": "add.u64 %q, %b, %t;",
     "by a loaded index": "mul.wide.u32 %d1, %w0, 4; add.u64 %q, %b, %d1;",
     "by a loaded 64-bit index": "ld.global.u64 %d1, [%c]; shl.b64 %d1, %d1, 2; add.u64 %q, %b, %d1;",
@@ -154,8 +158,17 @@ def test_a_store_under_the_guard_of_its_address_goes_where_that_was_made():
     """Whatever the register held before: ptxas writes registers anew under the guard of what reads them."""
     before = "ld.global.u64 %q, [%c]; @%z add.u64 %q, %b, %t; @%z st.global.u32 [%q], %x; mov.u64 %q, %b;"
     for between in ("", "@%p bra L; add.u32 %w3, %w0, 1; L:"):
-        site, report = load(before.replace("; @%z st", f"; {between} @%z st"), ".global", "ptx")
-        assert site.status == "exact" and ASSUMED in report.kernels[0].assumed
+        for ways in ("", "@%p bra N; add.u64 %q, %q, %t; bra M; N: ld.global.u64 %q, [%c+8]; M:"):
+            text = before.replace("; @%z add", f"; {ways} @%z add").replace("; @%z st", f"; {between} @%z st")
+            site, report = load(text, ".global", "ptx")
+            assert site.status == "exact" and ASSUMED in report.kernels[0].assumed
+
+
+def test_what_is_written_between_a_guarded_write_and_a_store_under_the_guard_is_read_there():
+    written = "ld.global.u64 %q, [%c];"
+    for ways in (f"@%p bra L; {written} L:", f"@%p bra N; bra L; N: {written} L:"):
+        site, _ = load(f"mov.u64 %q, %b; @%z add.u64 %q, %b, %t; {ways} @%z st.global.u32 [%q], %x;", ".global", "ptx")
+        assert site.status == "data-dependent"
 
 
 def test_ways_on_which_nothing_was_written_are_of_no_address():

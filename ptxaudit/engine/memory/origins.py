@@ -13,7 +13,6 @@ anywhere.
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
@@ -22,6 +21,7 @@ from typing import Any
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
+from ptxaudit.engine.memory.read_from import definitions, guard_of, written_here
 from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
@@ -29,7 +29,7 @@ from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.solve import postorder, reached, solve
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Const, Guard, Instruction, Op, Operand, Parameter, Reg, Special
+from ptxaudit.ir.nodes import Address, Const, Op, Operand, Parameter, Reg, Special
 from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
@@ -75,7 +75,7 @@ OF_PARAMETERS = frozenset((Atom(Part.WHOLE, frozenset((Base("window", "param", T
 _PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
 
 
-_TEMPORARY = re.compile(r"t\d+\.\d+")  # of machine code: no register of PTX has a point in its name
+_PRODUCTS = ("mul", "mad")
 _CONVERSIONS = ("cvta", "cvta.to", "mapa")
 # What lanes do together has no row: numbers, and what another lane has.
 _WITHOUT_ROW = dict.fromkeys((*WARP, "isspacep", "barrier", "mufu"), Origin.NUMBER) | {"shfl": Origin.SOURCE}
@@ -142,7 +142,7 @@ class Origins:
 
     def _read(self, name: str, index: int, position: int) -> list[Node]:
         """What may have written a register that the operation at `position` reads: definitions, or where some meet."""
-        own, ends = _own(self.graph, name, index, position)
+        own, ends = written_here(self.graph, name, index, position)
         if not ends and guard_of(self.instructions[index]) is None:
             node = self.graph.read.read(name, index)
             return [*((index, k, name) for k in own), *(() if node is None else self._places(node, name))]
@@ -220,12 +220,15 @@ class Origins:
         bits = written.bits
         row = OPS.get(op.name)
         origin = row.origin if row is not None else _WITHOUT_ROW.get(op.name.partition(".")[0], Origin.OPAQUE)
-        if bits == 1 or origin is Origin.NUMBER:
+        factor = _other_than_one(op) if op.name in _PRODUCTS else None
+        if bits == 1 or origin is Origin.NUMBER and factor is None:
             return NUMBER
         if op.name == "load":
             return self._loaded(op, at, bits, sources)
         if any(not atoms for atoms in sources):
             return frozenset()
+        if factor is not None:  # machine code adds so where another unit than that for sums is free
+            return _sums([sources[factor], *sources[2:]])
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
     def _loaded(self, op: Op, at: int, bits: int, sources: list[Atoms]) -> Atoms:
@@ -255,6 +258,11 @@ class Origins:
         return frozenset((Atom(part, frozenset((base,))),))
 
 
+def _other_than_one(op: Op) -> int | None:
+    """Which factor a product is, as the other one is the constant 1; None where neither is."""
+    return next((1 - k for k in (0, 1) if isinstance(source := op.src[k], Const) and source.value == 1), None)
+
+
 def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms:
     """The first result of an operation whose sources are known."""
     match origin:
@@ -273,90 +281,6 @@ def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms
         case Origin.PAIR | Origin.MIXED:
             return _unless_numbers(sources, bits)
     return _converted(op, sources[0], bits) if op.name in _CONVERSIONS else _unknown(bits)
-
-
-def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
-    """(instruction, operation) of what may have written a register that the operation at `position` reads."""
-    instructions = graph.function.instructions
-    own, ends = _own(graph, name, index, position)
-    yield from ((index, k) for k in own)
-    if ends:
-        return
-    reaching = graph.reaching(name, index)
-    given = _under_one_guard(graph, name, index, reaching)
-    for definition in reaching:
-        if given is None or definition == given or not _before(graph, definition, given):
-            yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if op.writes(name))
-
-
-def _own(graph: Graph, name: str, index: int, position: int) -> tuple[list[int], bool]:
-    """Operations of the same instruction that write a register before the one at `position`, and whether one always
-    does: a temporary of the instruction."""
-    ops = graph.function.instructions[index].ops
-    own = [k for k, op in enumerate(ops[:position]) if op.writes(name)]
-    return own, any(ops[k].guard is None for k in own)
-
-
-def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> int | None:
-    """An instruction that comes before the one at `index` on every way, and writes a register wherever that does
-    anything, as both have one guard: what was written before the first is not read. None where there is none.
-
-        @p ld r, [a];  @p st [r]       reads the first alone, whatever was in r before
-
-    The guard is the same where one instruction alone, before both, always writes it: were it to write it again between
-    the two, the first of them would come again as well.
-    """
-    instructions = graph.function.instructions
-    guard = guard_of(instructions[index])
-    if guard is None or len(reaching) < 2:
-        return None
-    made = _made_by(graph, guard.reg.name, index)
-    if made is None:
-        return None
-    return next(
-        (
-            at
-            for at in sorted(reaching, reverse=True)
-            if _writes_under(instructions[at], name, guard)
-            and _before(graph, at, index)
-            and _before(graph, made, at)
-            and _made_by(graph, guard.reg.name, at) == made
-        ),
-        None,
-    )
-
-
-def _made_by(graph: Graph, name: str, index: int) -> int | None:
-    """The one instruction that a register has its value from at another one, where it always writes it."""
-    found = graph.reaching(name, index)
-    if len(found) != 1:
-        return None
-    (made,) = found
-    always = all(op.guard is None for op in graph.function.instructions[made].ops if op.writes(name))
-    return made if always else None
-
-
-def _before(graph: Graph, one: int, other: int) -> bool:
-    """Every way to the other leads through the first."""
-    block, later = graph.block_of[one], graph.block_of[other]
-    return one < other if block == later else graph.dominates(block, later)
-
-
-def _writes_under(instruction: Instruction, name: str, guard: Guard) -> bool:
-    return all(op.guard == guard for op in instruction.ops if op.writes(name))
-
-
-def guard_of(instruction: Instruction) -> Guard | None:
-    """The guard of all that an instruction does; None where it has none, or not one alone."""
-    guards = {op.guard for op in instruction.ops if not for_itself(op)}
-    if instruction.site is not None:
-        guards.add(instruction.site.guard)
-    return next(iter(guards)) if len(guards) == 1 and instruction.control is None else None
-
-
-def for_itself(op: Op) -> bool:
-    """It writes temporaries of its instruction alone."""
-    return bool(op.dst) and op.name in OPS and all(d is None or _TEMPORARY.fullmatch(d.name) for d in op.dst)
 
 
 # --- operands -------------------------------------------------------------------------------

@@ -97,7 +97,36 @@ ANYWHERE = {
     "the buffer itself": "add.u64 %q, %a, 64;",
     "the buffer in some lanes": "selp.b64 %q, %a, %b, %p;",
 }
+KEPT = "mov.u64 %d8, l; st.local.u64 [%d8+8], %b;"
+ANYWHERE |= {
+    "kept on the stack, a half of it written": f"{KEPT} st.local.u32 [%d8+12], %w0; ld.local.u64 %q, [%d8+8];",
+    "kept on the stack, or not": f"{KEPT} ld.global.u64 %d7, [%c]; @%z st.local.u64 [%d8+8], %d7; ld.local.u64 %q, [%d8+8];",
+    "kept on the stack, and at a place by index": (
+        f"{KEPT} ld.global.u64 %d7, [%c]; and.b64 %d6, %t, 8; add.u64 %d6, %d6, %d8; st.local.u64 [%d6], %d7;"
+        " ld.local.u64 %q, [%d8+8];"
+    ),
+    "kept on the stack, its base moved": (
+        f"{KEPT} ld.global.u64 %d7, [%c]; add.u64 %d8, %d8, 8; st.local.u64 [%d8], %d7; sub.u64 %d8, %d8, 8;"
+        " ld.local.u64 %q, [%d8+8];"
+    ),
+    "kept on the stack, to which a pointer leads": (
+        f"{KEPT} ld.global.u64 %d7, [%c]; cvta.local.u64 %d6, %d8; st.u64 [%d6+8], %d7; ld.local.u64 %q, [%d8+8];"
+    ),
+    "kept on the stack, in a loop": (
+        f"{KEPT} mov.u32 %w3, 0; L: ld.local.u64 %q, [%d8+8]; ld.global.u64 %d7, [%c]; st.local.u64 [%d8+8], %d7;"
+        " add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, %w0; @%p bra L;"
+    ),
+    "kept as fewer bits": (
+        "mov.u64 %d8, l; st.local.u32 [%d8], %b; ld.local.u32 %lo, [%d8]; ld.global.u32 %hi, [%c]; mov.b64 %q, {%lo, %hi};"
+    ),
+}
 ELSEWHERE = {
+    "kept on the stack": f"{KEPT} @%p bra L; st.local.u64 [%d8+16], %c; L: ld.local.u64 %q, [%d8+8]; add.u64 %q, %q, %t;",
+    "kept on the stack as halves, before other things": (
+        "mov.u64 %d8, l; mov.b64 {%lo, %hi}, %b; st.local.v2.u32 [%d8], {%lo, %hi}; ld.local.u32 %lo, [%d8];"
+        " ld.local.u32 %hi, [%d8+4]; mov.b64 %q, {%lo, %hi}; st.local.v2.u32 [%d8], {%w0, %w0};"
+        " ld.local.u32 %w3, [%d8]; add.u64 %q, %q, %t;"
+    ),
     "a half, once": (
         "mov.b64 {%lo, %hi}, %b; mad.lo.u32 %hi, %hi, 1, 0; mul.lo.u32 %lo, 1, %lo; mov.b64 %q, {%lo, %hi};"
     ),

@@ -7,8 +7,8 @@
 
 Definitions are followed without order, to a fixed point. What is added to a pointer is taken to be a number that leaves
 it within what it points to (C++ [expr.add]; the report lists that as assumed where something rests on it). A number
-alone is no origin: what is computed, loaded in pieces, or comes back from a call, a shuffle or local memory may be
-anywhere.
+alone is no origin: what is computed, loaded in pieces, or comes back from a call or a shuffle may be anywhere, and so
+may what comes from local memory, but for places to which one register leads (`stack_places`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from functools import cached_property, partial
 from typing import Any
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory.read_from import definitions, guard_of, written_here
+from ptxaudit.engine.memory.stack_places import StackPlaces, is_place, stored
 from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
@@ -95,6 +97,10 @@ class Origins:
         self._meeting: dict[Joined, Definition] = {}
         self._written: set[Node] = set()  # of `_known`, those at which some definition is read
 
+    @cached_property
+    def _stack(self) -> StackPlaces:
+        return StackPlaces(self.graph)
+
     def bases(self, index: int, op: Op) -> frozenset[Base] | None:
         """What the address of a load, store or atomic may point into; None: anything."""
         position = self.instructions[index].ops.index(op)
@@ -152,7 +158,7 @@ class Origins:
         passed = []
         while isinstance(node, Joined) and node not in self._meeting:
             self._meeting[node] = node
-            sources = self.graph.read.sources(node)
+            sources = self._joined(node)
             if len(sources) != 1:  # otherwise the entry of a block that only one other leads to
                 break
             passed.append(node)
@@ -161,7 +167,12 @@ class Origins:
         self._meeting |= dict.fromkeys(passed, node)
         if isinstance(node, Joined):
             return [node]
-        return [(node, k, name) for k, op in enumerate(self.instructions[node].ops) if op.writes(name)]
+        writes = partial(stored, name=name) if is_place(name) else lambda op: op.writes(name)
+        return [(node, k, name) for k, op in enumerate(self.instructions[node].ops) if writes(op)]
+
+    def _joined(self, node: Joined) -> list[Definition]:
+        """What comes together there, of a register or of a place on the stack."""
+        return self._stack.sources(node) if is_place(node.register) else self.graph.read.sources(node)
 
     def _settle(self, wanted: Iterable[Node]) -> None:
         """The fixed point for these definitions and all that they are made of."""
@@ -201,12 +212,19 @@ class Origins:
     def _sources(self, node: Node) -> list[list[Node] | Atoms]:
         """What each source of a definition reads, or what meets."""
         if isinstance(node, Joined):
-            return [[at for one in self.graph.read.sources(node) for at in self._places(one, node.register)]]
-        index, position, _ = node
-        return [
-            self._read(source.name, index, position) if isinstance(source, Reg) else _plain(source)
-            for source in self.instructions[index].ops[position].src
-        ]
+            return [[at for one in self._joined(node) for at in self._places(one, node.register)]]
+        index, position, name = node
+        op = self.instructions[index].ops[position]
+        if op.space == "local" and op.name == "load":
+            element = next(k for k, d in enumerate(op.dst) if d is not None and d.name == name)
+            loaded = self._stack.loaded(op, index, element)
+            return [_unknown(op.element[0]) if loaded is None else self._places(*loaded)]
+        written = (stored(op, name),) if is_place(name) else op.src
+        return [self._source(source, index, position) for source in written if source is not None]
+
+    def _source(self, source: Operand, index: int, position: int) -> list[Node] | Atoms:
+        """What a source of an operation reads."""
+        return self._read(source.name, index, position) if isinstance(source, Reg) else _plain(source)
 
     def _together(self, nodes: list[Node], facts: Mapping[Node, Atoms]) -> Atoms:
         """What is read where these meet; anything where no definition does: read before it is written."""
@@ -216,6 +234,11 @@ class Origins:
         """What an operation makes of its sources. (Of a source that is still to be looked at nothing is made.)"""
         index, position, name = place
         op = self.instructions[index].ops[position]
+        if is_place(name):
+            own = stored(op, name)
+            return (
+                sources[0] if own is not None and own.bits == op.element[0] else _unless_numbers(sources, op.element[0])
+            )
         at, written = next((k, d) for k, d in enumerate(op.dst) if d is not None and d.name == name)
         bits = written.bits
         row = OPS.get(op.name)
@@ -223,6 +246,8 @@ class Origins:
         factor = _other_than_one(op) if op.name in _PRODUCTS else None
         if bits == 1 or origin is Origin.NUMBER and factor is None:
             return NUMBER
+        if op.name == "load" and op.space == "local":
+            return sources[0] if op.element[0] == bits else _unless_numbers(sources, bits)
         if op.name == "load":
             return self._loaded(op, at, bits, sources)
         if any(not atoms for atoms in sources):

@@ -74,6 +74,25 @@ BY_TABLE = """
     RET.REL.NODEC R20 0x0
 """
 NOT_WHERE_THEY_MEET = WHERE_LANES_MEET.replace("IADD3 R20, R20", "IADD3 R21, R20")
+# What comes to one BSYNC of a barrier does not go on where lanes do that wait at another, for which it was opened before.
+BARRIER_TWICE = """
+    NOP
+    CALL.REL.NOINC 0x40
+    EXIT
+    NOP
+    MOV R20, 0x20
+    BSSY B0, 0x80
+    @P0 BRA 0x70
+    BSYNC B0
+    @P1 RET.REL.NODEC R20 0x0
+    BSSY B0, 0xd0
+    @P0 BRA 0xc0
+    IADD3 R20, R4, 0x1, RZ
+    BSYNC B0
+    EXIT
+"""
+BARRIER_MOVED = BARRIER_TWICE.replace("IADD3 R20, R4, 0x1, RZ", "IADD3 R20, R4, 0x1, RZ\n    BMOV.32 B0, R7")
+OPENED_ON_ONE_WAY = BARRIER_TWICE.replace("BSSY B0, 0xd0", "@P2 BSSY B0, 0xd0")
 ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
 
 
@@ -92,6 +111,9 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         (WHERE_LANES_MEET, {}),
         (BY_TABLE, {}),
         (NOT_WHERE_THEY_MEET, {0x10: ("call", 4)}),
+        (BARRIER_TWICE, {0x10: ("call", 4)}),
+        (BARRIER_MOVED, {}),
+        (OPENED_ON_ONE_WAY, {}),
     ],
     ids=(
         "the caller sets it",
@@ -106,6 +128,9 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         "computed before lanes meet",
         "computed before a jump by a table",
         "kept until lanes meet",
+        "computed before lanes meet elsewhere",
+        "computed where a barrier is put back",
+        "computed where a barrier may be the one before",
     ),
 )
 def test_calls_that_come_back(code, expected):

@@ -57,6 +57,7 @@ ANYWHERE = {
     ),
     "one of two ways": HALVES + "mov.u64 %q, %b; @%z bra L; mov.b64 %q, {%lo, %hi}; L: add.u64 %q, %q, %t;",
     "a number alone": "cvt.u64.u32 %q, %low; shl.b64 %q, %q, 16;",
+    "a pointer, twice": "mul.lo.u64 %q, %b, 2;",
     "a product": "cvt.u64.u32 %d1, %w0; mul.lo.u64 %q, %n, %d1;",
     "through shared memory": "ld.global.u64 %q, [%c]; st.shared.u64 [s], %q; bar.sync 0; ld.shared.u64 %q, [s];",
     "through local memory": "ld.global.u64 %q, [%c]; st.local.u64 [l], %q; ld.local.u64 %q, [l+0];",
@@ -96,7 +97,39 @@ ANYWHERE = {
     "the buffer itself": "add.u64 %q, %a, 64;",
     "the buffer in some lanes": "selp.b64 %q, %a, %b, %p;",
 }
+KEPT = "mov.u64 %d8, l; st.local.u64 [%d8+8], %b;"
+ANYWHERE |= {
+    "kept on the stack, a half of it written": f"{KEPT} st.local.u32 [%d8+12], %w0; ld.local.u64 %q, [%d8+8];",
+    "kept on the stack, or not": f"{KEPT} ld.global.u64 %d7, [%c]; @%z st.local.u64 [%d8+8], %d7; ld.local.u64 %q, [%d8+8];",
+    "kept on the stack, and at a place by index": (
+        f"{KEPT} ld.global.u64 %d7, [%c]; and.b64 %d6, %t, 8; add.u64 %d6, %d6, %d8; st.local.u64 [%d6], %d7;"
+        " ld.local.u64 %q, [%d8+8];"
+    ),
+    "kept on the stack, its base moved": (
+        f"{KEPT} ld.global.u64 %d7, [%c]; add.u64 %d8, %d8, 8; st.local.u64 [%d8], %d7; sub.u64 %d8, %d8, 8;"
+        " ld.local.u64 %q, [%d8+8];"
+    ),
+    "kept on the stack, to which a pointer leads": (
+        f"{KEPT} ld.global.u64 %d7, [%c]; cvta.local.u64 %d6, %d8; st.u64 [%d6+8], %d7; ld.local.u64 %q, [%d8+8];"
+    ),
+    "kept on the stack, in a loop": (
+        f"{KEPT} mov.u32 %w3, 0; L: ld.local.u64 %q, [%d8+8]; ld.global.u64 %d7, [%c]; st.local.u64 [%d8+8], %d7;"
+        " add.u32 %w3, %w3, 1; setp.lt.u32 %p, %w3, %w0; @%p bra L;"
+    ),
+    "kept as fewer bits": (
+        "mov.u64 %d8, l; st.local.u32 [%d8], %b; ld.local.u32 %lo, [%d8]; ld.global.u32 %hi, [%c]; mov.b64 %q, {%lo, %hi};"
+    ),
+}
 ELSEWHERE = {
+    "kept on the stack": f"{KEPT} @%p bra L; st.local.u64 [%d8+16], %c; L: ld.local.u64 %q, [%d8+8]; add.u64 %q, %q, %t;",
+    "kept on the stack as halves, before other things": (
+        "mov.u64 %d8, l; mov.b64 {%lo, %hi}, %b; st.local.v2.u32 [%d8], {%lo, %hi}; ld.local.u32 %lo, [%d8];"
+        " ld.local.u32 %hi, [%d8+4]; mov.b64 %q, {%lo, %hi}; st.local.v2.u32 [%d8], {%w0, %w0};"
+        " ld.local.u32 %w3, [%d8]; add.u64 %q, %q, %t;"
+    ),
+    "a half, once": (
+        "mov.b64 {%lo, %hi}, %b; mad.lo.u32 %hi, %hi, 1, 0; mul.lo.u32 %lo, 1, %lo; mov.b64 %q, {%lo, %hi};"
+    ),
     "another buffer": "add.u64 %q, %b, %t;",
     "by a loaded index": "mul.wide.u32 %d1, %w0, 4; add.u64 %q, %b, %d1;",
     "by a loaded 64-bit index": "ld.global.u64 %d1, [%c]; shl.b64 %d1, %d1, 2; add.u64 %q, %b, %d1;",
@@ -154,8 +187,17 @@ def test_a_store_under_the_guard_of_its_address_goes_where_that_was_made():
     """Whatever the register held before: ptxas writes registers anew under the guard of what reads them."""
     before = "ld.global.u64 %q, [%c]; @%z add.u64 %q, %b, %t; @%z st.global.u32 [%q], %x; mov.u64 %q, %b;"
     for between in ("", "@%p bra L; add.u32 %w3, %w0, 1; L:"):
-        site, report = load(before.replace("; @%z st", f"; {between} @%z st"), ".global", "ptx")
-        assert site.status == "exact" and ASSUMED in report.kernels[0].assumed
+        for ways in ("", "@%p bra N; add.u64 %q, %q, %t; bra M; N: ld.global.u64 %q, [%c+8]; M:"):
+            text = before.replace("; @%z add", f"; {ways} @%z add").replace("; @%z st", f"; {between} @%z st")
+            site, report = load(text, ".global", "ptx")
+            assert site.status == "exact" and ASSUMED in report.kernels[0].assumed
+
+
+def test_what_is_written_between_a_guarded_write_and_a_store_under_the_guard_is_read_there():
+    written = "ld.global.u64 %q, [%c];"
+    for ways in (f"@%p bra L; {written} L:", f"@%p bra N; bra L; N: {written} L:"):
+        site, _ = load(f"mov.u64 %q, %b; @%z add.u64 %q, %b, %t; {ways} @%z st.global.u32 [%q], %x;", ".global", "ptx")
+        assert site.status == "data-dependent"
 
 
 def test_ways_on_which_nothing_was_written_are_of_no_address():

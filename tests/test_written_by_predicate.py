@@ -107,6 +107,31 @@ BODIES = {  # what follows, and how many sites have one cost a request
         f"selp.u32 %r11, 16, 0, %p2; @%p4 {STORE} add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, 3; @%p3 bra L;",
         0,
     ),
+    "written again under one that is known under it": (
+        "mov.u32 %r8, %r7; setp.gt.u32 %p4, %r1, 99; @%p2 setp.gt.u32 %p4, %r15, 3; @%p2 mov.u32 %r8, %r16; "
+        f"@%p4 add.u32 %r8, %r16, 4096; @%p2 {STORE}",
+        1,
+    ),
+    "written again under its opposite": (
+        "mov.u32 %r8, %r7; setp.lt.u32 %p4, %r1, 99; @%p2 setp.gt.u32 %p4, %r15, 3; @%p2 mov.u32 %r8, %r16; "
+        f"@!%p4 add.u32 %r8, %r16, 4096; @%p2 {STORE}",
+        1,
+    ),
+    "written again, and the opposite asked": (
+        "mov.u32 %r8, %r7; setp.gt.u32 %p4, %r1, 99; @%p2 setp.gt.u32 %p4, %r15, 3; @%p2 mov.u32 %r8, %r16; "
+        f"@%p4 add.u32 %r8, %r16, 4096; @!%p2 {STORE}",
+        0,
+    ),
+    "written again under one by lane": (
+        "mov.u32 %r8, %r7; and.b32 %r10, %r2, 2; setp.gt.u32 %p4, %r1, 99; @%p2 setp.ne.u32 %p4, %r10, 0; "
+        f"@%p2 mov.u32 %r8, %r16; @%p4 mov.u32 %r8, %r7; @%p2 {STORE}",
+        0,
+    ),
+    "written again, the predicate anew": (
+        "mov.u32 %r8, %r7; and.b32 %r10, %r2, 2; setp.gt.u32 %p4, %r1, 99; @%p2 setp.gt.u32 %p4, %r15, 3; "
+        f"@%p2 mov.u32 %r8, %r16; setp.ne.u32 %p4, %r10, 0; @%p4 mov.u32 %r8, %r9; @%p2 {STORE}",
+        0,
+    ),
     "in a loop": (
         "mov.u32 %r5, 0; L: mov.u32 %r8, %r7; @%p1 mov.u32 %r8, %r3; add.u32 %r5, %r5, 1; @!%p1 bra M; "
         f"{STORE} M: setp.lt.u32 %p3, %r5, 3; @%p3 bra L;",
@@ -149,6 +174,36 @@ def packing(seed: int) -> str:
         lines[at:at] = ["mov.u32 %r5, 0; L:"]
         lines += ["add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, 3; @%p3 bra L;"]
     return start + "mov.u32 %r13, %r15; " + " ".join([*lines, f"@{predicate()} {STORE}"])
+
+
+def nested(seed: int) -> str:
+    """Straight code in which predicates and an address are written under predicates, some of them again."""
+    rng = Random(seed)
+    predicate = lambda: f"%p{rng.randint(1, 4)}"
+    guard = lambda: rng.choice(("", f"@{predicate()} ", f"@!{predicate()} ", f"@{predicate()} "))
+    truth = (
+        "gt.u32 {}, %r15, 3",
+        "gt.u32 {}, %r15, 5",
+        "gt.u32 {}, %r1, 99",
+        "lt.u32 {}, %r1, 99",
+        "ne.u32 {}, %r10, 0",
+    )
+    kinds: list[Callable[[], str]] = [
+        lambda: f"{guard()}setp.{rng.choice(truth).format(predicate())};",
+        lambda: f"{guard()}mov.u32 %r8, {rng.choice(('%r16', '%r16', '%r9'))};",
+        lambda: f"{guard()}add.u32 %r8, %r16, {rng.choice((4096, 8192))};",
+        lambda: f"{guard()}add.u32 %r8, %r8, 128;",
+        lambda: f"@{rng.choice(('', '!'))}{predicate()} {STORE}",
+    ]
+    lines = [rng.choice(kinds)() for _ in range(rng.randint(10, 24))]
+    start = "mov.u32 %r8, %r16; setp.gt.u32 %p4, %r1, 19; shr.u32 %r10, %r2, 1; and.b32 %r10, %r10, 1; "
+    return start + " ".join([*lines, f"@{predicate()} {STORE}"])
+
+
+@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("seed", range(16))
+def test_what_is_written_again_under_other_predicates_is_never_taken_for_another(seed, told):
+    hold(KERNEL.format(body=nested(seed).replace("; ", ";\n")), told, None, seed=3)
 
 
 @pytest.mark.parametrize("told", TOLD)

@@ -18,7 +18,7 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.memory.given import SPACES, Given
-from ptxaudit.engine.memory.origins import definitions
+from ptxaudit.engine.memory.read_from import definitions
 from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Function, Operand, Reg, Variable

@@ -25,7 +25,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.exec.across_lanes import ACROSS
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
-from ptxaudit.engine.memory.origins import for_itself, guard_of
+from ptxaudit.engine.memory.read_from import for_itself, guard_of
 from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at
 from ptxaudit.engine.memory.same_truths import NOWHERE
 from ptxaudit.engine.memory.tables import REDUCTION

@@ -30,7 +30,7 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.memory.constants import Constants
-from ptxaudit.engine.memory.windows import WINDOWS
+from ptxaudit.engine.memory.windows import WINDOWS, makes_addresses_of
 from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special, Unknown
 from ptxaudit.ir.operands import within_instructions
 from ptxaudit.ir.reasons import Kind, Reason
@@ -134,21 +134,12 @@ class Environment:
     @cached_property
     def makes_local_addresses(self) -> bool:
         """The function makes generic addresses of local memory: else no pointer that it reads anywhere is one."""
-        return self._makes_addresses_of("local")
+        return makes_addresses_of(self.function, "local")
 
     @cached_property
     def makes_parameter_addresses(self) -> bool:
         """The function makes generic addresses of its parameters."""
-        return self._makes_addresses_of("param")
-
-    def _makes_addresses_of(self, space: str) -> bool:
-        return any(
-            op.name == "cvta"
-            and op.attrs[:1] == (space,)
-            or any(isinstance(s, Special) and WINDOWS.get(s.name, "")[:1] == (space,) for s in op.src)
-            for i in self.function.instructions
-            for op in i.ops
-        )
+        return makes_addresses_of(self.function, "param")
 
     def __post_init__(self) -> None:
         self.temporaries = within_instructions(self.function)

@@ -7,21 +7,23 @@
 
 Definitions are followed without order, to a fixed point. What is added to a pointer is taken to be a number that leaves
 it within what it points to (C++ [expr.add]; the report lists that as assumed where something rests on it). A number
-alone is no origin: what is computed, loaded in pieces, or comes back from a call, a shuffle or local memory may be
-anywhere.
+alone is no origin: what is computed, loaded in pieces, or comes back from a call or a shuffle may be anywhere, and so
+may what comes from local memory, but for places to which one register leads (`stack_places`).
 """
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from functools import cached_property, partial
 from typing import Any
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
+from ptxaudit.engine.memory.read_from import definitions, guard_of, written_here
+from ptxaudit.engine.memory.stack_places import StackPlaces, is_place, stored
 from ptxaudit.engine.memory.windows import WINDOWS
 from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
@@ -29,7 +31,7 @@ from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.solve import postorder, reached, solve
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Const, Guard, Instruction, Op, Operand, Parameter, Reg, Special
+from ptxaudit.ir.nodes import Address, Const, Op, Operand, Parameter, Reg, Special
 from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
@@ -75,7 +77,7 @@ OF_PARAMETERS = frozenset((Atom(Part.WHOLE, frozenset((Base("window", "param", T
 _PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
 
 
-_TEMPORARY = re.compile(r"t\d+\.\d+")  # of machine code: no register of PTX has a point in its name
+_PRODUCTS = ("mul", "mad")
 _CONVERSIONS = ("cvta", "cvta.to", "mapa")
 # What lanes do together has no row: numbers, and what another lane has.
 _WITHOUT_ROW = dict.fromkeys((*WARP, "isspacep", "barrier", "mufu"), Origin.NUMBER) | {"shfl": Origin.SOURCE}
@@ -94,6 +96,10 @@ class Origins:
         self._known: dict[Node, Atoms] = {}
         self._meeting: dict[Joined, Definition] = {}
         self._written: set[Node] = set()  # of `_known`, those at which some definition is read
+
+    @cached_property
+    def _stack(self) -> StackPlaces:
+        return StackPlaces(self.graph)
 
     def bases(self, index: int, op: Op) -> frozenset[Base] | None:
         """What the address of a load, store or atomic may point into; None: anything."""
@@ -142,7 +148,7 @@ class Origins:
 
     def _read(self, name: str, index: int, position: int) -> list[Node]:
         """What may have written a register that the operation at `position` reads: definitions, or where some meet."""
-        own, ends = _own(self.graph, name, index, position)
+        own, ends = written_here(self.graph, name, index, position)
         if not ends and guard_of(self.instructions[index]) is None:
             node = self.graph.read.read(name, index)
             return [*((index, k, name) for k in own), *(() if node is None else self._places(node, name))]
@@ -152,7 +158,7 @@ class Origins:
         passed = []
         while isinstance(node, Joined) and node not in self._meeting:
             self._meeting[node] = node
-            sources = self.graph.read.sources(node)
+            sources = self._joined(node)
             if len(sources) != 1:  # otherwise the entry of a block that only one other leads to
                 break
             passed.append(node)
@@ -161,7 +167,12 @@ class Origins:
         self._meeting |= dict.fromkeys(passed, node)
         if isinstance(node, Joined):
             return [node]
-        return [(node, k, name) for k, op in enumerate(self.instructions[node].ops) if op.writes(name)]
+        writes = partial(stored, name=name) if is_place(name) else lambda op: op.writes(name)
+        return [(node, k, name) for k, op in enumerate(self.instructions[node].ops) if writes(op)]
+
+    def _joined(self, node: Joined) -> list[Definition]:
+        """What comes together there, of a register or of a place on the stack."""
+        return self._stack.sources(node) if is_place(node.register) else self.graph.read.sources(node)
 
     def _settle(self, wanted: Iterable[Node]) -> None:
         """The fixed point for these definitions and all that they are made of."""
@@ -201,12 +212,19 @@ class Origins:
     def _sources(self, node: Node) -> list[list[Node] | Atoms]:
         """What each source of a definition reads, or what meets."""
         if isinstance(node, Joined):
-            return [[at for one in self.graph.read.sources(node) for at in self._places(one, node.register)]]
-        index, position, _ = node
-        return [
-            self._read(source.name, index, position) if isinstance(source, Reg) else _plain(source)
-            for source in self.instructions[index].ops[position].src
-        ]
+            return [[at for one in self._joined(node) for at in self._places(one, node.register)]]
+        index, position, name = node
+        op = self.instructions[index].ops[position]
+        if op.space == "local" and op.name == "load":
+            element = next(k for k, d in enumerate(op.dst) if d is not None and d.name == name)
+            loaded = self._stack.loaded(op, index, element)
+            return [_unknown(op.element[0]) if loaded is None else self._places(*loaded)]
+        written = (stored(op, name),) if is_place(name) else op.src
+        return [self._source(source, index, position) for source in written if source is not None]
+
+    def _source(self, source: Operand, index: int, position: int) -> list[Node] | Atoms:
+        """What a source of an operation reads."""
+        return self._read(source.name, index, position) if isinstance(source, Reg) else _plain(source)
 
     def _together(self, nodes: list[Node], facts: Mapping[Node, Atoms]) -> Atoms:
         """What is read where these meet; anything where no definition does: read before it is written."""
@@ -216,16 +234,26 @@ class Origins:
         """What an operation makes of its sources. (Of a source that is still to be looked at nothing is made.)"""
         index, position, name = place
         op = self.instructions[index].ops[position]
+        if is_place(name):
+            own = stored(op, name)
+            return (
+                sources[0] if own is not None and own.bits == op.element[0] else _unless_numbers(sources, op.element[0])
+            )
         at, written = next((k, d) for k, d in enumerate(op.dst) if d is not None and d.name == name)
         bits = written.bits
         row = OPS.get(op.name)
         origin = row.origin if row is not None else _WITHOUT_ROW.get(op.name.partition(".")[0], Origin.OPAQUE)
-        if bits == 1 or origin is Origin.NUMBER:
+        factor = _other_than_one(op) if op.name in _PRODUCTS else None
+        if bits == 1 or origin is Origin.NUMBER and factor is None:
             return NUMBER
+        if op.name == "load" and op.space == "local":
+            return sources[0] if op.element[0] == bits else _unless_numbers(sources, bits)
         if op.name == "load":
             return self._loaded(op, at, bits, sources)
         if any(not atoms for atoms in sources):
             return frozenset()
+        if factor is not None:  # machine code adds so where another unit than that for sums is free
+            return _sums([sources[factor], *sources[2:]])
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
     def _loaded(self, op: Op, at: int, bits: int, sources: list[Atoms]) -> Atoms:
@@ -255,6 +283,11 @@ class Origins:
         return frozenset((Atom(part, frozenset((base,))),))
 
 
+def _other_than_one(op: Op) -> int | None:
+    """Which factor a product is, as the other one is the constant 1; None where neither is."""
+    return next((1 - k for k in (0, 1) if isinstance(source := op.src[k], Const) and source.value == 1), None)
+
+
 def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms:
     """The first result of an operation whose sources are known."""
     match origin:
@@ -273,90 +306,6 @@ def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms
         case Origin.PAIR | Origin.MIXED:
             return _unless_numbers(sources, bits)
     return _converted(op, sources[0], bits) if op.name in _CONVERSIONS else _unknown(bits)
-
-
-def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
-    """(instruction, operation) of what may have written a register that the operation at `position` reads."""
-    instructions = graph.function.instructions
-    own, ends = _own(graph, name, index, position)
-    yield from ((index, k) for k in own)
-    if ends:
-        return
-    reaching = graph.reaching(name, index)
-    given = _under_one_guard(graph, name, index, reaching)
-    for definition in reaching:
-        if given is None or definition == given or not _before(graph, definition, given):
-            yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if op.writes(name))
-
-
-def _own(graph: Graph, name: str, index: int, position: int) -> tuple[list[int], bool]:
-    """Operations of the same instruction that write a register before the one at `position`, and whether one always
-    does: a temporary of the instruction."""
-    ops = graph.function.instructions[index].ops
-    own = [k for k, op in enumerate(ops[:position]) if op.writes(name)]
-    return own, any(ops[k].guard is None for k in own)
-
-
-def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> int | None:
-    """An instruction that comes before the one at `index` on every way, and writes a register wherever that does
-    anything, as both have one guard: what was written before the first is not read. None where there is none.
-
-        @p ld r, [a];  @p st [r]       reads the first alone, whatever was in r before
-
-    The guard is the same where one instruction alone, before both, always writes it: were it to write it again between
-    the two, the first of them would come again as well.
-    """
-    instructions = graph.function.instructions
-    guard = guard_of(instructions[index])
-    if guard is None or len(reaching) < 2:
-        return None
-    made = _made_by(graph, guard.reg.name, index)
-    if made is None:
-        return None
-    return next(
-        (
-            at
-            for at in sorted(reaching, reverse=True)
-            if _writes_under(instructions[at], name, guard)
-            and _before(graph, at, index)
-            and _before(graph, made, at)
-            and _made_by(graph, guard.reg.name, at) == made
-        ),
-        None,
-    )
-
-
-def _made_by(graph: Graph, name: str, index: int) -> int | None:
-    """The one instruction that a register has its value from at another one, where it always writes it."""
-    found = graph.reaching(name, index)
-    if len(found) != 1:
-        return None
-    (made,) = found
-    always = all(op.guard is None for op in graph.function.instructions[made].ops if op.writes(name))
-    return made if always else None
-
-
-def _before(graph: Graph, one: int, other: int) -> bool:
-    """Every way to the other leads through the first."""
-    block, later = graph.block_of[one], graph.block_of[other]
-    return one < other if block == later else graph.dominates(block, later)
-
-
-def _writes_under(instruction: Instruction, name: str, guard: Guard) -> bool:
-    return all(op.guard == guard for op in instruction.ops if op.writes(name))
-
-
-def guard_of(instruction: Instruction) -> Guard | None:
-    """The guard of all that an instruction does; None where it has none, or not one alone."""
-    guards = {op.guard for op in instruction.ops if not for_itself(op)}
-    if instruction.site is not None:
-        guards.add(instruction.site.guard)
-    return next(iter(guards)) if len(guards) == 1 and instruction.control is None else None
-
-
-def for_itself(op: Op) -> bool:
-    """It writes temporaries of its instruction alone."""
-    return bool(op.dst) and op.name in OPS and all(d is None or _TEMPORARY.fullmatch(d.name) for d in op.dst)
 
 
 # --- operands -------------------------------------------------------------------------------

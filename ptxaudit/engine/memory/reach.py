@@ -10,9 +10,9 @@ Machine code has no variables: its ranges are of the address itself.
 from __future__ import annotations
 
 from ptxaudit.engine.domain.value import Value
-from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.parameters import parameter
+from ptxaudit.engine.memory.read_from import definitions
 from ptxaudit.engine.ops import ranges
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.engine.ops.table import OPS
@@ -50,7 +50,7 @@ class Reach:
         if not isinstance(source, Reg):
             return None
         out: Range | None = None
-        for place in origins.definitions(self.graph, source.name, index, position):
+        for place in definitions(self.graph, source.name, index, position):
             found = self._result(*place, source)
             if found is None:
                 return None

@@ -74,6 +74,7 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     return chosen(lambda x, y: np.where(mask, x, y), new, old)
 
 
+MOST_SUPPOSED = 2  # truth values, beside the last, under which a register is followed
 LINE_BITS = 7  # of an address, that say where in a line of the banks it lies
 
 
@@ -158,8 +159,8 @@ class View:
         self.registers, self.env = registers, env
         self.rows, self.mask, self.full, self.exact, self.data, self.alive = rows, mask, full, exact, data, alive
         self.grouped = exact if grouped is None else grouped
-        # register -> (a truth value that is not known, what it holds in lanes where it is true, and where it is false)
-        self.supposed: dict[str, tuple[int, Value, Value]] = {}
+        # register -> a truth value that is not known -> what it holds in lanes where it is true, and where it is false
+        self.supposed: dict[str, dict[int, tuple[Value, Value]]] = {}
         self.truths: dict[str, same_truths.Bits] = {}  # register -> the truth values that its bits are
 
     def where(self, guard: Guard, holds: bool = True) -> View:
@@ -172,8 +173,8 @@ class View:
         if not self.supposed or guard.reg.name not in self.truths:
             return {}
         number, opposite = self._truth_of(guard.reg)
-        true = holds ^ guard.negated ^ opposite
-        return {n: value if true else other for n, (of, value, other) in self.supposed.items() if of == number}
+        side = 0 if holds ^ guard.negated ^ opposite else 1
+        return {n: of[number][side] for n, of in self.supposed.items() if number in of}
 
     def _truth_of(self, predicate: Reg) -> tuple[int, bool]:
         """(the truth value that a predicate is, whether it is its opposite)."""
@@ -217,9 +218,34 @@ class View:
         both = same_truths.NOWHERE
         if truths or before or same_truths.may_hold(value, left):
             both = same_truths.chosen(number, false, (value, left), (truths, before), undecided, self.mask)
+        others = self._under_others(reg, value, guard, number, index)
         self.write(reg, chosen, None)
-        self.supposed[reg.name] = (number, left, value) if false else (number, value, left)
+        self.supposed[reg.name] = {number: (left, value) if false else (value, left)} | others
         self.note_truths(reg, both)
+
+    def _under_others(
+        self, reg: Reg, value: Value, guard: Guard, number: int, index: int
+    ) -> dict[int, tuple[Value, Value]]:
+        """What a register holds behind a write where a guard holds, under the truth values under which it was written
+        before. The guard may be known under these, or be one for all lanes:
+
+            @p mov r, a;  @p mov q, u;  @q mov r, b        where p holds, r is b or a by u
+        """
+        before = self.supposed.get(reg.name, {})
+        of_guard = self.supposed.get(guard.reg.name, {})
+        found: dict[int, tuple[Value, Value]] = {}
+        for other, sides in before.items():
+            if other == number or other not in of_guard:
+                continue
+            predicates = (affine.invert(p) if guard.negated else p for p in of_guard[other])
+            if len(found) < MOST_SUPPOSED:
+                true, false = (
+                    operations.apply(Op("select", bits=reg.bits), (value, side, predicate), index)
+                    for side, predicate in zip(sides, predicates)
+                )
+                assert isinstance(true, Value) and isinstance(false, Value)
+                found[other] = true, false
+        return found
 
     def note_truths(self, reg: Reg, truths: same_truths.Bits) -> None:
         """A register was written: truth values that are in it."""
@@ -230,7 +256,7 @@ class View:
         """The register is a copy: what is supposed of its source is so of it."""
         source = op.src[0]
         entry = self.supposed.get(source.name) if op.guard is None and type(source) is Reg else None
-        if entry is not None and reg.bits == entry[1].bits and not reg.uniform:
+        if entry and not reg.uniform and all(value.bits == reg.bits for sides in entry.values() for value in sides):
             self.supposed[reg.name] = entry
 
     def _outdate(self, name: str) -> None:

@@ -20,9 +20,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.memory import origins
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.reach import Reach
+from ptxaudit.engine.memory.read_from import definitions
 from ptxaudit.engine.ops import operations
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import (
@@ -202,15 +202,15 @@ class _Knowable:
         sources = [self._definitions(s, index, position) for s in op.src]
         if op.name == "select" and sources[0] is not None and sources[1] is not None:  # one of both is enough
             sources = [sources[0] + sources[1], sources[2]]
-        for number, definitions in enumerate(sources):
-            if definitions is None:
+        for number, written in enumerate(sources):
+            if written is None:
                 continue
-            if not definitions:
+            if not written:
                 self.never.add(place)
-            self.open[place, number] = len(definitions)
-            for d in definitions:
+            self.open[place, number] = len(written)
+            for d in written:
                 self.readers[d].append((place, number))
-            out += definitions
+            out += written
         return out
 
     def _spread(self) -> None:
@@ -225,7 +225,7 @@ class _Knowable:
     def _definitions(self, source: Operand, index: int, position: int) -> list[Operation] | None:
         """What may define a source; None: it can be known as it is; [] never."""
         if isinstance(source, Reg):
-            return list(dict.fromkeys(origins.definitions(self.graph, source.name, index, position)))
+            return list(dict.fromkeys(definitions(self.graph, source.name, index, position)))
         if isinstance(source, Const):
             return None
         if isinstance(source, Special):

@@ -4,9 +4,22 @@ the first one lies.
 
 from __future__ import annotations
 
+from ptxaudit.ir.nodes import Function, Special
+
 WINDOWS = {
     f"{space}_window_{end}": (space, part)
     for space in ("shared", "local", "param")
     for end, part in (("lo", "low"), ("hi", "high"))
 }
 """The register -> (state space, which half of the address)."""
+
+
+def makes_addresses_of(function: Function, space: str) -> bool:
+    """The function makes generic addresses of a state space."""
+    return any(
+        op.name == "cvta"
+        and op.attrs[:1] == (space,)
+        or any(isinstance(s, Special) and WINDOWS.get(s.name, ("", ""))[0] == space for s in op.src)
+        for i in function.instructions
+        for op in i.ops
+    )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection
 from ptxaudit.frontend.sass.builder import PAIR_BITS, Computed, Context
@@ -21,6 +22,8 @@ from ptxaudit.frontend.sass.lower import lower
 from ptxaudit.ir import nodes as ir
 
 _PLACE = re.compile(r"0x[0-9a-f]+$")  # the last operand of a branch
+_BARRIER = re.compile(r"\bB\d+\b")
+_BARRIERS = ("BSSY", "BSYNC", "BMOV")
 _LOOK_BACK = 256  # instructions before a call in which its return address is looked for
 
 Lines = dict[str, tuple[Line, ...]]
@@ -184,26 +187,69 @@ def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[
     lanes meet that are to go on there. Computed branches go to all that nothing falls through to; what nothing is seen
     to lead to comes behind the one before it."""
     ways: dict[int, list[int]] = defaultdict(list)
-    waits: dict[str, list[int]] = defaultdict(list)
-    for position in range(first, end):
-        if lines[position].opcode.startswith("BSYNC"):
-            waits[lines[position].operands].append(position)
     for position in range(first, end):
         line = lines[position]
         if position + 1 < end and not _leaves(line):
             ways[position + 1].append(position)
-        place = _PLACE.search(line.operands)
-        if place is None or not line.opcode.startswith(("BRA", "JMP", "BSSY", "WARPSYNC")):
-            continue
-        target = int(place[0], 16) // INSTRUCTION_BYTES
-        waiting = waits[line.operands.partition(",")[0]] if line.opcode.startswith("BSSY") else [position]
-        ways[target] += waiting
+        if line.opcode.startswith(("BRA", "JMP", "WARPSYNC")) and (target := _place_in(line)) is not None:
+            ways[target].append(position)
     computed = [at for at in range(first, end) if lines[at].opcode.startswith(("BRX", "JMX"))]
     for position in range(first + 1, end):
         if _leaves(lines[position - 1]):
             ways[position] += computed
+    behind_nothing = {position for position in range(first + 1, end) if not ways[position]}
+    onward: dict[int, list[int]] = defaultdict(list)
+    for position in range(first, end):
+        for earlier in ways[position] or [position - 1]:
+            onward[earlier].append(position)
+    for wait, target in _ways_of_barriers(lines, first, end, onward):
+        ways[target].append(wait)
+    for position in behind_nothing:
         ways[position] = ways[position] or [position - 1]
     return ways
+
+
+def _ways_of_barriers(
+    lines: tuple[Line, ...], first: int, end: int, onward: Mapping[int, Iterable[int]]
+) -> Iterator[tuple[int, int]]:
+    """(position of a BSYNC, where its lanes go on) for each BSSY that may have been the last to open its barrier there:
+    one from which a way leads to it by no other BSSY of that barrier (reaching definitions). Of a barrier that BMOV
+    moves, any. onward: other ways, forwards."""
+    of = {at: _BARRIER.search(lines[at].operands) for at in range(first, end) if lines[at].opcode.startswith(_BARRIERS)}
+    register = {at: found[0] for at, found in of.items() if found is not None}
+    opened = {at: _place_in(lines[at]) for at in register if lines[at].opcode.startswith("BSSY")}
+    moved = {register[at] for at in register if lines[at].opcode.startswith("BMOV")}
+    every = {name: frozenset(at for at in opened if register[at] == name) for name in moved}
+    last: dict[int, frozenset[int]] = defaultdict(frozenset)  # position -> the BSSYs in effect before it
+
+    def goes_on(position: int) -> list[int]:
+        """Where lanes that wait at a BSYNC do."""
+        own = register.get(position)
+        if position in opened or own is None or not lines[position].opcode.startswith("BSYNC"):
+            return []
+        starts = every[own] if own in moved else [at for at in last[position] if register[at] == own]
+        return [target for at in starts if (target := opened[at]) is not None]
+
+    work = list(opened)
+    while work:
+        position = work.pop()
+        now = last[position]
+        if position in opened:
+            if lines[position].guard in ("", "@PT"):
+                now = frozenset(at for at in now if register[at] != register[position])
+            now |= {position}
+        for later in (*onward.get(position, ()), *goes_on(position)):
+            if first <= later < end and not now <= last[later]:
+                last[later] |= now
+                work.append(later)
+    for wait in register:
+        yield from ((wait, target) for target in goes_on(wait))
+
+
+def _place_in(line: Line) -> int | None:
+    """The position that a branch, or one that opens a barrier, names."""
+    place = _PLACE.search(line.operands)
+    return None if place is None else int(place[0], 16) // INSTRUCTION_BYTES
 
 
 def _leaves(line: Line) -> bool:

@@ -1,0 +1,107 @@
+"""Which operations may have written a register that another one reads, under the guards of both.
+
+@p ld r, [a];  @p st [r]       the load alone, whatever was in r before
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptxaudit.engine.ops.table import OPS
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.nodes import Guard, Instruction, Op
+
+_TEMPORARY = re.compile(r"t\d+\.\d+")  # of machine code: no register of PTX has a point in its name
+
+
+def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
+    """(instruction, operation) of what may have written a register that the operation at `position` reads."""
+    instructions = graph.function.instructions
+    own, ends = written_here(graph, name, index, position)
+    yield from ((index, k) for k in own)
+    if ends:
+        return
+    reaching = graph.reaching(name, index)
+    given = _under_one_guard(graph, name, index, reaching)
+    for definition in reaching:
+        if given is None or definition == given or _between(graph, definition, given, index):
+            yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if op.writes(name))
+
+
+def written_here(graph: Graph, name: str, index: int, position: int) -> tuple[list[int], bool]:
+    """Operations of the same instruction that write a register before the one at `position`, and whether one always
+    does: a temporary of the instruction."""
+    ops = graph.function.instructions[index].ops
+    own = [k for k, op in enumerate(ops[:position]) if op.writes(name)]
+    return own, any(ops[k].guard is None for k in own)
+
+
+def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> int | None:
+    """An instruction that comes before the one at `index` on every way, and writes a register wherever that does
+    anything, as both have one guard: what was written before the first is not read. None where there is none.
+
+        @p ld r, [a];  @p st [r]       reads the first alone, whatever was in r before
+
+    The guard is the same where one instruction alone, before both, always writes it: were it to write it again between
+    the two, the first of them would come again as well.
+    """
+    instructions = graph.function.instructions
+    guard = guard_of(instructions[index])
+    if guard is None or len(reaching) < 2:
+        return None
+    made = _made_by(graph, guard.reg.name, index)
+    if made is None:
+        return None
+    return next(
+        (
+            at
+            for at in sorted(reaching, reverse=True)
+            if _writes_under(instructions[at], name, guard)
+            and _before(graph, at, index)
+            and _before(graph, made, at)
+            and _made_by(graph, guard.reg.name, at) == made
+        ),
+        None,
+    )
+
+
+def _made_by(graph: Graph, name: str, index: int) -> int | None:
+    """The one instruction that a register has its value from at another one, where it always writes it."""
+    found = graph.reaching(name, index)
+    if len(found) != 1:
+        return None
+    (made,) = found
+    always = all(op.guard is None for op in graph.function.instructions[made].ops if op.writes(name))
+    return made if always else None
+
+
+def _before(graph: Graph, one: int, other: int) -> bool:
+    """Every way to the other leads through the first."""
+    block, later = graph.block_of[one], graph.block_of[other]
+    return one < other if block == later else graph.dominates(block, later)
+
+
+def _between(graph: Graph, definition: int, given: int, index: int) -> bool:
+    """What a definition writes may come behind `given`, through which all ways to `index` lead: then all ways to the
+    definition do as well, as one that does not would go on to the other."""
+    if graph.block_of[given] == graph.block_of[index]:
+        return given < definition < index
+    return _before(graph, given, definition)
+
+
+def _writes_under(instruction: Instruction, name: str, guard: Guard) -> bool:
+    return all(op.guard == guard for op in instruction.ops if op.writes(name))
+
+
+def guard_of(instruction: Instruction) -> Guard | None:
+    """The guard of all that an instruction does; None where it has none, or not one alone."""
+    guards = {op.guard for op in instruction.ops if not for_itself(op)}
+    if instruction.site is not None:
+        guards.add(instruction.site.guard)
+    return next(iter(guards)) if len(guards) == 1 and instruction.control is None else None
+
+
+def for_itself(op: Op) -> bool:
+    """It writes temporaries of its instruction alone."""
+    return bool(op.dst) and op.name in OPS and all(d is None or _TEMPORARY.fullmatch(d.name) for d in op.dst)

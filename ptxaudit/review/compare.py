@@ -123,8 +123,8 @@ class Total(Record):
     @property
     def refutes(self) -> bool:
         """It is below the report's sum, or it is the profiler's, as nearly as the two sums tell, and further above the
-        report's than single launches were seen to differ. Above one, and not at the other, it has what else fills the L1
-        at the time, and says nothing of either."""
+        report's than single launches were seen to differ. Above one, and not at the other, it has what else fills the
+        L1 at the time, and says nothing of either."""
         off = abs(self.counted - self.profiler)
         is_the_profilers = self.profiler > self.low + STRAY and off <= ARBITRATION * (self.profiler - self.low)
         return self.counted < self.low or is_the_profilers and (self.low == self.high or not self.agrees)
@@ -133,8 +133,8 @@ class Total(Record):
 # Measured: about 1 % of loads in launches that fill the chip, up to 5 % of copies; in few launches of others' programs
 # 24 % of stores and 16 to 29 % of copies, which the same instructions by themselves do not have (docs/hardware.md).
 ARBITRATION = 0.05
-# Measured: wavefronts that the counter of a launch of few has above its loads in some runs and not in others: 115 to 118
-# in six of one, 301 for 300 in five of forty of another (docs/truth.md).
+# Measured: what the counter of a small launch has above its loads in some runs and not in others: 115 to 118
+# in six runs of one, 301 for 300 in five of forty of another (docs/truth.md).
 STRAY = 3
 
 

@@ -125,7 +125,7 @@ class UndecidedControl:
         return cohort
 
     def _let_go_on(self, cohort: Cohort, parts: bool) -> None:
-        """These lanes, or if they part some of them, may yield: the others of their warps may go on before they come."""
+        """These lanes, or if they part some of them, may yield: the others of their warps may go on before."""
         others = self.run.alive[cohort.rows] & ~cohort.mask
         self.warps.loosen(cohort.rows[parts | others.any(axis=1)], Reason(Kind.YIELD))
 

@@ -1,4 +1,4 @@
-"""Compiles CUDA source with NVRTC, with no GPU and no driver.
+"""Compiles CUDA source with NVRTC, without a GPU and no driver.
 
     compile_source("k.cu", arch="sm_90") -> Compiled(ptx=".version 9.5 …", cubin=b"\\x7fELF…", …)
 

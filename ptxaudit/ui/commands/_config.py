@@ -36,9 +36,12 @@ def configurable(command: Command) -> Command:
     @click.option(
         "--config",
         metavar="FILE",
-        help="Settings; otherwise ptxaudit.toml or [tool.ptxaudit] of pyproject.toml, from here upwards.",
+        help=(
+            "Read settings from this file. [ptxaudit.toml or [tool.ptxaudit] in pyproject.toml, here or in a parent"
+            " directory]"
+        ),
     )
-    @click.option("--no-config", is_flag=True, help="Read no settings.")
+    @click.option("--no-config", is_flag=True, help="Ignore settings files.")
     @functools.wraps(command)
     def configured(*arguments: Any, config: str | None, no_config: bool, **given: Any) -> Any:
         from ptxaudit.ui.config import Config, find_config, read_config

@@ -32,13 +32,13 @@ OF_MATRIX = ("text", "json", "markdown", "html")
 @click.option(
     "--old-launch",
     metavar="FILE.toml",
-    help="Launches of OLD alone; those of a kernel are then the counterparts of those on the other side.",
+    help="Read the launches of OLD from this file; pair each kernel's with those of NEW.",
 )
-@click.option("--new-launch", metavar="FILE.toml", help="Launches of NEW alone.")
+@click.option("--new-launch", metavar="FILE.toml", help="Read the launches of NEW from this file.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the diff there instead of to standard output.")
-@click.option("--all", "everything", is_flag=True, help="List what stayed the same too.")
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="List only the N rows of the greatest impact.")
+@click.option("-o", "--output", metavar="FILE", help="Write the diff to FILE instead of standard output.")
+@click.option("--all", "everything", is_flag=True, help="Also list what did not change.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the N rows with the greatest impact.")
 @click.option("--code/--no-code", default=None, help="Show the code of each changed site on both sides. [html]")
 @click.option(
     "--fail-on",
@@ -46,23 +46,21 @@ OF_MATRIX = ("text", "json", "markdown", "html")
     metavar="NAME+N[%]",
     multiple=True,
     help=(
-        "Exit 1 when a kernel's figure grew by N or more: registers+8, spills+1, wavefronts+5%, or total-wavefronts+5%"
-        " of all kernels; global-width-25% for what should not fall; worse for a site that got worse. May be repeated."
+        "Exit 1 if a kernel's figure grew by N or more: registers+8, spills+1, wavefronts+5%; total-wavefronts+5% sums"
+        " all kernels; global-width-25% denies a decrease; worse denies any site that got worse. Repeatable."
         " [worse]"
     ),
 )
+@click.option("--strict", is_flag=True, help="With --fail-on, also exit 1 if a figure is unknown on one side.")
 @click.option(
-    "--strict", is_flag=True, help="With --fail-on: a figure that is not known on one of the sides is exit 1 too."
-)
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time."
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Audit N files in parallel."
 )
 @click.option(
     "--cache/--no-cache",
     "cache",
     default=True,
     envvar="PTXAUDIT_CACHE",
-    help="Take what was found in PTX and compiled files that have not changed since. [cache]",
+    help="Reuse results for PTX and compiled files that have not changed. [cache]",
 )
 @table_width_option
 @click.pass_context
@@ -80,13 +78,13 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Compare OLD and NEW: JSON reports, or inputs as `ptxaudit audit` takes them.
+    """Compare OLD and NEW, which are JSON reports or inputs of `ptxaudit audit`.
 
-    Or one INPUT under several compilers: --toolchain 12.4 --toolchain 13.5, --ptxas 12.9 --ptxas 13.3, for several
-    --arch: two of them are compared site by site, more make a table of kernels by releases.
+    Or compare one INPUT across compilers (--toolchain 12.4 --toolchain 13.5, --ptxas 12.9 --ptxas 13.3) or
+    architectures (several --arch). Two are compared site by site; more make a table of kernels by release.
 
-    Sites are matched by source position, inline stack, access and order, also when lines moved. What is paid decides:
-    wavefronts first, then excess.
+    Sites are matched by source position, inline stack, access and order, even if lines moved. A site is worse if it
+    costs more wavefronts or, at the same number, has more excess.
 
     Exit status: 0 nothing got worse, 1 something did, 2 something could not be checked.
     """

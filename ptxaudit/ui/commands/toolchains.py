@@ -23,11 +23,11 @@ PATH are searched by themselves. The first of each kind is the one in use."""
     "releases",
     metavar="VERSION",
     multiple=True,
-    help="Fetch a CUDA release first, where it is not at hand; may be repeated.",
+    help="Download this CUDA release first if it is missing. Repeatable.",
 )
 @table_width_option
 def command(form: str, releases: tuple[str, ...], width: int | None) -> None:
-    """List every NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
+    """List the NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
     from ptxaudit.frontend.compile.toolchain_fetch import ensure
     from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit, in_width

@@ -103,7 +103,7 @@ def test_one_buffer_for_both_is_not_trusted(kernel, isa):
 
 def test_lanes_outside_of_the_buffer(kernel):
     (site,) = loads(kernel, "ptx", kernel="gather", grid=4, block=256, params=[INDEX[:500], OUT, 1000])
-    assert site.status == "data-dependent" and "outside of the buffers" in site.reason
+    assert site.status == "data-dependent" and "outside the specified buffers" in site.reason
 
 
 NEIGHBOURS = """

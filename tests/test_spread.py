@@ -123,7 +123,7 @@ def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
         assert "timed out" in refused(place)
         closing = threading.Thread(target=lambda: [silent.accept()[0].close() for _ in range(2)], daemon=True)
         closing.start()
-        assert "ends the connection" in refused(place)
+        assert "closes the connection" in refused(place)
     assert "HOST:PORT" in refused("127.0.0.1")
 
 

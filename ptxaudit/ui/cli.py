@@ -90,7 +90,8 @@ class LazyCommands(click.Group):
             _drop_output()
             complain(
                 InputError(
-                    f"cannot write to standard output: {error.strerror}", "make room there, or write to a file with -o"
+                    f"cannot write to standard output: {error.strerror}",
+                    "free some space there, or write to a file with -o",
                 )
             )
             ctx.exit(EXIT_UNCHECKED)

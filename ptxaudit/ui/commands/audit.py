@@ -150,7 +150,7 @@ def command(
     known = _baseline(baseline)
     with progress() as step:
         report, book = _audited(inputs, options, form, executor, output, step)
-        step("looking for what the rules find")
+        step("checking the rules")
         checked = _checked(report, known, ignore, whole=not options.kernels)
         page = None if book is None else _page(checked, inputs, options, book, step)
     if page is not None:
@@ -178,18 +178,14 @@ def _limits(
 
         limits = [parse_limit(text) for text in fail_on]
     if strict and not limits and not baseline:
-        raise InputError(
-            "--strict says how strictly --fail-on and --baseline judge, and there is neither", "add --fail-on excess=1"
-        )
+        raise InputError("--strict needs --fail-on or --baseline", "add --fail-on excess=1")
     if space == "shared" and any(limit.name == "sectors-excess" for limit in limits):
         raise InputError(
-            "--fail-on sectors-excess is of global and local memory, which are not examined",
+            "--fail-on sectors-excess applies to global and local memory, which are not audited",
             "add --space global, or --space all",
         )
     if axes and (limits or baseline):
-        raise InputError(
-            "--sweep and --fail-on or --baseline exclude each other", "gate the launch that is used in the end"
-        )
+        raise InputError("--sweep and --fail-on or --baseline exclude each other", "gate the launch that you choose")
     return limits
 
 
@@ -310,7 +306,7 @@ def _list(
     from ptxaudit.ui.render.problems import problem_text
 
     if form not in ("text", "json"):
-        raise InputError(f"--list has no format {form}", "it has text and json")
+        raise InputError(f"--list does not support format {form}", "use text or json")
     ready(options)
     part = Part()
     kernels: Iterable[Listed] = listed(inputs, options, part)

@@ -59,7 +59,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     for sentence in lost_launches(options, report.kernels):
         tell(f"warning: {sentence}")
     if report.problems:
-        tell(f"{file} was left as it is")
+        tell(f"{file} was not changed")
         ctx.exit(2)
     emit(baseline_json(report), file)
     lines = [_summary(file, report)]
@@ -69,7 +69,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
         for of_space in diff.memory_counts.values():
             counts.update(of_space)
         lines.append(
-            "against the file before: "
+            "compared with the previous file:  "
             + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side")
         )
     emit("\n".join(lines) + "\n", None)

@@ -113,7 +113,7 @@ def _kind(input: str, given: dict[str, Any]) -> str:
     kind = read(input).kind
     if kind not in ("cuda", "ptx"):
         raise InputError(
-            "only a source, or PTX, can be compiled by several releases", "name a .cu or a .ptx file", input
+            "only CUDA source or PTX can be compiled by several releases", "name a .cu or .ptx file", input
         )
     return kind
 

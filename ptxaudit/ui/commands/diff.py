@@ -116,7 +116,7 @@ def _columns(pair: tuple[str, ...], given: dict[str, Any]) -> list[Any]:
     """Of one input the compilers that it is to be compared under; of two none."""
     if len(pair) > 2:
         raise InputError(
-            f"a diff has two sides, and there are {len(pair)} inputs",
+            f"a diff has two sides, but {len(pair)} inputs are given",
             "name OLD and NEW, or one INPUT with --toolchain A --toolchain B",
         )
     if len(pair) == 2:
@@ -222,8 +222,8 @@ def _matrix(
 
     if form not in OF_MATRIX:
         raise InputError(
-            f"a table of several releases has no format {form}",
-            f"it has {', '.join(OF_MATRIX)}; two releases have {form}",
+            f"a table of several releases does not support format {form}",
+            f"use {', '.join(OF_MATRIX)}, or compare two releases for {form}",
         )
     columns = [
         (label, arch, replace(side, options=replace(side.options, isa=side.options.isa or "sass")))
@@ -243,7 +243,7 @@ def _comparable(old: Report, new: Report) -> None:
         words = ["PTX" if kind == {"ptx"} else "machine code" for kind in kinds]
         raise InputError(
             f"the old side is {words[0]}, the new one {words[1]}: they cannot be compared",
-            "audit both as --isa both, or see with `ptxaudit audit --isa both` what became of the PTX",
+            "audit both with --isa both, or pair PTX with machine code with `ptxaudit audit --isa both`",
         )
 
 
@@ -265,7 +265,7 @@ def _end(
     problems: Iterable[Problem],
     found: Matrix | None = None,
 ) -> None:
-    """Says what was denied and what could not be checked, and ends with the status of it."""
+    """Says what was denied and inputs that could not be checked, and ends with the status of it."""
     from ptxaudit.ui.commands._write import tell
     from ptxaudit.ui.render.thresholds import judged_lines
 

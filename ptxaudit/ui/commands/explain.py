@@ -68,7 +68,8 @@ def command(
             graphs.append(slice_picture.picture(examined.function, examined.flow, one.result.index))
         if show:
             emit(
-                "the slice that decides it, instruction by instruction (> the access, ? a branch, φ where definitions"
+                "the slice that determines it, instruction by instruction (> the access, ? a branch, φ where"
+                " definitions"
                 " meet):\n",
                 None,
             )

@@ -90,7 +90,7 @@ def _patched(
     from ptxaudit.ui.commands._write import emit
 
     if input == "-":
-        raise InputError("--patch changes files, and the input is standard input", "name the source file")
+        raise InputError("--patch changes files, but the input is standard input", "name the source file")
     made = patch(found, kernels, [input], options, step)
     if made.diff:
         emit(made.diff, None if file == "-" else file)

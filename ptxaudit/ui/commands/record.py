@@ -94,7 +94,7 @@ def command(
         raise click.UsageError("Missing the program to run: ptxaudit record -- python train.py")
     wanted = _arguments(settings)
     if wanted and not auditing:
-        raise click.UsageError(f"--no-audit makes no report that {wanted[0]} could be of")
+        raise click.UsageError(f"--no-audit makes no report to which {wanted[0]} could apply")
     for limit in settings["fail_on"]:
         parse_limit(limit)  # before the program runs
     raw = prepared(output)
@@ -109,7 +109,7 @@ def command(
     for note in (*ended.notes, *result.notes) if result.empty or via != "auto" else result.notes:
         tell(f"note: {note}")
     if result.left_out:
-        tell(f"note: {result.left_out:,} launches with other parameters are counted and not kept: see --launches")
+        tell(f"note: {result.left_out:,} launches with other parameters were counted but not kept: see --launches")
     if result.empty:
         ctx.exit(_empty(ended.status))
     tell(f"recorded in {output}: {summary(result)}")
@@ -125,8 +125,8 @@ def _empty(status: int) -> int:
         tell(f"nothing was recorded: the program ended with status {status}")
         return status
     tell(
-        "nothing was recorded: the program compiled and launched no kernel that can be seen; a program that is not"
-        " Python, and JAX, are seen through the driver (--via driver)"
+        "nothing was recorded: no kernel that the program compiled or launched was visible; for JAX, or a program that"
+        " is not in Python, record through the driver (--via driver)"
     )
     return 2
 

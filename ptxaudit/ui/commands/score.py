@@ -77,7 +77,7 @@ def numbers(text: str, option: str) -> list[int]:
         if part:
             result += _part(part, option)
         if len(result) > MOST_NUMBERS:
-            raise _error(f"more than {MOST_NUMBERS} numbers", option, "give one number a lane")
+            raise _error(f"more than {MOST_NUMBERS} numbers", option, "give one number per lane")
     return result
 
 

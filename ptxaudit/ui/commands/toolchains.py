@@ -10,10 +10,10 @@ from ptxaudit.frontend.compile import toolchains
 from ptxaudit.ui.commands._options import table_width_option
 
 HOW_TO_ADD = f"""\
-To add one: `ptxaudit toolchains --fetch 12.9` (--toolchain 12.9 does it by itself), or install its wheels
+To add one: `ptxaudit toolchains --fetch 12.9` (--toolchain 12.9 does so automatically), or install its wheels
 into a folder of its own (pip install --target), or a CUDA toolkit, and name the folder in
 {toolchains.VARIABLE} (several separated by ':'). CUDA_HOME, CUDA_PATH, /usr/local/cuda*, /opt/cuda* and
-PATH are searched by themselves. The first of each kind is the one in use."""
+PATH are searched automatically. The first of each kind is the one in use."""
 
 
 @click.command("toolchains")

@@ -40,7 +40,7 @@ def test_a_launch_file_has_its_own_way_to_write_what_a_pointer_points_to(here):
         '[[launch]]\nkernel = "pitch"\ngrid = [1]\nblock = [32]\nparams = ["?", "@in.u32", 1]\n'
     )
     said = run("audit", "pitch.cu", "--launch", "launch.toml", status=2).stderr
-    assert "'@in.u32' is no number" in said and '{file = "FILE", type = "u32"}' in said and "@FILE" not in said
+    assert "'@in.u32' is neither a number" in said and '{file = "FILE", type = "u32"}' in said and "@FILE" not in said
 
 
 def test_nothing_is_suggested_that_nobody_meant(here):

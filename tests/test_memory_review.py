@@ -161,7 +161,7 @@ def test_only_what_is_worse_than_the_baseline_is_denied(known, now, denied, tmp_
 
 
 def test_a_baseline_without_a_memory_says_so(tmp_path):
-    with pytest.raises(InputError, match="looks at global and local memory, which the baseline does not cover"):
+    with pytest.raises(InputError, match="covers global and local memory, which the baseline does not cover"):
         ratchet(tmp_path / "b.json", with_step(1, "shared"), with_step(1))
     ratchet(tmp_path / "b.json", with_step(1), with_step(1, "shared"))
     assert not ratchet(tmp_path / "b.json", with_step(1), with_step(1, "shared")).stale()

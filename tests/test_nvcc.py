@@ -149,7 +149,7 @@ def test_bad_input_is_one_clear_message(tmp_path, case):
 def test_without_a_host_compiler(app, monkeypatch):
     monkeypatch.setattr(nvcc.shutil, "which", lambda name: None)
     monkeypatch.delenv("NVCC_CCBIN", raising=False)
-    with pytest.raises(InputError, match="no gcc on this machine.*install gcc and g"):
+    with pytest.raises(InputError, match="gcc is not installed.*install gcc and g"):
         nvcc.compile_source(app)
 
 

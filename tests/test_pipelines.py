@@ -215,7 +215,11 @@ BAD_INPUT = {
     ),
     "a suppression without a reason": (["audit", "unreasoned.cu"], "gives no reason", 'allow(PA001, "why")'),
     "a release that never was": (["audit", "kernels.cu", "--toolchain", "9.9"], "no CUDA release '9.9'", "12.9"),
-    "a rule that is none": (["audit", "kernels.cu", "--fail-on", "PA099"], "--fail-on PA099 is no rule", "PA001"),
+    "a rule that is none": (
+        ["audit", "kernels.cu", "--fail-on", "PA099"],
+        "--fail-on PA099 is neither a rule",
+        "PA001",
+    ),
     "a folder that cannot be written to": (
         ["audit", "kernels.cu", "-o", "none/report.json"],
         "cannot write this file",

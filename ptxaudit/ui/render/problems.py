@@ -127,8 +127,8 @@ def suppression_text(suppression: Suppression, checked: Checked) -> str:
     """A suppression that no finding matches; one of a header may be for a source that is not here."""
     where = f"{below(suppression.file, checked.root)}:{suppression.line}"
     own = any(os.path.realpath(entry.path) == os.path.realpath(suppression.file) for entry in checked.report.inputs)
-    rest = "any more: delete it" if own else "in these inputs: delete it unless other inputs need it"
-    return f"warning: {where}: the suppression of {suppression.rule} matches nothing {rest}"
+    rest = ": delete it" if own else " in these inputs: delete it unless other inputs need it"
+    return f"warning: {where}: the suppression of {suppression.rule} no longer matches anything{rest}"
 
 
 def stale_text(stale: Iterable[Stale], file: str) -> list[str]:

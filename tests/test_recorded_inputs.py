@@ -117,7 +117,7 @@ WRONG = {
     "made up": (
         table(memory="[{address = 4096, zeros = 9}]", params="[{zeros = 4}, 0]"),
         7,
-        "an address that is made up",
+        "contents without an address",
     ),
 }
 

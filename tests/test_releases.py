@@ -198,7 +198,7 @@ def test_ptx_of_a_newer_release_says_so(release, here):
     "arguments, what",
     [
         (["k.cu"], "only one input is given"),
-        (["k.cu", "k.cu", "k.cu"], "there are 3 inputs"),
+        (["k.cu", "k.cu", "k.cu"], "3 inputs are given"),
         (["k.cu", "--toolchain", "12.9"], "only one input is given"),
         (["k.cu", "k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
     ],
@@ -249,7 +249,7 @@ def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_c
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
     with pytest.raises(InputError) as caught:
         toolchain_fetch.fetch("12.9", say=lambda sentence: None)
-    assert "CUDA 12.9 is not on this machine" in caught.value.what and "offline" in caught.value.what
+    assert "CUDA 12.9 is not installed" in caught.value.what and "offline" in caught.value.what
     assert toolchains.VARIABLE in caught.value.hint and "pip install --no-deps --target FOLDER" in caught.value.hint
     assert "nvidia-cuda-nvrtc-cu12==12.9.*" in caught.value.hint and not list(no_cache.glob("*"))
 
@@ -279,7 +279,7 @@ def test_a_release_is_fetched_once_and_says_so(no_cache, monkeypatch, capsys):
         tool = toolchain_fetch.ensure("nvrtc", "12.7")
         assert tool.version == "12.7" and tool.origin == "cache"
     assert len(made) == 1 and "--no-deps" in made[0]
-    assert capsys.readouterr().err.count("fetching CUDA 12.7") == 1
+    assert capsys.readouterr().err.count("downloading CUDA 12.7") == 1
     assert [folder.name for folder in no_cache.iterdir()] == ["12.7"]
 
 

@@ -303,7 +303,7 @@ def test_an_initial_value_that_is_too_long_is_not_looked_at(size):
     )
     assert report.problems == () and len(report.sites) == 2
     assert any(
-        "initial value of g is not looked at" in sentence and "the limit `initial data`" in sentence
+        "initial value of g is skipped" in sentence and "the limit `initial data`" in sentence
         for sentence in report.kernels[0].notes
     )
 

@@ -95,7 +95,7 @@ class Losing(Executor):
 def test_a_lost_worker_takes_no_other_file_along(here):
     report = ptxaudit.audit(["a.ptx", "b.ptx", "c.ptx"], executor=Losing("b.ptx"))
     (problem,) = report.problems
-    assert (problem.file, "worker that audited this was lost: MemoryError" in problem.what) == ("b.ptx", True)
+    assert (problem.file, "worker that audited this file was lost: MemoryError" in problem.what) == ("b.ptx", True)
     assert [entry.path for entry in report.inputs] == ["a.ptx", "c.ptx"] and len(report.kernels) == 6
 
 

@@ -177,7 +177,7 @@ def test_a_file_that_only_one_release_compiles(here):
 @pytest.mark.parametrize(
     "arguments, what",
     [
-        (["--format", "sarif"], "has does not support format sarif"),
+        (["--format", "sarif"], "does not support format sarif"),
         (["--old-launch", "x.toml"], "only one input is given"),
         (["--ptxas", "12.9", "--ptxas", "13.0"], "there are 3 --toolchain and 2 --ptxas"),
     ],

@@ -161,8 +161,7 @@ Float adds and 64-bit arithmetic have no instruction of their own: the compiler 
 but in each group only the first waiting lane of each bank tries (of each 8-byte pair of banks, for 64 bits). So the
 passes are what conflicts cost: at least as many as lanes wait on the fullest bank of a group, *distinct words included*.
 A swap fails if the word has changed since the load: of two half-warps on one address the second fails, unless the first left
-the value as it was. 16-bit atomics loop over `ATOMS.CAS` on the word around; there each pass lets one lane of each word
-through. Played so, pass by pass (`ptxaudit/hardware/spin.py`), each measured loop comes out exactly. Updates by other
+the value as it was. 16-bit atomics loop over `ATOMS.CAS` on the word around; there each pass serves one lane per word. Played so, pass by pass (`ptxaudit/hardware/spin.py`), each measured loop comes out exactly. Updates by other
 warps make more passes, which is why an audit gives a range.""",
     ),
     Section(
@@ -459,7 +458,8 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
         " are right, but for stores beside copies and loads that fill L1 at the same time: there `…_op_st` came out"
         " above the sum of conflict-free stores in 15 of 312 launches of library kernels (256 stores counted as 284,"
         " 483 and 686), while `…_op_ld` of the same launches was exact. Copies are counted above what they cost in the"
-        " same way: 4,096 wavefronts of `cp.async.ca` as 5,219 to 5,302, another figure in each of seven runs, in a matrix"
+        " same way: 4,096 wavefronts of `cp.async.ca` as 5,219 to 5,302, another figure in each of seven runs, in a"
+        " matrix"
         " product whose copies by themselves, with and without their tile in L1, are counted as 4,096 in each of twelve"
         " launches (the same product with stores: 5,015 to 5,060 for 4,096); 7.1 million as 8.2 in one of CUTLASS."
         " Nothing was seen to be counted below it. Loads are not always exact: one launch of"
@@ -476,7 +476,8 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
         "- `RED` and `ATOMG`: lanes on one address take turns, and the unit counts the sectors of every turn: in the"
         " k-th turn the k-th lane on each address. 32 lanes on one counter are 1 sector by instruction and 32 by the"
         " unit; on words i mod 3 they are 1 and 11, on i mod 24, 3 and 4. So it is in all launches of memory_sm90 but"
-        " one, and in all 1,131 single requests of tests/data/atomics_sm90.json.gz (NVIDIA H200) that touch at most four"
+        " one, and in all 1,131 single requests of tests/data/atomics_sm90.json.gz (NVIDIA H200) that touch at most"
+        " four"
         " lines of 128 bytes. Of 156 that touch seven lines or more, 107 are; 49 have one, two or three sectors more,"
         " always the same number for the same addresses: a line some of whose lanes are sent later than others. Which,"
         " the data do not say: it changes with where in their lines the words lie and with the lines, not with the"

@@ -376,7 +376,7 @@ def _as_text(change: Callable[[str, random.Random], str]) -> Callable[[bytes, ra
 
 
 def _words(text: str, rng: random.Random) -> str:
-    """A word in the place of another."""
+    """A word instead of another."""
     words = list(WORD.finditer(text))
     if not words:
         return text
@@ -385,7 +385,7 @@ def _words(text: str, rng: random.Random) -> str:
 
 
 def _digits(text: str, rng: random.Random) -> str:
-    """Another number in the place of one."""
+    """Another number instead of one."""
     numbers = list(NUMBER.finditer(text))
     if not numbers:
         return text

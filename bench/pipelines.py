@@ -50,7 +50,7 @@ def _site(kernel: str, line: int, number: int, wavefronts: int) -> Site:
         4,
         Source("/src/all.cu", line, 5, f"v{number % 997} = s[i + {number}];"),
         Status.EXACT,
-        cause="lanes 0 and 1 meet in one bank",
+        cause="lanes 0 and 1 conflict in one bank",
         requests=8,
         active_requests=8,
         wavefronts=wavefronts,

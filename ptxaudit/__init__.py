@@ -1,4 +1,4 @@
-"""Exact shared-memory wavefront counts for every site of compiled CUDA code, with no GPU.
+"""Exact shared-memory wavefront counts for every access in compiled CUDA code, without a GPU.
 
     import ptxaudit
     report = ptxaudit.audit("kernel.cu", arch="sm_90", launches=[ptxaudit.Launch("k", grid=(4, 2), block=(16, 16))])

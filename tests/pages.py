@@ -163,7 +163,7 @@ def _large_site(name: str, at: int, number: int, files: list[str], rnd: random.R
         id=f"{name}@file.cuh:{line}@x.cu:{at}:ptx.load.{at}",
         ptx_line=100 + 10 * at,
         formula=f"tile + 4*lane + 128*tid.y + {at * number}*trip",
-        cause="32 lanes (0-31) meet in one bank: stride 128 bytes",
+        cause="32 lanes (0-31) conflict in one bank: stride 128 bytes",
         patterns=patterns,
         distinct=12,
         scored_as="ld.shared.f32 on sm_90",

@@ -17,7 +17,7 @@ def having(*versions):
         try:
             found.append(toolchain_fetch.ensure("nvrtc", version, say=lambda sentence: None))
         except InputError as error:
-            if "could not be fetched" in error.what:
+            if "could not be downloaded" in error.what:
                 pytest.skip(str(error))
             raise
     return found

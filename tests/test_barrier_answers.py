@@ -25,7 +25,7 @@ KNOWN = {
     "and of all but one": ("int a = __syncthreads_and(x != 63) ? 16 : 2;", 64, 2),
     "of given data": ("int a = __syncthreads_count(in[x] % 16 == 3);", 64, 4),
     "of a parameter": ("int a = __syncthreads_or(x * n == 70) ? 4 : 2;", 64, 4),
-    "of what a barrier answers": (
+    "of the result of a barrier": (
         "int b = __syncthreads_count(in[x] < 30); int a = __syncthreads_count(x < b - 28) * 4;",
         64,
         8,

@@ -131,12 +131,12 @@ def test_what_disagrees_is_shown(tmp_path):
     "change, what",
     [
         (lambda d: d.pop("requests"), "no requests"),
-        (lambda d: d["requests"][2].pop("active"), "request 2 does not say active"),
-        (lambda d: d.update(requests=["x"]), "request 0 does not say"),
-        (lambda d: d.update(device="a GPU"), "does not say the architecture"),
-        (lambda d: d.update(device="a GPU (sm_9999)"), "no machine is called"),
+        (lambda d: d["requests"][2].pop("active"), "request 2 lacks active"),
+        (lambda d: d.update(requests=["x"]), "request 0 lacks"),
+        (lambda d: d.update(device="a GPU"), "does not name the architecture"),
+        (lambda d: d.update(device="a GPU (sm_9999)"), "there is no machine"),
         (lambda d: d["requests"][0].update(addresses=[1, 2]), "addresses"),
-        (lambda d: d["requests"][0].update(sass="FADD"), "no shared-memory instruction"),
+        (lambda d: d["requests"][0].update(sass="FADD"), "not a shared-memory instruction"),
     ],
 )
 def test_files_that_are_none(tmp_path, change, what):

@@ -31,32 +31,32 @@ def cause(addresses, opcode="ld.shared.b32", active=None, arch="sm_90"):
     "addresses, opcode, said",
     [
         (4 * LANES, "ld.shared.b32", ""),
-        (128 * LANES, "ld.shared.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
-        (8 * LANES, "st.shared.b32", "lanes 0 and 16 meet in one bank: stride 8 bytes"),
-        (32 * LANES, "ld.shared.b32", "8 lanes (0, 4, 8 … 28) meet in one bank: stride 32 bytes"),
+        (128 * LANES, "ld.shared.b32", "32 lanes (0-31) conflict in one bank: stride 128 bytes"),
+        (8 * LANES, "st.shared.b32", "lanes 0 and 16 conflict in one bank: stride 8 bytes"),
+        (32 * LANES, "ld.shared.b32", "8 lanes (0, 4, 8 … 28) conflict in one bank: stride 32 bytes"),
         (
             LANES % 16 * 64 + LANES // 16 * 4,
             "ld.shared.b32",
-            "8 lanes (0, 2, 4 … 14) meet in one bank: stride 64 bytes for 16 lanes, 4 bytes from these to the next 16",
+            "8 lanes (0, 2, 4 … 14) conflict in one bank: stride 64 bytes within 16 lanes, 4 bytes to the next 16",
         ),
         (
             LANES // 2 * 128,
             "ld.shared.b32",
-            "16 lanes (0, 2, 4 … 30) meet in one bank: one address for 2 lanes, 128 bytes from these to the next 2",
+            "16 lanes (0, 2, 4 … 30) conflict in one bank: one address within 2 lanes, 128 bytes to the next 2",
         ),
-        (LANES * LANES * 128, "ld.shared.b32", "32 lanes (0-31) meet in one bank"),
+        (LANES * LANES * 128, "ld.shared.b32", "32 lanes (0-31) conflict in one bank"),
         (
             LANES % 2 * 16 + LANES // 2 * 64,
             "st.shared.v4.b32",
-            "lanes 0 and 4 meet in one bank: stride 16 bytes for 2 lanes, 64 bytes from these to the next 2",
+            "lanes 0 and 4 conflict in one bank: stride 16 bytes within 2 lanes, 64 bytes to the next 2",
         ),
         (
             LANES * 128,
             "ldmatrix.sync.aligned.m8n8.x1.shared.b16",
-            "8 lanes (0-7), each with the address of a matrix row, meet in one bank: stride 128 bytes",
+            "8 lanes (0-7), each with the address of a matrix row, conflict in one bank: stride 128 bytes",
         ),
-        (0 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) are on one word and take turns"),
-        (128 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) meet in one bank: stride 128 bytes"),
+        (0 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) access one word and are serialised"),
+        (128 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) conflict in one bank: stride 128 bytes"),
     ],
 )
 def test_the_lanes_that_meet_and_the_stride(addresses, opcode, said):
@@ -65,7 +65,7 @@ def test_the_lanes_that_meet_and_the_stride(addresses, opcode, said):
 
 def test_lanes_that_take_no_part_are_not_named():
     said = cause(128 * LANES, active=LANES % 8 == 3)
-    assert said == "lanes 3, 11, 19 and 27 meet in one bank"
+    assert said == "lanes 3, 11, 19 and 27 conflict in one bank"
 
 
 @pytest.mark.parametrize("pitch, k", [(128, 1), (144, 2)])

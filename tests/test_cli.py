@@ -39,7 +39,7 @@ def test_audit_writes_text(here):
     assert re.search(
         r"column\.cu:4 +st\.shared\.f32 +exact +1 +32 +1 +31 +32\n +4 │ s\[tid \* 32\] = in\[tid\];\n", result.stdout
     )
-    closing = "2 sites in 1 kernel: 2 exact\nnot looked at (--space all): 2 global accesses\n"
+    closing = "2 sites in 1 kernel: 2 exact\nnot audited (--space all): 2 global accesses\n"
     assert result.stdout.endswith(closing) and result.stderr == ""
 
 
@@ -169,10 +169,10 @@ BAD_OPTIONS = [
     (["--launch", "wrong.toml"], "there is no kernel 'other'"),
     (["--launch", "few.toml"], "too few parameters"),
     (["--launch", "few.toml", "--block", "32"], "exclude each other"),
-    (["--fail-on", "noise=3"], "--fail-on noise=3 is no rule"),
-    (["--strict"], "--fail-on and --baseline judge, and there is neither"),
+    (["--fail-on", "noise=3"], "--fail-on noise=3 is neither a rule"),
+    (["--strict"], "--strict needs --fail-on or --baseline"),
     (["--budget", "-1"], "budget"),
-    (["-o", "no/such/folder/r.json"], "cannot write it"),
+    (["-o", "no/such/folder/r.json"], "cannot write this file"),
     (["--colour"], "No such option"),
     (["--format", "pdf"], "pdf"),
     (["--isa", "sass"], "no machine code in it"),
@@ -225,7 +225,7 @@ def test_a_bad_file_is_named_and_the_others_are_reported(here, name):
 def test_newer_ptx_that_can_be_read_is_audited_and_noted(here):
     (here / "newer.ptx").write_text(PTX.replace("8.0", "99.0"))
     assert (
-        "note: the file is PTX 99.0; this version of ptxaudit was held against PTX up to"
+        "note: the file is PTX 99.0; this version of ptxaudit was tested with PTX up to"
         in run("audit", "newer.ptx").stdout
     )
 
@@ -244,7 +244,9 @@ def test_the_compilers_warnings_are_shown_too(here):
     assert "unused" in report("warned.cu", *LAUNCH)["inputs"][0]["log"]
 
 
-@pytest.mark.parametrize("path, what", [("gone.cu", "no such file or folder"), ("void", "nothing in this folder")])
+@pytest.mark.parametrize(
+    "path, what", [("gone.cu", "no such file or folder"), ("void", "this folder has nothing to audit")]
+)
 def test_paths_with_nothing_behind_them(here, path, what):
     (here / "void").mkdir()
     result = run("audit", path, "k.ptx", status=2)

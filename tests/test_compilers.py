@@ -28,7 +28,7 @@ def again():
         for release in compilers.OLDER:
             toolchain_fetch.ensure("nvrtc", release, say=lambda sentence: None)
     except InputError as error:
-        if "could not be fetched" in error.what:
+        if "could not be downloaded" in error.what:
             pytest.skip(str(error))
         raise
     return compilers.page([AGAIN])

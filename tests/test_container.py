@@ -211,7 +211,7 @@ def test_cupy_leaves_out_the_last_byte(tmp_path):
         assert summary(tmp_path / name) == MACHINE_CODE[1:2]
     (tmp_path / "plain").write_bytes(cubin[:-2])
     assert (
-        "tables end after the file does"
+        "tables extend beyond the end of the file"
         in ptxaudit.audit([tmp_path / "0123abcd.cubin", tmp_path / "plain"]).problems[0].what
     )
 

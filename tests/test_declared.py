@@ -154,7 +154,7 @@ def test_every_mark_that_is_understood_says_something() -> None:
     "opcode", ("VIADD", "VIADD.16x2", "VIMNMX.S16x2", "IADD3.X", "LOP3.LUT", "STRANGE", "BRA.STRANGE")
 )
 def test_what_is_not_understood_leaves_nothing(opcode: str) -> None:
-    """An opcode that is in no table may write all; a jump that is not understood leads anywhere."""
+    """An opcode that is in no table may write all; a jump that is not supported leads anywhere."""
     b = lowered(f"{opcode}.NEW", "R4, R8, R12")
     names = {d.name for op in b.ops for d in op.dst if d is not None}
     assert "R4" in names and {op.name for op in b.ops} <= {"opaque", "clobber"}

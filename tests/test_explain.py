@@ -168,7 +168,7 @@ run = partial(command_line.run, "explain")
 def test_the_graph_is_printed_and_written(here):
     result = run("loop.cu", "loop.cu:8", "--block", "32", "--show", "graph", "--dot", "g.dot")
     assert (
-        "the slice that decides it, instruction by instruction" in result.stdout
+        "the slice that determines it, instruction by instruction" in result.stdout
         and "φ(" in result.stdout
         and "tid.x" in result.stdout
     )
@@ -211,7 +211,7 @@ def test_what_no_counter_sees_says_how_it_is_counted(tmp_path):
     path.write_text(ARRIVAL)
     (arrival,) = found(path, "arrive.ptx:7")
     assert (arrival.site.status, arrival.site.wavefronts) == ("exact", 0)
-    assert "how it is counted: no wavefront counter sees arrivals and tests" in explanation_text(arrival)
+    assert "counting rule: no wavefront counter sees arrivals and tests" in explanation_text(arrival)
     (init,) = found(path, "arrive.ptx:8")
     assert init.site.wavefronts is None and "1 for each barrier" in init.site.reason
     assert "how it is counted" not in explanation_text(init)

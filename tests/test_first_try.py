@@ -23,11 +23,11 @@ here = folder_with({"column.cu": COLUMN, "pitch.cu": PITCH})
         (["audit", "column.cu", "--fail-no", "excess=1"], "--fail-on"),
         (
             ["audit", "pitch.cu", "--grid", "1", "--block", "32", "--param", "n=abc"],
-            "'abc' is no number, not \"?\", and no pairs of hexadecimal digits",
+            "'abc' is neither a number, nor \"?\", nor pairs of hexadecimal digits",
         ),
         (
             ["audit", "pitch.cu", "--grid", "1", "--block", "32", "--param", "n=abc"],
-            "   = help: a number is 1024 or 0.5, what is not known ?, what a pointer points to @FILE",
+            "   = help: a number is 1024 or 0.5, an unknown value ?, the data behind a pointer @FILE",
         ),
     ],
 )
@@ -40,7 +40,7 @@ def test_a_launch_file_has_its_own_way_to_write_what_a_pointer_points_to(here):
         '[[launch]]\nkernel = "pitch"\ngrid = [1]\nblock = [32]\nparams = ["?", "@in.u32", 1]\n'
     )
     said = run("audit", "pitch.cu", "--launch", "launch.toml", status=2).stderr
-    assert "'@in.u32' is no number" in said and '{file = "FILE", type = "u32"}' in said and "@FILE" not in said
+    assert "'@in.u32' is neither a number" in said and '{file = "FILE", type = "u32"}' in said and "@FILE" not in said
 
 
 def test_nothing_is_suggested_that_nobody_meant(here):
@@ -55,7 +55,7 @@ def test_nothing_is_suggested_that_nobody_meant(here):
         (
             "train.py",
             f"SOURCE = '''{COLUMN}'''\n",
-            "give what the program compiles: the folder of a Triton, CuPy or Numba",
+            "name what the program compiles: a Triton, CuPy or Numba",
         ),
         ("kernel.hsaco", AMD, "this is code for a GPU of AMD"),
         ("kernel.hsaco", AMD, "ptxaudit reads NVIDIA's PTX and machine code"),
@@ -88,5 +88,5 @@ def test_macros_are_given_in_python_as_a_mapping_or_as_words(here):
 
 @pytest.mark.parametrize("defines", [3, [3], ["A", None], {"A": [1]}, {1: 2}])
 def test_what_is_no_macro_is_told_how_to_write_one(defines):
-    with pytest.raises(InputError, match=r"is no macro — write .*\{\"PAD\": 0\}"):
+    with pytest.raises(InputError, match=r"is not a macro — write .*\{\"PAD\": 0\}"):
         ptxaudit.audit(COLUMN, defines=defines)

@@ -133,7 +133,7 @@ def test_two_words_are_better_read_at_once(here) -> None:
     found, _ = repaired(TWO_WORDS, Launch("both", grid=1, block=256, params=[None, None, 2]), isa="sass")
     wide = next(repair for repair in found[0].repairs if repair.code.kind == "widen")
     assert wide.figure.excess == 0 and wide.figure.low < found[0].now.low
-    assert wide.code.extra == ("// line 8: one load of 8 bytes in the place of 2",)
+    assert wide.code.extra == ("// line 8: one load of 8 bytes instead of 2",)
     odd, _ = repaired(TWO_WORDS, Launch("both", grid=1, block=256, params=[None, None, 1]), isa="sass")
     assert not any(repair.code.kind == "widen" for repair in odd[0].repairs)
 
@@ -142,8 +142,8 @@ def test_the_mistake_is_named(here) -> None:
     found, _ = repaired(UNUSED_PADDING, Launch("swap<float>", grid=1, block=256, params=[None, None, 16]))
     assert found[0].hints == (
         (
-            "declared with rows of 17 elements, indexed with rows of 16: the padding of block is not used; with 17 16"
-            " excess would be left"
+            "declared with rows of 17 elements, indexed with rows of 16: the padding of block is unused; with 17 16"
+            " excess would remain"
         ),
     )
 
@@ -222,7 +222,7 @@ extern "C" __global__ void k(const int* at, float* out) {
     out[threadIdx.x] = s[threadIdx.x];
 }""",
         {},
-        "k.cu:5: st.shared.u32 may touch it, and where is not known: a value loaded from memory at k.cu:5",
+        "k.cu:5: st.shared.u32 may access it at an unknown offset: a value loaded from memory at k.cu:5",
     ),
     "outside": (
         """
@@ -271,7 +271,7 @@ extern "C" __global__ void k(float* out) {
     out[threadIdx.x] = s[threadIdx.x];
 }""",
         {},
-        "may touch it",
+        "may access it",
     ),
 }
 
@@ -345,8 +345,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32) k(con
     out[threadIdx.x] = ((float*)__cluster_map_shared_rank(s, __clusterRelativeBlockRank() ^ 1))[threadIdx.x * 32];
     meet();
 }""",
-        "may touch it",
-        "may touch it",
+        "may access it",
+        "may access it",
     ),
 }
 
@@ -507,7 +507,7 @@ def test_the_audit_has_a_line_under_each_conflict(here) -> None:
     )
     explained = runner.invoke(main, ["explain", "k.cu", "k.cu:6", *told]).output
     assert (
-        "after, places by lane in bytes from the beginning of the array:" in explained
+        "after, offsets by lane in bytes from the beginning of the array:" in explained
         and "lanes 0-31: 1 wavefront\n" in explained
     )
 
@@ -555,7 +555,7 @@ def test_code_that_the_source_does_not_show_is_not_offered(launch, here) -> None
             "__shared__" not in repair.code
             and "element i of t, counted from its first, moves to element i" in repair.code
         )
-        assert "a load of 4 bytes is not where it should be" in repair.code
+        assert "a load of 4 bytes is not at its expected position" in repair.code
     sarif = (
         CliRunner()
         .invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "1024", "--format", "sarif", "--no-config"])

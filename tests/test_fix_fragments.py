@@ -10,7 +10,7 @@ from ptxaudit.frontend.options import Options
 from ptxaudit.review.fix.run import fix
 from ptxaudit.ui.render.fixes import fix_text
 
-# rows of 16 halves, 32 bytes: rows 0 and 4 of a matrix meet in one bank
+# rows of 16 halves, 32 bytes: rows 0 and 4 of a matrix conflict in one bank
 SOURCE = """.version 8.0
 .target sm_80
 .address_size 64
@@ -28,7 +28,7 @@ def test_rows_become_longer_and_are_not_swizzled(tmp_path, operand) -> None:
     report = fix([tmp_path / "k.ptx"], Options(launches=(launch,), cache=False))
     (array,) = report.arrays
     (repair,) = array.repairs
-    assert repair.kind == "pad" and "48 bytes in the place of 32, also as the leading dimension" in repair.summary
+    assert repair.kind == "pad" and "48 bytes instead of 32, also as the leading dimension" in repair.summary
     (now,) = ptxaudit.audit(tmp_path / "k.ptx", launches=[launch]).sites
     (tmp_path / "k.ptx").write_text(SOURCE.format(operand, 24))  # as it says: 48 bytes
     (after,) = ptxaudit.audit(tmp_path / "k.ptx", launches=[launch]).sites
@@ -40,4 +40,4 @@ def test_what_was_not_tried_is_said(tmp_path) -> None:
     report = fix([tmp_path / "k.ptx"], Options(launches=(ptxaudit.Launch("k", grid=1, block=32),), cache=False))
     assert report.arrays[0].ended is None and "the search ended" not in fix_text(report)
     left = replace(report, arrays=(replace(report.arrays[0], ended=640_000),))
-    assert "the search ended after 640,000 steps: a layout that was not tried may cost less" in fix_text(left)
+    assert "the search ended after 640,000 steps: an untried layout may cost less" in fix_text(left)

@@ -34,7 +34,7 @@ extern "C" __global__ void k(const float* in, float* out) {
     out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 }
 """,
-        "accesses other places than those of the repair",
+        "accesses other addresses than the repair",
     ),
     "a macro that names it": (
         """
@@ -122,7 +122,7 @@ def test_rows_that_are_named_as_wholes_may_be_longer(here) -> None:
     )
     found, made = repaired(source, LAUNCH)
     assert made.applied[0].figure.excess == 0
-    assert "// line 3 uses tile without all its indices: rows are longer there, too" in _code(found)
+    assert "// line 3 uses tile without all its indices: rows are longer there as well" in _code(found)
     assert ptxaudit.audit(applied(made.diff, source), launches=[LAUNCH]).kernels[0].totals.excess == 0
 
 
@@ -147,7 +147,7 @@ def test_a_header_changes_for_all_that_include_it(here) -> None:
         )
     options = Options(launches=[LAUNCH])
     found, kernels, _ = find_repairs(["src"], options)
-    assert [one.repairs[0].also for one in found] == [("it repairs b, too",), ("it repairs a, too",)]
+    assert [one.repairs[0].also for one in found] == [("it also repairs b",), ("it also repairs a",)]
     made = patch(found, kernels, ["src"], options)
     assert made.diff.startswith("--- a/inc/turn.cuh") and "tile[32][33]" in made.diff
     (here / "fix.diff").write_text(made.diff)
@@ -192,7 +192,7 @@ extern "C" __global__ void data(const float* in, float* out, const int* at) { tu
     found, _ = repaired(source, Launch("*", grid=1, block=32))
     by_name = {one.examined.entry.name: one for one in found}
     assert by_name["data"].refused
-    assert by_name["told"].repairs[0].also[0].startswith("nothing is proved of data, with the same declaration:")
+    assert by_name["told"].repairs[0].also[0].startswith("nothing is proved for data, with the same declaration:")
 
 
 def test_several_arrays_of_one_file_are_one_diff(here) -> None:
@@ -210,7 +210,7 @@ def test_the_command_writes_the_diff_and_says_what_it_shows(here) -> None:
     )
     assert result.exit_code == 0
     assert (
-        "patch in k.diff; these figures are those of the changed source, compiled and audited again:\n  k, tile: pad"
+        "patch in k.diff; figures of the changed source, compiled and audited again:\n  k, tile: pad"
         " the row to 33 floats: 64 wavefronts, 0 excess" in result.output
     )
     subprocess.run(["patch", "-p1", "-i", "k.diff"], check=True, capture_output=True)
@@ -226,7 +226,7 @@ def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
     result = CliRunner().invoke(
         main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"]
     )
-    assert result.exit_code == 2 and "cannot write it" in result.stderr
+    assert result.exit_code == 2 and "cannot write this file" in result.stderr
 
 
 def test_figures_of_machine_code_are_told(here) -> None:
@@ -244,7 +244,7 @@ def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch
     monkeypatch.setattr(module._MachineCode, "_of", lambda self, examined, texts: (100 + len(texts), 50))
     found, made = repaired(PLAIN, LAUNCH)
     assert found[0].repairs and not made.applied and not made.diff
-    assert "in machine code 101 in the place of 100" in made.refused[0][1]
+    assert "in machine code 101 instead of 100" in made.refused[0][1]
 
 
 def test_macros_of_the_file_without_effects_may_be_written_twice(here) -> None:

@@ -162,6 +162,6 @@ extern "C" __global__ void k(const float* in, float* out) {
 def test_edits_that_overlap_are_refused() -> None:
     from ptxaudit.review.fix.rewrite import Edit
 
-    with pytest.raises(Refused, match="two changes of one place"):
+    with pytest.raises(Refused, match="two changes at one place"):
         changed("abcdef", [Edit(0, 3, "x"), Edit(2, 4, "y")])
     assert changed("abcdef", [Edit(4, 4, "-"), Edit(0, 2, "")]) == "cd-ef"

@@ -30,7 +30,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "bench" / "repairs" / "public_
 PUBLIC = {
     "ldmatrix_m_major": (1792, "pad the row to 136 halves", "Swizzle<3, 3, 4>"),
     "swizzled_by_wrong_bits": (128, "swizzle: tile[r][c ^ ((r << 1) & 8)]", "Swizzle<1, 3, 4>"),
-    "padded_in_vain": (896, "rows of 34 floats in the place of 32", "Swizzle<4, 0, 4>"),
+    "padded_in_vain": (896, "rows of 34 floats instead of 32", "Swizzle<4, 0, 4>"),
     "handed_over": (7168, "exchange the dimensions: rows[c][r]", "Swizzle<3, 0, 4>"),
 }
 
@@ -52,7 +52,7 @@ def test_the_padding_in_vain_is_named() -> None:
     launches = [launch for launch in read_launches(FOLDER / "launch.toml") if "vain" in launch.kernel]
     (array,) = fix([str(FOLDER / "public_cases.cu")], Options(launches=launches, kernels=("*vain*",))).arrays
     assert array.hints[0].startswith(
-        "declared with rows of 17 elements, indexed with rows of 16: the padding of block is not used"
+        "declared with rows of 17 elements, indexed with rows of 16: the padding of block is unused"
     )
 
 

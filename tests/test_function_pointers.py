@@ -150,7 +150,7 @@ MISUSED = TABLE.replace("s[t * 2 & 255] = v;", "s[t * (1 + ((int)(long long)tabl
 def test_no_figure_depends_on_where_functions_lie(tmp_path, isa):
     """Addresses of functions are made up; a figure that they decide is none."""
     report = audit(tmp_path, MISUSED.format(where="__device__", index=BY_LANE), isa)
-    decided = [s for s in report.sites if "where functions lie" in s.reason]
+    decided = [s for s in report.sites if "the addresses of functions" in s.reason]
     assert (
         decided
         if isa == "ptx"

@@ -92,7 +92,7 @@ def test_rows_of_a_sparse_matrix(kernel, isa):
 def test_what_may_be_written_is_not_trusted(kernel, isa):
     """`out` is not specified: it may point into `index`, which is not promised to be read only."""
     (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, None, 1000])
-    assert site.status == "data-dependent" and "may write" in site.reason
+    assert site.status == "data-dependent" and "may overwrite" in site.reason
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -103,7 +103,7 @@ def test_one_buffer_for_both_is_not_trusted(kernel, isa):
 
 def test_lanes_outside_of_the_buffer(kernel):
     (site,) = loads(kernel, "ptx", kernel="gather", grid=4, block=256, params=[INDEX[:500], OUT, 1000])
-    assert site.status == "data-dependent" and "outside of the buffers" in site.reason
+    assert site.status == "data-dependent" and "outside the specified buffers" in site.reason
 
 
 NEIGHBOURS = """
@@ -151,7 +151,7 @@ def test_what_is_written_right_behind_a_buffer_does_not_change_it(tmp_path, isa)
 @pytest.mark.parametrize("kernel, at", [("below", PLACE + 512), ("above", PLACE + 508), ("above", PLACE - 508)])
 def test_what_is_written_into_a_buffer_changes_it(tmp_path, isa, kernel, at):
     site = neighbours(tmp_path, kernel, isa, at)
-    assert site.status == "data-dependent" and "may write" in site.reason
+    assert site.status == "data-dependent" and "may overwrite" in site.reason
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))

@@ -66,7 +66,7 @@ def test_what_crept_and_what_jumped():
 
 def test_the_text_says_where():
     lines = [" ".join(line.split()) for line in history_text(history(*REPORTS)).splitlines()]
-    assert lines[0] == "5 reports: r0 … r4; 1 figure crept, 3 figures jumped, 1 figure went up and came back"
+    assert lines[0] == "5 reports: r0 … r4; 1 figure crept, 3 figures jumped, 1 figure grew and came back"
     assert lines[lines.index("crept") + 1] == "registers gemm (ptx) 32 → 40 (+25%) ▁▁▃▅█ worse at r2, r3, r4"
     assert (
         "wavefronts gemm (ptx) 8 → 64 (+700%) ▁▁███ worse at r2" in lines

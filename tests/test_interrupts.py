@@ -194,7 +194,7 @@ def test_several_processes_import_nothing_from_the_working_folder(here):
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "html"])
 def test_a_full_disk_is_a_message(here, form):
     done = run("audit", "k0.ptx", "--format", form, "-o", "/dev/full", status=2)
-    assert "cannot write it: No space left on device" in done.stderr
+    assert "cannot write this file: No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -247,5 +247,5 @@ def test_an_input_is_never_overwritten(here, words):
     os.link("k0.ptx", "hard.ptx")
     Path("l.toml").write_text('[[launch]]\nkernel = "*"\nblock = 32\n')
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
-    assert "this is an input, and would be overwritten" in run(*words, status=2).stderr
+    assert "this is an input and would be overwritten" in run(*words, status=2).stderr
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before

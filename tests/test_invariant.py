@@ -44,7 +44,7 @@ WAYS = {
     "@%p1 bra L;\nbra M;\nL: {}\nM:": "it runs if X is true",
     "@%p1 bra L;\n@%p3 bra M;\n{}\nL: M:": "it does not run if X is true",
     "@!%p1 bra L;\n@%p3 bra M;\n{}\nL: M:": "it runs only if X is true",
-    "@%p3 bra M;\n@%p1 bra L;\nM: {}\nL:": "whether it runs is not known",
+    "@%p3 bra M;\n@%p1 bra L;\nM: {}\nL:": "whether it runs is unknown",
     "@%p1 bra L;\nM: {}\nadd.u32 %r9, %r9, 1;\nsetp.lt.u32 %p4, %r9, %r5;\n@%p4 bra M;\nL:": "it runs unless X is true",
 }
 UNIFORM_PREDICATE = "setp.eq.u32 %p1, %r1, 7;\n@%p1 st.shared.u32 [%r4], %r2;"
@@ -72,7 +72,7 @@ def test_the_way_of_a_branch_that_leads_there_is_named(around):
 @pytest.mark.parametrize(
     "body,when,left",
     [
-        (DATA_BRANCH, "whether it runs is not known: ", ", only how many there are is open"),
+        (DATA_BRANCH, "whether it runs is unknown: ", ", only their number is unknown"),
         (BARRIER_BRANCH, "it runs unless __syncthreads_or at PTX line ", ""),
     ],
 )
@@ -81,7 +81,7 @@ def test_what_data_decides_the_number_of_is_invariant(body, when, left, stride, 
     assert found.status == "invariant" and (found.per_request.low, found.per_request.high) == (cost, cost)
     assert found.requests is None and found.wavefronts is None and found.reason.startswith(when)
     assert found.reason.endswith(
-        f"each request with an active lane costs {cost}{left}; the data can be given (--param 0=@FILE)"
+        f"each request with an active lane costs {cost}{left}; specify the data (--param 0=@FILE)"
     )
 
 

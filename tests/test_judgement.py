@@ -341,7 +341,7 @@ def test_the_closing_line_counts():
         == "gate: 2 denials; 2 of 66 sites could not be judged (64 passed) and were denied (--strict)"
     )
     assert line(["PA001"], *loads) == "gate: nothing denied; all of 64 sites could be judged"
-    assert line(["PA002"], *loads) == "gate: nothing denied; there was no site to judge"
+    assert line(["PA002"], *loads) == "gate: nothing denied; no site to judge"
     assert (
         line(["PA002"], *loads, site(access="store"))
         == "gate: nothing denied; all of 1 site concerned, of 65, could be judged"

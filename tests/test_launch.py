@@ -179,7 +179,7 @@ def test_halves():
         (["?", 0, 0, 0, []], "0 numbers do not share"),
         (["?", 0, 0, 0, "0011"], "has 2 bytes for 16"),
         (["?", 0, 0, 0, b"x"], "1 bytes are given for 16"),
-        (["?", 0, 0, 0, "n"], "'n' is no number, not \"?\", and no pairs of hexadecimal digits"),
+        (["?", 0, 0, 0, "n"], "'n' is neither a number, nor \"?\", nor pairs of hexadecimal digits"),
         (["?", 0, 0, 0, {}], "a buffer has either a file or values or zeros"),
     ],
 )

@@ -161,7 +161,7 @@ def test_only_what_is_worse_than_the_baseline_is_denied(known, now, denied, tmp_
 
 
 def test_a_baseline_without_a_memory_says_so(tmp_path):
-    with pytest.raises(InputError, match="looks at global and local memory, which the baseline does not know"):
+    with pytest.raises(InputError, match="covers global and local memory, which the baseline does not cover"):
         ratchet(tmp_path / "b.json", with_step(1, "shared"), with_step(1))
     ratchet(tmp_path / "b.json", with_step(1), with_step(1, "shared"))
     assert not ratchet(tmp_path / "b.json", with_step(1), with_step(1, "shared")).stale()
@@ -245,7 +245,7 @@ def test_a_terminal_and_markdown_have_every_table(space):
     for text in (console.file.getvalue(), markdown):
         assert ("global memory" in text) is (space != "local") and ("local memory" in text) is (space != "global")
         assert ("loops" in text) is (space != "global") and "lines" in text  # the loop has accesses to the array alone
-    assert ("of sectors are more than the bytes need" in markdown) is (space != "local")
+    assert ("of sectors exceed what the bytes need" in markdown) is (space != "local")
 
 
 def test_shares_of_lines_and_loops_and_where_what_is_wasted_comes_from():
@@ -260,7 +260,7 @@ def test_shares_of_lines_and_loops_and_where_what_is_wasted_comes_from():
     assert sum(share.sectors_share for share in by_line.values()) == pytest.approx(1)
     assert max(share.depth for share in by_line.values()) == 1 and kernel.loop_shares[0].depth == 1
     (said,) = kernel.shares_say
-    assert said.endswith("% of sectors are more than the bytes need, all at <string>:5")
+    assert said.endswith("% of sectors exceed what the bytes need, all at <string>:5")
 
 
 NEST = """
@@ -288,7 +288,7 @@ def test_what_a_nest_of_loops_wastes_is_named_at_the_innermost(isa):
     assert trips == {1: 10, 2: 40}
     replays, sectors = kernel.shares_say
     assert replays.startswith("97% of shared wavefronts are replays, all in the loop at <string>:10")
-    assert sectors.startswith("48% of sectors are more than the bytes need, all in the loop at <string>:")
+    assert sectors.startswith("48% of sectors exceed what the bytes need, all in the loop at <string>:")
     assert not sectors.endswith(":10")
 
 
@@ -305,14 +305,14 @@ def test_spills_have_their_share_of_loops():
     of_local = sum(site.sectors for site in kernel.memory if site.kind == "spill")
     of_shared = sum(site.wavefronts for site in kernel.sites if site.kind == "spill")
     assert 0 < loop.spill_sectors < of_local and 0 < loop.spill_wavefronts < of_shared
-    assert any("of sectors are of spilled registers" in sentence for sentence in kernel.shares_say)
+    assert any("of sectors are register spills" in sentence for sentence in kernel.shares_say)
     assert {finding.site.space for finding in find(report) if finding.rule == "PA013"} == {"shared", "local"}
 
 
 @pytest.mark.parametrize(
     "text, told",
     [
-        (NEST, "not looked at (--space all): 2 global accesses"),
+        (NEST, "not audited (--space all): 2 global accesses"),
         (SPILLS_TO_SHARED, "580 bytes of spills in k, "),
     ],
 )

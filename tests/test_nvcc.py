@@ -68,7 +68,7 @@ def test_a_program_from_its_source_to_its_figures(app, isa):
 def test_a_source_with_host_code_is_taken_by_nvcc_which_is_said(app):
     report = ptxaudit.audit(app, kernels=("swap*",))
     assert not report.problems and report.inputs[0].toolchain.startswith("nvcc 13.")
-    assert report.kernels[0].notes == ("compiled by nvcc, as there is host code (the host header <iostream>)",)
+    assert report.kernels[0].notes == ("compiled by nvcc, because it has host code (the host header <iostream>)",)
     assert "note: compiled by nvcc" in run("audit", app, "--kernel", "swap*").stdout
     plain = ptxaudit.audit(APP.partition("template")[2].partition("int main")[0].partition("\n")[2])
     assert plain.inputs[0].toolchain.startswith("nvrtc ") and not plain.kernels[0].notes
@@ -118,7 +118,7 @@ BAD = {
         "template <int N> __global__ void k() {}\n",
         {},
         None,
-        "nothing here instantiates",
+        "never instantiated here",
         "--instantiate 'k<…>'",
     ),
     "an instance that is none": (
@@ -149,7 +149,7 @@ def test_bad_input_is_one_clear_message(tmp_path, case):
 def test_without_a_host_compiler(app, monkeypatch):
     monkeypatch.setattr(nvcc.shutil, "which", lambda name: None)
     monkeypatch.delenv("NVCC_CCBIN", raising=False)
-    with pytest.raises(InputError, match="no gcc on this machine.*install gcc and g"):
+    with pytest.raises(InputError, match="gcc is not installed.*install gcc and g"):
         nvcc.compile_source(app)
 
 

@@ -1,6 +1,6 @@
 """The table of operations: every operation that is lifted has a row, and every transfer function of a row is sound.
 
-Each domain of a row is held against the operation's meaning on numbers: what it says of values that are not known must
+Each domain of a row is held against the operation's meaning on numbers: what it says of unknown values must
 hold for every number that they may be. A row without a function for a domain says nothing there; which those are is in
 `LACKING`, so that an operation that is added comes with its functions, or is added there.
 """

@@ -33,7 +33,7 @@ def thousand():
     kernels = []
     for n in range(20):
         sites = [at(line, wavefronts=8 + 8 * (line % 5)) for line in range(1, 49)]
-        sites.append(at(1000 + n, wavefronts=8_000 * (n + 1), cause="32 lanes (0-31) meet in one bank"))
+        sites.append(at(1000 + n, wavefronts=8_000 * (n + 1), cause="32 lanes (0-31) conflict in one bank"))
         sites.append(open_site(Status.UNKNOWN, 60, source=Source("/src/k.cu", 60, 0, "u"), reason="loaded from memory"))
         kernels.append(kernel(*sites, name=f"k{n}", demangled=NAME.format(f"Traits<{n}>, " + "unsigned int, " * 30)))
     return report(*kernels)
@@ -52,7 +52,7 @@ def test_a_thousand_sites_are_told_on_one_screen():
     assert text.startswith("conflicts cost ") and "1,000 sites in 20 kernels: 980 exact, 20 unknown" in text
     assert "the 5 rows that cost most, of 1,000" in text and "the 5 kernels that cost most, of 20" in text
     assert re.findall(r"^  k\.cu:(\d+) ", text, re.MULTILINE) == ["1019", "1018", "1017", "1016", "1015"]
-    assert "= PA001: 32 lanes (0-31) meet in one bank" in text and "rules: PA001 load-conflict ×" in text
+    assert "= PA001: 32 lanes (0-31) conflict in one bank" in text and "rules: PA001 load-conflict ×" in text
     assert "unknown ×20: loaded from memory" in text and "--full shows every site" in text
 
 
@@ -105,7 +105,11 @@ def test_no_line_is_wider_than_asked_for(width, full):
         BIG,
         kernels=(
             kernel(
-                at(4, wavefronts=900, cause="lanes 0 and 4 meet in one bank: " + "stride 16 bytes for 2 lanes, " * 5),
+                at(
+                    4,
+                    wavefronts=900,
+                    cause="lanes 0 and 4 conflict in one bank: " + "stride 16 bytes for 2 lanes, " * 5,
+                ),
                 site(
                     7,
                     source=Source("/src/k.cu", 7, 0, "x" * 300, frames),
@@ -140,7 +144,7 @@ def test_names_that_would_be_alike_are_shown_where_they_differ():
 def test_a_row_names_the_rules_that_it_breaks():
     text = shown(report(kernel(at(1, wavefronts=80, cause="lanes meet"), at(2, access="store", wavefronts=16))))
     assert "         = PA001: lanes meet\n" in text and "         = PA002\n" in text
-    assert "\nrules: PA001 load-conflict, PA002 store-conflict (`ptxaudit rule PA001` says what to do)\n" in text
+    assert "\nrules: PA001 load-conflict, PA002 store-conflict (`ptxaudit rule PA001` explains the remedy)\n" in text
     ignored = report_text(BIG, Checked(BIG, "/src", ignore=frozenset(["PA001"])).view(full=False))
     assert "PA001" not in ignored
 
@@ -174,7 +178,8 @@ def test_python_shows_what_could_not_be_checked(tmp_path):
 # --- the command ----------------------------------------------------------------------------
 
 MANY = "".join(
-    f'extern "C" __global__ void k{n}(float* a) {{\n    __shared__ float s[1024];\n    s[threadIdx.x * {n % 7 + 1}] = a[0];\n'
+    f'extern "C" __global__ void k{n}(float* a) {{\n    __shared__ float s[1024];\n    s[threadIdx.x * {n % 7 + 1}] ='
+    " a[0];\n"
     "    __syncthreads();\n    a[threadIdx.x] = s[threadIdx.x];\n}\n"
     for n in range(40)
 )

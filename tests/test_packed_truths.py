@@ -218,7 +218,7 @@ PUT = "and.b32 %r6, %r2, -9; selp.b32 %r7, 1, 0, {p}; shl.b32 %r7, %r7, 3; or.b3
 BODIES = {  # what follows, and how many sites have one cost a request
     "of all lanes": (f"{PACK.format(p='%p1')} {BIT} {RUN}", 1),
     "of each lane": (f"{PACK.format(p='%p2')} {BIT} {RUN}", 0),
-    "under a predicate": (f"and.b32 %r6, %r2, -9; @%p1 or.b32 %r6, %r6, 8; {BIT} {RUN}", 1),
+    "under an unknown predicate": (f"and.b32 %r6, %r2, -9; @%p1 or.b32 %r6, %r6, 8; {BIT} {RUN}", 1),
     "the opposite": (f"or.b32 %r6, %r2, 8; @%p1 and.b32 %r6, %r6, -9; {BIT} {RUN}", 1),
     "put as a number": (f"{PUT.format(p='%p1')} {BIT} {RUN}", 1),
     "put as a number of each lane": (f"{PUT.format(p='%p2')} {BIT} {RUN}", 0),

@@ -347,7 +347,7 @@ def test_a_score_and_a_diff_show_themselves_in_a_notebook():
     assert "32 wavefronts, ideal 1" in score._repr_html_() and "<svg" in score._repr_html_()
     assert "request" not in repr(score) and score == ptxaudit.score_request("ld.shared.f32", range(0, 4096, 128))
     copied = ptxaudit.score_request("cp.async.cg.shared.global 16", range(0, 512, 16))._repr_html_()
-    assert "no counter sees its wavefronts" in copied and "<svg" not in copied
+    assert "no hardware counter covers its wavefronts" in copied and "<svg" not in copied
     from ptxaudit.review.diff.reports import diff_reports
 
     old, new = (

@@ -98,7 +98,7 @@ def test_without_the_map_by_position_and_order(case, monkeypatch):
 def test_the_text_shows_a_line_for_each_fate():
     (block,) = pairs_text(both(MERGED + KEPT.replace("st.shared.f32 [%r4], %f1; ", "")))
     lines = block.splitlines()
-    assert lines[0] == "what ptxas made of k (sm_90)"
+    assert lines[0] == "machine code that ptxas made of k (sm_90)"
     assert ["merged ×4" in line and "st.shared.f32 ×4" not in line for line in lines[2:]].count(True) <= 1
     assert any("STS.128 at +0x" in line and "merged ×4" in line for line in lines)
     assert any("ld.shared.v4.f32" in line and "kept" in line and "LDS.128" in line for line in lines)

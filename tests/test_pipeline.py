@@ -54,7 +54,7 @@ def test_a_source_file_is_compiled_and_every_site_scored(tmp_path):
     store = report.sites[0]
     assert store.id == "column@column.cu:4:ptx.store"
     assert (store.source.file, store.source.line, store.source.text) == (str(path), 4, "s[tid * 32] = in[tid];")
-    assert store.cause == "32 lanes (0-31) meet in one bank: stride 128 bytes"
+    assert store.cause == "32 lanes (0-31) conflict in one bank: stride 128 bytes"
 
 
 SAME = [("store", "exact", 4, 8, 4, 2), ("load", "exact", 4, 4, 4, 1)]
@@ -409,7 +409,7 @@ def test_a_source_that_was_edited_in_between_shows_its_new_lines(tmp_path):
 @pytest.mark.parametrize(
     "launch, why",
     [
-        ({"block": 128}, "at most 64 threads a block (__launch_bounds__), and this has 128"),
+        ({"block": 128}, "at most 64 threads per block (__launch_bounds__), but this has 128"),
         ({"block": 64, "dynamic_shared": 300_000}, "no block has 300,256 bytes of shared memory"),
         ({"block": 64}, None),
     ],

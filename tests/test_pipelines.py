@@ -67,7 +67,7 @@ def older_release():
     try:
         return toolchain_fetch.ensure("nvrtc", "12.9", say=lambda sentence: None).version
     except InputError as error:
-        if "could not be fetched" in error.what:
+        if "could not be downloaded" in error.what:
             pytest.skip(str(error))
         raise
 
@@ -103,7 +103,7 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
     (folder / "kernels.cu").write_text(
         KERNEL.replace("+ t[threadIdx.x];", '+ t[threadIdx.x];   // ptxaudit: allow(PA002, "gone")')
     )
-    assert "matches nothing any more" in in_this_process(folder, "audit").stderr
+    assert "no longer matches anything" in in_this_process(folder, "audit").stderr
 
     # the compiler is upgraded: the reports of both releases are compared
     old, new = older_release(), toolchains.get("nvrtc").version
@@ -215,8 +215,16 @@ BAD_INPUT = {
     ),
     "a suppression without a reason": (["audit", "unreasoned.cu"], "gives no reason", 'allow(PA001, "why")'),
     "a release that never was": (["audit", "kernels.cu", "--toolchain", "9.9"], "no CUDA release '9.9'", "12.9"),
-    "a rule that is none": (["audit", "kernels.cu", "--fail-on", "PA099"], "--fail-on PA099 is no rule", "PA001"),
-    "a folder that cannot be written to": (["audit", "kernels.cu", "-o", "none/report.json"], "cannot write it", "-o"),
+    "a rule that is none": (
+        ["audit", "kernels.cu", "--fail-on", "PA099"],
+        "--fail-on PA099 is neither a rule",
+        "PA001",
+    ),
+    "a folder that cannot be written to": (
+        ["audit", "kernels.cu", "-o", "none/report.json"],
+        "cannot write this file",
+        "-o",
+    ),
 }
 
 

@@ -28,7 +28,7 @@ def test_options_and_remarks():
 
 
 BAD = {
-    "no module": ("hello", None, None, "no .target", "whole PTX module"),
+    "no module": ("hello", None, None, "no .target", "complete PTX module"),
     "an unknown instruction": (PTX.replace("st.global", "sd.global"), None, 7, "any known instruction: 'sd'", ""),
     "cut in half": (PTX[:150], None, 7, "", ""),
     "a newer version": (PTX.replace("8.0", "99.0"), None, 1, "Unsupported .version 99.0", "--upgrade nvidia-cuda-nvcc"),

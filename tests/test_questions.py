@@ -72,9 +72,12 @@ def test_what_parameters_alone_leave_open_says_which(body, status):
 
 
 def test_of_what_is_never_in_shared_memory_nothing_is_asked():
-    body = ".reg .pred %p; setp.gt.s32 %p, %r1, 70; @%p exit; cvta.to.global.u64 %rd2, %rd1; cvta.global.u64 %rd1, %rd2; st.u32 [%rd1], %r1; mov.u32 %r8, %r3;"
+    body = (
+        ".reg .pred %p; setp.gt.s32 %p, %r1, 70; @%p exit; cvta.to.global.u64 %rd2, %rd1; cvta.global.u64 %rd1, %rd2;"
+        " st.u32 [%rd1], %r1; mov.u32 %r8, %r3;"
+    )
     far, _ = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=1, block=64)]).sites
-    assert far.status == "invariant" and far.reason == "a generic access that is never one of shared memory"
+    assert far.status == "invariant" and far.reason == "a generic access that never goes to shared memory"
 
 
 def test_what_loads_decide_is_no_question():
@@ -83,7 +86,7 @@ def test_what_loads_decide_is_no_question():
 
 def test_data_can_be_told():
     found = site(LOADED, launches=[ptxaudit.Launch("k", block=64, params=[None, 3])])
-    assert found.status == "data-dependent" and found.reason.endswith("; the data can be given (--param 0=@FILE)")
+    assert found.status == "data-dependent" and found.reason.endswith("; specify the data (--param 0=@FILE)")
     told = ptxaudit.Launch("k", block=64, grid=1, params=[np.arange(64, dtype="i4"), 3])
     assert "--param" not in site(LOADED, launches=[told]).reason
 
@@ -99,7 +102,8 @@ WRITTEN = LOADED + " st.global.u32 [%rd1], %r6;"
 def test_data_at_a_pointer_that_is_a_number():
     found = site(LOADED, launches=[ptxaudit.Launch("k", block=64, grid=1, params=[ADDRESS, 3])])
     assert found.status == "data-dependent" and found.reason.endswith(
-        f"; the data of parameter 0 ({ADDRESS:#x}) can be given (ptxaudit record --arrays BYTES, or memory at"
+        f"; the data of parameter 0 ({ADDRESS:#x}) can be captured (ptxaudit record --arrays BYTES) or specified"
+        " (memory at"
         f" {ADDRESS:#x} in the launch file)"
     )
     told = {"address": ADDRESS, "values": list(range(64)), "type": "u32"}
@@ -110,7 +114,7 @@ def test_data_that_comes_through_shared_memory():
     *_, found = ptxaudit.audit(
         PTX.format(body=THROUGH_SHARED), launches=[ptxaudit.Launch("k", block=64, grid=1, params=[None, 3])]
     ).sites
-    assert found.status == "data-dependent" and found.reason.endswith("; the data can be given (--param 0=@FILE)")
+    assert found.status == "data-dependent" and found.reason.endswith("; specify the data (--param 0=@FILE)")
 
 
 def test_only_data_that_would_be_taken_is_asked_for():

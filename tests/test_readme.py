@@ -18,7 +18,7 @@ from ptxaudit.ui.cli import main
 TEXTS = {page.name: page.read_text(encoding="utf-8") for page in readme.BY_BLOCK}
 BLOCKS = [(name, *block) for name, text in TEXTS.items() for block in readme.blocks(text)]
 RELEASES = re.compile(r"(?:--toolchain|--good|--bad) (\d+\.\d+)")
-ASKED_IN_VAIN = "the package index could not be asked"
+ASKED_IN_VAIN = "the package index could not be reached"
 SCREEN = 80  # lines
 TABLE = re.findall(r"^\| [\w ,'-]+ \| `ptxaudit ([^`]+)` \|", TEXTS["README.md"], re.MULTILINE)
 

@@ -201,7 +201,7 @@ def test_several_reasons_are_told_once():
     assert several(None, a) is a and several() is None and several(a, a) is a
     both = several(several(a, b), a, Reason(Kind.NO_LANE))
     assert both.given == (a, b, Reason(Kind.NO_LANE)) and leading(both) is a
-    assert sentence(several(a, Reason(Kind.LOADED, 2), b)) == "a value loaded from memory; an address that is not known"
+    assert sentence(several(a, Reason(Kind.LOADED, 2), b)) == "a value loaded from memory; an unknown address"
     assert (
         both.of_kind(Kind.NO_LANE)
         and Reason(Kind.RUNS, cause=both).of_kind(Kind.ADDRESS)
@@ -243,7 +243,7 @@ def test_a_used_up_account_says_what_to_do():
         Account(5).spend(6, "running the launch")
     except Exhausted as spent:
         said = sentence(engine.not_begun(kernel(LONG), spent).sites[0].reason)
-        assert said == "budget: running the launch takes more than 5 steps; a larger --budget gives it more"
+        assert said == "budget: running the launch takes more than 5 steps; raise --budget"
 
 
 # --- in reports -----------------------------------------------------------------------------
@@ -299,7 +299,10 @@ def test_reasons_of_copied_blocks_name_the_originals():
 
 
 def test_a_long_formula_of_data_is_called_by_what_it_is_made_of():
-    long = "((!(answer of the barrier at agent_radix_sort_onesweep.cuh:360)) ? (value loaded at k.cu:12) : (value loaded at k.cu:14))"
+    long = (
+        "((!(answer of the barrier at agent_radix_sort_onesweep.cuh:360)) ? (value loaded at k.cu:12) : (value loaded"
+        " at k.cu:14))"
+    )
     words = sentence(Reason(Kind.UNKNOWNS, unknowns=(Uniform(long, key=(1,), data=True),)))
     assert words == "the answer of the barrier at agent_radix_sort_onesweep.cuh:360 and others"
     nothing = Uniform("a + " * 30, key=(2,), data=True)
@@ -320,7 +323,7 @@ def test_what_was_loaded_is_named_by_its_line():
         "the minimum at k.cu:12 of the value loaded at k.cu:9 and the value loaded at +0x0120"
     )
     assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (N,)), lined) == "the minimum at k.cu:12 of n"
-    assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "the minimum of values that are not known"
+    assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "the minimum of unknown values"
 
 
 def test_a_pointer_whose_data_cannot_be_specified_is_named():

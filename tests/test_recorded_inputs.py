@@ -96,7 +96,7 @@ def test_a_recording_without_launches_is_its_code(tmp_path):
     assert [kernel.launch for kernel in ptxaudit.audit(folder).kernels] == [None]
     shutil.rmtree(folder / "code")
     (folder / "code").mkdir()
-    with pytest.raises(InputError, match="nothing was recorded in this folder"):
+    with pytest.raises(InputError, match="this folder has no recording"):
         ptxaudit.audit(folder)
 
 
@@ -112,12 +112,12 @@ WRONG = {
     "overlap": (
         table(memory="[{address = 4096, zeros = 9}, {address = 4100, zeros = 2}]"),
         7,
-        "what is specified at 0x1004 begins inside the 36 bytes at 0x1000",
+        "the entry at 0x1004 begins inside the 36 bytes at 0x1000",
     ),
     "made up": (
         table(memory="[{address = 4096, zeros = 9}]", params="[{zeros = 4}, 0]"),
         7,
-        "an address that is made up",
+        "contents without an address",
     ),
 }
 

@@ -114,7 +114,7 @@ def test_a_second_recording_takes_the_place_of_the_first(folder):
 def test_a_folder_with_something_else_in_it_is_left_alone(folder):
     folder.mkdir()
     (folder / "thesis.tex").write_text("mine")
-    with pytest.raises(InputError, match="there is something else in this folder"):
+    with pytest.raises(InputError, match="this folder contains something else"):
         prepared(str(folder))
     assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
 
@@ -133,7 +133,9 @@ def test_a_kernel_that_the_code_does_not_have(folder):
     raw = prepared(str(folder))
     written(raw, kernel="other")
     result = finish(raw, str(folder))
-    assert result.empty and result.notes == ("launches of other are not recorded: its code has no kernel of that name",)
+    assert result.empty and result.notes == (
+        "launches of other are not recorded: its code has no kernel with that name",
+    )
 
 
 def test_code_that_is_none(folder):
@@ -176,7 +178,7 @@ def test_more_parameters_than_there_are(folder):
     written(raw, kinds=("i32",) * 9, values=range(9))
     result = finish(raw, str(folder))
     assert "params" not in launches(folder)[0]
-    assert result.notes == ("parameters of transpose are not recorded: 9 were seen, and it has 6",)
+    assert result.notes == ("parameters of transpose are not recorded: 9 were seen, but it has 6",)
 
 
 @pytest.mark.parametrize(("size", "fits"), [(40, True), (48, True), (39, False)])

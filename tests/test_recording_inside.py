@@ -74,7 +74,8 @@ def test_it_runs_in_other_pythons(tmp_path, version):
     if not runs:
         pytest.skip(f"NOT RUN: there is no Python {version}")
     program = (
-        "import sys; from ptxaudit.ui.recording.inside.log import *; log = sys.modules['ptxaudit'] and Log(sys.argv[1]);"
+        "import sys; from ptxaudit.ui.recording.inside.log import *; log = sys.modules['ptxaudit'] and"
+        " Log(sys.argv[1]);"
         "log.done(log.begin(Site(Code(b'x', '.cubin', 'f'), 'k', ('i32',)), (1, 1, 1), (7,)))"
     )
     environment = {"PYTHONPATH": str(INSIDE / "path"), "PTXAUDIT_RECORD": str(tmp_path)}
@@ -250,7 +251,7 @@ def test_a_version_that_is_not_known_is_not_listened_to(tmp_path, recorder, name
             made = ModuleType(module)
             watched[module](made)
             assert set(vars(made)) == set(vars(ModuleType(module)))
-            assert "is not known here" in said[-1] and adapter.NAME in said[-1] and adapter.KNOWN[0] in said[-1]
+            assert "is not supported" in said[-1] and adapter.NAME in said[-1] and adapter.KNOWN[0] in said[-1]
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

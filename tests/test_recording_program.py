@@ -74,7 +74,8 @@ def test_launches_of_cuda_core(gpu, program, tmp_path):
     assert {path.suffix for path in (folder / "code").iterdir()} == {".cubin", ".ptx"}
     # k<4> with a block of 64: 32 lanes, 16 bytes apart, meet in 8 banks
     assert (
-        "grid 4, block 64" in done.stdout and "lanes 0, 8, 16 and 24 meet in one bank: stride 16 bytes" in done.stdout
+        "grid 4, block 64" in done.stdout
+        and "lanes 0, 8, 16 and 24 conflict in one bank: stride 16 bytes" in done.stdout
     )
     assert "launched 2 times, as recorded" in done.stdout
 
@@ -94,7 +95,7 @@ def test_the_audit_of_a_recording_has_the_options_that_were_given_for_it(gpu, pr
     ("options", "message"),
     [
         (["--fail-on", "wayz=3"], "wayz"),
-        (["--no-audit", "--format", "json"], "--no-audit makes no report that --format=json could be of"),
+        (["--no-audit", "--format", "json"], "--no-audit makes no report to which --format=json could apply"),
         (["--format", "yaml"], "'yaml' is not one of"),
     ],
 )
@@ -128,7 +129,7 @@ def test_a_program_that_is_not_python(through_cupti, tmp_path):
     for one in all_launches[:2]:
         assert len(one["memory"]) == 1 and one["memory"][0]["address"] == one["params"][0]
         assert one["params"][2:] == ["80000000", "0000003f", 0, 0]
-    assert "params" not in all_launches[2] and "6 were seen, and it has 5" in done.stderr  # all have six here
+    assert "params" not in all_launches[2] and "6 were seen, but it has 5" in done.stderr  # all have six here
     files = {one["memory"][0]["file"] for one in all_launches}
     assert len(files) == 2  # what was written between the launches is another array
     import numpy as np
@@ -219,7 +220,7 @@ print(nothing.launches, nothing.recording.empty)
     done = subprocess.run([sys.executable, "p.py"], env=gpu, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "open: this recording has not ended"
+    assert lines[0] == "open: this recording has not finished"
     assert lines[1] == "_Z1kILi8EEvPii (4, 1, 1) 3 2"
     assert lines[2].startswith("1 a kernel was launched through cuda.core whose code was not seen")
     # two warps a block, four blocks; 32 lanes 32 bytes apart meet 8 a bank
@@ -253,7 +254,9 @@ def test_the_program_has_its_input_output_and_end(tmp_path):
 
 def test_a_program_that_launches_nothing(tmp_path):
     done = plain(["--", "true"], tmp_path)
-    assert done.returncode == 2 and "nothing was recorded: the program compiled and launched no kernel" in done.stderr
+    assert (
+        done.returncode == 2 and "nothing was recorded: no kernel that the program compiled or launched" in done.stderr
+    )
 
 
 def test_a_program_that_is_killed(tmp_path):
@@ -312,7 +315,10 @@ def test_another_sitecustomize_is_not_lost(tmp_path):
 
 def test_a_program_in_an_environment_without_this_package(tmp_path):
     """Nothing of this package's environment becomes importable there."""
-    script = "import sys, ptxaudit.ui.recording.inside; print(len([m for m in sys.modules if 'msgspec' in m]), len(sys.path))"
+    script = (
+        "import sys, ptxaudit.ui.recording.inside; print(len([m for m in sys.modules if 'msgspec' in m]),"
+        " len(sys.path))"
+    )
     environment = recorded({"PATH": os.environ["PATH"]}, str(tmp_path), None, "auto", 0, 32)
     python = [sys.executable, "-S"]  # no site-packages; sitecustomize is imported by hand, as `site` does it
     start = f"import sys; before = len(sys.path); sys.path.insert(0, {str(PATH)!r}); import sitecustomize; {script}"
@@ -347,7 +353,7 @@ def test_starting_python_takes_little_longer():
         (["--", "there-is-no-such-program"], "there is no program 'there-is-no-such-program'"),
         (["--", "./data.txt"], "./data.txt is no program"),
         (["-o", "data.txt", "--", "true"], "cannot be written there"),
-        (["-o", ".", "--", "true"], "there is something else in this folder"),
+        (["-o", ".", "--", "true"], "this folder contains something else"),
         (["--arrays", "-1", "--", "true"], "-1"),
         (["--launches", "0", "--", "true"], "0"),
     ],
@@ -397,7 +403,7 @@ def test_the_library_is_built_once(monkeypatch):
 def test_without_a_compiler(monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(InputError, match="there is no C compiler, which builds the library") as caught:
+    with pytest.raises(InputError, match="no C compiler was found to build the library") as caught:
         injection.built()
     assert "install gcc or clang" in caught.value.hint and "--via frameworks" in caught.value.hint
 
@@ -415,7 +421,7 @@ def test_a_compiler_that_does_not_build_it(monkeypatch, compiler, message):
 def test_without_cupti(tmp_path, monkeypatch):
     monkeypatch.setattr(injection, "roots", lambda: iter(()))
     monkeypatch.delenv("PTXAUDIT_CUPTI", raising=False)
-    with pytest.raises(InputError, match=r"cupti.h and libcupti.so and cuda.h cannot be found") as caught:
+    with pytest.raises(InputError, match=r"cupti.h and libcupti.so and cuda.h not found") as caught:
         injection.built()
     assert "nvidia-cuda-cupti" in caught.value.hint
 
@@ -448,7 +454,10 @@ def test_what_python_does_not_see_is_left_to_the_driver(tmp_path):
     environment = recorded(
         {"PATH": os.environ["PATH"]}, str(tmp_path), injection.Library(str(library), ""), "auto", 0, 32
     )
-    script = "import os; print(os.environ.get('CUDA_INJECTION64_PATH')); import jax; print(os.environ.get('CUDA_INJECTION64_PATH'))"
+    script = (
+        "import os; print(os.environ.get('CUDA_INJECTION64_PATH')); import jax;"
+        " print(os.environ.get('CUDA_INJECTION64_PATH'))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
     )

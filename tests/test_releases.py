@@ -41,7 +41,7 @@ def release():
         try:
             return toolchain_fetch.ensure("nvrtc", version, say=lambda sentence: None)
         except InputError as error:
-            if "could not be fetched" in error.what:
+            if "could not be downloaded" in error.what:
                 pytest.skip(str(error))
             raise
 
@@ -107,7 +107,7 @@ def test_an_architecture_that_was_dropped_names_the_release_that_takes_it(releas
     assert not report.problems and report.kernels[0].arch == "sm_70"
     newest = toolchains.newest("nvrtc")
     assert (
-        f"CUDA {newest} is newer, and here: add --toolchain {newest}"
+        f"CUDA {newest} is newer and installed: add --toolchain {newest}"
         in run("audit", "k.cu", "--arch", "sm_110", "--toolchain", "12.9", status=2).stderr
     )
     assert "newer" not in run("audit", "k.cu", "--arch", "sm_50", status=2).stderr
@@ -197,9 +197,9 @@ def test_ptx_of_a_newer_release_says_so(release, here):
 @pytest.mark.parametrize(
     "arguments, what",
     [
-        (["k.cu"], "there is one input"),
-        (["k.cu", "k.cu", "k.cu"], "there are 3 inputs"),
-        (["k.cu", "--toolchain", "12.9"], "there is one input"),
+        (["k.cu"], "only one input is given"),
+        (["k.cu", "k.cu", "k.cu"], "3 inputs are given"),
+        (["k.cu", "--toolchain", "12.9"], "only one input is given"),
         (["k.cu", "k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
     ],
 )
@@ -249,7 +249,7 @@ def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_c
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
     with pytest.raises(InputError) as caught:
         toolchain_fetch.fetch("12.9", say=lambda sentence: None)
-    assert "CUDA 12.9 is not on this machine" in caught.value.what and "offline" in caught.value.what
+    assert "CUDA 12.9 is not installed" in caught.value.what and "offline" in caught.value.what
     assert toolchains.VARIABLE in caught.value.hint and "pip install --no-deps --target FOLDER" in caught.value.hint
     assert "nvidia-cuda-nvrtc-cu12==12.9.*" in caught.value.hint and not list(no_cache.glob("*"))
 
@@ -257,7 +257,7 @@ def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_c
 def test_a_release_that_does_not_exist(no_cache, monkeypatch):
     log = "ERROR: Could not find a version that satisfies the requirement nvidia-cuda-nvrtc==99.9.*"
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
-    with pytest.raises(InputError, match="no wheels of it to be had") as caught:
+    with pytest.raises(InputError, match="there are no wheels for it") as caught:
         toolchain_fetch.fetch("99.9", say=lambda sentence: None)
     assert "99.9" in caught.value.detail
 
@@ -279,7 +279,7 @@ def test_a_release_is_fetched_once_and_says_so(no_cache, monkeypatch, capsys):
         tool = toolchain_fetch.ensure("nvrtc", "12.7")
         assert tool.version == "12.7" and tool.origin == "cache"
     assert len(made) == 1 and "--no-deps" in made[0]
-    assert capsys.readouterr().err.count("fetching CUDA 12.7") == 1
+    assert capsys.readouterr().err.count("downloading CUDA 12.7") == 1
     assert [folder.name for folder in no_cache.iterdir()] == ["12.7"]
 
 
@@ -301,5 +301,5 @@ def test_the_command_fetches_on_demand(release):
 def test_without_pip_the_message_says_how(no_cache, monkeypatch):
     monkeypatch.setattr(toolchain_fetch.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(toolchain_fetch.shutil, "which", lambda name: None)
-    with pytest.raises(InputError, match="there is no pip to fetch it"):
+    with pytest.raises(InputError, match="there is no pip to download it"):
         toolchain_fetch.fetch("12.9", say=lambda sentence: None)

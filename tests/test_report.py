@@ -122,10 +122,10 @@ TEXT = full_report().to_json()
         ("not json", "not JSON", True),
         ("[1, 2]", "not a ptxaudit report", False),
         ('{"schema": "ptxaudit/report/9"}', 'has schema "ptxaudit/report/9"', False),
-        ('{"schema": "ptxaudit/report/1"}', "does not keep to its schema: there is no 'tool'", False),
-        (TEXT.replace('"status": "exact"', '"status": "surely"', 1), "does not keep to its schema", False),
+        ('{"schema": "ptxaudit/report/1"}', "does not match its schema: there is no 'tool'", False),
+        (TEXT.replace('"status": "exact"', '"status": "surely"', 1), "does not match its schema", False),
         (TEXT.replace('"wavefronts": 64', '"wavefronts": "64"', 1), "wavefronts", False),
-        (TEXT.replace('"requests": 8', '"asks": 8', 1), "does not keep to its schema", False),
+        (TEXT.replace('"requests": 8', '"asks": 8', 1), "does not match its schema", False),
         ("[" * 100_000, "nested too deeply", False),
     ],
 )

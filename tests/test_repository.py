@@ -132,8 +132,8 @@ def test_a_renamed_kernel_does_not_lose_its_launch_silently(repository):
     repository.commit("Another name", kernel=KERNEL.replace("void transpose", "void turn"))
     told = ptxaudit("audit", "src/transpose.cu").stderr
     assert (
-        "warning: turn has no launch, so that nothing is exact for it; launches of the settings that no kernel here"
-        " has: 'transpose' (launches.toml:1). Was it renamed?\n" in told
+        "warning: turn has no launch, so that nothing is exact for it; launches in the settings without a kernel"
+        " here: 'transpose' (launches.toml:1). Was it renamed?\n" in told
     )
     assert "2 of 2 sites could not be judged" in told  # a baseline of sums, and single requests now
     assert "there is no kernel 'transpose'" in gate(status=2)  # of all inputs it is an error

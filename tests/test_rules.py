@@ -96,11 +96,11 @@ def test_how_certain_a_conflict_is(one, certainty):
 
 
 def test_what_a_finding_says():
-    bad = site(wavefronts=64, cause="lanes 0 and 1 meet in one bank")
+    bad = site(wavefronts=64, cause="lanes 0 and 1 conflict in one bank")
     (exact,) = found(report(kernel(bad)), "PA001")
     assert (
         exact.what
-        == "ld.shared.f32: 56 excess wavefronts over the launch (64 wavefronts instead of 8, 8-way): lanes 0 and 1 meet"
+        == "ld.shared.f32: 56 excess wavefronts over the launch (64 wavefronts instead of 8, 8-way): lanes 0 and 1 conflict"
         " in one bank"
     )
     (possible,) = found(report(kernel(each(1, 8))), "PA001")
@@ -161,7 +161,7 @@ def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
         ("v.x + v.z;", "2 accesses of at most 4 bytes (LDS): 8 wavefronts, as a vector 4"),
     ):
         (finding,) = found(examined(example.triggers.replace("v.x;", used), example.options), "PA007")
-        assert finding.what == f"ld.shared.v4.f32: in machine code it is {pieces}"
+        assert finding.what == f"ld.shared.v4.f32: machine code has {pieces}"
 
 
 def test_a_line_of_the_ptx_is_no_line_of_the_source():

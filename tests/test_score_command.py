@@ -15,7 +15,8 @@ from ptxaudit.ui.render.bankmap import bank_map
 def test_score_says_figure_groups_reason_and_map():
     assert run("score", "LDS", "--addresses", "0:256:8").stdout.splitlines() == [
         (
-            f"LDS on sm_90: 2 wavefronts, ideal 1, excess 1, 2 ways  (measured, {machines.get('sm_90').measurements.requests['LDS']}"
+            "LDS on sm_90: 2 wavefronts, ideal 1, excess 1, 2 ways  (measured,"
+            f" {machines.get('sm_90').measurements.requests['LDS']}"
             " requests)"
         ),
         "  one group of 32 lanes",
@@ -51,7 +52,7 @@ def test_score_explains_merges_ranges_and_lines():
     unknown = run("score", "cp.async.ca.shared.global 16", "--addresses", "0:512:16").stdout
     assert "4 to 32 wavefronts" in unknown and "the source addresses are not specified" in unknown
     bypass = run("score", "cp.async.cg.shared.global 16", "--addresses", "0:4608:144").stdout
-    assert "k = 8, ideal 1" in bypass and "no hardware counter sees" in bypass and "46.6 to 56.2 cycles" in bypass
+    assert "k = 8, ideal 1" in bypass and "no hardware counter covers" in bypass and "46.6 to 56.2 cycles" in bypass
     some = run("score", "cp.async.cg.shared.global 16", "--addresses", "0:4608:144", "--zero-filled", "0xffff").stdout
     assert "k = 4, ideal 1" in some and "mod 4: k = 4" in some and "stored apart: 2 wavefronts" in some
     assert (
@@ -109,7 +110,7 @@ def test_score_as_json():
         (["LDS", "--addresses", "0*32", "--active", "all"], "'all' is not a mask"),
         (["LDS", "--addresses", "0*32", "--active", "0x1ffffffff"], "beyond the 32 lanes"),
         (["LDS.3", "--addresses", "0*32"], "opcode 'LDS.3'"),
-        (["LDS", "--addresses", "0*32", "--arch", "sm_12345"], "no machine is called"),
+        (["LDS", "--addresses", "0*32", "--arch", "sm_12345"], "there is no machine"),
         (["LDS.64", "--addresses", "0:128:4"], "not a multiple of 8"),
     ],
 )
@@ -141,7 +142,7 @@ def test_machines_list_and_table():
     table = run("machines", "sm_90").stdout
     assert (
         f"LDS.64 {machines.get('sm_90').measurements.requests['LDS.64']}" in table
-        and "no counter sees it" in table
+        and "no hardware counter covers it" in table
         and "single requests by hardware counter" in table
     )
     assert (

@@ -49,11 +49,11 @@ COPY = "cp.async.ca.shared.global 16"
         ({"opcode": "", "addresses": WORDS}, "not an opcode"),
         ({"opcode": None, "addresses": WORDS}, "not an opcode"),
         ({"opcode": "HGMMA.64x64x16.F32", "addresses": WORDS}, "not scored"),
-        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_91"}, "no machine is called 'sm_91'"),
-        ({"opcode": "LDS", "addresses": WORDS, "arch": "gfx90a"}, "no machine is called"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_91"}, "there is no machine 'sm_91'"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "gfx90a"}, "there is no machine"),
         ({"opcode": "LDS", "addresses": WORDS, "arch": 90}, "not the name of a machine"),
         ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_35"}, "two bank modes"),
-        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_90", "machine": "tesla"}, "both an arch and a machine"),
+        ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_90", "machine": "tesla"}, "both arch and machine"),
         ({"opcode": "LDS", "addresses": WORDS, "machine": "tesla"}, "audit the PTX"),
         ({"opcode": "LDS", "addresses": WORDS, "arch": "sm_70"}, "audit the PTX"),
         ({"opcode": "ldmatrix.sync.aligned.m8n8.x1.shared.b16", "addresses": QUADS, "arch": "sm_70"}, "before sm_75"),
@@ -88,14 +88,14 @@ def test_bad_requests(given, says):
         ("banks=4,word=0,threads=4", "word is '0'"),
         ("banks=4,word=3,threads=4", "a word of 3 bytes"),
         ("banks=4.5,threads=4", "banks is '4.5'"),
-        ("banks=4", "does not say threads"),
-        ("threads=4", "does not say banks"),
+        ("banks=4", "lacks threads"),
+        ("threads=4", "lacks banks"),
         ("banks=4,threads=4,broadcast=maybe", "broadcast is 'maybe'"),
         ("banks=4,banks=8,threads=4", "given twice"),
         ("banks=4,threads=4,lanes=4", "'lanes=4'"),
         ("banks=4,,threads=4", "''"),
-        ("banks=99999,threads=4", "larger than any"),
-        ("", "no machine is called ''"),
+        ("banks=99999,threads=4", "exceeds the limits"),
+        ("", "there is no machine ''"),
     ],
 )
 def test_bad_machines(name, says):
@@ -251,7 +251,8 @@ def test_the_public_names():
 
 def test_classifying_needs_no_numpy():
     code = (
-        "import sys; from ptxaudit.hardware import banks; banks.classify('LDS.64'); banks.get_machine('sm_90'); assert 'numpy'"
+        "import sys; from ptxaudit.hardware import banks; banks.classify('LDS.64'); banks.get_machine('sm_90');"
+        " assert 'numpy'"
         " not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -95,7 +95,7 @@ class Losing(Executor):
 def test_a_lost_worker_takes_no_other_file_along(here):
     report = ptxaudit.audit(["a.ptx", "b.ptx", "c.ptx"], executor=Losing("b.ptx"))
     (problem,) = report.problems
-    assert (problem.file, "worker that audited this was lost: MemoryError" in problem.what) == ("b.ptx", True)
+    assert (problem.file, "worker that audited this file was lost: MemoryError" in problem.what) == ("b.ptx", True)
     assert [entry.path for entry in report.inputs] == ["a.ptx", "c.ptx"] and len(report.kernels) == 6
 
 
@@ -123,7 +123,7 @@ def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
         assert "timed out" in refused(place)
         closing = threading.Thread(target=lambda: [silent.accept()[0].close() for _ in range(2)], daemon=True)
         closing.start()
-        assert "ends the connection" in refused(place)
+        assert "closes the connection" in refused(place)
     assert "HOST:PORT" in refused("127.0.0.1")
 
 

@@ -235,7 +235,7 @@ def test_what_is_open_says_what_to_tell():
 
 
 def test_macros_change_nothing_in_what_is_compiled_already(here):
-    assert "--sweep -D changes nothing" in run("k.ptx", "--sweep", "-DN=1,2", status=2).stderr
+    assert "--sweep -D has no effect" in run("k.ptx", "--sweep", "-DN=1,2", status=2).stderr
 
 
 # --- the command ------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def test_long_sweeps_show_their_ends(here):
     [
         (["--sweep", "pitch"], "not NAME=VALUES"),
         (["--sweep", "2=1,2", "--fail-on", "excess=1"], "exclude each other"),
-        (["--sweep", "2=1,2", "--format", "sarif"], "no format sarif"),
+        (["--sweep", "2=1,2", "--format", "sarif"], "does not support format sarif"),
         (["--sweep", "nothing=1", "--block", "32"], "no parameter 'nothing'"),
         (["--sweep", "2=1", "--kernel", "other"], "there is no kernel 'other'"),
         (["--sweep", "block=2048"], "no launch of this sweep is possible: block.x is 2048"),

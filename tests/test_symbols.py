@@ -185,7 +185,7 @@ def test_on_the_command_line_in_a_file_and_in_a_report(path, tmp_path):
     "symbols, what, hint",
     [
         ({"patch": 33}, "no __constant__ or __device__ variable 'patch'", "pitch, table, order"),
-        ({"pitch": np.zeros(2, np.int32)}, "symbol pitch: 8 bytes are given, and it has 4", "type"),
+        ({"pitch": np.zeros(2, np.int32)}, "symbol pitch: 8 bytes are given, but it has 4", "type"),
         ({"pitch": 1 << 40}, "symbol pitch (4 bytes)", ""),
         ({"places": "?? " * 128}, "symbol places: ?? is for bytes of constant memory", "all bytes"),
     ],

@@ -157,53 +157,53 @@ OPEN = {
             "st.shared.u32 [%r5], %r7;\nld.global.u32 %r30, [%rd1];\nand.b32 %r30, %r30, 1020; add.u32 %r31, %r30,"
             " %r2;\nst.shared.u32 [%r31], %r1;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a store whose address is not known",
+        "a store to an unknown address",
     ),
     "outside of its array": (
         "st.shared.u32 [%r5], %r7;\nst.shared.u32 [%r5+1020], %r1;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];",
-        "a store whose address is not known",
+        "a store to an unknown address",
     ),
     "a value that is loaded": (
         (
             "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.global.u32 %r30, [%rd1];\nst.shared.u32 [%r5], %r30;\nbar.sync"
             " 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a value was stored that is not known",
+        "an unknown value was stored",
     ),
     "half a word that is loaded": (
         (
             "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.global.u32 %r30, [%rd1]; cvt.u16.u32 %h1, %r30;\nst.shared.u16"
             " [%r5+2], %h1;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a value was stored that is not known",
+        "an unknown value was stored",
     ),
     "threads that disagree": (
         (
             "and.b32 %r30, %r1, 1; mad.lo.u32 %r31, %r30, 4, %r2;\nst.shared.u32 [%r31], %r7;\nbar.sync"
             " 0;\nld.shared.u32 %r20, [%r31];"
         ),
-        "different values in no order",
+        "different values in no defined order",
     ),
     "both sides of a branch": (
         (
             "and.b32 %r30, %r1, 1; setp.eq.u32 %p3, %r30, 0;\n@%p3 bra A;\nst.shared.u32 [%r10], %r4;\nbra B;\nA:"
             " st.shared.u32 [%r5], %r7;\nB: bar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "different values in no order",
+        "different values in no defined order",
     ),
     "an unknown place that reaches into the next array": (
         (
             "st.shared.u32 [%r5], %r7;\nld.global.u32 %r30, [%rd1];\nand.b32 %r30, %r30, 1023; add.u32 %r31, %r30,"
             " %r2;\nst.shared.u32 [%r31], %r1;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a store whose address is not known",
+        "a store to an unknown address",
     ),
     "an atomic operation": (
         (
             "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.global.u32 %r30, [%rd1];\nred.shared.add.u32 [%r5],"
             " %r30;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a value was stored that is not known",
+        "an unknown value was stored",
     ),
     "a copy": (
         (
@@ -214,28 +214,28 @@ OPEN = {
     ),
     "nobody": (
         "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12+512];",
-        "where nothing known was written",
+        "that no known store wrote",
     ),
     "perhaps": (
         (
             "ld.global.u32 %r30, [%rd1]; setp.eq.u32 %p3, %r30, 0;\nst.shared.u32 [%r5], %r7;\nbar.sync 0;\n@%p3"
             " st.shared.u32 [%r5], %r13;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a value was stored that is not known",
+        "an unknown value was stored",
     ),
     "behind a branch that is not known": (
         (
             "ld.global.u32 %r30, [%rd1]; setp.eq.u32 %p3, %r30, 0;\nst.shared.u32 [%r5], %r7;\n@%p3 bra"
             " A;\nst.shared.u32 [%r5], %r13;\nA: bar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "a store whose address is not known",
+        "a store to an unknown address",
     ),
     "a barrier object": (
         (
             ".shared .align 8 .b64 bar; mov.u32 %r30, bar;\nmbarrier.init.shared.b64 [%r30], 64;\nst.shared.u32 [%r5],"
             " %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "where or when mbarrier.init.shared.b64 writes is not known",
+        "where or when mbarrier.init.shared.b64 writes is unknown",
     ),
 }
 

@@ -31,7 +31,7 @@ PAGE = report(
             "s[i * 32] = b;",
             wavefronts=1024,
             access="store",
-            cause="32 lanes (0-31) meet in one bank: stride 128 bytes",
+            cause="32 lanes (0-31) conflict in one bank: stride 128 bytes",
         ),
         open_site(
             Status.UNKNOWN,
@@ -51,7 +51,7 @@ k(float*)
   place        instruction    status   requests  wavefronts  ideal  excess  ways
   k.cu:4       st.shared.f32  exact           8       1,024      8   1,016   128
        4 │ s[i * 32] = b;
-         = 32 lanes (0-31) meet in one bank: stride 128 bytes
+         = 32 lanes (0-31) conflict in one bank: stride 128 bytes
   k.cu:9       ld.shared.f32  unknown         ?           –      –       –     –
        9 │ c = s[t];
          = the address comes from tex.2d (line 9)
@@ -205,13 +205,13 @@ def test_cp_async_cg_is_told_in_steps_and_what_these_are_once():
         return open_site(Status.BOUNDED, source=source, requests=8, cause="of its own", reason="no counter", **changes)
 
     worst = copy(6, line_class_max=3, line_class_proved=3, lines=24, lines_ideal=8)
-    steps = "3 steps a request, where 1 would do; 24 over the launch, where 8 would do"
+    steps = "3 steps per request instead of 1; 24 over the launch instead of 8"
     assert notes(worst) == ["copy", steps]
     better = copy(6, line_class_max=2)
     assert f"at worst {steps}" in notes(better, worst)
-    assert notes(better) == ["copy", "at most 2 steps a request, where 1 would do"]
+    assert notes(better) == ["copy", "at most 2 steps per request instead of 1"]
     text = report_text(report(kernel(worst, copy(7, line_class_max=2, line_class_proved=2), copy(8, line_class_max=1))))
-    assert text.count("no profiler counts its wavefronts") == text.count("3 steps take") == 1
+    assert text.count("profilers do not count its wavefronts") == text.count("3 steps take") == 1
     assert "cp.async.cg ×3: " in text and "let each 8 neighbouring lanes fill one 128-byte line" in text
     assert "k = " not in text and "line_class" not in text and "lines" + chr(96) not in text
 

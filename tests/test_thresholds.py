@@ -130,7 +130,7 @@ def test_what_is_not_known_is_not_judged():
     unknown = structs.replace(NEW, sites=(open_site(Status.UNKNOWN),), spills=None)
     lines, found = judged([OLD], [unknown], "wavefronts+1", "total-wavefronts+1%", "spills+1", "registers+9")
     assert lines == [
-        f"not judged by {limit}: 1 kernel, in which it is not known on both sides"
+        f"not judged by {limit}: 1 kernel, in which it is unknown on at least one side"
         for limit in ("wavefronts+1", "total-wavefronts+1%", "spills+1")
     ]
     assert not found.crossings and len(found.unjudged) == 3
@@ -140,13 +140,13 @@ def test_what_is_not_known_is_not_judged():
 @pytest.mark.parametrize(
     "text, what, hint",
     [
-        ("registers", "no limit of a diff", "registers+8"),
-        ("excess=1", "no limit of a diff", "ptxaudit audit"),
-        ("PA001", "no limit of a diff", "NAME+N"),
-        ("", "no limit", ""),
-        ("registers+", "no limit", ""),
-        ("registers+x", "no limit", ""),
-        ("registers+-1", "no limit", ""),
+        ("registers", "not a limit of diff", "registers+8"),
+        ("excess=1", "not a limit of diff", "ptxaudit audit"),
+        ("PA001", "not a limit of diff", "NAME+N"),
+        ("", "not a limit", ""),
+        ("registers+", "not a limit", ""),
+        ("registers+x", "not a limit", ""),
+        ("registers+-1", "not a limit", ""),
         ("regsters+8", "no figure 'regsters'", "did you mean registers?"),
         ("total-regs+8%", "no figure 'regs'", ""),
         ("registers-8", "registers should not grow", "write registers+8"),

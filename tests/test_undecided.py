@@ -289,7 +289,7 @@ KERNELS = {
     ),
 }
 
-# What is written under a predicate that is not known: (code, whether a request's cost is one number). %p1: n > 4, the
+# What is written under an unknown predicate: (code, whether a request's cost is one number). %p1: n > 4, the
 # same in all lanes.
 GUARDED = {
     "computed and read under one predicate": (

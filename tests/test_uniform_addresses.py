@@ -16,7 +16,7 @@ LANE = np.arange(LANES, dtype=np.uint32)[None, :]
 LOADED = Reason(Kind.LOADED, 3)
 VALUES = {
     "nothing is known": opaque(32, LOADED),
-    "low bits are known": Value(LANE * 0 + 0x50, valid=24),
+    "low bits known": Value(LANE * 0 + 0x50, valid=24),
     "low bits are known, another of each lane": Value(LANE, valid=8),
 }
 
@@ -34,7 +34,7 @@ def test_lanes_that_are_issued_together_read_one_place(what):
     assert found.poison is None and found.valid is None and found.uniform
     ((symbol, factor),) = found.terms
     assert symbol.data == (what == "nothing is known")
-    if what == "low bits are known":
+    if what == "low bits known":
         assert found.base.tolist() == [[0x50]] and factor.tolist() == [[1 << 24]]
 
 

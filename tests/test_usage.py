@@ -76,7 +76,7 @@ def having(release):
     try:
         return toolchain_fetch.ensure("nvrtc", release, say=lambda sentence: None)
     except InputError as error:
-        if "could not be fetched" in error.what:
+        if "could not be downloaded" in error.what:
             pytest.skip(str(error))
         raise
 

@@ -182,7 +182,7 @@ def test_a_smaller_limit_is_paid_for_by_the_whole():
 
 NAMED = re.compile(r"time|perf_counter|monotonic")  # in the text of a module that could look at one
 MAY_LOOK = {  # a clock decides no answer here
-    "vendor.py": "ends a program that waits for something that does not come, which is an error then",
+    "vendor.py": "ends a program that waits for input that never arrives, which is an error then",
     "nvrtc_worker.py": "sleeps between two looks at whether its parent is there",
     "pool_worker.py": "sleeps between two looks at whether its parent is there",
     "processes.py": "waits a moment for killed processes to be gone",
@@ -330,8 +330,8 @@ def test_the_message_is_in_words(tmp_path):
     )
     assert done.returncode == 2 and "control flow takes more than 15 steps" in done.stdout, done
     assert (
-        "error: looking at the control flow takes more than 15 steps" in done.stderr
-        and "give it more: --budget SECONDS" in done.stderr
+        "error: analysing the control flow takes more than 15 steps" in done.stderr
+        and "raise the limit: --budget SECONDS" in done.stderr
     )
 
 

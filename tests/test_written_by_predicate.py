@@ -1,4 +1,4 @@
-"""What is written under a predicate that is not known, where a branch on the same predicate tells which it was: on the
+"""What is written under an unknown predicate, where a branch on the same predicate tells which it was: on the
 one way it is what was written, on the other what was there before. The interpreter of tests/twin says what is true.
 """
 
@@ -46,7 +46,8 @@ BODIES = {  # what follows, and how many sites have one cost a request
     "by lane": (f"@%p2 mov.u32 %r8, %r3; @%p2 bra L; bra.uni X; L: {STORE} X:", 0),
     "by lane, and all": (f"@%p2 mov.u32 %r8, %r3; @%p2 bra L; bra.uni X; L: {STORE} X: {STORE}", 0),
     "by lane, within": (
-        "setp.gt.u32 %p4, %r1, 19; @%p4 bra X; mov.u32 %r8, %r9; @%p2 mov.u32 %r8, %r3; @%p2 bra L; add.u32 %r8, %r8, 4;"
+        "setp.gt.u32 %p4, %r1, 19; @%p4 bra X; mov.u32 %r8, %r9; @%p2 mov.u32 %r8, %r3; @%p2 bra L; add.u32 %r8, %r8,"
+        " 4;"
         f" bra.uni Y; L: add.u32 %r8, %r8, 8; Y: {STORE} X: {STORE}",
         0,
     ),

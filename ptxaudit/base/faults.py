@@ -31,5 +31,5 @@ def fault(error: Exception) -> InputError:
     if isinstance(error, Exhausted):
         return as_error(error)
     if isinstance(error, RecursionError):
-        what = "ptxaudit failed here: this is nested too deeply for it"
-    return InputError(what, f"this is a fault of ptxaudit: please report it, with what {VARIABLE}=1 shows")
+        what = "ptxaudit failed here: its input is nested too deeply"
+    return InputError(what, f"this is a bug in ptxaudit: please report it with the output of {VARIABLE}=1")

@@ -42,7 +42,7 @@ def opened(path: str | os.PathLike[str], regular: bool = False) -> BufferedReade
             regular or stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode) and os.path.lexists(os.path.realpath(name))
         ):
             raise InputError(
-                f"this is {kind_of(mode)}, not a file", "give a file; a pipe can be given on standard input: -", name
+                f"this is {kind_of(mode)}, not a file", "name a file; for a pipe, use standard input: -", name
             )
         os.set_blocking(handle, True)
         return os.fdopen(handle, "rb")
@@ -84,7 +84,7 @@ def read_all(file: BinaryIO, limit: Limit, name: str) -> bytes:
 def _check(size: int, limit: Limit, name: str) -> None:
     if size > limit.most:
         raise InputError(
-            f"this is longer than the {limit.most // MB} MB that are read of such a file (the limit `{limit.name}`)",
+            f"this is longer than the {limit.most // MB} MB read from such a file (the limit `{limit.name}`)",
             HINT,
             name,
         )
@@ -97,7 +97,7 @@ def unzipped(data: bytes, limit: Limit, name: str) -> bytes:
         out = unpack.decompress(data, limit.most + 1)
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    limit.check(len(out), "it unpacks to too much", name)
+    limit.check(len(out), "it decompresses to too much data", name)
     if not unpack.eof:
-        raise ValueError("it ends in the middle")
+        raise ValueError("it is truncated")
     return out

@@ -15,7 +15,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import DEFAULT_BYTES, Exhausted
 
 KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
-HINT = "docs/security.md says why there is this limit; split the input, or audit a smaller part of it"
+HINT = "split the input, or audit a smaller part of it; docs/security.md explains this limit"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ STALLED = Limit(
     "standstill of a tool",
     60,
     "seconds",
-    "without any processor time: it waits for something that does not come, such as a pipe that is included",
+    "without any processor time: it waits for input that never arrives, such as a pipe that is included",
 )
 
 MOST_DIGITS = 19  # decimal digits that any number of 63 bits has
@@ -118,5 +118,5 @@ ALL: tuple[Limit, ...] = tuple(value for value in list(globals().values()) if is
 
 def as_error(spent: Exhausted, file: str | None = None) -> InputError:
     """An account that is used up, as what to show of an input."""
-    hint = "give it more: --budget SECONDS" if spent.unit == "steps" else HINT
+    hint = "raise the limit: --budget SECONDS" if spent.unit == "steps" else HINT
     return InputError(f"{spent.what} takes more than {spent.limit:,} {spent.unit}", hint, file)

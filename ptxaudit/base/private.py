@@ -54,7 +54,7 @@ def is_own(path: Path) -> bool:
 
 
 def _holds(status: os.stat_result) -> bool:
-    """In such a folder no one but root and the user can put something in the place of what is the user's."""
+    """In such a folder no one but root and the user can put something instead of what is the user's."""
     if status.st_uid not in (0, os.getuid(), _unmapped_user()):
         return False
     if status.st_mode & stat.S_ISVTX:  # as /tmp: what is in it stays its owner's

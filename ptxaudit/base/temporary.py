@@ -28,7 +28,7 @@ def folder() -> Iterator[str]:
     except OSError as error:
         raise InputError(
             f"temporary files cannot be written: {error.strerror or error}",
-            "make room in the folder for them, or name another in the environment variable TMPDIR",
+            "free some space in their folder, or set the environment variable TMPDIR to another",
         ) from error
 
 

@@ -3,8 +3,8 @@
     run(["/…/ptxas", "k.ptx", "-o", "k.cubin"], limits.TOOL_TIME)  ->  Done(status=0, out="", err="")
 
 A program is given the environment without what would make it take libraries or programs out of the working folder, a
-process group of its own, and so much address space, processor time and file size. One that waits for something that
-does not come, and one that is left because the caller is interrupted, is ended with all that it has started.
+process group of its own, and so much address space, processor time and file size. One that waits for input that never
+arrives, and one that is left because the caller is interrupted, is ended with all that it has started.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _said(process: subprocess.Popen[bytes], watch: Watch, name: str) -> tuple[by
                 if piece:
                     found[key.fd].append(piece)
                     size += len(piece)
-                    TOOL_OUTPUT.check(size, f"{name} writes too much")
+                    TOOL_OUTPUT.check(size, f"{name} writes too much output")
                 else:
                     selector.unregister(key.fd)
     out, err = (b"".join(pieces) for pieces in found.values())
@@ -171,7 +171,7 @@ class Watch:
             self._last, self._moved = spent, now
         self._most.check((spent - self._first) // os.sysconf("SC_CLK_TCK"), f"{self._name} took too long")
         if now - self._moved > STALLED.most:
-            raise STALLED.passed(f"{self._name} waits for something that does not come", hint=WAITS_HINT)
+            raise STALLED.passed(f"{self._name} waits for input that never arrives", hint=WAITS_HINT)
 
 
 def _ticks(group: int) -> int:
@@ -202,11 +202,11 @@ def stopped(name: str, done: Done, most: Limit) -> InputError | None:
     if number == signal.SIGXCPU:
         return most.passed(f"{name} took too long")
     if number == signal.SIGXFSZ:
-        return TOOL_FILE.passed(f"{name} wrote a file that is too long")
+        return TOOL_FILE.passed(f"{name} wrote a file that is too large")
     if number in STOPPED:
         return InputError(
             f"{name} was stopped ({signal.Signals(number).name})",
-            "run this again, with more memory where that ran out",
+            "run this again, with more memory if it ran out",
             detail=done.said,
         )
     return None
@@ -220,12 +220,12 @@ def crashed(name: str, done: Done) -> InputError | None:
     if _NO_MEMORY.search(done.said):
         what = f"{name} ran out of memory"
     elif number:
-        what = f"{name} ended by {name_of(number)}: it crashed, or ran out of memory"
+        what = f"{name} ended by {name_of(number)}: it crashed or ran out of memory"
     else:
         return None
     return InputError(
         what,
-        f"run this again with more memory; a tool is given at most {TOOL_MEMORY.most // MB:,} MB (the limit"
+        f"run this again with more memory; a tool gets at most {TOOL_MEMORY.most // MB:,} MB (the limit"
         f" `{TOOL_MEMORY.name}`)",
         detail=done.said,
     )

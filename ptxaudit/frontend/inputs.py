@@ -110,8 +110,8 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
     if not files:
         suffixes = ", ".join(sorted(FOLDER_SUFFIXES))
         raise InputError(
-            "nothing in this folder can be audited",
-            f"it takes files named {suffixes}, and binaries with device code in them",
+            "this folder has nothing to audit",
+            f"supported are files named {suffixes}, and binaries that embed device code",
             os.fspath(given),
         )
     yield from map(named, map(str, files))
@@ -254,7 +254,7 @@ def _read_object(given: Any) -> Content:
 def content(path: str, data: bytes | mmap.mmap) -> Content:
     """`data` with its kind. Raises InputError when it is empty."""
     if isinstance(data, bytes) and not data.strip():
-        raise InputError("this is empty", "check that it is the file you meant", path)
+        raise InputError("this is empty", "check that this is the right file", path)
     return Content(path, kind_of(path, data), data)
 
 
@@ -292,7 +292,7 @@ def keep_inputs(output: str | None, inputs: Iterable[str | os.PathLike[str] | No
         return
     for given in inputs:
         if given is not None and (_same(output, given) or os.path.isdir(given) and _is_input_of(output, given)):
-            raise InputError("this is an input, and would be overwritten", "name another file with -o", output)
+            raise InputError("this is an input and would be overwritten", "name another file with -o", output)
 
 
 def _same(one: str, other: str | os.PathLike[str]) -> bool:

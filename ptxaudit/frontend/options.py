@@ -88,7 +88,9 @@ class Options(Record):
         if self.compiler not in (None, "nvrtc", "nvcc"):
             raise InputError(f"there is no compiler {self.compiler!r}", "compiler is nvrtc or nvcc")
         if self.space not in SPACES:
-            raise InputError(f"there is no memory {self.space!r}", f"space is {', '.join(SPACES[:-1])} or {SPACES[-1]}")
+            raise InputError(
+                f"there is no memory space {self.space!r}", f"space is {', '.join(SPACES[:-1])} or {SPACES[-1]}"
+            )
         if self.jobs < 1:
             raise InputError(f"jobs is {self.jobs}; it must be at least 1")
         if self.budget is not None and not 0 < self.budget <= MOST_SECONDS:
@@ -101,14 +103,14 @@ def _macros(given: Any) -> Any:
         given = [_macro(name, value) for name, value in given.items()]
     for one in given if isinstance(given, (list, tuple)) else (given,):
         if not isinstance(one, str):
-            raise InputError(f"{one!r} is no macro", 'write defines={"PAD": 0}, or defines=["PAD=0"]')
+            raise InputError(f"{one!r} is not a macro", 'write defines={"PAD": 0}, or defines=["PAD=0"]')
     return given
 
 
 def _macro(name: Any, value: Any) -> str:
     if not isinstance(name, str) or not (value is None or isinstance(value, (str, int, float))):
         raise InputError(
-            f"{ {name: value}!r} is no macro", 'write {"PAD": 0}; {"PAD": None} defines it without a value'
+            f"{ {name: value}!r} is not a macro", 'write {"PAD": 0}; {"PAD": None} defines it without a value'
         )
     return name if value is None else f"{name}={int(value) if isinstance(value, bool) else value}"
 

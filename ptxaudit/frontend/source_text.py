@@ -35,7 +35,7 @@ def decode(data: bytes, name: str) -> str:
     if b"\0" in data:
         line, column = _place(data, data.index(b"\0"))
         raise InputError(
-            "this is binary, not text: it has a zero byte", "check that it is the file you meant", name, line, column
+            "this is binary, not text: it has a zero byte", "check that this is the right file", name, line, column
         )
     try:
         text = data.decode("utf-8-sig")
@@ -44,7 +44,7 @@ def decode(data: bytes, name: str) -> str:
         hint = "save it as UTF-8: iconv -f LATIN1 -t UTF-8"
         raise InputError(f"this is not UTF-8 text: byte 0x{data[error.start]:02x}", hint, name, line, column) from None
     if not text.strip():
-        raise InputError("this is empty", "check that it is the file you meant", name)
+        raise InputError("this is empty", "check that this is the right file", name)
     return text
 
 

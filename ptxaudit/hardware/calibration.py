@@ -87,11 +87,11 @@ def read(file: Path) -> Measurement:
     for place, one in enumerate(requests):
         missing = _KEYS - set(one) if isinstance(one, dict) else _KEYS
         if missing:
-            raise InputError(f"request {place} does not say {', '.join(sorted(missing))}", HINT, str(file))
+            raise InputError(f"request {place} lacks {', '.join(sorted(missing))}", HINT, str(file))
     named = re.search(r"sm_\w+", str(document.get("device")))
     if named is None:
         raise InputError(
-            f"its device, {document.get('device')!r}, does not say the architecture",
+            f"its device, {document.get('device')!r}, does not name the architecture",
             'a device reads "NVIDIA H200 (sm_90)"',
             str(file),
         )

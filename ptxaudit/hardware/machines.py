@@ -81,7 +81,7 @@ _LOOP_WHY = (
 )
 _SHAPE_WHY = "matrices of this shape were not measured: between what the banks allow and one row at a time"
 _SOURCE_WHY = (
-    "depends on which lanes read one 128-byte source line, and where they read several, on which of these are in L1"
+    "depends on which lanes read the same 128-byte source line and, if they read several, which of these are in L1"
 )
 _CAST, _CAST_64 = _modern(ONCE, WARP, 4, factor=2), _modern(ONCE, HALF, 8, factor=2)
 
@@ -200,7 +200,7 @@ MODERN_RULES = (
         (4,),
         _CAST,
         4,
-        "one pass of a loop: 2, whatever the addresses. One lane of each bank gets through, the others spin",
+        "one pass of a loop: 2, whatever the addresses. One lane per bank succeeds, the others spin",
         "H200",
     ),
     Rule(
@@ -208,8 +208,8 @@ MODERN_RULES = (
         (8,),
         _CAST_64,
         8,
-        "one pass of a loop: 2 for each half-warp, whatever the addresses. In each half-warp one lane of each "
-        "8-byte pair of banks gets through, the others spin",
+        "one pass of a loop: 2 for each half-warp, whatever the addresses. In each half-warp one lane per 8-byte pair"
+        " of banks succeeds, the others spin",
         "H200",
     ),
     Rule(
@@ -228,7 +228,7 @@ MODERN_RULES = (
         (2,),
         _modern(WORDS, WARP, 4),
         4,
-        "an LDS and a loop of ATOMS.CAS: each pass lets one lane of each word through, "
+        "an LDS and a loop of ATOMS.CAS: each pass serves one lane per word, "
         "if no other warp updates these words in between",
         "H200",
         Uncertainty.PASSES,
@@ -240,7 +240,7 @@ MODERN_RULES = (
         (4,),
         _modern(WORDS, WARP, 4),
         4,
-        "a loop of LDS and ATOMS.CAST.SPIN: each pass lets one lane of each bank through, "
+        "a loop of LDS and ATOMS.CAST.SPIN: each pass serves one lane per bank, "
         "if no other warp updates these words in between",
         "H200",
         Uncertainty.PASSES,
@@ -253,8 +253,8 @@ MODERN_RULES = (
         (8,),
         _modern(WORDS, HALF, 8, paired=WARP),
         8,
-        "a loop of LDS.64 and ATOMS.CAST.SPIN.64: each pass lets at least one lane of each 8-byte pair of banks"
-        " through, if no other warp updates these words in between",
+        "a loop of LDS.64 and ATOMS.CAST.SPIN.64: each pass serves at least one lane per 8-byte pair of banks, if no"
+        " other warp updates these words in between",
         "H200",
         Uncertainty.PASSES,
         _CAST_64,
@@ -318,7 +318,8 @@ _CP_ASYNC = tuple(
         (16,),
         Count(LINES, QUARTER, 16, slots=4, row=BANKS * WORD),
         BANKS * WORD,
-        "no counter sees it. k = max over c of the pairs (group of 8 lanes, 128-byte destination line) whose line "
+        "no hardware counter covers it. k = max over c of the pairs (group of 8 lanes, 128-byte destination line)"
+        " whose line "
         "index mod 4 is c; cycles rise with k",
         "H200 cycles",
     ),
@@ -331,7 +332,7 @@ _TOO_EARLY = {
     "cp.async": "cp.async does not exist before sm_80",
     "cp.async.bypass": "cp.async does not exist before sm_80",
 }
-_PTX_ONLY = "the disassembler reads nothing older than sm_75: audit the PTX"
+_PTX_ONLY = "the disassembler reads sm_75 and newer only: audit the PTX"
 _MEASURED_ON = listing(list(dict.fromkeys(found.machines[0] for found in MEASUREMENTS.values())))
 _BY_RULE = f"The rules were measured on {_MEASURED_ON} only; here they hold by rule."
 
@@ -386,7 +387,7 @@ def _modern_machine(
 
 # --- before Maxwell -------------------------------------------------------------------------
 
-_LOCK_LOOP = "before sm_50 a shared atomic is a loop that takes a lock: what it costs depends on who wins"
+_LOCK_LOOP = "before sm_50 a shared atomic is a loop that takes a lock: its cost depends on which lane wins"
 _NO_ATOMICS = dict.fromkeys(("atomic", "count", "cas", "cast", "loop"), _LOCK_LOOP)
 _WHAT_IF = "What-if: PTX of today scored as this generation would have served it."
 
@@ -408,7 +409,7 @@ TESLA = Machine(
     machine_code=_PTX_ONLY,
     sources=SOURCES,
     notes=(_WHAT_IF,),
-    refused=_TOO_EARLY | dict.fromkeys(_NO_ATOMICS, "how compute capability 1.x serves shared atomics is not known"),
+    refused=_TOO_EARLY | dict.fromkeys(_NO_ATOMICS, "the cost of shared atomics on compute capability 1.x is unknown"),
     rules=tuple(
         rule
         for operation in ("load", "store")
@@ -588,23 +589,23 @@ def _generic_by_name(name: str) -> Machine:
         key, equals, value = (text.strip() for text in part.partition("="))
         if not equals or key not in _GENERIC_KEYS or key in fields:
             raise InputError(
-                f"machine {name!r}: {part.strip()!r} is not one of its settings or is given twice", _GENERIC_HINT
+                f"machine {name!r}: {part.strip()!r} is not one of its settings, or is given twice", _GENERIC_HINT
             )
         fields[key] = value
     missing = [key for key in ("banks", "threads") if key not in fields]
     if missing:
-        raise InputError(f"machine {name!r} does not say {' and '.join(missing)}", _GENERIC_HINT)
+        raise InputError(f"machine {name!r} lacks {' and '.join(missing)}", _GENERIC_HINT)
     broadcast = fields.pop("broadcast", "any")
     if broadcast not in BROADCAST:
         raise InputError(f"machine {name!r}: broadcast is {broadcast!r}", "broadcast is any, one or none")
     numbers = {"word": "4"} | fields
     for key, text in numbers.items():
         if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
-            raise InputError(f"machine {name!r}: {key} is {text!r}", f"{key} is a whole number from 1")
+            raise InputError(f"machine {name!r}: {key} is {text!r}", f"{key} must be a whole number of at least 1")
     banks, word, threads = (int(numbers[key]) for key in ("banks", "word", "threads"))
     if banks > MOST_BANKS or threads > MOST_THREADS:
         raise InputError(
-            f"machine {name!r} is larger than any", f"at most {MOST_BANKS} banks and {MOST_THREADS} threads"
+            f"machine {name!r} exceeds the limits", f"at most {MOST_BANKS} banks and {MOST_THREADS} threads"
         )
     if word not in _WIDTHS:
         raise InputError(
@@ -637,11 +638,11 @@ def get(name: str) -> Machine:
         return machine
     if plain in _KEPLER_ARCHS or plain == "kepler":
         raise InputError(
-            f"{name} has two bank modes, which the program chooses when it runs",
-            "say which: kepler-4byte (the default mode) or kepler-8byte",
+            f"{name} has two bank modes, which the program selects at run time",
+            "choose one: kepler-4byte (the default mode) or kepler-8byte",
         )
     raise NoSuchMachine(
-        f"no machine is called {name!r}", f"machines are {', '.join(NAMED)}, or banks=…,word=…,threads=…,broadcast=…"
+        f"there is no machine {name!r}", f"machines are {', '.join(NAMED)}, or banks=…,word=…,threads=…,broadcast=…"
     )
 
 

@@ -182,7 +182,7 @@ def _chosen(
     if machine is None:
         model = machines.get(arch or DEFAULT_ARCH)
     elif arch is not None:
-        raise InputError("both an arch and a machine are given", "give one of them")
+        raise InputError("both arch and machine are given", "give one of them")
     else:
         model = machine if isinstance(machine, Machine) else machines.get(machine)
     if operand is not None and type(operand) is not int:
@@ -225,7 +225,7 @@ def _sources(access: Access, sources: Numbers, shape: tuple[int, int], on: np.nd
     rows = rows[None, :] if rows.ndim == 1 else rows
     if rows.shape != shape:
         raise InputError(
-            f"{rows.shape[-1] if rows.ndim else 0} sources for {shape[1]} lanes", "give as many sources as addresses"
+            f"{rows.shape[-1] if rows.ndim else 0} sources for {shape[1]} lanes", "give one source per address"
         )
     if first_with(access.align - 1 | -(1 << SOURCE_BITS), rows, on) is not None:
         _check_range(rows, on, "source address", SOURCE_BITS)

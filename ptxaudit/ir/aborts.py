@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ptxaudit.ir.nodes import RUNTIME, Control, Function, Instruction
 
-NOTE = "figures are those of a launch that no trap and no failed assertion ends"
+NOTE = "figures assume a launch that no trap or failed assertion ends"
 _PASSED = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # what control goes on behind
 
 

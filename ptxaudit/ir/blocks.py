@@ -25,7 +25,7 @@ from ptxaudit.ir.transfers import ENDS, ON, RETURNS, is_unresolved, taken
 
 END = -1  # the virtual block after every exit
 STEPS = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # what control goes on behind
-CONTROL_FLOW = "looking at the control flow"
+CONTROL_FLOW = "analysing the control flow"
 
 
 def parts_if(instruction: Instruction) -> bool:

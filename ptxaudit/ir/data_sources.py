@@ -23,7 +23,7 @@ from ptxaudit.ir.nodes import Function, Op, Reg
 from ptxaudit.ir.operands import control_reads, guard_reads, sources_of
 
 OF_DATA = ("global", "generic")  # spaces of loads whose data can be specified
-LOOKING = "looking for the data that an address comes from"
+LOOKING = "tracing the data behind addresses"
 
 
 OF_SHARED = ("shared", "shared::cluster")

@@ -119,7 +119,7 @@ def chosen_among(pointer: Operand, compared: Sequence[Operand], other: int) -> t
 
 
 def expanded(function: Function, choices_of: Callable[[Instruction], Choices | None]) -> Function:
-    """The function with a choice in the place of each call that has one."""
+    """The function with a choice instead of each call that has one."""
     found = {
         i.index: choices for i in function.instructions if _is_computed(i) and (choices := choices_of(i)) is not None
     }
@@ -148,7 +148,7 @@ def _moved(control: Control | None, index: list[int]) -> Control | None:
 
 
 def _choice(call: Instruction, choices: Choices, index: list[int]) -> list[Instruction]:
-    """The instructions in the place of a call."""
+    """The instructions instead of a call."""
     start, count = call.index, len(choices.calls)
     behind = start + _length(choices)
     stubs = tuple(start + 1 + 2 * k for k in range(count))

@@ -22,7 +22,7 @@ from ptxaudit.ir.reaching import ReachingDefinitions
 from ptxaudit.ir.transfers import is_unresolved
 from ptxaudit.ir.warp_operations import DIFFERS
 
-LOOKING = "looking for branches that part lanes"
+LOOKING = "finding divergent branches"
 OWN = ("tid", "laneid", "lanemask")  # special registers that differ from lane to lane
 ACROSS = (*DIFFERS, "atom", "call")  # operations whose results may, whatever they read
 

@@ -32,7 +32,7 @@ Name = TypeVar("Name", int, str)  # of a function in a call graph
 
 Kept = TypeVar("Kept", Reg, Operand, Reg | None, Operand | None)
 
-COPYING = "putting called functions in their places"
+COPYING = "inlining called functions"
 COPIED = 8_000  # instructions of callees that are copied a call each: twice as many answer no more sites of the corpus
 
 

@@ -70,7 +70,7 @@ def _of_operand(
             reasons.add(known[key])
             continue
         definitions = flow.reaching(*key)
-        flow.account.spend(1 + INSTRUCTION * len(definitions), "looking at local memory")
+        flow.account.spend(1 + INSTRUCTION * len(definitions), "analysing local memory")
         for at in definitions:
             inner: set[str] = set()  # what an instruction computes for itself on the way
             for op in function.instructions[at].ops:

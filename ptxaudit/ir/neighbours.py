@@ -33,7 +33,7 @@ class Run(Record):
 def neighbours(function: Function, flow: Graph) -> dict[int, Run]:
     """The run of each instruction that is in one. Raises Exhausted where the account of the graph does not pay for
     it."""
-    flow.account.spend(INSTRUCTION * len(function.instructions), "looking for neighbouring accesses")
+    flow.account.spend(INSTRUCTION * len(function.instructions), "finding adjacent accesses")
     groups: dict[tuple[int, Hashable], dict[int, int]] = defaultdict(dict)
     ordered = 0
     for i in function.instructions:

@@ -17,7 +17,7 @@ Conventions that both lifters keep
 - A register's value is its bits, unsigned; an operation's name says how they are read
   (`div.s`, `div.u`). `Op.bits` is the width the operation works at.
 - An operation whose guard is false in a lane leaves that lane's destinations as they were.
-- What has no meaning is an op "opaque" with its opcode and what of it is not understood, or "", as
+- What has no meaning is an op "opaque" with its opcode and what of it is not supported, or "", as
   attributes (`Op("opaque", dst=…, attrs=("tex.2d…", ""))`): its results become opaque, with that reason.
   What it may write in memory, at places that are not known, is an op "clobber" with the state space.
 - A source that the lifter does not understand is an `Unknown(reason)`.

@@ -1,7 +1,7 @@
 """What a CUDA programmer calls an operation, where a reason speaks of it.
 
     min.s      the minimum             setp.lt.u     the comparison <
-    lop3       the bit logic           fsetp.neu     the comparison !=
+    lop3       the bitwise operation           fsetp.neu     the comparison !=
 
 What has no word here is called as it is.
 """
@@ -13,11 +13,11 @@ _OF_STEM = {
     **dict.fromkeys(("add", "add3", "fadd"), "the sum"),
     **dict.fromkeys(("sub", "fsub", "sad"), "the difference"),
     **dict.fromkeys(("mul", "mulwide", "fmul"), "the product"),
-    **dict.fromkeys(("mad", "madwide", "fma"), "the product and sum"),
+    **dict.fromkeys(("mad", "madwide", "fma"), "the multiply-add"),
     "mulhi": "the upper half of the product",
     **dict.fromkeys(("div", "fdiv"), "the quotient"),
     "rem": "the remainder",
-    **dict.fromkeys(("neg", "fneg"), "the negative"),
+    **dict.fromkeys(("neg", "fneg"), "the negation"),
     **dict.fromkeys(("abs", "fabs"), "the absolute value"),
     **dict.fromkeys(("min", "fmin"), "the minimum"),
     **dict.fromkeys(("max", "fmax"), "the maximum"),
@@ -25,7 +25,7 @@ _OF_STEM = {
     "or": "the |",
     "xor": "the ^",
     "not": "the ~",
-    "lop3": "the bit logic",
+    "lop3": "the bitwise operation",
     "shl": "the <<",
     "shr": "the >>",
     "shf": "the funnel shift",
@@ -33,11 +33,11 @@ _OF_STEM = {
     **dict.fromkeys(("extract", "trunc"), "the lower or upper part"),
     **dict.fromkeys(("zext", "sext", "szext"), "the conversion"),
     **dict.fromkeys(("i2f", "f2i", "f2f"), "the conversion"),
-    **dict.fromkeys(("bfind", "clz"), "the place of the highest bit"),
-    "popc": "the number of bits",
-    "brev": "the reversed bits",
-    "prmt": "the permuted bytes",
-    "select": "the choice",
+    **dict.fromkeys(("bfind", "clz"), "the position of the highest bit"),
+    "popc": "the population count",
+    "brev": "the bit reversal",
+    "prmt": "the byte permutation",
+    "select": "the selection",
 }
 
 

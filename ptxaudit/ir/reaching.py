@@ -20,7 +20,7 @@ from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Reg
 from ptxaudit.ir.transfers import is_unresolved
 
-DEFINITIONS = "looking for what defines a register"
+DEFINITIONS = "finding definitions of registers"
 
 
 class ReachingDefinitions(ControlFlow):

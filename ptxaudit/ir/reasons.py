@@ -1,7 +1,7 @@
 """Why something is not known: a kind out of one table, with what it is about.
 
-    Reason(Kind.NO_MEANING, 12, ("brev",))                    "no meaning for brev"
-    Reason(Kind.RUNS, 30, cause=Reason(Kind.LOADED, 28))      "whether it runs is not known: @%p1 bra L depends on …"
+    Reason(Kind.NO_MEANING, 12, ("brev",))                    "the unmodelled operation brev"
+    Reason(Kind.RUNS, 30, cause=Reason(Kind.LOADED, 28))      "whether it runs is unknown: @%p1 bra L depends on …"
 
 What an answer is decided by is the kind, never its words: `sentence` makes them at the edge, from the kind's row in the
 table, with the instructions of the function at hand, and nobody looks into them. To add a kind, add a row.
@@ -49,12 +49,12 @@ def _parts(reason: Reason, words: Words) -> str:
 
 def _lanes(reason: Reason, words: Words) -> str:
     names = list(dict.fromkeys(words.of(part) for part in reason.given))
-    return "which lanes take part depends on " + "; ".join(names[:MOST_NAMED])
+    return "which lanes are active depends on " + "; ".join(names[:MOST_NAMED])
 
 
 def _multiplies(reason: Reason, words: Words) -> str:
     names = list(dict.fromkeys(called(u.name) for u in reason.unknowns))
-    return f"{' and '.join(names)} {'multiplies' if len(names) == 1 else 'multiply'} the lane"
+    return f"{' and '.join(names)} {'multiplies' if len(names) == 1 else 'multiply'} the lane index"
 
 
 def _depends(reason: Reason, words: Words) -> str:
@@ -75,7 +75,7 @@ def _asked(reason: Reason, words: Words) -> str:
 
 def _hint(reason: Reason, words: Words) -> str:
     (pointers,) = reason.given
-    return f"the data can be given ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
+    return f"specify the data ({', '.join(f'--param {name}=@FILE' for name in pointers[:MOST_NAMED])})"
 
 
 def _data_decides(reason: Reason, words: Words) -> str:
@@ -88,8 +88,8 @@ def _addressed_hint(reason: Reason, words: Words) -> str:
     pointers, addresses = reason.given
     what = [f"{name} ({address})" for name, address in zip(pointers, addresses)]
     return (
-        f"the data of {listing(what[:MOST_NAMED])} can be given (ptxaudit record --arrays BYTES, or memory at"
-        f" {addresses[0]} in the launch file)"
+        f"the data of {listing(what[:MOST_NAMED])} can be captured (ptxaudit record --arrays BYTES) or specified"
+        f" (memory at {addresses[0]} in the launch file)"
     )
 
 
@@ -121,11 +121,11 @@ def _how_often(reason: Reason, words: Words) -> str:
     (cost,) = reason.given
     cause = words.cause(reason)
     each = f"{cause}; each request with an active lane costs {f'{cost:,}' if isinstance(cost, int) else cost}"
-    return each if cause.startswith("it ") else f"{each}, only how many there are is open"
+    return each if cause.startswith("it ") else f"{each}, only their number is unknown"
 
 
 def _cost_alike(reason: Reason, words: Words) -> str:
-    return _lanes(reason, words) + ", which changes nothing for a request with an active lane"
+    return _lanes(reason, words) + ", which does not change the cost of a request with an active lane"
 
 
 def _with_cause(text: str) -> Callable[[Reason, Words], str]:
@@ -141,14 +141,14 @@ def _of_space(text: str) -> Callable[[Reason, Words], str]:
     def words_of(reason: Reason, words: Words) -> str:
         found = _sources(reason)
         said = _with_cause(text)(reason, words)
-        return f"{said}: it is made of {listed(found)}" if found and reason.cause is None else said
+        return f"{said}: it is computed from {listed(found)}" if found and reason.cause is None else said
 
     return words_of
 
 
 def _not_understood(reason: Reason, words: Words) -> str:
     operation, said = reason.given
-    return f"no meaning for {operation}" + (f": {said}" if said else "")
+    return f"the unmodelled operation {operation}" + (f": {said}" if said else "")
 
 
 def _loaded(reason: Reason, words: Words) -> str:
@@ -159,7 +159,7 @@ def _of_unknown_sources(reason: Reason, words: Words) -> str:
     """Where it is, and what it is of: the lines that the data among its sources come from, or what is not specified."""
     (operation,) = reason.given
     found = _sources(reason)
-    of = listed(found) if found else "values that are not known"
+    of = listed(found) if found else "unknown values"
     return f"{operation_words.called(str(operation))}{words.where(reason.index)} of {of}"
 
 
@@ -179,161 +179,161 @@ class Kind(Enum):
     LOADED = Row(_loaded, data=True)
     LOADED_BY_ATOMIC = Row("a value that an atomic operation returns", data=True)
     LOADED_WHERE_WRITTEN = Row(
-        "a value loaded from a specified buffer that the kernel may write to (specify every pointer that it writes"
+        "a value loaded from a specified buffer that the kernel may overwrite (specify every pointer that it stores"
         " through)",
         data=True,
     )
-    LOADED_OUTSIDE = Row("a value loaded from outside of the buffers that are specified", data=True)
+    LOADED_OUTSIDE = Row("a value loaded from outside the specified buffers", data=True)
     LOADED_WIDE = Row("a {bits}-bit load")
-    MAY_BE_LOCAL = Row("a value loaded through an address that may be one of local memory", data=True)
-    CONSTANT_MEMORY = Row("a load from constant memory whose content is not known")
-    PARAMETER_INDEX = Row("a parameter read at an index that is not known")
-    LOCAL_PLACE = Row("a value read from local memory whose content is not known")
+    MAY_BE_LOCAL = Row("a value loaded through an address that may be in local memory", data=True)
+    CONSTANT_MEMORY = Row("a load from constant memory with unknown contents")
+    PARAMETER_INDEX = Row("a parameter read at an unknown index")
+    LOCAL_PLACE = Row("a value read from local memory with unknown contents")
     WIDE_SPILL = Row("a spill of more than 64 bits")
     WIDE_REGISTER = Row("a {bits}-bit register")
     UNWRITTEN = Row("{register} is read before it is written")
     UNWRITTEN_IN_SOME = Row("{register} is not written in every warp")
     NO_RESULT = Row("nothing is written")
-    BARRIER_ANSWER = Row("what a barrier answers", data=True)
-    NOT_BEFORE_THE_RUN = Row("%{name} is not known before the run")
+    BARRIER_ANSWER = Row("the result of a barrier", data=True)
+    NOT_BEFORE_THE_RUN = Row("%{name} is known only at run time")
     NOT_EXPRESSED = Row("{said}")  # what a lifter cannot say of a source
-    NO_MEANING = Row("no meaning for {operation}")
+    NO_MEANING = Row("the unmodelled operation {operation}")
     NOT_UNDERSTOOD = Row(_not_understood, names=("operation", "said"))  # what of it a lifter does not declare
-    WITHIN_ERROR = Row("{operation} is known within its documented error only")
-    UNDEFINED = Row("{operation} without a defined result")
+    WITHIN_ERROR = Row("the result of {operation}, known only to within its documented error")
+    UNDEFINED = Row("the undefined result of {operation}")
     UNKNOWN_SOURCES = Row(_of_unknown_sources, names=("operation",))
-    UNKNOWN_CARRY = Row("a carry that is not known")
-    CARRY_OF_UNKNOWNS = Row("the carry of a sum of values that are not known")
-    BIT_OF_UNKNOWN = Row("bit 0 of a value that is not known")
-    PREDICATE_AS_NUMBER = Row("an unknown predicate as a number")
-    NOT_OF_UNKNOWN = Row("the negation of a predicate that is not known")
-    MANY_TERMS = Row("a sum of too many values that are not known")
+    UNKNOWN_CARRY = Row("an unknown carry")
+    CARRY_OF_UNKNOWNS = Row("the carry of a sum of unknown values")
+    BIT_OF_UNKNOWN = Row("bit 0 of an unknown value")
+    PREDICATE_AS_NUMBER = Row("an unknown predicate used as a number")
+    NOT_OF_UNKNOWN = Row("the negation of an unknown predicate")
+    MANY_TERMS = Row("a sum of too many unknown values")
     MANY_ALTERNATIVES = Row("a sum of too many alternatives")
-    MANY_FACTORS = Row("a product of too many values that are not known")
-    NOT_IN_SPACE = Row("a generic address that is not known to lie in {space} memory")
-    STATE_SPACE = Row("the state space of a generic address is not known")
-    SHUFFLE_LANE = Row("a shuffle whose lane is not known")
-    SHUFFLE_INACTIVE = Row("a shuffle from a lane that is not active")
-    MATCH = Row("match on values that are not known")
-    OF_ITS_GROUP = Row("a result that each group of lanes with one member mask has of its own", data=True)
-    ELECT = Row("elect under a mask that is not known")
-    GUARDED_COMPARISON = Row("a comparison under a predicate that is not known")
-    LOOP_STEP_BY_LANE = Row("{register} changes in a loop by other amounts in each lane")
+    MANY_FACTORS = Row("a product of too many unknown values")
+    NOT_IN_SPACE = Row("a generic address not known to be in {space} memory")
+    STATE_SPACE = Row("a generic address with an unknown state space")
+    SHUFFLE_LANE = Row("a shuffle from an unknown lane")
+    SHUFFLE_INACTIVE = Row("a shuffle from an inactive lane")
+    MATCH = Row("match on unknown values")
+    OF_ITS_GROUP = Row("a result that each group of lanes with one member mask computes separately", data=True)
+    ELECT = Row("elect with an unknown mask")
+    GUARDED_COMPARISON = Row("a comparison under an unknown predicate")
+    LOOP_STEP_BY_LANE = Row("{register} changes in a loop by a different amount in each lane")
     LOOP_NOT_MODELLED = Row("{register} changes in a loop in a way that is not modelled")
-    LOOP_EXITS_DIVERGE = Row("differs between the lanes of a warp after a loop that they leave in different iterations")
-    ROUNDS_DIFFER = Row("not the same in every round")
+    LOOP_EXITS_DIVERGE = Row("a value that differs between lanes that leave a loop in different iterations")
+    ROUNDS_DIFFER = Row("not the same in every iteration")
     UPPER_HALF = Row("the upper half of an address")
-    TWO_WIDTHS = Row("{register} has two widths")
-    CHOICE = Row("a choice whose condition is not known")
+    TWO_WIDTHS = Row("{register} is used with two widths")
+    CHOICE = Row("a selection with an unknown condition")
     ONE_OF_TWO = Row("{register} takes one of two values")
     ONE_OF_TWO_BY_LANE = Row(_with_cause("{} takes one of two values, by lane"), names=("register",))
     ROUTINE = Row("changed by {callee}, which is called from several places")
 
     # what was read back from shared memory
-    READ_NEVER_WRITTEN = _read("where nothing known was written")
-    READ_UNKNOWN_VALUE = _read("where a value was stored that is not known")
-    READ_NO_ORDER = _read("where threads store different values in no order")
+    READ_NEVER_WRITTEN = _read("that no known store wrote")
+    READ_UNKNOWN_VALUE = _read("where an unknown value was stored")
+    READ_NO_ORDER = _read("where threads store different values in no defined order")
     READ_COPIED = _read("that an asynchronous copy fills")
-    READ_AFTER_UNPLACED_STORE = _read("after a store whose address is not known")
+    READ_AFTER_UNPLACED_STORE = _read("after a store to an unknown address")
     READ_BETWEEN_BARRIERS = _read("that another thread writes between the same barriers")
-    READ_UNPLACED = _read("at an address that is not known")
+    READ_UNPLACED = _read("at an unknown address")
 
     # predicates, branches, addresses
     UNKNOWNS = Row("{unknowns}")
-    PREDICATE = Row("a predicate that is not known")
-    BRANCH_TARGET = Row("a branch target that is not known")
-    BRANCH_OPEN = Row("a branch that is not decided")
-    BRANCHES = Row("branches on the way here")
-    MASKS_NAMED = Row("the masks named at {at}")
-    ADDRESS = Row("an address that is not known")
-    LOW_BITS = Row("an address of which only the low bits are known")
-    WRAPS = Row("whether an index of 32 bits wraps around among the lanes of a warp is not known")
+    PREDICATE = Row("an unknown predicate")
+    BRANCH_TARGET = Row("an unknown branch target")
+    BRANCH_OPEN = Row("a branch with an unknown condition")
+    BRANCHES = Row("earlier branches")
+    MASKS_NAMED = Row("the member masks at {at}")
+    ADDRESS = Row("an unknown address")
+    LOW_BITS = Row("an address with only its low bits known")
+    WRAPS = Row("whether a 32-bit index wraps around within a warp is unknown")
     MULTIPLIES = Row(_multiplies)
-    SEVERAL_ARRAYS = Row("an address that is made of several arrays'")
-    MANY_PLACES = Row("its requests have more than {most} different places")
+    SEVERAL_ARRAYS = Row("an address computed from several arrays")
+    MANY_PLACES = Row("its requests have more than {most} different addresses")
     MANY_REQUESTS = Row("the launch makes more than {most} of its requests")
-    GENERIC = Row(_of_space("whether a generic address is one of shared memory is not known"))
-    GENERIC_SPACE = Row(_of_space("whether a generic address is one of {} memory is not known"), names=("space",))
+    GENERIC = Row(_of_space("whether a generic address is in shared memory is unknown"))
+    GENERIC_SPACE = Row(_of_space("whether a generic address is in {} memory is unknown"), names=("space",))
     REMOTE = Row("{said}")
-    MAY_BE_REMOTE = Row(_with_cause("whether the address lies in another block of the cluster is not known"))
-    SOME_ELSEWHERE = Row("some of its requests go to other memory, and cost nothing here")
-    MIXED_SPACES = Row("what lanes that go to other memory add to a request is not measured")
-    MAY_FAULT = Row("an address that {unknowns} may misalign for {width} bytes: the hardware would fault")
+    MAY_BE_REMOTE = Row(_with_cause("whether the address is in another block of the cluster is unknown"))
+    SOME_ELSEWHERE = Row("some of its requests go to other memory and are not counted here")
+    MIXED_SPACES = Row("the cost that lanes accessing other memory add to a request is not measured")
+    MAY_FAULT = Row("{unknowns} may misalign the address of a {width}-byte access, which would fault")
     MISALIGNED = Row("{said}: the hardware faults")
 
     # a run of a launch
-    TAKES_PART = Row("whether a lane takes part is not known: {cause}")
-    ENDS = Row("whether lanes exit at {at} is not known: {cause}")
+    TAKES_PART = Row("whether a lane is active is unknown: {cause}")
+    ENDS = Row("whether lanes exit at {at} is unknown: {cause}")
     MAY_END = Row("lanes may exit at {at}, in a routine that is called from several places")
-    RUNS = Row("whether it runs is not known: {at} depends on {cause}")
+    RUNS = Row("whether it runs is unknown: {at} depends on {cause}")
     RUNS_IF = Row(_runs_if, names=("taken", "always"))  # of a branch that all lanes of a warp take, or none
     DIVERGED = Row("lanes may have diverged at {at}, which depends on {cause}")
-    BARRIER_SHARED = Row("lanes of several groups wait at one convergence barrier: {at}")
-    BARRIER_OPEN = Row("the lanes that {at} waits for are not known")
-    NO_BARRIER = Row("lanes that come to {at} from different ways do not wait for each other")
-    MAY_JOIN = Row("groups of lanes of a warp may go on together at {at}")
-    CALLS_JOIN = Row("lanes in different calls of one routine may go on together at {at}")
-    CALLS_TOGETHER = Row("lanes in different calls of one routine may make a request together")
-    WAITS_FOR_EVER = Row("lanes wait at {at} for others that wait elsewhere")
-    YIELD = Row("lanes that wait for others may go on without them at YIELD")
+    BARRIER_SHARED = Row("several groups of lanes wait at one convergence barrier: {at}")
+    BARRIER_OPEN = Row("the lanes that {at} waits for are unknown")
+    NO_BARRIER = Row("lanes that reach {at} on different paths do not wait for each other")
+    MAY_JOIN = Row("groups of lanes of a warp may reconverge at {at}")
+    CALLS_JOIN = Row("lanes in different calls of one routine may reconverge at {at}")
+    CALLS_TOGETHER = Row("lanes in different calls of one routine may issue one request together")
+    WAITS_FOR_EVER = Row("lanes wait at {at} for lanes that wait elsewhere")
+    YIELD = Row("waiting lanes may continue without the others at YIELD")
     CALLS_DIVERGE = Row("lanes call different functions at {at} and may return diverged")
-    CALL_DEPTH = Row("calls nest too deep")
-    EXHAUSTED = Row("budget: {work} takes more than {limit} {unit}; a larger --budget gives it more")
+    CALL_DEPTH = Row("calls are nested too deeply")
+    EXHAUSTED = Row("budget: {work} takes more than {limit} {unit}; raise --budget")
     MANY_WARPS = Row("the launch has more than {limit} kinds of warps")
     NEVER_ISSUED = Row(_with_cause("never issued in this launch"))
     NOT_TRACKED = Row("what it reads from shared memory is not modelled: {cause}")
     CALL_NOT_RESOLVED = Row("{at} is not modelled")
-    GIVEN_BACK = Row("what {callee} gives back")
-    WRITES_ASTRAY = Row("where or when {opcode} writes is not known")
+    GIVEN_BACK = Row("the return value of {callee}")
+    WRITES_ASTRAY = Row("where or when {opcode} writes is unknown")
     NEVER_LEFT = Row(lambda reason, words: f"the loop{words.where(reason.index)} does not end in this launch")
-    SPINS = Row("a loop waits for what another warp writes")
+    SPINS = Row("a loop waits for a store by another warp")
     STORE_TO_CLUSTER = Row("a store may go to another block of the cluster")
-    STORE_UNPLACED = Row("a store whose address is not known may change it between the same barriers")
+    STORE_UNPLACED = Row("a store to an unknown address may change it between the same barriers")
     RACE = Row("threads read and write it between the same barriers")
-    MANY_BYTES = Row("too many blocks or bytes to follow")
+    MANY_BYTES = Row("too many blocks or bytes to track")
     LANES_WAIT = Row("lanes wait for others of their warp that wait at a barrier")
     BARRIERS_DIFFER = Row("warps of a block wait at different barriers")
-    BARRIER_MISSED = Row("some warps do not come to a barrier")
+    BARRIER_MISSED = Row("some warps do not reach a barrier")
 
     # a site
-    JUMP_NOT_RESOLVED = Row("where {at} leads is not known: it may be anywhere")
-    HIDDEN = Row("a call that is not modelled may lead there: {at}")
-    PLACE_OF_CODE = Row("depends on where functions lie, which is decided when they are loaded")
+    JUMP_NOT_RESOLVED = Row("the target of {at} is unknown and may be anywhere")
+    HIDDEN = Row("an unmodelled call may lead there: {at}")
+    PLACE_OF_CODE = Row("depends on the addresses of functions, which are assigned at load time")
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")
     NOT_SCORED = Row("{said}")  # by the table of accesses, or by the machine's
-    COPY_LINES = Row("cp.async.cg: no profiler counts its wavefronts; its cost is given in steps")
-    COPY_LINE_CLASS = Row("cp.async.cg: no profiler counts its wavefronts; its cost is given in steps")
-    ZERO_LANES = Row("which lanes write zeros, which take no step, is not known: it is the most")
-    SAME_WORDS = Row("which lanes share a word is not known")
-    BASE = Row("where the array begins, modulo {shift} bytes, is not known")
+    COPY_LINES = Row("cp.async.cg: profilers do not count its wavefronts; its cost is given in steps")
+    COPY_LINE_CLASS = Row("cp.async.cg: profilers do not count its wavefronts; its cost is given in steps")
+    ZERO_LANES = Row("which lanes write zeros, which take no step, is unknown: an upper bound")
+    SAME_WORDS = Row("which lanes share a word is unknown")
+    BASE = Row("the base address of the array modulo {shift} bytes is unknown")
     RULE_RANGE = Row("{said}")  # why the machine's rule gives a range
     REQUEST_RANGE = Row("the rule gives a range for this request")
     REQUESTS_DIFFER = Row("requests of this site differ")
-    IRREDUCIBLE = Row("control flow that is not reducible to loops")
+    IRREDUCIBLE = Row("irreducible control flow")
     SEVERAL_ENTRIES = Row("a loop with several entries")
     BY_SHAPE = Row("depends on the block's shape, which is not specified (--block)")
     NO_SHAPE_REACHES = Row(
-        "depends on the block's shape, which is not specified (--block): no lane of the shapes taken here reaches it"
+        "depends on the block's shape, which is not specified (--block): no lane of the assumed shapes reaches it"
     )
     BY_LAST_WARP = Row(
         "depends on how many lanes the block's last warp has: the block's size is not specified (--block)"
     )
-    NEVER_SHARED = Row("a generic access that is never one of shared memory")
-    NEVER_THERE = Row("a generic access that is never one of {space} memory")
-    NO_LANE = Row("no lane can reach it with what is specified")
-    NO_LANE_TAKES_PART = Row("no lane takes part in any of its requests")
+    NEVER_SHARED = Row("a generic access that never goes to shared memory")
+    NEVER_THERE = Row("a generic access that never goes to {space} memory")
+    NO_LANE = Row("no lane can reach it with the specified values")
+    NO_LANE_TAKES_PART = Row("no lane is active in any of its requests")
     DEPENDS = Row(_depends)
     LANES = Row(_lanes)
     LANES_COST_ALIKE = Row(_cost_alike)
     HOW_OFTEN = Row(_how_often, names=("cost",))
-    ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, whatever its addresses are")
+    ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, regardless of its addresses")
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))
     DATA_DECIDES = Row(_data_decides, names=("pointers",))  # and cannot be specified
     DRAWN = Row(
-        "it depends on the number that a block draws from an atomic counter: where that starts can be given"
-        " (--param {pointer}=@zeros:1:{type})"
+        "it depends on the value that a block takes from an atomic counter: specify where the counter starts (--param"
+        " {pointer}=@zeros:1:{type})"
     )
     DATA_AT_ADDRESSES = Row(_addressed_hint, names=("pointers", "addresses"))
     SEVERAL = Row(_parts)  # all of its parts

@@ -35,7 +35,7 @@ from ptxaudit.ir.operands import (
 )
 from ptxaudit.ir.reaching import ReachingDefinitions
 
-SLICING = "looking for what decides the accesses"
+SLICING = "slicing for the accesses"
 
 
 class Slice(Record, eq=False):

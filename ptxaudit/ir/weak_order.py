@@ -60,9 +60,7 @@ def _order(graph: Digraph[int], part: Digraph[int], entry: int | None) -> Order 
     loops = {min(c): c for c in components(part) if len(c) > 1 or part.has_edge(*c, *c)}
     if not loops:
         return [b for b in sorted_by_edges(part) if b != END]
-    place = {
-        b: first for first, loop in loops.items() for b in loop
-    }  # a loop is one node, in the place of its first block
+    place = {b: first for first, loop in loops.items() for b in loop}  # a loop is one node, instead of its first block
     folded: Digraph[int] = Digraph()
     folded.add_nodes(place.get(b, b) for b in part)
     folded.add_edges((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)

@@ -138,8 +138,7 @@ def _loaded(
             if whole and len(part.names_of.get(content.path, ())) == before:
                 raise InputError(
                     "there is no kernel in this",
-                    "audit the file that has the kernels; a library of device functions is audited where they are"
-                    " called",
+                    "audit a file with kernels; a library of device functions is audited through its callers",
                 )
 
 
@@ -167,7 +166,7 @@ def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputErro
             errors += [
                 InputError(
                     f"--assume {name}: no kernel here has such a parameter",
-                    "name it as the source does, or by position",
+                    "use its name in the source, or its position",
                 )
                 for name, parts in stated.items()
                 if name != "*" and not any(name in names for part in parts for names in part.parameters_of.values())

@@ -32,7 +32,7 @@ def check_machine(options: Options) -> None:
         there = [name for name in machines.names() if name.startswith("sm_")]
         meant = nearest(str(options.arch), there, also=(f"sm_{options.arch}",))
         hint = f"did you mean {meant}? There are " if meant else "there are "
-        raise InputError(f"no architecture is called {options.arch!r}", hint + ", ".join(there)) from None
+        raise InputError(f"there is no architecture {options.arch!r}", hint + ", ".join(there)) from None
 
 
 def ready(options: Options) -> None:

@@ -88,7 +88,7 @@ def load(content: Content, options: Options, code: Cubins | None = None) -> Iter
 def _no_code(path: str) -> InputError:
     hint = "name source .cu and PTX .ptx; PTX begins with a .version directive"
     if Path(path).suffix.lower() in (".py", ".ipynb"):
-        hint = "give what the program compiles: the folder of a Triton, CuPy or Numba cache, a cubin, or a .cu"
+        hint = "name what the program compiles: a Triton, CuPy or Numba cache folder, a cubin, or a .cu file"
     return InputError("this is neither CUDA source nor PTX nor a file with device code", hint, path)
 
 
@@ -131,7 +131,7 @@ def compiled_of(content: Content, options: Options) -> Compiled:
         if nvcc is None:
             raise
         compiled = _compiled_by_nvcc(content, options, nvcc)
-        return replace(compiled, notes=(f"compiled by nvcc, as there is host code ({error.code})", *compiled.notes))
+        return replace(compiled, notes=(f"compiled by nvcc, because it has host code ({error.code})", *compiled.notes))
 
 
 def _compiled_by_nvcc(content: Content, options: Options, tool: toolchains.Tool | None) -> Compiled:
@@ -221,7 +221,7 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
     if isa == "sass" and not options.ptxas:
         raise InputError(
             "this is PTX: there is no machine code in it",
-            "audit the cubin, or what ptxas makes of this: --isa both",
+            "audit the cubin, or assemble it: --isa both",
             content.path,
         )
     text = decode(bytes(content.data), content.path)
@@ -256,7 +256,7 @@ def _newer(module: ir.Module) -> tuple[str, ...]:
     if version <= NEWEST_VERSION:
         return ()
     newest = ".".join(map(str, NEWEST_VERSION))
-    return (f"the file is PTX {module.version}; this version of ptxaudit was held against PTX up to {newest}",)
+    return (f"the file is PTX {module.version}; this version of ptxaudit was tested with PTX up to {newest}",)
 
 
 def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Loaded]:
@@ -370,7 +370,7 @@ def selected(content: Content, options: Options, kinds: set[str] | None = None) 
     taken = [image for image in found if options.arch in (None, image.arch) and image.kind in kinds or image.damage]
     if all(image.damage for image in taken):
         there = ", ".join(dict.fromkeys(f"{image.kind} for {image.arch}" for image in found if not image.damage))
-        raise InputError("there is no such image in this file", f"it has {there}: see --arch and --isa", content.path)
+        raise InputError("there is no such image in this file", f"it has {there}; see --arch and --isa", content.path)
     order = list(dict.fromkeys(image.arch for image in taken))
     return sorted(taken, key=lambda image: (image.kind != "cubin", order.index(image.arch)))
 

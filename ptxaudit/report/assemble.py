@@ -55,16 +55,14 @@ from ptxaudit.report.model import (
 from ptxaudit.report.model import Pattern as SitePattern
 from ptxaudit.report.resident import occupancy_of
 
-BUFFERS_ALIGNED = (
-    "the buffers that are specified begin at multiples of 256 bytes, as cudaMalloc gives, and do not overlap"
-)
+BUFFERS_ALIGNED = "the specified buffers begin at multiples of 256 bytes, as from cudaMalloc, and do not overlap"
 
 
 def _endless(function: ir.Function, result: KernelResult) -> tuple[str, ...]:
     """What to say of a launch that does not end."""
     if result.endless is None:
         return ()
-    return (f"{sentence(result.endless, function)}: what is counted is issued before it, or by other lanes",)
+    return (f"{sentence(result.endless, function)}: the figures cover what is issued before it, or by other lanes",)
 
 
 def kernel_entry(
@@ -120,7 +118,7 @@ def what_if(machine: banks.Machine, arch: str) -> tuple[str, ...]:
     """The note of a kernel that is scored as another machine than the one it was compiled for."""
     if not arch or arch in machine.archs or arch.rstrip("af") in machine.archs:
         return ()
-    return (f"a what-if: compiled for {arch}, scored as {machine.title} would serve it",)
+    return (f"a what-if: compiled for {arch}, scored by the rules of {machine.title}",)
 
 
 def local_entry(function: ir.Function, access: LocalAccess, lines: SourceLines) -> Local:

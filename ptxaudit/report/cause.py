@@ -1,8 +1,8 @@
 """Says in words why a request costs more than its ideal: which lanes meet, and the stride that brings them there.
 
-    lanes read 128 bytes apart   ->  "32 lanes (0-31) meet in one bank: stride 128 bytes"
-    rows of 2 lanes, 64 bytes     ->  "lanes 0 and 4 meet in one bank: stride 16 bytes for 2 lanes, 64 bytes from these
-                                      to the next 2"
+    lanes read 128 bytes apart  ->  "32 lanes (0-31) conflict in one bank: stride 128 bytes"
+    rows of 2 lanes, 64 bytes   ->  "lanes 0 and 4 conflict in one bank: stride 16 bytes within 2 lanes, 64 bytes to the
+                                    next 2"
 
 Looks at the worst pattern that the lane engine kept, taken apart by `banks.groups`. Patterns are known up to a uniform
 shift, so no bank is named by its number.
@@ -23,7 +23,7 @@ from ptxaudit.hardware.banks.anatomy import lanes_in
 from ptxaudit.hardware.machine_model import Counted, Machine
 from ptxaudit.report import copy_words
 
-ONE_WORD = "are on one word and take turns"
+ONE_WORD = "access one word and are serialised"
 
 MOST_NAMED = 4  # lanes named one by one; of more, the first three and the last
 
@@ -46,7 +46,7 @@ def cause_of(machine: Machine, access: banks.Access | None, result: SiteResult) 
         return f"{who} {ONE_WORD}"
     steps = stride_text(pattern)
     matrix = ", each with the address of a matrix row," if access.access in ("ldmatrix", "stmatrix") else ""
-    return f"{who}{matrix} meet in one bank" + (f": {steps}" if steps else "")
+    return f"{who}{matrix} conflict in one bank" + (f": {steps}" if steps else "")
 
 
 def _of_copy(machine: Machine, access: banks.Access, result: SiteResult) -> str:
@@ -112,5 +112,5 @@ def stride_text(pattern: Pattern) -> str:
         across, down = np.diff(table, axis=1), np.diff(table[:, 0])
         if throughout(across == across[0, 0]) and throughout(down == down[0]):
             inner = "one address" if across[0, 0] == 0 else f"stride {across[0, 0]} bytes"
-            return f"{inner} for {columns} lanes, {down[0]} bytes from these to the next {columns}"
+            return f"{inner} within {columns} lanes, {down[0]} bytes to the next {columns}"
     return ""

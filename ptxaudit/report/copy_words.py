@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ptxaudit.hardware.machine_model import Machine
 
-BEST = "for 1 step let each 8 neighbouring lanes fill one 128-byte line (an XOR swizzle, no padding)"
+BEST = "for 1 step, let each 8 neighbouring lanes fill one 128-byte line (XOR swizzle, no padding)"
 
 
 class Copy(Protocol):
@@ -31,13 +31,13 @@ def steps(copy: Copy) -> str:
     k = copy.line_class_max
     if not k:
         return ""
-    text = f"{k} steps a request, where 1 would do" if k > 1 else "1 step a request, the least there is"
+    text = f"{k} steps per request instead of 1" if k > 1 else "1 step per request, the minimum"
     if copy.line_class_proved != k:
         text = f"at most {text}"
         if copy.line_class_proved:
-            text += f" ({copy.line_class_proved} in some request is proved)"
+            text += f" ({copy.line_class_proved} is proved for some request)"
     if copy.lines is not None and copy.lines != copy.lines_ideal:
-        text += f"; {copy.lines:,} over the launch, where {copy.lines_ideal:,} would do"
+        text += f"; {copy.lines:,} over the launch instead of {copy.lines_ideal:,}"
     return text
 
 
@@ -50,7 +50,7 @@ def cycles(machine: Machine, k: int) -> str:
         if these is None or best is None:
             break
         texts.append(_range(these) + " cycles" * (not fresh) + (f" instead of {_range(best)}" if k > 1 else ""))
-    return ", or, where it reads new data each time, ".join(texts)
+    return ", or, if it reads new data each time, ".join(texts)
 
 
 def as_ca(machine: Machine, wavefronts: int) -> str:
@@ -65,8 +65,8 @@ def as_ca(machine: Machine, wavefronts: int) -> str:
 def explained(machine: Machine, k: int) -> list[str]:
     """What the steps are, once for all such copies. k: the most of any."""
     lines = [
-        "no profiler counts its wavefronts or conflicts; each 8 lanes write the 128-byte lines that they need, and"
-        " lines a multiple of 512 bytes apart go one after the other, in steps (k)"
+        "profilers do not count its wavefronts or conflicts; each 8 lanes write the 128-byte lines that they need, and"
+        " lines a multiple of 512 bytes apart are written one after another, in steps (k)"
     ]
     if measured := cycles(machine, k):
         lines.append(f"{k} {'steps take' if k > 1 else 'step takes'} {measured} (measured)")

@@ -130,8 +130,8 @@ class Pattern(Entry):
 
     addresses: bytes, one a lane, 0 in lanes that take no part; active: a mask, bit i for lane i. count: requests of the
     launch that are like it, null where that is not known. low, high, ideal, ways: of one such request; low is -1 where
-    no counter sees its wavefronts. seen: where it was met, of a launch that was run. turns: of a cp.async.ca with known
-    sources, the round that serves each lane, from 1; else null.
+    no hardware counter covers its wavefronts. seen: where it was met, of a launch that was run. turns: of a cp.async.ca
+    with known sources, the round that serves each lane, from 1; else null.
     """
 
     addresses: tuple[int, ...]
@@ -209,7 +209,7 @@ class Pairing(Entry):
 
 
 class Replacement(Entry):
-    """Text in the place of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not
+    """Text instead of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not
     included.
     """
 

@@ -116,7 +116,7 @@ class LaunchRecord(Entry):
         parts = [f"{name} {shape(dims)}" for name, dims in (("grid", self.grid), ("block", self.block)) if dims]
         if self.cluster and any(n != 1 for n in self.cluster):
             parts.append(f"cluster {shape(self.cluster)}")
-        return ", ".join(parts) or "no grid and no block specified"
+        return ", ".join(parts) or "grid and block not specified"
 
 
 def _tuples(value: Any) -> Any:

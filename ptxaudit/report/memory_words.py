@@ -47,7 +47,7 @@ def memory_cause(result: SiteResult, of: str, width: int | None) -> str:
     if worst is None or width is None or worst.low <= worst.ideal:
         return ""
     if of == "local":
-        return f"lanes are on different elements: {worst.low} sectors where {worst.ideal} hold one element of all"
+        return f"lanes access different elements: {worst.low} sectors where {worst.ideal} hold one element of all"
     return _global_cause(worst, width)
 
 

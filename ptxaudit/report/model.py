@@ -7,7 +7,7 @@ these records from what the lane engine says, `render` and `diff` read them.
     Report
       inputs    what was read, with its sha256 and the toolchain that made it
       kernels   one entry a kernel, instruction set and launch; each with its sites
-      problems  what could not be checked, and why
+      problems  inputs that could not be checked, and why
       suppressions  what the sources allow, and why
 """
 
@@ -222,7 +222,7 @@ def report_from_dict(data: Any, file: str | None = None, what: str = "report") -
     except ValidationError as error:
         missing = _MISSING.fullmatch(str(error))
         what_is_wrong = f"there is no '{missing[1]}'{missing[2]}" if missing else str(error)
-        raise InputError(f"the {what} does not keep to its schema: {what_is_wrong}", AGAIN, file) from None
+        raise InputError(f"the {what} does not match its schema: {what_is_wrong}", AGAIN, file) from None
     except RecursionError:
         raise InputError(f"this is not a {what}: it is nested too deeply", AGAIN, file) from None
     kernels = tuple(map(_of_older, report.kernels, data["kernels"]))

@@ -149,8 +149,8 @@ class _Unit(Record):
 
 _UNITS = (
     _Unit("excess", "excess", "wavefronts", "{share} of shared wavefronts are replays"),
-    _Unit("sectors_excess", "sectors_excess", "sectors", "{share} of sectors are more than the bytes need"),
-    _Unit("spill_sectors", "spilled", "sectors", "{share} of sectors are of spilled registers"),
+    _Unit("sectors_excess", "sectors_excess", "sectors", "{share} of sectors exceed what the bytes need"),
+    _Unit("spill_sectors", "spilled", "sectors", "{share} of sectors are register spills"),
 )
 
 
@@ -168,7 +168,7 @@ def _said(unit: _Unit, loops: Sequence[Share], lines: Sequence[Share], totals: _
         where = f"{_how_much(of[id(line)], part)} at {line.place}"
     else:
         where = f"most of them, {_percent(of[id(line)], part)}, at {line.place}"
-    known = " (as far as it is known)" if totals.open else ""
+    known = " (of the known part)" if totals.open else ""
     return f"{unit.what.format(share=_percent(part, whole))}, {where}{known}"
 
 

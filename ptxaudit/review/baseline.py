@@ -209,7 +209,7 @@ def read_baseline(path: str | Path) -> Baseline:
         ) from None
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
-        raise InputError("the baseline is not whole JSON: it was cut or edited", AGAIN, file, line) from None
+        raise InputError("the baseline is not valid JSON: it was truncated or edited", AGAIN, file, line) from None
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
         what = f'the baseline has schema "{schema}"' if schema else "this is not a ptxaudit baseline"
@@ -229,7 +229,7 @@ def read_baseline(path: str | Path) -> Baseline:
             "kernels": kernels,
         }
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(f"the baseline does not keep to its schema: {error}", AGAIN, file) from None
+        raise InputError(f"the baseline does not match its schema: {error}", AGAIN, file) from None
     try:
         whole = shown(report_from_dict(document, file, "baseline"))
         return Baseline(whole, site_rules, kernel_rules, site_open, kernel_open)
@@ -303,12 +303,12 @@ class Ratchet(Record, dict=True):
         if isas and old and not isas & {kernel.isa for kernel in old}:
             known, now = ("PTX", "machine code") if "sass" in isas else ("machine code", "PTX")
             raise InputError(
-                f"the baseline is of {known}, and this audit of {now}: they cannot be compared",
+                f"the baseline is for {known}, this audit for {now}: they cannot be compared",
                 "audit with the --isa that the baseline was written with, or write it again",
             )
         if report.kernels and old and (unknown := _looked_at(report) - _looked_at(baseline.report)):
             raise InputError(
-                f"this audit looks at {' and '.join(sorted(unknown))} memory, which the baseline does not know",
+                f"this audit covers {' and '.join(sorted(unknown))} memory, which the baseline does not cover",
                 "write it again with the same --space, or audit without it",
             )
         changes = diff_reports(baseline.report, report)

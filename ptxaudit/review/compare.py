@@ -49,12 +49,12 @@ AGREEING = frozenset({Verdict.EQUAL, Verdict.REQUESTS, Verdict.WITHIN, Verdict.D
 DISPUTED = {
     re.compile(
         r"(LDS(\.U)?|LD\b.*)\.(64|128)\b"
-    ): "lanes that share an address: the profiler groups them in another way than the hardware does",
+    ): "lanes share an address: the profiler groups them differently from the hardware",
     re.compile(
         r"LDGSTS\b(?!.*\.BYPASS)"
-    ): "the profiler takes a cp.async for a store; what it costs depends on its source lines too",
+    ): "the profiler treats cp.async as a store; its cost also depends on its source lines",
 }
-NO_COUNTER = "no counter sees the wavefronts of cp.async.cg"
+NO_COUNTER = "no hardware counter covers the wavefronts of cp.async.cg"
 
 
 class Counted(Record):
@@ -177,7 +177,7 @@ def compare(kernel: Kernel, profile: Profile) -> Comparison:
     known = {site.offset for site in kernel.sites}
     rows = [_row(site, counted.get(site.offset or 0), totals) for site in kernel.sites]
     rows += [
-        Row(Verdict.UNLISTED, None, entry, "the profiler counted wavefronts here and the report has no such site")
+        Row(Verdict.UNLISTED, None, entry, "the profiler counted wavefronts here, but the report has no such site")
         for entry in profile.counted
         if entry.wavefronts and entry.offset not in known
     ]
@@ -191,7 +191,7 @@ SECTORS_OF_A_TAG = 4  # a tag is of a line of 128 bytes
 # Of 64 copies of CUTLASS's products that do the same in one launch, those behind P0 have other sectors than the rest
 # (docs/truth.md).
 PREDICATED_COPY = re.compile(r"^@!?P\d.*LDGSTS\b.*\.BYPASS|LDGSTS\b.*\.BYPASS.*\bP\d\b")
-SECTORS_OF_PREDICATED = "the profiler's sectors of a cp.async behind a predicate are off, its tag requests are not"
+SECTORS_OF_PREDICATED = "the profiler miscounts the sectors of a predicated cp.async, but not its tag requests"
 
 
 def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
@@ -266,7 +266,7 @@ def _row(site: Site, counted: Counted | None, totals: tuple[Total, ...]) -> Row:
     if verdict is Verdict.DISPUTED:
         total = next((total for total in totals if site.access in COUNTERS[total.name]), None)
         if total is None:
-            why += f"; no counter of this launch settles it: measure {METRIC.format('*')}"
+            why += f"; no counter of this launch can decide: measure {METRIC.format('*')}"
         elif total.settles:
             why += (
                 f"; the launch's counter agrees with the report ({total.name}: {total.counted:,}, by instructions"
@@ -277,7 +277,7 @@ def _row(site: Site, counted: Counted | None, totals: tuple[Total, ...]) -> Row:
             why = f"the launch's counter {total.name} has {total.counted:,}, the report's sites {total.low:,} together"
         elif total.low == total.high:
             why += (
-                f"; the launch's counter settles nothing ({total.name}: {total.counted:,}, by instructions"
+                f"; the launch's counter is inconclusive ({total.name}: {total.counted:,}, by instructions"
                 f" {total.profiler:,}, the report's sites {total.low:,} together)"
             )
     return Row(verdict, site, counted, why)

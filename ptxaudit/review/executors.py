@@ -57,7 +57,7 @@ def _greeted(place: str) -> None:
         raise ValueError("it is no HOST:PORT")
     with socket.create_connection((parts.hostname, parts.port), timeout=GREETING) as connection:
         if not connection.recv(1):
-            raise ConnectionError("what is there ends the connection")
+            raise ConnectionError("the peer closes the connection")
 
 
 def workers_of(executor: Executor) -> int:
@@ -99,8 +99,8 @@ def _without(piece: Piece, error: BaseException) -> Part:
     for file in piece.files:
         with part.collecting(name_of(file)):
             raise InputError(
-                f"the worker that audited this was lost: {type(error).__name__}",
-                "it ran out of memory, or crashed, or has no ptxaudit of this version: audit the file by itself",
+                f"the worker that audited this file was lost: {type(error).__name__}",
+                "it ran out of memory, crashed, or lacks this version of ptxaudit: audit this file alone",
                 detail=str(error),
             )
     return part

@@ -138,7 +138,7 @@ def parse_limit(text: str) -> Limit:
     if name not in _LEAST or whole(number) is None:
         known = ", ".join(rules.RULES)
         raise InputError(
-            f"--fail-on {text} is no rule and no limit",
+            f"--fail-on {text} is neither a rule nor a limit",
             "write excess=N, ways=N, total-excess=N, sectors-excess=N, registers=N, stack=N, spills=N or occupancy=N"
             f" with a whole number N, or a rule: {known}",
         )
@@ -280,7 +280,7 @@ class _Judging(Record):
         if self.ratchet is not None and self.ratchet.holds(kernel, of, less_is_worse):
             return
         if figure is None:
-            yield Denial(limit, kernel, None, f"{limit.name} is not known", certain=False)
+            yield Denial(limit, kernel, None, f"{limit.name} is unknown", certain=False)
         elif figure < most if less_is_worse else figure > most:
             yield Denial(
                 limit,

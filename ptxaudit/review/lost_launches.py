@@ -43,6 +43,6 @@ def _sentence(name: str, idle: list[Launch]) -> str:
     )
     more = f" and {len(idle) - len(shown)} more" if len(idle) > len(shown) else ""
     return (
-        f"{plain} has no launch, so that nothing is exact for it; launches of the settings that no kernel here has:"
+        f"{plain} has no launch, so that nothing is exact for it; launches in the settings without a kernel here:"
         f" {places}{more}. Was it renamed?"
     )

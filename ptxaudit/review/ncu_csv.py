@@ -78,9 +78,7 @@ def read_profiles(files: Iterable[str | Path]) -> list[Profile]:
     exports = [parse_export(_text(name), name) for name in names]
     profiles = [profile for export in exports for profile in export.profiles]
     if not profiles:
-        raise InputError(
-            "there is no source page in it: no figures by instruction", EXPORT, names[0] if names else None
-        )
+        raise InputError("it has no source page, and so no figures by instruction", EXPORT, names[0] if names else None)
     return _joined(profiles, [launch for export in exports for launch in export.launches])
 
 
@@ -99,7 +97,7 @@ def parse_export(text: str, file: str | None = None) -> Export:
             before = (kernel, rows)
             profiles.append(Profile(kernel, tuple(_counted(names, rows, file, line))))
     if not profiles and not launches:
-        raise InputError("this is no CSV of Nsight Compute's source or raw page", EXPORT, file)
+        raise InputError("this is not a CSV export of Nsight Compute's source or raw page", EXPORT, file)
     return Export(tuple(profiles), tuple(launches))
 
 
@@ -187,7 +185,7 @@ def _place(cells: Cells, at: dict[str, int | None], file: str | None) -> int:
         return int(text, 0) if at["address"] is not None else int(text) * INSTRUCTION_BYTES
     except ValueError:
         raise InputError(
-            f"{text!r} is not the address of an instruction", "the table is that of SASS: --print-source sass", file
+            f"{text!r} is not the address of an instruction", "export the SASS table: --print-source sass", file
         ) from None
 
 

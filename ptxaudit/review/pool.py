@@ -141,7 +141,7 @@ def _without(file: Any, how: str) -> Part:
     with part.collecting(name_of(file)):
         raise InputError(
             f"the process that audited this ended {how}",
-            "it ran out of memory, or crashed: audit it by itself, or with fewer --jobs",
+            "it ran out of memory or crashed: audit this file alone, or with fewer --jobs",
         )
     return part
 

@@ -62,7 +62,7 @@ def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
     kernels = [kernel for kernel in report.kernels if kernel.isa == "sass"]
     if not kernels:
         raise InputError(
-            "the report has no machine code, and a profile counts nothing else",
+            "the report has no machine code, which is all that a profile counts",
             "audit the compiled file, or the source with --isa sass",
         )
     comparisons, unaudited = list[Comparison](), list[str]()
@@ -134,7 +134,7 @@ def _launched_otherwise(name: str, kernels: Sequence[Kernel], profiles: Sequence
     has = dict.fromkeys(_shape(one.launch.grid, one.launch.block) for one in kernels if one.launch is not None)
     for shape in dict.fromkeys(_shape(profile.grid, profile.block) for profile in profiles):
         yield InputError(
-            f"{name}: profiled with {shape}, and launched with {listing(list(has))} in the report",
+            f"{name}: profiled with {shape}, but launched with {listing(list(has))} in the report",
             "audit the launch that was profiled (--launch)",
         )
 

@@ -47,7 +47,7 @@ def suppressions_of(report: Report, roots: Roots) -> tuple[list[Suppression], li
 
 
 def with_suppressions(report: Report, roots: Roots) -> Report:
-    """The report with the suppressions of its sources; those that are not understood are problems."""
+    """The report with the suppressions of its sources; those that are not supported are problems."""
     found, errors = suppressions_of(report, roots)
     problems = (*report.problems, *map(Problem.of, errors))
     return replace(report, suppressions=tuple(found), problems=problems) if found or errors else report
@@ -114,7 +114,7 @@ def _parse(body: str, file: str, line: int, column: int, target: int) -> Iterato
 
     match = _ALLOW.match(body)
     if match is None:
-        yield InputError("this comment is for ptxaudit, and it is not understood", HINT, file, line, column)
+        yield InputError("this ptxaudit comment cannot be parsed", HINT, file, line, column)
         return
     if not (match["reason"] or "").strip():
         yield InputError(f"the suppression of {match['rules']} gives no reason", HINT, file, line, column)

@@ -9,8 +9,8 @@ An axis is a name and its values; the points are all combinations. A source is c
 combination of macros; parsing, lifting and graphs are shared by all launches of it.
 
 Points are compared by wavefronts per ideal wavefront (not by wavefronts: a smaller block does less): over
-the launch where every point has these, else over one request of each site. A point with sites whose cost
-is open comes after those without.
+the launch where every point has these, else over one request of each site. A point with sites of unknown
+cost comes after those without.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _range(name: str, text: str, match: re.Match[str]) -> range:
         raise InputError(f"--sweep {name}={text} is not a range of whole numbers", _HINT) from None
     if step < 1 or high < low:
         raise InputError(
-            f"--sweep {name}={text} is an empty range", "write from:to:step, from the least to the most, both included"
+            f"--sweep {name}={text} is an empty range", "write from:to:step, in increasing order, ends included"
         )
     if (high - low) // step >= MOST_POINTS:
         raise InputError(f"--sweep {name}={text} has more than {MOST_POINTS:,} values", "take larger steps")
@@ -287,7 +287,7 @@ def _examine(
 
 def _not_compiled(entry: Input) -> Problem:
     return Problem(
-        "this is compiled already: --sweep -D changes nothing in it", "name the source, or leave out -D", entry.path
+        "this input is already compiled: --sweep -D has no effect", "name the source, or leave out -D", entry.path
     )
 
 
@@ -296,11 +296,11 @@ def _check(axes: Sequence[Axis]) -> None:
         raise InputError("there is nothing to sweep over", _HINT)
     for name, count in Counter(f"{axis.kind} {axis.key}" for axis in axes).items():
         if count > 1:
-            raise InputError(f"--sweep names {name.split()[-1]} twice", "give all its values at once: pitch=32:40,48")
+            raise InputError(f"--sweep names {name.split()[-1]} twice", "give all its values together: pitch=32:40,48")
     count = prod(len(axis.values) for axis in axes)
     if count > MOST_POINTS:
         raise InputError(
-            f"these are {count:,} launches; a sweep has at most {MOST_POINTS:,}", "take larger steps, or fewer values"
+            f"this makes {count:,} launches; the limit is {MOST_POINTS:,}", "use larger steps or fewer values"
         )
 
 

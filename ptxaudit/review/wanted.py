@@ -52,7 +52,7 @@ def no_site(wanted: str, sites: Sequence[Placed], part: Part) -> InputError:
     if not sites:
         return InputError(
             f"there is no shared-memory site at {wanted}: no kernel here has one",
-            "see `ptxaudit audit --list`; --space global looks at global memory",
+            "see `ptxaudit audit --list`; --space global audits global memory",
             file,
         )
     spellings = list(dict.fromkeys(_spellings(sites)))

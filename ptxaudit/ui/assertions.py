@@ -73,7 +73,7 @@ def assert_conflict_free(
     _keep(report)
     report.raise_for_problems()
     if not report.kernels:
-        raise InputError("there is no kernel to check", "check the source, and the kernels= that were asked for")
+        raise InputError("there is no kernel to check", "check the source and the kernels= argument")
     found = [finding for finding in find(report) if finding.rule in wanted and finding.allowed is None]
     against = [finding for finding in found if (strict or finding.certain) and not _accepted(finding, limits)]
     if against:
@@ -131,8 +131,7 @@ def _message(report: Report, findings: Sequence[Finding]) -> str:
     counts = [plural(sure, "conflict")] if sure else []
     if len(folded) > sure:
         counts.append(
-            f"{plural(len(folded) - sure, 'site')} that cannot be shown to be free of conflicts (strict=False lets them"
-            " pass)"
+            f"{plural(len(folded) - sure, 'site')} not proved free of conflicts (pass strict=False to allow them)"
         )
     lines = [", ".join(counts)]
     for one in folded:

@@ -90,7 +90,8 @@ class LazyCommands(click.Group):
             _drop_output()
             complain(
                 InputError(
-                    f"cannot write to standard output: {error.strerror}", "make room there, or write to a file with -o"
+                    f"cannot write to standard output: {error.strerror}",
+                    "free some space there, or write to a file with -o",
                 )
             )
             ctx.exit(EXIT_UNCHECKED)
@@ -134,7 +135,7 @@ def complain(error: InputError) -> None:
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="ptxaudit")
 def main() -> None:
-    """Exact shared-memory wavefront counts for every site of compiled CUDA code, with no GPU.
+    """Exact shared-memory wavefront counts for every access in compiled CUDA code, without a GPU.
 
     Exit status: 0 checked and nothing denied, 1 something denied or worse, 2 something could not be checked.
     """

@@ -99,7 +99,7 @@ def read_config(file: str | os.PathLike[str]) -> Config:
         line, column = (int(place[1]), int(place[2])) if place else (None, None)
         raise InputError(f"this is not TOML: {error}", "see https://toml.io", name, line, column) from None
     except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, brackets in brackets
-        raise InputError(f"this cannot be read as TOML: {error}", "see https://toml.io", name) from None
+        raise InputError(f"this cannot be parsed as TOML: {error}", "see https://toml.io", name) from None
     table = document.get("tool", {}).get("ptxaudit", {}) if Path(file).name == "pyproject.toml" else document
     table = table.get("tool", {}).get("ptxaudit", table) if isinstance(table, dict) else table
     if not isinstance(table, dict):

@@ -13,10 +13,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--ptxaudit-toolchain",
         metavar="VERSION",
-        help="CUDA release that compiles what assert_conflict_free is given (12.9).",
+        help="Compile the sources of assert_conflict_free with this CUDA release (12.9).",
     )
     group.addoption(
-        "--ptxaudit-report", metavar="DIR", help="Keep an HTML and a JSON report of every assert_conflict_free there."
+        "--ptxaudit-report",
+        metavar="DIR",
+        help="Write an HTML and a JSON report of every assert_conflict_free to this folder.",
     )
 
 

@@ -100,7 +100,7 @@ def _nothing(view: memoryview, file: str) -> NoDeviceCode:
     if bytes(view[:4]) == ELF_MAGIC and int.from_bytes(view[_MACHINE_AT : _MACHINE_AT + 2], "little") == _EM_AMDGPU:
         return NoDeviceCode("this is code for a GPU of AMD", "ptxaudit reads NVIDIA's PTX and machine code", file)
     return NoDeviceCode(
-        "no device code in this file", "give a cubin, a fat binary, or a program or library that embeds one", file
+        "no device code in this file", "name a cubin, a fat binary, or an executable or library that embeds one", file
     )
 
 
@@ -115,7 +115,7 @@ def _check_whole(view: memoryview, file: str) -> None:
         return
     at, size, count = _ELF_HEADER.unpack_from(view)
     if at + size * count > len(view):
-        raise InputError("truncated: its tables end after the file does", "copy it again", file)
+        raise InputError("truncated: its tables extend beyond the end of the file", "copy it again", file)
 
 
 def _embedded(view: memoryview, file: str) -> list[Image]:
@@ -134,7 +134,7 @@ def _mapped(file: str) -> memoryview:
     try:
         with files.opened(file, regular=True) as handle:
             if os.fstat(handle.fileno()).st_size == 0:
-                raise InputError("an empty file", "build or copy it again", file)
+                raise InputError("an empty file", "rebuild it, or copy it again", file)
             return memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", "", file) from error
@@ -149,7 +149,7 @@ def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
     while at + _MEMBER.size <= len(view):
         raw, _, _, _, _, size, end = _MEMBER.unpack_from(view, at)
         if end != b"`\n" or not size.strip().isdigit():
-            raise InputError(f"damaged archive: no member begins at byte {at}", "build it again", file)
+            raise InputError(f"damaged archive: no member at byte {at}", "build it again", file)
         begin, length = at + _MEMBER.size, int(size)
         name = raw.decode("utf-8", "replace").rstrip()
         if name == "//":
@@ -161,7 +161,7 @@ def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
             yield name.rstrip("/"), view[begin : begin + length]
         if begin + length > len(view):
             raise InputError(
-                f"truncated archive: the member at byte {at} ends after the file does", "copy it again", file
+                f"truncated archive: the member at byte {at} extends beyond the end of the file", "copy it again", file
             )
         at = begin + length + length % 2
 
@@ -269,12 +269,16 @@ def _whole_map(view: memoryview) -> mmap.mmap | None:
 def _entry(view: memoryview, place: int, last: int, name: str, file: str) -> tuple[Image | None, int]:
     """(the image, None for other kinds of entries; where the next entry begins)."""
     if place + _ENTRY_HEADER > last:
-        raise InputError(f"damaged fat binary: an entry at byte {place:#x} is cut off", "build or copy it again", file)
+        raise InputError(
+            f"damaged fat binary: an entry at byte {place:#x} is cut off", "rebuild it, or copy it again", file
+        )
     kind, _, header, size, _ = _ENTRY.unpack_from(view, place)
     following = place + header + size
     if header < _ENTRY_HEADER or following > last:
         raise InputError(
-            f"damaged fat binary: the entry at byte {place:#x} ends after its file does", "build or copy it again", file
+            f"damaged fat binary: the entry at byte {place:#x} ends after its file does",
+            "rebuild it, or copy it again",
+            file,
         )
     if kind not in _KINDS:
         return None, following
@@ -322,7 +326,9 @@ def _read_heap(heap: list[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
         else:
             yield (
                 image,
-                InputError("damaged fat binary: this image cannot be unpacked", "build or copy it again", image.name),
+                InputError(
+                    "damaged fat binary: this image cannot be unpacked", "rebuild it, or copy it again", image.name
+                ),
             )
 
 
@@ -357,7 +363,7 @@ def _unpack(packed: list[Image]) -> dict[str, bytes | InputError] | None:
                 return (
                     None
                     if len(packed) > 1
-                    else {packed[0].name: limits.UNPACKED.passed("it unpacks to too much", packed[0].name)}
+                    else {packed[0].name: limits.UNPACKED.passed("it decompresses to too much data", packed[0].name)}
                 )
             for number, image in enumerate(wanted, 1):
                 out[image.name] = made[number].read_bytes()

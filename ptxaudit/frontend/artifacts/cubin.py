@@ -131,10 +131,10 @@ def architecture(header: bytes) -> int | None:
 
 def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
     """The cubin in `data`; InputError for what is no cubin, is damaged, or older than `oldest` (an SM number)."""
-    IMAGE.check(len(data), "this cubin is too long", file)
+    IMAGE.check(len(data), "this cubin is too large", file)
     sm = architecture(data[:64])
     if sm is None:
-        raise InputError("not a cubin: no ELF header for CUDA", "give a .cubin, or a file that embeds one", file)
+        raise InputError("not a cubin: no ELF header for CUDA", "name a .cubin, or a file that embeds one", file)
     if sm < oldest:
         raise TooOld.of(sm, file)
     try:
@@ -142,7 +142,7 @@ def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
     except UNREADABLE as error:
         raise InputError(
             "damaged cubin: its ELF tables cannot be read",
-            "build or copy it again",
+            "rebuild it, or copy it again",
             file,
             detail=f"{type(error).__name__}: {error}",
         ) from error
@@ -156,7 +156,7 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     rows = _rows(elf, data, file)
     symbols, entries = _symbols(rows, [name for name, _ in sections])
     found = faults(elf, sections, rows, file) if is_known(data[_ABI_VERSION_AT]) else []
-    errors = tuple(InputError(f"damaged cubin: {fault.what}", "build or copy it again", file) for fault in found)
+    errors = tuple(InputError(f"damaged cubin: {fault.what}", "rebuild it, or copy it again", file) for fault in found)
     unreliable = {fault.function for fault in found}
 
     reserved = _RESERVED_SHARED if sm >= _FIRST_SM_RESERVED and not relocatable else 0
@@ -176,7 +176,7 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
     version, producer = _producer(elf, by_name, file)
     if (made_for := _made_for(by_name, file)) not in (None, sm):
         raise InputError(
-            f"damaged cubin: its header says sm_{sm}, its note sm_{made_for}", "build or copy it again", file
+            f"damaged cubin: its header says sm_{sm}, its note sm_{made_for}", "rebuild it, or copy it again", file
         )
     return Cubin(
         file,
@@ -198,11 +198,13 @@ def _sections(elf: ELFFile, data: bytes, file: str) -> list[tuple[str, Section]]
     """All sections by their names; InputError where the file ends before they do."""
     for table in ("sh", "ph"):
         if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
-            raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
+            raise InputError("truncated cubin: its tables extend beyond the end of the file", "copy it again", file)
     sections = [(section.name, section) for section in elf.iter_sections()]
     for name, section in sections:
         if section["sh_type"] not in WITHOUT_BYTES and section["sh_offset"] + section["sh_size"] > len(data):
-            raise InputError(f"truncated cubin: section {name} ends after the file does", "copy it again", file)
+            raise InputError(
+                f"truncated cubin: section {name} extends beyond the end of the file", "copy it again", file
+            )
     return sections
 
 
@@ -292,7 +294,7 @@ def _rows(elf: ELFFile, data: bytes, file: str) -> list[Entry]:
     if not isinstance(table, SymbolTableSection) or not table["sh_size"]:
         raise InputError("stripped cubin: it has no symbol table", "keep the symbols of device code", file)
     if table["sh_entsize"] != SYMBOL.size or table["sh_size"] % SYMBOL.size:
-        raise InputError("damaged cubin: its symbol table is not whole", "build or copy it again", file)
+        raise InputError("damaged cubin: its symbol table is incomplete", "rebuild it, or copy it again", file)
     out = []
     strings = content(table.stringtable, file)
     begin = table["sh_offset"]

@@ -22,7 +22,7 @@ from elftools.elf.structs import ELFStructs
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import MB, NAME, UNPACKED
 
-HINT = "build or copy it again"
+HINT = "rebuild it, or copy it again"
 _SECTIONS_AT = struct.Struct(
     "<40xQ10xHHH"
 )  # of the header: where section headers begin, bytes of one, how many, which has the names
@@ -132,7 +132,7 @@ def _headers(data: bytes | mmap.mmap, file: str) -> Iterator[tuple[int, ...]]:
     if size != _SECTION.size or not count:
         raise InputError("damaged cubin: it has no table of sections", HINT, file)
     if begin + size * count > len(data):
-        raise InputError("truncated cubin: its tables end after the file does", "copy it again", file)
+        raise InputError("truncated cubin: its tables extend beyond the end of the file", "copy it again", file)
     yield from _SECTION.iter_unpack(data[begin : begin + size * count])
 
 
@@ -148,9 +148,9 @@ def content(section: Section, file: str) -> bytes:
     packed = section.stream.read(section["sh_size"])
     try:
         kind, _, size, _ = _PACKED.unpack_from(packed)
-        UNPACKED.check(size, f"section {section.name} unpacks to too much", file)
+        UNPACKED.check(size, f"section {section.name} decompresses to too much data", file)
         if kind != _ZLIB:
-            raise InputError(f"section {section.name} is compressed in a way that is not known", HINT, file)
+            raise InputError(f"section {section.name} is compressed in an unknown format", HINT, file)
         out = zlib.decompressobj().decompress(packed[_PACKED.size :], size + 1)
     except (struct.error, zlib.error) as error:
         raise InputError(f"damaged cubin: section {section.name} cannot be unpacked ({error})", HINT, file) from None

@@ -107,7 +107,7 @@ def unpacked(data: bytes, file: str) -> bytes | None:
             out = zlib.decompressobj().decompress(data, UNPACKED.most + 1)
         except zlib.error:
             return None
-        UNPACKED.check(len(out), "it unpacks to too much", file)
+        UNPACKED.check(len(out), "it decompresses to too much data", file)
         return out
     return None
 
@@ -130,6 +130,6 @@ def _zstd(data: bytes, file: str) -> bytes:
     try:
         out = unpack(data)
     except failures as error:
-        raise InputError(f"damaged: it cannot be unpacked ({error})", "build or copy it again", file) from error
-    UNPACKED.check(len(out), "it unpacks to too much", file)
+        raise InputError(f"damaged: it cannot be unpacked ({error})", "rebuild it, or copy it again", file) from error
+    UNPACKED.check(len(out), "it decompresses to too much data", file)
     return out

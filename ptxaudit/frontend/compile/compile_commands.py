@@ -52,10 +52,10 @@ def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
         raise InputError(f"cannot read the compile commands: {error.strerror}", HINT, name) from None
     except (ValueError, RecursionError) as error:
         raise InputError(
-            "this is not whole JSON", HINT, name, getattr(error, "lineno", None), getattr(error, "colno", None)
+            "this is not complete JSON", HINT, name, getattr(error, "lineno", None), getattr(error, "colno", None)
         ) from None
     if not isinstance(entries, list):
-        raise InputError("this is no list of compile commands", HINT, name)
+        raise InputError("this is not a list of compile commands", HINT, name)
     return dict(_entry(entry, at, name) for at, entry in enumerate(entries) if _is_cuda(entry))
 
 
@@ -119,11 +119,11 @@ def _expanded(words: list[str], directory: str, account: Account, depth: int = 0
             except (OSError, ValueError) as error:
                 raise InputError(
                     f"cannot read the compiler's arguments in it: {error}",
-                    "configure the build again, which writes it",
+                    "configure the build again to write it",
                     file,
                 ) from None
             if depth == DEEPEST:
-                raise InputError("files of arguments name each other without an end", "configure the build again", file)
+                raise InputError("argument files include each other endlessly", "configure the build again", file)
             yield from _expanded(inside, directory, account, depth + 1)
 
 
@@ -131,9 +131,7 @@ def _take(account: Account, directory: str) -> None:
     try:
         account.spend(1, "the arguments")
     except Exhausted:
-        raise limits.ARGUMENTS.passed(
-            "the files of a compiler's arguments name each other too often", directory
-        ) from None
+        raise limits.ARGUMENTS.passed("the compiler's argument files include each other too often", directory) from None
 
 
 def _values(words: list[str], options: tuple[str, ...]) -> Iterator[str]:

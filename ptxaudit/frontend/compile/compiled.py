@@ -46,8 +46,8 @@ class Compiled(Record):
             return self
         templates = list(dict.fromkeys(match[1] for match in _TEMPLATE_KERNEL.finditer(self.source)))
         if templates:
-            what = f"no kernel was compiled: {', '.join(templates)} is a template that nothing here instantiates"
-            hint = f"name its instances: --instantiate '{templates[0]}<…>' with its template arguments"
+            what = f"no kernel was compiled: {', '.join(templates)} is a template that is never instantiated here"
+            hint = f"name an instance: --instantiate '{templates[0]}<…>' with its template arguments"
             raise InputError(what, hint, self.file)
         raise InputError(
             "no kernel was compiled: there is no __global__ function here",

@@ -63,11 +63,11 @@ _HOST_SIGNS: tuple[tuple[str, str], ...] = (
 
 # Options that the compiler refuses, before it reads the source.
 _OPTION_HINTS = (
-    ("--std", "--std takes c++11, c++14, c++17, c++20, and newer ones as far as the compiler has them"),
+    ("--std", "--std takes c++11, c++14, c++17, c++20, and newer standards that the compiler supports"),
     ("invalid macro definition", "write it as -D NAME or -D NAME=VALUE"),
 )
 
-SOURCE_HINT = "correct it there, or give the -I and -D that your build has (--compile-commands FILE takes them from it)"
+SOURCE_HINT = "correct the source, or pass the -I and -D of your build (--compile-commands FILE reads them)"
 
 HOST_HINT = "compile it with --compiler nvcc, or put the host code between #ifndef __CUDACC_RTC__ and #endif"
 
@@ -132,7 +132,7 @@ def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = 
 
 def _hint(error: LogError) -> str:
     if match := re.search(r'cannot open source file "([^"]+)"|^(\S+): No such file', error.message):
-        return f"name the folder that {match[1] or match[2]} lies in with -I"
+        return f"add the directory of {match[1] or match[2]} with -I"
     return SOURCE_HINT
 
 

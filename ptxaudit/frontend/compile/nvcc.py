@@ -66,7 +66,7 @@ def compile_source(
 def _check_host_compiler(file: str) -> None:
     if not has_host_compiler():
         raise InputError(
-            "nvcc needs a host C++ compiler, and there is no gcc on this machine",
+            "nvcc needs a host C++ compiler, but gcc is not installed",
             "install gcc and g++, or name one in NVCC_CCBIN",
             file,
         )

@@ -31,8 +31,8 @@ def check(arguments: Sequence[str], file: str | None = None) -> None:
     for argument in arguments:
         if not is_inert(argument):
             raise InputError(
-                f"nvcc would hand {argument!r} to a shell",
-                "use NVRTC, or write it with letters, digits and ./+:@%=-_ only",
+                f"nvcc would pass {argument!r} to a shell",
+                "use NVRTC, or only letters, digits and ./+:@%=-_",
                 file,
             )
 
@@ -54,7 +54,7 @@ def macros(defines: Sequence[str], folder: Path) -> list[str]:
 def _directive(define: str) -> str:
     found = _MACRO.fullmatch(define)
     if found is None or any(letter in define for letter in "\n\r\0"):
-        raise InputError(f"-D {define!r} is no macro", "write it as -D NAME or -D NAME=VALUE, on one line")
+        raise InputError(f"-D {define!r} is not a macro", "write it as -D NAME or -D NAME=VALUE, on one line")
     name, value = found.groups()
     return (
         f"#define {name} {'1' if value is None else value}\n\n"  # the empty line ends a value that ends in a backslash
@@ -67,9 +67,7 @@ def folders(include: Sequence[str]) -> tuple[list[str], str]:
         return [f"-I{folder}" for folder in include], ""
     for folder in include:
         if os.pathsep in folder:
-            raise InputError(
-                f"nvcc cannot be given the folder of headers {folder!r}", "use NVRTC, or a path without ':'"
-            )
+            raise InputError(f"nvcc cannot take the include directory {folder!r}", "use NVRTC, or a path without ':'")
     return [], os.pathsep.join([*map(os.path.abspath, include), *filter(None, [os.environ.get("CPATH")])])
 
 
@@ -83,5 +81,5 @@ def inclusion(path: Path) -> str:
     """The line that includes a source, whatever it is called."""
     text = str(path.resolve())
     if any(letter in text for letter in '"\n\r\0'):
-        raise InputError("nvcc cannot be given a file of this name", "use NVRTC, or rename it", str(path))
+        raise InputError("nvcc cannot take a file of this name", "use NVRTC, or rename it", str(path))
     return f'#include "{text}"'

@@ -1,4 +1,4 @@
-"""Compiles CUDA source with NVRTC, with no GPU and no driver.
+"""Compiles CUDA source with NVRTC, without a GPU and no driver.
 
     compile_source("k.cu", arch="sm_90") -> Compiled(ptx=".version 9.5 …", cubin=b"\\x7fELF…", …)
 
@@ -118,7 +118,7 @@ class Remedy(Record):
 HOST_HEADERS = Remedy(
     r'cannot open source file "[^"]+"',
     (f"-I{resources.data('frontend/compile/nvrtc_host')}",),
-    "headers of the host were left out",
+    "host headers were left out",
 )
 REMEDIES = (
     # functions and constants without __device__, which nvcc lets device code use where they are constexpr
@@ -133,7 +133,7 @@ REMEDIES = (
         r'|INFINITY|NAN|HUGE_VALF?|[A-Z]+_(?:MIN|MAX|BIT))"'
         r" is undefined",
         ("--pre-include=ptxaudit_as_nvcc.h",),
-        "limits, constants and types of C were included, as nvcc does by itself (stdlib.h, math.h, limits.h)",
+        "limits, constants and types of C were included, as nvcc does (stdlib.h, math.h, limits.h)",
     ),
     HOST_HEADERS,
 )
@@ -180,8 +180,8 @@ def _without_machine_lines(
         text, file, [argument for argument in arguments if argument != "-lineinfo"], instantiate
     )
     note = (
-        f"NVRTC {library.version} crashes when it makes machine code with line information of this source: the machine"
-        " code is without"
+        f"NVRTC {library.version} crashes on machine code with line information for this source; the machine code has"
+        " none"
     )
     return replace(plain, ptx=ptx.ptx) if plain.done and ptx.done else ptx, (note,)
 
@@ -211,7 +211,7 @@ def unknown_arch(library: Library, arch: str) -> InputError:
         and (newer := toolchains.newest("nvrtc"))
         and newer != library.version
     ):
-        hint += f"; CUDA {newer} is newer, and here: add --toolchain {newer}"
+        hint += f"; CUDA {newer} is newer and installed: add --toolchain {newer}"
     return InputError(f"NVRTC {library.version} does not know the architecture {arch!r}", hint)
 
 

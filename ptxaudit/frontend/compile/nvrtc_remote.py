@@ -123,7 +123,7 @@ class Worker:
         most = TOOL_MEMORY
         return Ended(
             f"NVRTC at {self.path} ended {how} while compiling",
-            f"it crashed, or ran out of the {most.most // MB:,} MB that it is given (the limit `{most.name}`): "
+            f"it crashed, or ran out of the {most.most // MB:,} MB that it gets (the limit `{most.name}`): "
             "try another with --toolchain, or simplify the source",
         )
 

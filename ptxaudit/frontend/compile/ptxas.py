@@ -62,7 +62,7 @@ def target(ptx: str, file: str = "<ptx>") -> str:
     """The architecture of the module's `.target` directive. Raises InputError when there is none."""
     if match := _TARGET.search(ptx):
         return match[1]
-    raise InputError("this PTX has no .target directive", "check that it is a whole PTX module", file)
+    raise InputError("this PTX has no .target directive", "check that it is a complete PTX module", file)
 
 
 def _refused(log: str, file: str, status: int, tool: toolchains.Tool) -> InputError:
@@ -72,7 +72,7 @@ def _refused(log: str, file: str, status: int, tool: toolchains.Tool) -> InputEr
     hint = ""
     if "Unsupported .version" in match["message"]:
         hint = (
-            f"it is of a newer CUDA than ptxas {tool.version}: name a newer one with --ptxas, or run `pip install"
+            f"it is from a newer CUDA than ptxas {tool.version}: name a newer one with --ptxas, or run `pip install"
             " --upgrade nvidia-cuda-nvcc`"
         )
     elif "SM version specified by .target" in match["message"]:

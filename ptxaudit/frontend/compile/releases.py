@@ -43,7 +43,7 @@ def available(kind: str) -> tuple[tuple[str, ...], str]:
     for package in WHEELS[kind]:
         found = _listed(package)
         if found is None:
-            why = "the package index could not be asked: only the releases on this machine are known"
+            why = "the package index could not be reached: only installed releases are known"
         listed += found or ()
     return _ordered([*here, *listed]), why
 

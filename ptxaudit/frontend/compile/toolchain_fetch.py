@@ -42,8 +42,8 @@ def ensure(kind: str, version: str, say: Callable[[str], None] | None = None, fe
         packages(version)
         if not fetching:
             raise InputError(
-                f"CUDA {version} is not on this machine, and settings that were found by themselves fetch nothing",
-                f"fetch it: ptxaudit toolchains --fetch {version.strip()}; or name the settings: --config FILE",
+                f"CUDA {version} is not installed, and settings found automatically may not download it",
+                f"run `ptxaudit toolchains --fetch {version.strip()}`, or name the settings with --config FILE",
             ) from None
     fetch(version, say)
     return toolchains.get(kind, version)
@@ -54,8 +54,8 @@ def packages(version: str) -> list[str]:
     match = _VERSION.fullmatch(version.strip())
     if not match or int(match[1]) < FIRST_MAJOR:
         raise InputError(
-            f"there is no CUDA release {version!r} to be had as wheels",
-            "name one as 11.8, 12.9 or 13.0; `ptxaudit toolchains` lists those at hand",
+            f"there is no CUDA release {version!r} as wheels",
+            "name one as 11.8, 12.9 or 13.0; `ptxaudit toolchains` lists the installed ones",
         )
     major, minor = int(match[1]), match[2]
     exact = f"=={version.strip()}.*" if minor else f"=={major}.*"
@@ -78,13 +78,13 @@ def fetch(version: str, say: Callable[[str], None] | None = None) -> Path:
     wanted = packages(version)
     home = toolchains.cache_folder()
     target = home / version.strip()
-    (say or _say)(f"fetching CUDA {version} ({', '.join(wanted)}) into {target}")
+    (say or _say)(f"downloading CUDA {version} ({', '.join(wanted)}) into {target}")
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not private.is_own(home):
             raise InputError(
-                "others can write into the folder that fetched releases are kept in",
-                "take their rights away, or name another with XDG_CACHE_HOME",
+                "the folder of downloaded releases is writable by others",
+                "remove their write permission, or set XDG_CACHE_HOME to another folder",
                 str(home),
             )
         made = Path(tempfile.mkdtemp(prefix=".making-", dir=home))
@@ -118,7 +118,7 @@ def _install(wanted: list[str], target: Path, version: str) -> None:
             env=os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_RETRIES": "1"},
         )
     except subprocess.TimeoutExpired:
-        raise InputError(f"fetching CUDA {version} took more than {SECONDS} s", _instead(version)) from None
+        raise InputError(f"downloading CUDA {version} took more than {SECONDS} s", _instead(version)) from None
     if done.returncode == 0:
         return
     log = (done.stdout + done.stderr).strip()
@@ -127,12 +127,12 @@ def _install(wanted: list[str], target: Path, version: str) -> None:
     )
     if _NO_RELEASE.search(log) and not offline:
         raise InputError(
-            f"CUDA {version} is not on this machine, and there are no wheels of it to be had",
+            f"CUDA {version} is not installed, and there are no wheels for it",
             _instead(version),
             detail=_last(log),
         )
     raise InputError(
-        f"CUDA {version} is not on this machine, and could not be fetched: is this machine offline?",
+        f"CUDA {version} is not installed, and could not be downloaded: is this machine offline?",
         _instead(version),
         detail=_last(log),
     )
@@ -143,15 +143,15 @@ def _installer(version: str) -> list[str]:
         return [sys.executable, "-P", "-m", "pip", "install"]  # -P: not the pip of the working folder
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--python", sys.executable]
-    raise InputError(f"CUDA {version} is not on this machine, and there is no pip to fetch it", _instead(version))
+    raise InputError(f"CUDA {version} is not installed, and there is no pip to download it", _instead(version))
 
 
 def _instead(version: str) -> str:
     """What to do without fetching."""
     wheels = " ".join(f"'{package}'" for package in packages(version))
     return (
-        f"name a CUDA {version} folder in {toolchains.VARIABLE}, or fill one where there is a network: "
-        f"pip install --no-deps --target FOLDER {wheels}"
+        f"name a CUDA {version} folder in {toolchains.VARIABLE}, or install one on a machine with a network: pip"
+        f" install --no-deps --target FOLDER {wheels}"
     )
 
 

@@ -104,7 +104,7 @@ def read(value: Any, launch_file: str | None = None) -> Buffer:
     if not isinstance(value, Mapping):
         return _buffer(np.asarray(value))
     if unknown := set(value) - {*_CONTENTS, "type"}:
-        raise ValueError(f"a buffer has no {sorted(unknown)[0]!r}; {_HINT}")
+        raise ValueError(f"a buffer has no key {sorted(unknown)[0]!r}; {_HINT}")
     if sum(key in value for key in _CONTENTS) != 1:
         raise ValueError(f"a buffer has either a file or values or zeros; {_HINT}")
     if "file" in value:
@@ -161,7 +161,7 @@ def _from_values(values: Any, name: str | None) -> Buffer:
             str(error) if "there is no type" in str(error) else "values are not numbers in rows of one length"
         ) from None
     if plain.dtype.kind == "f" and array.dtype.kind != "f" and (plain != array).any():
-        raise ValueError(f"values have fractions, which {name} has not")
+        raise ValueError(f"values have fractions, which {name} cannot hold")
     return _buffer(array, own=True)
 
 
@@ -184,7 +184,7 @@ def _from_file(name: Any, type: str | None, launch_file: str | None) -> Buffer:
                 raise ValueError(f"{path} has elements of {array.dtype}, not {type}")
         elif type is None:
             raise ValueError(
-                f'{path} is no .npy file: tell the type of its elements, {{file = "{name}", type = "i32"}}'
+                f'{path} is not an .npy file: specify the type of its elements, {{file = "{name}", type = "i32"}}'
             )
         else:
             array = np.frombuffer(files.read_bytes(path, limits.BUFFER, regular=True), _dtype(type))
@@ -203,8 +203,7 @@ def _loaded(path: Path) -> np.ndarray:
         limits.BUFFER.check(os.fstat(file.fileno()).st_size, "the file is too long")
         if file.peek(len(_ZIP_MAGIC)).startswith(_ZIP_MAGIC):
             raise ValueError(
-                f"cannot read {path}: this is an .npz archive of several arrays; save the one that is meant with"
-                " numpy.save"
+                f"cannot read {path}: this is an .npz archive of several arrays; save a single array with numpy.save"
             )
     try:
         with warnings.catch_warnings():
@@ -214,7 +213,7 @@ def _loaded(path: Path) -> np.ndarray:
         why = (
             "it holds Python objects, which are never loaded: allow_pickle=False"
             if "Python objects" in str(error)
-            else (f"this is no .npy file, or it is cut short ({str(error).partition(chr(10))[0][:_LONGEST_WHY]})")
+            else (f"this is not an .npy file, or it is truncated ({str(error).partition(chr(10))[0][:_LONGEST_WHY]})")
         )
         raise ValueError(f"cannot read {path}: {why}") from None
 

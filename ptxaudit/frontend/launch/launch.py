@@ -189,16 +189,14 @@ class Launch:
         for one, other in zip(ordered, ordered[1:]):
             if other.address < one.address + one.size:
                 raise self.error(
-                    f"memory: what is specified at {other.address:#x} begins inside the {one.size:,} bytes at"
-                    f" {one.address:#x}",
+                    f"memory: the entry at {other.address:#x} begins inside the {one.size:,} bytes at {one.address:#x}",
                     "specify each byte once",
                     "memory",
                 )
         if sum(1 for _ in self.specified_buffers) > len(self.memory):
             raise self.error(
-                "memory has contents at their real addresses, and a parameter or symbol has contents at an address"
-                " that is made up",
-                "write the pointer as a number, and what is there as an entry of memory",
+                "memory has contents at real addresses, but a parameter or symbol has contents without an address",
+                "write the pointer as a number, and its contents as an entry of memory",
                 "memory",
             )
 
@@ -231,7 +229,7 @@ class Launch:
             if number < 1:
                 raise self.error(
                     f"{name}.{axis} is {number}; it must be at least 1",
-                    "leave out the dimensions that are not used",
+                    "leave out unused dimensions",
                     name,
                 )
         x, y, z = [*map(int, numbers), *[1] * (len(DIMENSIONS) - len(numbers))]
@@ -264,7 +262,7 @@ class Launch:
                 if blocks % cluster:
                     raise self.error(
                         f"grid.{axis} = {blocks} is not a multiple of cluster.{axis} = {cluster}",
-                        "CUDA refuses such a launch",
+                        "CUDA rejects such a launch",
                         "grid",
                     )
 
@@ -305,13 +303,13 @@ class Launch:
                 )
             elif function.max_threads is not None and threads > function.max_threads:
                 why.append(
-                    f"the kernel is compiled for at most {function.max_threads} threads a block (__launch_bounds__),"
-                    f" and this has {threads}"
+                    f"the kernel is compiled for at most {function.max_threads} threads per block (__launch_bounds__),"
+                    f" but this has {threads}"
                 )
         shared = function.shared_static + (self.dynamic_shared or 0)
         if shared > MOST_SHARED:
-            why.append(f"no block has {shared:,} bytes of shared memory: {MOST_SHARED:,} is the most of any GPU")
-        return tuple(f"CUDA would refuse this launch: {sentence}" for sentence in why)
+            why.append(f"no block has {shared:,} bytes of shared memory: {MOST_SHARED:,} is the largest on any GPU")
+        return tuple(f"CUDA would reject this launch: {sentence}" for sentence in why)
 
     def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
         """The kernel's parameter buffer, and for each of its bytes 1 where it is specified, else 0.

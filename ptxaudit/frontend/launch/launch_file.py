@@ -76,7 +76,7 @@ def parsed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
         ) from None
     except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, brackets in brackets
         raise InputError(
-            f"this cannot be read as TOML: {error}", "write numbers of at most 64 bits, and no lists in lists", file
+            f"this cannot be parsed as TOML: {error}", "write numbers of at most 64 bits, and no lists in lists", file
         ) from None
     return document, text
 
@@ -116,8 +116,8 @@ def _beside(table: dict[str, Any], file: str | None) -> dict[str, Any]:
     path = os.path.join(os.path.dirname(file), code)
     if "\0" in code or not os.path.isfile(path):
         raise InputError(
-            f"there is no file {code!r}, which this launch is of",
-            "it is relative to the launch file; leave it out for a launch of any file",
+            f"there is no file {code!r}, the code of this launch",
+            "the path is relative to the launch file; leave it out to match any file",
             setting="code",
         )
     return table | {"code": path}
@@ -141,7 +141,7 @@ def _line_of(text: str, key: str, start: int | None = None) -> int | None:
 # --- writing -----------------------------------------------------------------------------------
 
 _PREFACE = """\
-# Launches of {input}: replace each "?" by what you know; what stays "?" is not specified, as pointers are.
+# Launches of {input}: replace each "?" by a known value; "?" leaves it unspecified, as for pointers.
 # grid and block: 1 to 3 numbers, [32, 8]. params: 0.5 for a float, 2 for an integer, a list of numbers
 # or a string of hexadecimal digits ("0a 00 ?? ??") for a structure; for a pointer what it points to,
 # {{file = "in.npy"}}, {{values = [3, 1], type = "u8"}} or {{zeros = 256, type = "u32"}}, where accesses depend on it.
@@ -186,7 +186,7 @@ def _symbols(kernel: ir.Function) -> list[str]:
         return []
     keys = [name if _BARE.fullmatch(name) else string(name) for name in (demangle(v.name) for v in empty)]
     settings = [_line(f'{key} = "?"', f"__constant__, {v.size} bytes") for key, v in zip(keys, empty)]
-    return [_line("[launch.symbols]", "what the host has written before"), *settings]
+    return [_line("[launch.symbols]", "values written by the host before"), *settings]
 
 
 def _line(setting: str, comment: str) -> str:

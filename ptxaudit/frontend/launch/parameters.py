@@ -81,8 +81,8 @@ def pack(launch: Specified, function: ir.Function) -> tuple[bytes, bytes]:
 
 def _how_to_write(launch: Specified) -> str:
     if launch.file is None:
-        return "a number is 1024 or 0.5, what is not known ?, what a pointer points to @FILE"
-    return 'a number is 1024 or 0.5, what is not known "?", what a pointer points to {file = "FILE", type = "u32"}'
+        return "a number is 1024 or 0.5, an unknown value ?, the data behind a pointer @FILE"
+    return 'a number is 1024 or 0.5, an unknown value "?", the data behind a pointer {file = "FILE", type = "u32"}'
 
 
 def describe(parameter: ir.Parameter) -> str:
@@ -172,9 +172,7 @@ def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
 def _buffer(buffer: Buffer, size: int, kind: str) -> bytes:
     """The address of what a pointer points to; for a structure of its size, which an array may give too, its bytes."""
     if size == ADDRESS_BYTES and kind == "" and buffer.size == size:
-        raise ValueError(
-            "8 bytes may be a structure or what a pointer points to; write a structure as a list of numbers"
-        )
+        raise ValueError("8 bytes may be a structure or a pointer; write a structure as a list of numbers")
     if size != ADDRESS_BYTES and buffer.size == size:
         return buffer.data.tobytes()
     return _address(buffer, size)
@@ -182,7 +180,7 @@ def _buffer(buffer: Buffer, size: int, kind: str) -> bytes:
 
 def _address(buffer: Buffer, size: int) -> bytes:
     if size != ADDRESS_BYTES:
-        raise ValueError(f"{buffer.size} bytes are given for {size}, which are no pointer")
+        raise ValueError(f"{buffer.size} bytes are given for {size}, which is not a pointer")
     return buffer.address.to_bytes(size, "little")
 
 
@@ -191,7 +189,7 @@ def _hex(text: str, size: int) -> tuple[bytes, bytes]:
     pairs = [digits[i : i + 2] for i in range(0, len(digits), 2)]
     if not all(re.fullmatch(r"[0-9a-fA-F]{2}|\?\?", pair) for pair in pairs):
         raise ValueError(
-            f'{text!r} is no number, not "?", and no pairs of hexadecimal digits (?? for a byte not specified)'
+            f'{text!r} is neither a number, nor "?", nor pairs of hexadecimal digits (?? for a byte not specified)'
         )
     if len(pairs) != size:
         raise ValueError(f"{text!r} has {len(pairs)} bytes for {size}")

@@ -48,7 +48,8 @@ def symbols_of(launch: Launch, function: ir.Function) -> Symbols:
         elif content is not None:
             if not all(content[1]):
                 raise launch.error(
-                    f"symbol {key}: ?? is for bytes of constant memory", "tell all bytes of a variable in global memory"
+                    f"symbol {key}: ?? is for bytes of constant memory",
+                    "specify all bytes of a variable in global memory",
                 )
             buffer = places.placed(value if isinstance(value, Buffer) else _bytes(content[0]), launch.file)
             variables[variable.name] = buffer.address, buffer.data
@@ -65,7 +66,7 @@ def _content(launch: Launch, variable: ir.Variable, key: str, value: object) -> 
     if isinstance(value, Buffer):
         if value.size > variable.size:
             raise launch.error(
-                f"symbol {key}: {value.size} bytes are given, and it has {variable.size}", "check its type"
+                f"symbol {key}: {value.size} bytes are given, but it has {variable.size}", "check its type"
             )
         return value.data.tobytes(), b"\1" * value.size
     try:

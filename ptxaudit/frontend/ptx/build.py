@@ -213,10 +213,12 @@ ADDRESS_SIZES = (32, 64)  # "PTX Module Directives: .address_size"
 def _module(c: Sequence[Any]) -> s.Module:
     version, target, size, *items = c
     if len(version) > LONGEST_VERSION:
-        raise InputError("there is no such version of PTX", "is the PTX file whole and unchanged?", line=version.line)
+        raise InputError(
+            "there is no such version of PTX", "is the PTX file complete and unmodified?", line=version.line
+        )
     if size is not None and _number(size) not in ADDRESS_SIZES:
         raise InputError(
-            f".address_size is {size}, and not 32 or 64", "is the PTX file whole and unchanged?", line=size.line
+            f".address_size is {size}, and not 32 or 64", "is the PTX file complete and unmodified?", line=size.line
         )
     return s.Module(str(version), target, _number(size), _run(items))
 

@@ -256,7 +256,7 @@ TRANSFERS = ("bra", "brx", "call", "ret", "exit", "trap")  # of which nothing is
 
 
 def not_understood(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-    """A transfer of control, a barrier, or an opcode that nobody knows, of a form that is not understood."""
+    """A transfer of control, a barrier, or an opcode that nobody knows, of a form that is not supported."""
     base = e.opcode.partition(".")[0]
     if base in ("bar", "barrier"):
         e.control = ir.Control("barrier", (), e.guard)  # of whom is not known

@@ -59,7 +59,7 @@ def variables(
         except Exhausted as spent:
             if refused is not None:
                 refused.append(
-                    f"{spent.what} is not looked at: it has {size:,} bytes, and all of a file may have {spent.limit:,}"
+                    f"{spent.what} is skipped: it has {size:,} bytes, but all of a file may have {spent.limit:,}"
                     f" (the limit `{INITIAL.name}`)"
                 )
         except InputError as error:
@@ -145,7 +145,7 @@ def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], 
             stride *= extent
         if inner and stride * len(initial.items) > size:
             raise InputError(
-                "an initial value has more elements than its variable", "is the PTX file whole and unchanged?"
+                "an initial value has more elements than its variable", "is the PTX file complete and unmodified?"
             )
         if all(type(item) is s.Int for item in initial.items) and not inner:
             mask = (1 << bits) - 1

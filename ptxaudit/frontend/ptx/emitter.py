@@ -70,7 +70,7 @@ class Emitter(Writer):
         if len(there) < len(targets) and self.astray is None:
             name = labels[targets.index(None)]
             self.astray = InputError(
-                f"the label {name} is not in the function", "is the PTX file whole?", line=self.line
+                f"the label {name} is not in the function", "is the PTX file complete?", line=self.line
             )
         return there
 
@@ -207,7 +207,7 @@ class Emitter(Writer):
         return tuple([v for item in inner for v in self.everything(item)])
 
     def error(self, what: str) -> InputError:
-        return InputError(what, "is the PTX file whole and unchanged?", line=self.line)
+        return InputError(what, "is the PTX file complete and unmodified?", line=self.line)
 
 
 @functools.lru_cache(maxsize=1 << 12)

@@ -72,10 +72,10 @@ def meaning(opcode: str) -> Plain | Lower | None:
 
 
 def refusal(opcode: str) -> str:
-    """What of an opcode with a row is not understood, in words."""
+    """What of an opcode with a row is not supported, in words."""
     parsed = Opcode(opcode)
     row = ROWS.get(parsed.base)
-    return "" if row is None else row.refuses(parsed) or "this combination of modifiers or operands is not understood"
+    return "" if row is None else row.refuses(parsed) or "this combination of modifiers or operands is not supported"
 
 
 def lift_module(module: s.Module, account: Account | None = None) -> ir.Module:
@@ -463,9 +463,9 @@ def launch_bounds(function: s.Function) -> tuple[Extents | None, int | None, Ext
         if tuning.name == ".reqntid":
             if extents[0] * extents[1] * extents[2] > MAX_THREADS:
                 raise InputError(
-                    f".reqntid asks for {' x '.join(map(str, extents))} threads a block; CUDA allows at most"
+                    f".reqntid asks for {' x '.join(map(str, extents))} threads per block; CUDA allows at most"
                     f" {MAX_THREADS}",
-                    "is the PTX file whole and unchanged?",
+                    "is the PTX file complete and unmodified?",
                     line=function.line,
                 )
             block, most = extents, extents[0] * extents[1] * extents[2]

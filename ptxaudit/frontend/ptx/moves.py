@@ -38,7 +38,7 @@ def move(o: Opcode) -> Plain | Lower | None:
             unpack(e, e.targets(d), e.value(a, bits), bits)
         elif type(a) is s.Vector:
             if bits not in (16, 32, 64):
-                raise NoMeaning(f"{bits} bits of parts are not understood")
+                raise NoMeaning(f"{bits} bits of parts are not supported")
             e.emit("cat", (e.target(d),), e.values(a, bits // len(a.items)), bits)
         else:
             e.emit("mov", (e.target(d),), (e.value(a, bits, floating),), bits)
@@ -50,7 +50,7 @@ def unpack(e: Emitter, targets: tuple[ir.Reg | None, ...], value: ir.Operand, bi
     """Each target takes its share of the bits, lowest first."""
     part = bits // len(targets)
     if bits > 64 or part not in (8, 16, 32):
-        raise NoMeaning(f"parts of {part} of {bits} bits are not understood")
+        raise NoMeaning(f"parts of {part} of {bits} bits are not supported")
     if value in targets:  # the source must not change between the extracts
         value = e.compute("mov", (value,), bits)
     for i, target in enumerate(targets):

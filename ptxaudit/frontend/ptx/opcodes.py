@@ -83,7 +83,7 @@ class Row(Record, dict=True):
         whole, beginnings = self._declared
         for modifier in opcode.modifiers:
             if modifier not in TYPES and modifier not in whole and not (beginnings and modifier.startswith(beginnings)):
-                return f".{modifier} is not understood here"
+                return f".{modifier} is not supported here"
         return ""
 
 

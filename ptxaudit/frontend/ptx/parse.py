@@ -135,7 +135,7 @@ def _taken_instead(text: str) -> set[str]:
     return accepted
 
 
-_HINT = "correct it; if ptxas takes it, the grammar lacks something: please report it"
+_HINT = "correct it; if ptxas accepts it, please report this gap in the grammar"
 
 
 def _input_error(error: UnexpectedInput, text: str, file: str) -> InputError:

@@ -108,7 +108,7 @@ def dimensions(declarator: s.Declarator, initial_items: int = 0) -> int:
     if count < 0 or count >= ADDRESSES:
         raise InputError(
             "an array has more elements than there are addresses, or fewer than none",
-            "is the PTX file whole and unchanged?",
+            "is the PTX file complete and unmodified?",
         )
     return count
 
@@ -118,7 +118,7 @@ def parameter_bytes(variable: s.Variable, declarator: s.Declarator, shape: Shape
     if shape.bits < BYTE:
         raise InputError(
             f"the parameter {declarator.name} is of type .{shape.type}, which none can be",
-            "is the PTX file whole and unchanged?",
+            "is the PTX file complete and unmodified?",
             line=variable.line,
         )
     size = shape.bits // BYTE * dimensions(declarator)

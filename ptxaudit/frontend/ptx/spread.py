@@ -1,4 +1,4 @@
-"""Puts the lanes' accesses in the place of wmma.load and wmma.store, for the generation that the kernel is audited for.
+"""Puts the lanes' accesses instead of wmma.load and wmma.store, for the generation that the kernel is audited for.
 
     wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n      st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes
                                                            apart,

@@ -33,7 +33,7 @@ def scalar(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, *sources = operands
         if any(_selects(x) for x in operands):
-            raise NoMeaning("an operand that selects bytes or half-words is not understood")
+            raise NoMeaning("an operand that selects bytes or half-words is not supported")
         a, b, *c = (e.value(x, 32) for x in sources)
         if "wrap" in modes:
             b = e.compute("and", (b, ir.Const(_LAST_SHIFT)), 32)
@@ -57,7 +57,7 @@ def differences(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, c = operands
         if any(_selects(x) for x in operands):
-            raise NoMeaning("an operand that selects bytes is not understood")
+            raise NoMeaning("an operand that selects bytes is not supported")
         x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32)
         for k in range(4):
             first, second = (e.compute("bfe.u", (value, ir.Const(8 * k), ir.Const(8)), 32) for value in (x, y))

@@ -51,7 +51,7 @@ def code_of(path: str | os.PathLike[str]) -> list[Path]:
     found = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.is_file())
     if not found:
         raise InputError(
-            "nothing was recorded in this folder",
+            "this folder has no recording",
             "record a program that launches kernels: ptxaudit record -- COMMAND",
             os.fspath(path),
         )

@@ -91,7 +91,7 @@ class Builder:
         self.ops: list[ir.Op] = []
         self.site: ir.Site | None = None
         self.control: ir.Control | None = None
-        self.refused = ""  # what of it is not understood
+        self.refused = ""  # what of it is not supported
         self._temporaries = 0
 
     def has(self, *marks: str) -> bool:

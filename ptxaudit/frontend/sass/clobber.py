@@ -85,7 +85,7 @@ WRITES = {
     "UTCBAR": "shared",
     "UGETNEXTWORKID": "shared",
 }
-# Accesses to global or local memory by an address of their own, also where one of them is not understood.
+# Accesses to global or local memory by an address of their own, also where one of them is not supported.
 ACCESSES = {
     **dict.fromkeys(("LDG", "STG", "ATOMG", "RED", "REDG"), "global"),
     **dict.fromkeys(("LDL", "STL"), "local"),

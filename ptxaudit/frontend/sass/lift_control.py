@@ -300,7 +300,7 @@ _NO_EFFECT = {
 _SIDES = "(RECONVERGENT|RELIABLE)?"
 _JUMP = Row(unknown_jump, "", "P?[NJRIW]?")
 
-# What leads somewhere, or says who goes on together: what is not understood of these is not looked over.
+# What leads somewhere, or says who goes on together: what is not supported of these is not looked over.
 CONTROL = {
     "BRA": Row(branch, "(U (ANY|ALL)?)? / DIV / CONV", "P?N|RN", "~"),
     "BRX": Row(switch, "", "P?J"),

@@ -3,7 +3,7 @@ it.
 
 Line("@!P0", "VIADD", "R7, R3, 0x10")  ->  @!P0 R7 = add.32(R3, 16)
 Line("", "F2FP.BF16.F32.PACK_AB", "R5, R3, R2")  ->  R5 = opaque ('F2FP.BF16.F32.PACK_AB', '')
-Line("", "VIADD.FOO", "R7, R3, 0x10")            ->  R7 = opaque ('VIADD.FOO', '.FOO is not understood here')
+Line("", "VIADD.FOO", "R7, R3, 0x10")            ->  R7 = opaque ('VIADD.FOO', '.FOO is not supported here')
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str
         operands = parse_operands(line.operands)
     except InputError:
         b = Builder(context, place, guard, line.opcode, (), cluster_slots)
-        b.refused = "operands that the grammar does not know"
+        b.refused = "operands unknown to the grammar"
         lift_control.forget_everything(b)
         if b.root in lift_control.CONTROL:
             lift_control.unknown_jump(b)
@@ -66,7 +66,7 @@ def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str
             raise NoMeaning(b.refused)
         row.lower(b)
     except NoMeaning as why:
-        b.refused = b.refused or str(why) or ("" if row is None else "its operands are not understood")
+        b.refused = b.refused or str(why) or ("" if row is None else "its operands are not supported")
         _without_meaning(b)
     if guard is not None and len(b.ops) > 1:
         read_guard_first(b.ops, guard, b.temporary)

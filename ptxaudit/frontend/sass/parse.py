@@ -159,8 +159,8 @@ def _makers(text: str) -> tuple[Maker, ...]:
         return makers
     except (UnexpectedInput, VisitError) as error:
         raise InputError(
-            f"operands that the grammar does not know: {text}",
-            "report this with the file; the instruction is treated as one without a meaning",
+            f"operands unknown to the grammar: {text}",
+            "report this with the file; the instruction is treated as unmodelled",
             detail=str(error),
         ) from error
 

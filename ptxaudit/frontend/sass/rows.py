@@ -70,19 +70,19 @@ class Row(Record, dict=True):
             return ""
         unknown = [mark for mark in marks.split(".")[1:] if mark not in _WORD.findall(self.marks)]
         return (
-            f".{unknown[0]} is not understood here"
+            f".{unknown[0]} is not supported here"
             if unknown
-            else f"{marks or 'an opcode without marks'} is not understood"
+            else f"{marks or 'an opcode without marks'} is not supported"
         )
 
     def _refused_operands(self, operands: tuple[Operand, ...]) -> str:
         kinds = "".join([kind(operand) for operand in operands])
         if not self._operands.fullmatch(kinds):
-            return f"operands of the kinds {kinds or 'none'} are not understood"
+            return f"operands of the kinds {kinds or 'none'} are not supported"
         for operand in operands:
             for modifier in modifiers(operand):
                 if modifier not in self._modifiers:
-                    return f"an operand with {modifier} is not understood"
+                    return f"an operand with {modifier} is not supported"
         return ""
 
 

@@ -130,7 +130,9 @@ def reasons(
         return _why_lines(machine, access, addresses, active, zero_filled)
     said = [_why_groups(rule.count, parts, addresses, active), *_why_worst(machine, rule, parts)]
     if rule.split > 1:
-        said.append(f"the access is {rule.split} requests of {rule.count.unit} bytes a lane, each of which costs this")
+        said.append(
+            f"the access is {rule.split} requests of {rule.count.unit} bytes per lane, each of which costs this"
+        )
     if rule.count.factor > 1:
         what = "each group takes" if rule.count.what is Counted.ONCE else "compare-and-swap takes every wavefront"
         said.append(f"{what} {rule.count.factor} {'wavefronts' if rule.count.what is Counted.ONCE else 'times'}")
@@ -167,18 +169,18 @@ def _why_worst(machine: Machine, rule: Rule, parts: tuple[Group, ...]) -> list[s
         waiting = max(lanes_in(words) for part in parts for words in part.slots.values())
         return [
             (
-                f"one lane of each bank gets through and the others try again: at least {waiting} passes"
+                f"one lane per bank succeeds and the others retry: at least {waiting} passes"
                 if waiting > 1
-                else "every lane gets through in this pass, if no other warp came before"
+                else "every lane succeeds in this pass, if no other warp came first"
             )
         ]
     worst = max((part for part in parts if part.active), key=lambda part: part.wavefronts or 0)
     if worst.wavefronts == 1:
         return [
             (
-                "no two words of a group meet in a bank"
+                "no two words of a group share a bank"
                 if rule.count.what is Counted.WORDS
-                else "no two lanes of a group meet in a bank"
+                else "no two lanes of a group share a bank"
             )
         ]
     weight = len if rule.count.what is Counted.WORDS else lanes_in
@@ -205,7 +207,7 @@ def _why_lines(
     stored = (
         ()
         if copying.sum() == active.sum()
-        else ("lanes that write zeros are stored apart, as by STS.128, and count for no line",)
+        else ("lanes that write zeros are stored separately, as by STS.128, and count for no line",)
     )
     parts = groups(machine, access, addresses, copying)
     classes = [sum(len(part.slots.get(c, ())) for part in parts) for c in range(count.slots)]
@@ -217,9 +219,9 @@ def _why_lines(
         if again is None or fresh is None or not k
         else (
             (
-                f"such requests took {_span(again)} cycles on {machine.name} where the same sources are read again,"
+                f"such requests took {_span(again)} cycles on {machine.name} when the same sources are read again,"
                 f" those of k = 1 {_span(machine.cycles_of(1))}; {_span(fresh)} and"
-                f" {_span(machine.cycles_of(1, fresh=True))} where each reads new ones: timing, not a counter"
+                f" {_span(machine.cycles_of(1, fresh=True))} when each reads new ones: timing, not a counter"
             ),
         )
     )
@@ -229,10 +231,7 @@ def _why_lines(
             f" {pairs}; k is the largest"
         ),
         *stored,
-        (
-            "no hardware counter sees the wavefronts of cp.async.cg, and profilers report 0 conflicts for it whatever"
-            " the pattern"
-        ),
+        ("no hardware counter covers the wavefronts of cp.async.cg, and profilers report 0 conflicts for any pattern"),
         *took,
     )
 
@@ -265,14 +264,15 @@ def _why_range(
     said = []
     if rule.uncertainty is Uncertainty.SOURCES and zero_filled is not None and np.any(zero_filled):
         said.append(
-            "lanes that write zeros are served apart from those that copy, or with them where their sources are in L1"
+            "lanes that write zeros are served separately from those that copy, or together with them if their"
+            " sources are in L1"
         )
     elif rule.uncertainty is Uncertainty.SOURCES and sources is not None:
         without_sources = score(machine, access, row(addresses, np.int64), row(active, bool))
         if scores.low[0] > without_sources.low[0]:
             said.append(
                 f"the sources cost more than the banks: lanes on one {rule.count.unit}-byte slot of their source lines,"
-                " and lanes that wait for such a lane, go one after the other"
+                " and lanes that wait for such a lane, are served one after another"
             )
     if scores.low[0] == scores.high[0]:
         return said
@@ -286,7 +286,8 @@ def _why_range(
         )
     if access.zero_fill and zero_filled is None:
         said.append(
-            "a range: lanes that write zeros may be served apart from those that copy; which these are is not specified"
+            "a range: lanes that write zeros may be served separately from those that copy; which lanes is not"
+            " specified"
         )
     return said
 

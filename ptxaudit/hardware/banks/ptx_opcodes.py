@@ -53,7 +53,7 @@ def classify(opcode: str, name: str, rest: list[str], operand: int | None, as_wr
         if rest:
             if len(rest) > 1 or not re.fullmatch(r"-?(0x[0-9a-fA-F]+|[0-9]+)", rest[0]):
                 raise unknown(
-                    opcode, "what follows an atomic is the constant that it adds", f"write {name}, or {name} 1"
+                    opcode, "the operand after an atomic is the constant that it adds", f"write {name}, or {name} 1"
                 )
             operand = int(rest[0], 0)
         return _atomic(opcode, head, modifiers, operand, as_written)
@@ -66,9 +66,9 @@ def classify(opcode: str, name: str, rest: list[str], operand: int | None, as_wr
     if head in ("wmma",):
         return _wmma(opcode, modifiers)
     if name == name.lower() and name.upper().split(".")[0] in _SASS_HEADS:
-        raise unknown(opcode, "machine opcodes are written in upper case", f"write {name.upper()}")
+        raise unknown(opcode, "SASS opcodes are upper case", f"write {name.upper()}")
     raise unknown(
-        opcode, "no shared-memory instruction is called so", "an opcode is PTX (ld.shared.v4.b32) or SASS (LDS.128)"
+        opcode, "this is not a shared-memory instruction", "an opcode is PTX (ld.shared.v4.b32) or SASS (LDS.128)"
     )
 
 
@@ -112,7 +112,7 @@ def _space(opcode: str, modifiers: list[str]) -> tuple[str, list[str]]:
     others = [m for m in modifiers if m in _OTHER_SPACES]
     if others:
         raise unknown(
-            opcode, f"it accesses .{others[0]}, not shared memory", "shared accesses say .shared, or no space at all"
+            opcode, f"it accesses .{others[0]}, not shared memory", "shared accesses have .shared, or no state space"
         )
     spaces = [m for m in modifiers if m in _SPACES]
     if len(spaces) > 1:
@@ -146,7 +146,7 @@ def _load_store(opcode: str, head: str, modifiers: list[str]) -> Access:
     vectors = [_VECTORS[m] for m in rest[:-1] if m in _VECTORS]
     strange = [m for m in rest[:-1] if m not in _VECTORS and m not in _ORDER | _SCOPE | _CACHE and not _HINT.match(m)]
     if strange or len(vectors) > 1:
-        raise unknown(opcode, f"modifier .{(strange or rest)[0]} is not known here")
+        raise unknown(opcode, f"modifier .{(strange or rest)[0]} is not supported here")
     elements = vectors[0] if vectors else 1
     width = elements * element
     if width > _WIDEST or elements > 4:
@@ -212,7 +212,7 @@ def _atomic(opcode: str, head: str, modifiers: list[str], operand: int | None, a
     if len(operations) != 1 or strange:
         raise unknown(
             opcode,
-            f"modifier .{strange[0]} is not known here" if strange else "it does not say one operation",
+            f"modifier .{strange[0]} is not supported here" if strange else "it must name one operation",
             f"operations are {', '.join(sorted(_OPERATIONS))}",
         )
     operation, type_ = operations[0], rest[-1]
@@ -276,9 +276,9 @@ def _matrix(opcode: str, head: str, modifiers: list[str]) -> Access:
     if strange or len(shapes) != 1 or len(counts) != 1:
         raise unknown(
             opcode,
-            f"modifier .{strange[0]} is not known here"
+            f"modifier .{strange[0]} is not supported here"
             if strange
-            else "it does not say a shape and a number of matrices",
+            else "it must give a shape and a number of matrices",
             f"{head}.sync.aligned.m8n8.x4.shared.b16",
         )
     row = _SHAPES.get((head, shapes[0], ".".join(types)))
@@ -303,7 +303,7 @@ def _copy(opcode: str, modifiers: list[str], rest: list[str]) -> Access:
     if strange or len(kinds) != 1 or len(spaces) != 1 or "shared::cluster" in spaces:
         raise unknown(
             opcode,
-            f"modifier .{strange[0]} is not known here" if strange else "it does not access shared memory by lanes",
+            f"modifier .{strange[0]} is not supported here" if strange else "it does not access shared memory per lane",
             "cp.async.ca.shared.global 4, 8 or 16; cp.async.cg.shared.global 16",
         )
     bypass = kinds[0] == "cg"
@@ -311,7 +311,7 @@ def _copy(opcode: str, modifiers: list[str], rest: list[str]) -> Access:
     if len(sizes) != 1 or sizes[0] not in (("16",) if bypass else ("4", "8", "16")):
         raise unknown(
             opcode,
-            "it does not say how many bytes a lane it copies"
+            "it must give the number of bytes copied per lane"
             if not rest
             else f"a copy of {' '.join(rest)} bytes does not exist",
             "cp.async.ca.shared.global 4, 8 or 16; cp.async.cg.shared.global 16",

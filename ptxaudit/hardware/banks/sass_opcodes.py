@@ -83,8 +83,8 @@ def classify(opcode: str, name: str, rest: list[str]) -> Access:
             )
         raise unknown(
             opcode,
-            "no shared-memory instruction is called so",
-            "PTX opcodes are written in lower case: ld.shared.v4.b32",
+            "this is not a shared-memory instruction",
+            "PTX opcodes are lower case: ld.shared.v4.b32",
         )
     return row(opcode, name, modifiers)
 
@@ -94,7 +94,7 @@ def _size(opcode: str, modifiers: list[str], others: set[str]) -> int:
     sizes = [SIZES[m] for m in modifiers if m in SIZES]
     strange = [m for m in modifiers if m not in SIZES and m not in others]
     if strange or len(sizes) > 1:
-        raise unknown(opcode, f"modifier .{(strange or modifiers)[0]} is not known here")
+        raise unknown(opcode, f"modifier .{(strange or modifiers)[0]} is not supported here")
     return sizes[0] if sizes else 4
 
 
@@ -157,7 +157,7 @@ def _atomic_row(opcode: str, modifiers: list[str], types: set[str]) -> tuple[str
         if not words or words[0] not in _ARITHMETIC:
             raise unknown(
                 opcode,
-                "no shared atomic is called so",
+                "this is not a shared-memory atomic",
                 "shared atomics are ATOMS.ADD, .MIN, .MAX, .INC, .DEC, .AND, .OR, .XOR, .EXCH, .CAS, …",
             )
     width = _size(opcode, modifiers[len(words) :], types)

@@ -74,11 +74,11 @@ def _machine(opcode: str, name: str, space: str) -> Access:
     head, *modifiers = name.split(".")
     row = _SASS.get(head)
     if row is None or row[1] not in ("", space):
-        raise unknown(opcode, f"no instruction that accesses {space} memory is called so")
+        raise unknown(opcode, f"no instruction that accesses {space} memory has this name")
     sizes = [size for m in modifiers if (size := _size(m)) is not None]
     strange = [m for m in modifiers if m not in _PLAIN and _size(m) is None]
     if strange or len(sizes) > 1:
-        raise unknown(opcode, f"modifier .{(strange or modifiers)[0]} is not known here")
+        raise unknown(opcode, f"modifier .{(strange or modifiers)[0]} is not supported here")
     width = sizes[0] if sizes else 4
     return _access(
         opcode,
@@ -107,7 +107,7 @@ def _virtual(opcode: str, name: str, rest: list[str], space: str) -> Access:
         return _access(opcode, "ptx", "cp.async", int(rest[0]), space, "LDGSTS", "cg" in modifiers, False)
     found = _PTX_TYPE.match(modifiers[-1]) if modifiers and head in _PTX_HEADS else None
     if found is None:
-        raise unknown(opcode, f"no instruction that accesses {space} memory is called so")
+        raise unknown(opcode, f"no instruction that accesses {space} memory has this name")
     count = next((_VECTORS[m] for m in modifiers if m in _VECTORS), 1)
     width = int(found[1]) // 8 * int(found[2] or 1) * count
     sass = _OF_PTX[head] if space == "global" else {"load": "LDL", "store": "STL"}.get(_PTX_HEADS[head], "")

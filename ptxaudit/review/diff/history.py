@@ -176,7 +176,7 @@ def read_history(paths: Sequence[str]) -> History:
 
     if len(paths) < 2:
         raise InputError(
-            "a history has at least two reports",
+            "a history needs at least two reports",
             "name them from the oldest to the newest: ptxaudit history 2024-*.json",
         )
     reports = tuple(read_report(path) for path in paths)

@@ -69,7 +69,7 @@ def parse_threshold(text: str) -> Threshold:
     found = _LIMIT.fullmatch(text.strip())
     if found is None:
         raise InputError(
-            f"--fail-on {text} is no limit of a diff",
+            f"--fail-on {text} is not a limit of diff",
             "write NAME+N or NAME+N%, as registers+8 or total-wavefronts+5%, or worse; limits without + are those of"
             " `ptxaudit audit`",
         )

@@ -33,7 +33,7 @@ PLAIN = ("load", "store")
 
 
 class Changed(Record, eq=False):
-    """Other accesses in the place of an array's. uses: all of them then; origin: of each, numbers of the uses that it
+    """Other accesses instead of an array's. uses: all of them then; origin: of each, numbers of the uses that it
     takes the place of; align: bytes that the array's beginning has to be a multiple of."""
 
     kind: str
@@ -75,7 +75,7 @@ def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
         new.append(replace(use, access=of_width(use.access, len(group) * (use.access.width or 1))))
         words.append((use, len(group)))
     lines = Counter(
-        f"// {_line(use)}: one {use.access.access} of {count * (use.access.width or 1)} bytes in the place of {count}"
+        f"// {_line(use)}: one {use.access.access} of {count * (use.access.width or 1)} bytes instead of {count}"
         for use, count in words
     )
     text = tuple(line + (f", {times} times" if times > 1 else "") for line, times in lines.items())

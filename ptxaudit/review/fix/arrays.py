@@ -117,7 +117,7 @@ def touched(examined: Examined) -> Touched:
         for variable, requests in _by_variable(kept.requests, dynamic):
             if variable == WHOLE and not function.absolute_shared:
                 everything = True
-                unplaced.append((result.index, "its address is made of no variable's"))
+                unplaced.append((result.index, "its address is not derived from a variable"))
                 continue
             found[variable].append(Use(result.index, site, kept.access, requests, _fragment(function, result.index)))
     return Touched(found, unplaced, everything)
@@ -165,7 +165,7 @@ def shape_known(examined: Examined) -> bool:
     return examined.launch is not None and examined.launch.block is not None or examined.function.block is not None
 
 
-INSIDE = "accesses stay inside of the array"
+INSIDE = "accesses stay inside the array"
 
 
 def _inside(array: Array) -> Array:
@@ -364,12 +364,12 @@ def _unplaced(
         if any(where.may_touch(index, name) for name in names):
             site, lifted = sites[index], function.instructions[index].site
             why = lifted.unscored if lifted is not None and lifted.unscored else reason
-            return f"{place_of(site)}: {site.opcode} may touch it, and where is not known: {why}"
+            return f"{place_of(site)}: {site.opcode} may access it at an unknown offset: {why}"
     if touching := [where.others[name] for name in names if name in where.others]:
         instruction = function.instructions[min(touching)]
         source = instruction.source
         where_it_is = f"PTX line {instruction.place}" if source is None else line_of(source)
-        return f"{where_it_is}: {instruction.opcode} has its address, and is no access that is counted"
+        return f"{where_it_is}: {instruction.opcode} has its address, and is not a counted access"
     return ""
 
 
@@ -390,13 +390,13 @@ def _outside(array: Array) -> str:
             if not all(move.every for move in r.moves):
                 if array.variable == WHOLE and low == -BOUNDLESS:
                     return (
-                        f"{place_of(use.site)}: which bytes of shared memory {use.site.opcode} touches depends on what"
-                        " is not known"
+                        f"{place_of(use.site)}: {use.site.opcode} accesses bytes of shared memory that depend on"
+                        " unknown values"
                     )
                 continue
             if low < 0 or array.size and high > array.size:
                 return (
-                    f"{place_of(use.site)}: {use.site.opcode} touches bytes {low:,} to {high - 1:,} of an array of"
+                    f"{place_of(use.site)}: {use.site.opcode} accesses bytes {low:,} to {high - 1:,} of an array of"
                     f" {array.size or 0:,}: outside of it"
                 )
     return ""
@@ -406,7 +406,7 @@ def _of_matrices(array: Array) -> str:
     """Matrix accesses of which it is not known which lanes take part, or how far rows are apart."""
     for use in array.uses:
         if use.fragment == 0:
-            return f"{place_of(use.site)}: how far the rows of {use.site.opcode} are apart is not known"
+            return f"{place_of(use.site)}: the row stride of {use.site.opcode} is unknown"
         if use.access.address_lanes is not None and not all(r.certain for r in use.requests):
-            return f"{place_of(use.site)}: which lanes take part in {use.site.opcode} is not known"
+            return f"{place_of(use.site)}: the active lanes of {use.site.opcode} are unknown"
     return ""

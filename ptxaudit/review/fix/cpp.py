@@ -404,7 +404,7 @@ class _Value:
     def whole(self) -> int:
         number = self._level(0)
         if self.at != len(self.tokens):
-            raise ValueError("more than an expression")
+            raise ValueError("more than one expression")
         return number
 
     def _level(self, level: int) -> int:

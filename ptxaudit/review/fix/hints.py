@@ -47,10 +47,10 @@ def _pitch(array: Array, declared: Declared, costs: Costs) -> str:
     step = max(unlike, key=steps.__getitem__)
     said = (
         f"declared with rows of {row // element} elements, indexed with rows of {step // element}: the padding of"
-        f" {declared.declaration.name} is not used"
+        f" {declared.declaration.name} is unused"
     )
     try:
-        return f"{said}; with {row // element} {costs.total(Pad(((step, row - step),))).excess:,} excess would be left"
+        return f"{said}; with {row // element} {costs.total(Pad(((step, row - step),))).excess:,} excess would remain"
     except (NotProvable, Exhausted):
         return said
 

@@ -101,9 +101,7 @@ def _padded_index(layout: Pad, array: Array, declared: Declared) -> Rewrite:
         terms = [term(indices[0]), *(times_first(over(indices[0], every), more) for every, more in steps)]
         return f"{declared.declaration.name}[{' + '.join(terms)}]"
 
-    summary = " and ".join(
-        f"rows of {elements_in(declared, every + more)} in the place of {every}" for every, more in steps
-    )
+    summary = " and ".join(f"rows of {elements_in(declared, every + more)} instead of {every}" for every, more in steps)
     extra = _by_name(steps, text, declared) if len(steps) == 1 else ()
     span = declared.declaration.dims[0]
     return Rewrite(
@@ -127,8 +125,7 @@ def _by_name(steps: list[tuple[int, int]], text: str, declared: Declared) -> tup
     known = {**declared.text.constants, **declared.names}
     names = [name for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text)) if value_of(name, known) == every]
     return tuple(
-        f"// or {name} = {every + more} in the place of {every}, where it is the distance between rows"
-        for name in names
+        f"// or {name} = {every + more} instead of {every}, where it is the distance between rows" for name in names
     )
 
 
@@ -163,7 +160,7 @@ def _structure_edit(declared: Declared, member: str) -> tuple[Edit | None, str]:
         return None, f"the declaration of {name} was not found in this file"
     opening, end = bodies[0] + 2, text.pairs.get(bodies[0] + 2)
     if end is None or any(token.text in ("(", ":") for token in text.tokens[opening:end]):
-        return None, f"{name} is no plain structure"
+        return None, f"{name} is not a plain structure"
     uses = [
         at
         for at, token in enumerate(text.tokens)
@@ -171,7 +168,7 @@ def _structure_edit(declared: Declared, member: str) -> tuple[Edit | None, str]:
     ]
     shared = [d for d in text.declarations if d.type.text == name]
     if any(not any(d.statement.start <= text.tokens[at].start < d.statement.end for d in shared) for at in uses):
-        return None, f"{name} is used elsewhere too, where its size may matter"
+        return None, f"{name} is also used elsewhere, where its size may matter"
     place = text.tokens[end].start
     blank = " " if text.text[place - 1] != " " else ""
     return Edit(place, place, f"{blank}{member}; "), ""

@@ -121,7 +121,7 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
     if macros := found.text.macros_with(declaration.name):
         raise Refused(f"{declaration.name} is used in the macro {macros[0]}")
     if not code.in_place and not code.edits and code.element is None:
-        raise Refused("it is no expression of the source")
+        raise Refused("it is not an expression in the source")
     yield from code.edits
     if code.in_place:
         return
@@ -151,7 +151,7 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
 
 
 def _may_have_effect(text: str, macros: Mapping[str, tuple[bool, str]]) -> bool:
-    """It assigns, or calls what is no macro of the file that is free of effects itself."""
+    """It assigns, or calls what is not a macro of the file that is free of effects itself."""
     called = set(_CALL.findall(text))
     return bool(_EFFECT.search(text)) or any(
         name not in macros or _EFFECT.search(macros[name][1]) or _CALL.search(macros[name][1]) for name in called
@@ -163,7 +163,7 @@ def changed(text: str, edits: Sequence[Edit]) -> str:
     out, at = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < at:
-            raise Refused("two changes of one place of the source")
+            raise Refused("two changes at one place in the source")
         out += [text[at : edit.start], edit.text]
         at = edit.end
     return "".join([*out, text[at:]])
@@ -208,7 +208,7 @@ def _tried(
     new, arrays = shown(mine, repair, before, after)
     figure = figure_of(new, arrays)
     if (figure.low, figure.high) != (expected.low, expected.high):
-        raise Refused(f"the changed source costs {figure.high:,} wavefronts, and {expected.high:,} were proved")
+        raise Refused(f"the changed source costs {figure.high:,} wavefronts, but {expected.high:,} were proved")
     if worse := _worse(before, after):
         raise Refused(worse)
     return Applied(
@@ -240,7 +240,7 @@ class _MachineCode:
             return None
         if after[0] > before[0]:
             raise Refused(
-                f"it costs fewer wavefronts in PTX, and in machine code {after[0]:,} in the place of {before[0]:,}"
+                f"it costs fewer wavefronts in PTX, but in machine code {after[0]:,} instead of {before[0]:,}"
             )
         self.now[key] = after
         return before, after
@@ -270,9 +270,9 @@ def _worse(before: Sequence[Examined], after: Sequence[Examined]) -> str:
         was, now = old.entry.totals, new.entry.totals
         if now.wavefronts > was.wavefronts:
             return (
-                f"{old.entry.demangled} costs {now.wavefronts:,} wavefronts in the changed source, and"
+                f"{old.entry.demangled} costs {now.wavefronts:,} wavefronts in the changed source, but"
                 f" {was.wavefronts:,} now"
             )
         if was.complete and not now.complete:
-            return f"of {old.entry.demangled} less is known in the changed source"
+            return f"of {old.entry.demangled} the changed source is known less precisely"
     return ""

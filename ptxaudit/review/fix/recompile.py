@@ -1,6 +1,6 @@
 """The changed source of a repair, compiled and audited again: does it show the layout that was proved?
 
-    tile[32][33] in the place of tile[32][32]      every request of the new code is one of the old code at its new
+    tile[32][33] instead of tile[32][32]      every request of the new code is one of the old code at its new
                                                    place, as often: shown
     the same, of accesses t[0][32 * r + c]         requests are where they were: Refused, a declaration alone does
                                                    nothing there
@@ -52,7 +52,7 @@ class Refused(Exception):
 
 
 def recompiled(texts: Mapping[str, str], inputs: Sequence[str], options: Options, progress: Progress) -> list[Examined]:
-    """The kernels of the inputs with these texts in the place of those files. Raises Refused."""
+    """The kernels of the inputs with these texts instead of those files. Raises Refused."""
     part = Part()
     try:
         with shadowed(texts, inputs, options) as (files, elsewhere):
@@ -79,7 +79,7 @@ class Again:
     def examined(
         self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, int, int] | None
     ) -> list[Examined]:
-        """These kernels with these texts in the place of those files. Raises Refused."""
+        """These kernels with these texts instead of those files. Raises Refused."""
         names = tuple(dict.fromkeys(examined.entry.name for examined in kernels))
         key = tuple(texts.items()), names, block
         if key not in self._found:
@@ -111,21 +111,21 @@ def with_a_block(
             and {use.index for use in arrays[0].uses} == {use.index for use in one.array.uses}
         ):
             return block, replace(one, examined=examined, array=arrays[0]), before
-    raise Refused("tell the shape of a block (--block), and it is looked up in the source")
+    raise Refused("specify the block shape (--block) to look it up in the source")
 
 
 def shown(
     one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]
 ) -> tuple[Examined, list[Array]]:
-    """The kernel of the changed source, and its arrays in the place of the old one, which lie as the repair says.
+    """The kernel of the changed source, and its arrays instead of the old one, which lie as the repair says.
     Raises Refused.
     """
     new = same_kernel(one.examined, after)
     if new is None:
-        raise Refused("the changed source has another kernel of this name, or none")
+        raise Refused("the changed source has no kernel of this name, or a different one")
     mine = _parts_of(one, repair, arrays_of(new, _plain(new)))
     if unlike := _unlike_places([(one.array, 0)], mine, repair.found.layout, _columns(repair)):
-        raise Refused(f"the changed source accesses other places than those of the repair: {unlike}")
+        raise Refused(f"the changed source accesses other addresses than the repair: {unlike}")
     if other := _siblings(one, repair, before, after):
         raise Refused(other)
     return new, [array for array, _ in mine]
@@ -136,7 +136,7 @@ def figure_of(examined: Examined, arrays: Sequence[Array]) -> Figure:
     try:
         return sum((Costs(examined.machine, array.uses, array.align).total(SAME) for array in arrays), Figure())
     except NotProvable as why:
-        raise Refused(f"nothing is proved of the changed source: {why}") from None
+        raise Refused(f"nothing is proved for the changed source: {why}") from None
 
 
 def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]) -> str:
@@ -163,10 +163,10 @@ def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], aft
                 or repair.code.kind == "split"
                 and other.declared.dims != one.declared.dims
             ):
-                return f"{name} has the same declaration with other numbers: change it for one of the two only"
+                return f"{name} has the same declaration with other values: change it for one of the two only"
             parts = _parts_of(replace(one, array=other.array), repair, arrays_of(new, _plain(new)))
             if unlike := _unlike_places([(other.array, 0)], parts, layout, _columns(repair)):
-                return f"in {name} the changed source accesses other places: {unlike}"
+                return f"in {name} the changed source accesses other addresses: {unlike}"
     return ""
 
 
@@ -195,7 +195,7 @@ def _columns(repair: Repair) -> int | None:
 
 
 def _parts_of(one: ArrayRepairs, repair: Repair, arrays: Sequence[Array]) -> list[tuple[Array, int]]:
-    """The arrays that the changed source has in the place of the old one, each with its number."""
+    """The arrays that the changed source has instead of the old one, each with its number."""
     if repair.code.kind == "split" and one.declared is not None:
         names = [f"{one.array.name}_{member}" for member, _, _ in structure_members(one.declared)]
         return [(array, names.index(array.name)) for array in arrays if array.name in names]
@@ -220,7 +220,7 @@ def _unlike_places(old: Numbered, new: Numbered, layout: Layout, column: int | N
         ):
             return _difference(_requests(old, layout, column), _requests(new, SAME, None))
         if column is not None:
-            return "which requests come is not known"
+            return "the requests are unknown"
         begin, image = (
             (0, 1) if layout.period is None else layout.place(np.array([0, layout.period], np.int64)).tolist()
         )
@@ -276,8 +276,8 @@ def _difference(expected: Counter[Any], got: Counter[Any]) -> str:
     missing, more = expected - got, got - expected
     if missing:
         access, width, *_ = next(iter(missing))
-        return f"a {access} of {width} bytes is not where it should be"
+        return f"a {access} of {width} bytes is not at its expected position"
     if more:
         access, width, *_ = next(iter(more))
-        return f"there is a {access} of {width} bytes that was not there"
+        return f"there is a new {access} of {width} bytes"
     return ""

@@ -35,7 +35,7 @@ from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found
 from ptxaudit.review.fix.searched import Searched
 
 MOST_REPAIRS = 5  # of an array
-_NOTHING_SURE = "what it costs above its ideal depends on what is not specified (--block, --launch)"
+_NOTHING_SURE = "its excess depends on unspecified values (--block, --launch)"
 _BEHIND = 16  # bytes: the widest vector
 
 
@@ -193,7 +193,7 @@ def _disagrees(array: Array, now: ArrayRepairs) -> str:
             and (mine.low, mine.high) != (site.wavefronts, site.wavefronts)
         ):
             return (
-                f"{place_of(site)}: its requests add up to {mine.low:,} wavefronts, and the audit counted"
+                f"{place_of(site)}: its requests add up to {mine.low:,} wavefronts, but the audit counted"
                 f" {site.wavefronts:,}"
             )
     return ""
@@ -360,12 +360,12 @@ def _columns(layout: Layout, declared: Declared | None) -> str:
 def _launches(one: Candidate, counted: bool) -> str:
     launch, function = one.examined.launch, one.examined.function
     certain = all(r.certain for use in one.array.uses for r in use.requests)
-    lanes = "" if certain else ", with all lanes that may take part: no request costs more with fewer"
+    lanes = "" if certain else ", with all possibly active lanes: no request costs more with fewer"
     if counted:
         return "this launch"
     stays = f", as long as {one.array.assumed}" if one.array.assumed else ""
     if launch is not None and launch.block is not None and launch.grid is not None:
-        return f"every request of this launch, however often it comes{lanes}{stays}"
+        return f"every request of this launch, however often it is issued{lanes}{stays}"
     block = launch.block if launch is not None and launch.block else function.block
     if block is not None:
         shape = "×".join(map(str, block[: max((k for k, n in enumerate(block, 1) if n != 1), default=1)]))
@@ -419,7 +419,7 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[
     for other in others:
         name = bare_name(other.examined.entry.demangled)
         if other.array.refused:
-            said[f"nothing is proved of {{}}, with the same declaration: {other.array.refused}"].append(name)
+            said[f"nothing is proved for {{}}, with the same declaration: {other.array.refused}"].append(name)
             continue
         layout = for_other(repair.found.layout, one, other)
         try:
@@ -430,18 +430,18 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[
                 else other.costs.total(layout)
             )
         except (NotProvable, Exhausted) as why:
-            said[f"nothing is proved of {{}}, with the same declaration: {why}"].append(name)
+            said[f"nothing is proved for {{}}, with the same declaration: {why}"].append(name)
             continue
         if repair.code.kind in _OF_ACCESSES:
             continue
         if then is None:
-            said["not for {}: the same declaration with other numbers"].append(name)
+            said["not for {}: the same declaration with other values"].append(name)
         elif then.low + then.high > now.low + now.high:
             said["it would cost {}, which the same declaration is of: change it for this kernel only"].append(
                 f"{name} {then.excess - now.excess:,} more"
             )
         elif then.weight < now.weight:
-            said["it repairs {}, too"].append(name)
+            said["it also repairs {}"].append(name)
     return tuple(sentence.format(listing(list(dict.fromkeys(names)))) for sentence, names in said.items())
 
 

@@ -249,7 +249,7 @@ def code_lines(found: ArrayRepairs, repair: Repair) -> list[str]:
         return [
             *lines,
             *(
-                f"// line {line} uses {found.array.name} without all its indices: rows are longer there, too"
+                f"// line {line} uses {found.array.name} without all its indices: rows are longer there as well"
                 for line in partly
             ),
         ]

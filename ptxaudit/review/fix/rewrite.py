@@ -86,15 +86,15 @@ def _of_fragments(layout: Pad, array: Array, declared: Declared | None) -> Rewri
     element = declared.element if declared is not None else 1
     if declared is not None and row in declared.rows:
         return replace(
-            padded(layout, array, declared), why_not="the leading dimension of the wmma calls has to change with it"
+            padded(layout, array, declared), why_not="change the leading dimension of the wmma calls accordingly"
         )
     unit = "bytes" if declared is None else elements_in(declared, 2).partition(" ")[2]
     summary = (
-        f"rows of {(row + more) // element} {unit} in the place of {row // element}, also as the leading dimension of"
+        f"rows of {(row + more) // element} {unit} instead of {row // element}, also as the leading dimension of"
         " the wmma calls"
     )
     return Rewrite(
-        "pad", summary, "", formula(layout), why_not="the leading dimension of the wmma calls has to change with it"
+        "pad", summary, "", formula(layout), why_not="change the leading dimension of the wmma calls accordingly"
     )
 
 
@@ -245,7 +245,7 @@ def _split(layout: Order, declared: Declared) -> Rewrite:
             summary,
             "",
             formula(layout),
-            why_not=f"{declared.type} is no plain structure of members of {layout.unit} bytes",
+            why_not=f"{declared.type} is not a plain structure of members of {layout.unit} bytes",
         )
     dim = "".join(f"[{span.text}]" for span in d.dims)
     size = members[0][2]
@@ -264,7 +264,7 @@ def _split(layout: Order, declared: Declared) -> Rewrite:
         None,
         (Edit(d.statement.start, d.statement.end, " ".join(lines)),),
         extra=tuple(f"{d.name}[i].{member}  ->  {d.name}_{member}[i]" for member, _, _ in members),
-        why_not=why or ("" if d.alone else "the statement declares other variables too"),
+        why_not=why or ("" if d.alone else "the statement also declares other variables"),
     )
 
 
@@ -283,7 +283,7 @@ def accessed(changed: Changed, array: Array, declared: Declared | None) -> Rewri
         "",
         extra=changed.lines,
         in_place=True,
-        why_not="which expressions these are is for the author to say",
+        why_not="the author must identify these expressions",
     )
 
 
@@ -304,7 +304,7 @@ def _narrower(found: Found, array: Array, written: Rewrite) -> Rewrite:
     pieces = wide // part
     extra = (
         (
-            f"// line {lines}: {pieces} accesses of {part} bytes in the place of one of {wide}"
+            f"// line {lines}: {pieces} accesses of {part} bytes instead of one of {wide}"
             if lines
             else f"// {pieces} accesses of {part} bytes"
         ),
@@ -321,5 +321,5 @@ def _narrower(found: Found, array: Array, written: Rewrite) -> Rewrite:
         (*extra, *written.extra),
         written.cute,
         written.triton,
-        why_not="which expressions are vectors is for the author to say",
+        why_not="the author must identify the vector expressions",
     )

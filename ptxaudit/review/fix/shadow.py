@@ -22,7 +22,7 @@ from ptxaudit.frontend.options import Options
 
 @contextmanager
 def shadowed(texts: Mapping[str, str], inputs: Sequence[str], options: Options) -> Iterator[tuple[list[str], Options]]:
-    """(the inputs, the options) in a tree with these texts in the place of those files. inputs: files. Raises
+    """(the inputs, the options) in a tree with these texts instead of those files. inputs: files. Raises
     OSError.
     """
     real = {Path(os.path.realpath(file)): text for file, text in texts.items()}

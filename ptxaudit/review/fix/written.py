@@ -116,14 +116,14 @@ def elements_in(declared: Declared, count: int) -> str:
 def in_bytes(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
     """A layout that is no expression of the source: its formula."""
     why = (
-        "several arrays are accessed by one instruction and have to be laid out alike"
+        "one instruction accesses several arrays, which need the same layout"
         if array.others
         else (
-            "the array is a part of a larger variable"
+            "the array is part of a larger variable"
             if array.part
             else "its declaration was not found"
             if declared is None
-            else "its rows are not those of the declaration"
+            else "its rows differ from the declaration's"
         )
     )
     return Rewrite(
@@ -166,7 +166,7 @@ def by_element(code: Rewrite, layout: Layout, declared: Declared, why: str) -> R
         edits=(),
         in_place=False,
         instructions=index_cost(layout),
-        extra=(*lines, *_by_other_names(layout, declared), f"// (left to write by hand: {why})"),
+        extra=(*lines, *_by_other_names(layout, declared), f"// (to be written by hand: {why})"),
         why_not=why,
         complete=False,
     )
@@ -182,4 +182,4 @@ def _by_other_names(layout: Layout, declared: Declared) -> Iterator[str]:
                 (declared.rows[at - 1] if at else declared.element),
             )
             if not dim.text.isdecimal() and more % below == 0:
-                yield f"// {dim.text} is {row // below}: where the indices use it, too, make it {(row + more) // below}"
+                yield f"// {dim.text} is {row // below}: if the indices use it too, make it {(row + more) // below}"

@@ -64,7 +64,7 @@ def get(name: str) -> Rule:
     for rule in RULES.values():
         if wanted in (rule.id.lower(), rule.name):
             return rule
-    raise InputError(f"there is no rule {name!r}", "`ptxaudit rule` lists them: " + ", ".join(RULES))
+    raise InputError(f"there is no rule {name!r}", "choose one of these rules: " + ", ".join(RULES))
 
 
 def find(report: Report, ignore: Collection[str] = ()) -> tuple[Finding, ...]:

@@ -50,7 +50,7 @@ def cost(site: Site, certainty: Certainty) -> str:
     why = f": {site.cause}" if site.cause and certainty is not Certainty.UNKNOWN else ""
     each, ideal = site.per_request, site.ideal_per_request
     if certainty is Certainty.UNKNOWN:
-        text = f"{site.opcode}: its cost is not known"
+        text = f"{site.opcode}: its cost is unknown"
         if each is not None and ideal is not None:
             text += f", perhaps {interval(each.low, each.high)} a request, ideal {interval(ideal.low, ideal.high)}"
         return text + (f": {site.reason}" if site.reason else "")

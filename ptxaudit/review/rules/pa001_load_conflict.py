@@ -1,18 +1,18 @@
-"""A load from shared memory takes more wavefronts than it needs: lanes meet in a bank.
+"""A load from shared memory takes more wavefronts than necessary because of bank conflicts.
 
 Shared memory has 32 banks of 4 bytes. A wavefront serves one word of each bank; a request whose
-lanes need several words of one bank takes as many wavefronts. *Excess* is what a request takes
-above the number that its bytes need anyway.
+lanes need n words of one bank takes at least n wavefronts. *Excess* is the number of wavefronts
+above those that the request's bytes need anyway.
 
 What to do
-- Change the pitch of the array so that the lanes' stride in words is odd: `tile[32][33]`.
-- Or keep the pitch and swizzle the column: `tile[row][col ^ (row % 32)]`; vectors want the
+- Pad the array so that the lanes' stride in words is odd: `tile[32][33]`.
+- Or keep the pitch and swizzle the column: `tile[row][col ^ (row % 32)]`. For vector accesses,
   swizzle in units of the vector.
 - Or let neighbouring lanes read neighbouring words, and transpose elsewhere.
-`ptxaudit explain INPUT SITE` draws which lanes meet in which bank.
+`ptxaudit explain INPUT SITE` draws the bank that each lane accesses.
 
-The matrix loads `ldmatrix` are judged by the same rule: there each lane's address is a row. Products
-of tensor cores (`wgmma`) read shared memory too: one of which nothing is proved is not judged.
+The rule also covers the matrix loads `ldmatrix`, where each lane's address is a row. Tensor core
+products (`wgmma`) read shared memory too; those without a proved figure are not judged.
 """
 
 from ptxaudit.review.rules import Example, Rule
@@ -30,7 +30,7 @@ extern "C" __global__ void column(const float* in, float* out) {
 RULE = Rule(
     id="PA001",
     name="load-conflict",
-    title="Bank conflict of a load",
+    title="Bank conflict in a load",
     level="warning",
     check=lambda report: conflicts(report, "PA001", READS),
     concerns=lambda kernel, site: concerned(READS, site),

@@ -1,14 +1,14 @@
-"""A store to shared memory takes more wavefronts than it needs: lanes meet in a bank.
+"""A store to shared memory takes more wavefronts than necessary because of bank conflicts.
 
-The same as PA001 for `st.shared`, `stmatrix` and copies `cp.async.ca` that write to shared
-memory. Lanes that store to the same word do not conflict (one of them wins); lanes that store to
-different words of one bank take turns. Bulk copies and stores that no counter sees are not judged.
+This is PA001 for `st.shared`, `stmatrix` and `cp.async.ca`. Lanes that store to the same word do
+not conflict (one of them wins); stores to different words of one bank are serialised. Bulk copies,
+and stores that no hardware counter covers, are not judged.
 
 What to do
-- Change the pitch of the array (`tile[32][33]`), or swizzle the column, on the store and on the
-  loads alike: `tile[row][col ^ (row % 32)]`.
-- Where one side must conflict, let it be the one that runs less often.
-`ptxaudit explain INPUT SITE` draws which lanes meet in which bank.
+- Pad the array (`tile[32][33]`), or swizzle the column in the store and in the loads alike:
+  `tile[row][col ^ (row % 32)]`.
+- If either the store or the load must conflict, choose the one that runs less often.
+`ptxaudit explain INPUT SITE` draws the bank that each lane accesses.
 """
 
 from ptxaudit.review.rules import Example, Rule
@@ -26,7 +26,7 @@ extern "C" __global__ void column(const float* in, float* out) {
 RULE = Rule(
     id="PA002",
     name="store-conflict",
-    title="Bank conflict of a store",
+    title="Bank conflict in a store",
     level="warning",
     check=lambda report: conflicts(report, "PA002", WRITES),
     concerns=lambda kernel, site: concerned(WRITES, site),

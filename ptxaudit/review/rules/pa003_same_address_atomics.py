@@ -1,13 +1,13 @@
-"""Lanes of an atomic operation take turns: they are on one word, or on words of one bank.
+"""Lanes of an atomic operation are serialised: they access one word, or words of one bank.
 
-Unlike a load, an atomic on one word cannot serve several lanes at once: n lanes on the same
-counter take n wavefronts. Counters of different lanes that share a bank take turns as well.
-Where ptxas proves that all lanes add the same constant it may make one operation of them
-(`ATOMS.POPC.INC`); that is seen in machine code (`--isa sass`), and PTX figures are then a range.
+Unlike a load, an atomic cannot serve several lanes with one word at once: n lanes on the same
+counter take n wavefronts. Counters of different lanes in one bank are serialised as well. If
+ptxas proves that all lanes add the same constant, it may combine them into one operation
+(`ATOMS.POPC.INC`). Machine code shows this (`--isa sass`); PTX figures are then a range.
 
 What to do
-- Give each warp or lane a counter of its own, and add them up at the end: a histogram with a
-  copy for each warp, or `bins[bin][lane]`.
+- Give each warp or lane its own counter and sum them at the end: a histogram with a copy for each
+  warp, or `bins[bin][lane]`.
 - Combine within the warp first: `__match_any_sync` and one atomic by the leader, or
   `__reduce_add_sync`.
 """
@@ -29,7 +29,7 @@ extern "C" __global__ void count(float* out) {
 RULE = Rule(
     id="PA003",
     name="same-address-atomics",
-    title="Atomics that take turns",
+    title="Serialised atomics",
     level="warning",
     check=lambda report: conflicts(report, "PA003", TURNS),
     concerns=lambda kernel, site: concerned(TURNS, site),

@@ -1,16 +1,16 @@
-"""A 16-byte asynchronous copy writes shared memory in a slow pattern, which no profiler shows.
+"""A 16-byte asynchronous copy writes shared memory in a slow pattern that no profiler shows.
 
-`cp.async.cg` (`LDGSTS.BYPASS`) takes another way into shared memory than loads and stores:
-profilers count 0 wavefronts and 0 conflicts for it, whatever the pattern. It still takes longer
-when it writes 128-byte lines that are a multiple of 512 bytes apart, for each 8 lanes those that they need:
-these go one after the other, in *steps* (the k of docs/hardware.md: the largest number of pairs of an 8-lane
-group and a line with one line index mod 4). A finding is certain where some request is proved to take more than 1: in
-PTX where the array lies may decide, which machine code knows.
+`cp.async.cg` (`LDGSTS.BYPASS`) reaches shared memory on a different path from loads and stores:
+profilers count 0 wavefronts and 0 conflicts for it, whatever the pattern. It still slows down
+when each group of 8 lanes writes 128-byte lines that are a multiple of 512 bytes apart. Such lines
+are written one after another, in *steps* (the k of docs/hardware.md: the largest number of pairs of
+an 8-lane group and a line with one line index mod 4). A finding is certain if some request is proved
+to take more than one step. In PTX this may depend on the array's base address, which machine code has.
 
 What to do
 - Let each group of 8 neighbouring lanes write one whole 128-byte line.
-- Where rows are shorter than 128 bytes, let the rows that one request writes to lie in lines of
-  different classes: pad the rows, or swizzle them.
+- If rows are shorter than 128 bytes, pad or swizzle them so that the rows of one request lie in
+  lines with different indices mod 4.
 """
 
 from collections.abc import Iterator
@@ -43,8 +43,8 @@ def check(report: Report) -> Iterator[Finding]:
 
 def _what(site: Site) -> str:
     if site.line_class_max is None:
-        return "how many steps it takes is not known" + (f": {site.reason}" if site.reason else "")
-    return f"{site.cause or steps(site)}; no profiler counts it"
+        return "its number of steps is unknown" + (f": {site.reason}" if site.reason else "")
+    return f"{site.cause or steps(site)}; profilers do not count it"
 
 
 _SOURCE = """
@@ -62,7 +62,7 @@ extern "C" __global__ void copy(const float* in, float* out) {
 RULE = Rule(
     id="PA004",
     name="hidden-async-copy",
-    title="Slow asynchronous copy that no profiler shows",
+    title="Slow asynchronous copy hidden from profilers",
     level="warning",
     check=check,
     concerns=lambda kernel, site: bypasses(site),

@@ -1,18 +1,19 @@
-"""A copy could move more bytes with each instruction.
+"""A copy could move more bytes per instruction.
 
-Two cases are found
-- An asynchronous copy of 4 or 8 bytes a lane whose lanes write addresses next to each other. With
-  16 bytes (`cp.async.cg`) a quarter of the lanes or of the instructions do the same, and the data
-  bypass L1.
-- Neighbouring scalar accesses of one lane, `[r]`, `[r+4]`, `[r+8]`, `[r+12]`, that conflict, with
-  lanes that are multiples of 8 or 16 bytes apart. One vector access moves the same bytes with fewer
-  wavefronts: with none in excess where lanes are no further apart than its width.
+The rule finds two cases
+- An asynchronous copy of 4 or 8 bytes per lane whose lanes write consecutive addresses. With
+  16 bytes (`cp.async.cg`), a quarter or half as many lanes or instructions move the same data,
+  which then bypasses L1.
+- Adjacent scalar accesses of one lane, `[r]`, `[r+4]`, `[r+8]`, `[r+12]`, that conflict, with
+  lanes at multiples of 8 or 16 bytes. One vector access moves the same bytes in fewer wavefronts,
+  without excess if lanes are no further apart than its width.
 
 What to do
-- Copy 16 bytes: `__pipeline_memcpy_async(to, from, 16)` with both addresses multiples of 16.
-- Access through `float4` or `float2`, with the array `alignas(16)`; or `__builtin_assume_aligned`.
-The rule does not know whether the first address is a multiple of the vector's width, on the global
-side of a copy or in shared memory: that is for the reader to check.
+- Copy 16 bytes: `__pipeline_memcpy_async(to, from, 16)`, with both addresses multiples of 16.
+- Access through `float4` or `float2`, with the array `alignas(16)`, or use
+  `__builtin_assume_aligned`.
+The rule does not check that the first address is a multiple of the vector's width, neither in
+shared memory nor, for a copy, in global memory. Check this yourself.
 """
 
 import re
@@ -35,7 +36,7 @@ def check(report: Report) -> Iterator[Finding]:
                 yield _of_copy(kernel, site)
         for run, judged in _runs(kernel):
             first, total = run[0], sum(site.width or 0 for site in run)
-            could = f"accesses to neighbouring addresses could be one of {total} bytes"
+            could = f"accesses to adjacent addresses could be one of {total} bytes"
             if judged is VIOLATED:
                 what = f"{first.opcode}: {len(run)} conflicting {could}"
                 yield Finding("PA005", what, kernel, first, weight=sum(total_excess(site)[0] for site in run))
@@ -45,10 +46,10 @@ def check(report: Report) -> Iterator[Finding]:
 
 
 def _of_copy(kernel: Kernel, site: Site) -> Finding:
-    what = f"lanes copy {site.width} bytes each, next to each other; {WIDEST} bytes would take fewer instructions"
+    what = f"lanes copy {site.width} bytes each at consecutive addresses; {WIDEST} bytes would take fewer instructions"
     if site.consecutive:
         return Finding("PA005", f"{site.opcode}: {what}", kernel, site)
-    return Finding("PA005", f"{site.opcode}: whether {what}, is not known", kernel, site, certainty=Certainty.UNKNOWN)
+    return Finding("PA005", f"{site.opcode}: whether {what} is unknown", kernel, site, certainty=Certainty.UNKNOWN)
 
 
 def _is_scalar(site: Site) -> bool:

@@ -1,14 +1,14 @@
-"""A vector access is at an address that is not a multiple of its width.
+"""The address of a vector access is not a multiple of its width.
 
 The hardware faults on such an access (`cudaErrorMisalignedAddress`): 8-byte accesses need
-multiples of 8, 16-byte accesses multiples of 16, whatever the lanes' other addresses are. A
-finding is certain where a launch or the lane's number leads to such an address, and possible
-where an unknown number (a parameter, a counter) multiplies a step that is no multiple of the width.
+multiples of 8, 16-byte accesses multiples of 16, in every lane. A finding is certain if the launch
+or the lane index leads to such an address. It is possible if an unknown number (a parameter, a
+counter) multiplies a step that is not a multiple of the width.
 
 What to do
-- Make the pitch of the rows a multiple of the vector, and the array `alignas(16)`.
-- Access element by element where the start of the data is not aligned.
-- Tell the launch, or `--assume NAME%16`, where the number is known to be a multiple.
+- Make the row pitch a multiple of the vector, and the array `alignas(16)`.
+- Access single elements if the start of the data is not aligned.
+- Specify the launch, or `--assume NAME%16` if the number is known to be a multiple.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def check(report: Report) -> Iterator[Finding]:
             elif not concerned(site) or site.settled:
                 continue
             elif site.unaligned is None:
-                what = f"{site.opcode}: its address is not known" + (f": {site.reason}" if site.reason else "")
+                what = f"{site.opcode}: its address is unknown" + (f": {site.reason}" if site.reason else "")
                 yield Finding("PA006", what, kernel, site, certainty=Certainty.UNKNOWN)
             elif site.unaligned:
                 what = (

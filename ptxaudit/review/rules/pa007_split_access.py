@@ -1,13 +1,13 @@
-"""The machine code accesses in several pieces what the source accesses as one vector.
+"""Machine code splits an access that is one vector in the source.
 
-ptxas splits a vector access where it cannot prove the alignment, or keeps only the elements that
-are used. A 16-byte load of neighbouring lanes is free of conflicts; its four 4-byte pieces, 16
-bytes apart from lane to lane, take four wavefronts each. It needs both views of one compile:
-`--isa both`; vectors of the PTX alone are not judged.
+ptxas splits a vector access if it cannot prove the alignment, or keeps only the elements that are
+used. A 16-byte load by neighbouring lanes is free of conflicts; its four 4-byte pieces, at a stride
+of 16 bytes, take four wavefronts each. The rule needs both views of one compilation, `--isa both`;
+vectors of PTX alone are not judged.
 
 What to do
-- Tell the alignment: `alignas(16)` on the array, `__builtin_assume_aligned` on a pointer.
-- Use all elements of the vector, or load only those that are needed with a layout that suits them.
+- State the alignment: `alignas(16)` on the array, `__builtin_assume_aligned` on a pointer.
+- Use all elements of the vector, or load only those needed, with a layout that suits them.
 """
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ def concerned(kernel: Kernel, site: Site) -> bool:
 
 
 def _open(kernel: Kernel, vector: Site) -> Finding:
-    what = f"{vector.opcode}: what it is in machine code is not known (--isa both)"
+    what = f"{vector.opcode}: its machine code is unknown (--isa both)"
     return Finding("PA007", what, kernel, vector, certainty=Certainty.UNKNOWN)
 
 
@@ -56,7 +56,7 @@ def _split(ptx: Kernel, sass: Kernel) -> Iterator[Finding]:
         if 0 < widest < width:
             opcode = next(site.opcode for site in became if site.width == widest)
             what = (
-                f"{vector.opcode}: in machine code it is {plural(len(became), 'access', 'accesses')} of at most"
+                f"{vector.opcode}: machine code has {plural(len(became), 'access', 'accesses')} of at most"
                 f" {widest} bytes ({opcode})"
             )
             yield Finding(
@@ -106,7 +106,7 @@ extern "C" __global__ void half_used(float* out) {
 RULE = Rule(
     id="PA007",
     name="split-access",
-    title="Vector access that ptxas split",
+    title="Vector access split by ptxas",
     level="warning",
     check=check,
     concerns=concerned,

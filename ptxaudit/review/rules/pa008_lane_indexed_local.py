@@ -1,14 +1,13 @@
-"""An array in local memory is indexed by something that differs between lanes.
+"""An array in local memory is indexed by a value that differs between lanes.
 
-An array of a thread that is indexed by a number which is not known when compiling cannot live in
-registers: it goes to local memory, which is memory. Its words are interleaved by thread, so lanes
-that access the same element share a 128-byte line; lanes on different elements take a line each,
-up to 32 of them.
+A thread's array cannot live in registers if its index is not a compile-time constant; it goes to
+local memory instead, which resides in device memory. Its words are interleaved by thread. Lanes that access the
+same element share a 128-byte line. Lanes that access different elements take a line each, up to 32.
 
 What to do
-- Index by something that all lanes have in common, or unroll so that the index is a constant.
-- Put the array into shared memory with the lane as the fastest index, `a[i][lane]`: free of
-  conflicts whatever i is.
+- Index by a value that is uniform across lanes, or unroll so that the index is a constant.
+- Put the array into shared memory with the lane as the fastest index, `a[i][lane]`: this is free
+  of conflicts for any i.
 - For a few elements, select instead of indexing.
 """
 

@@ -1,12 +1,12 @@
-"""A kernel has shared-memory accesses without a position in the source.
+"""A kernel has shared-memory accesses without a source position.
 
-Without line information a finding can only name an instruction; comments that allow a finding do
+Without line information, a finding can only name an instruction, comments that allow a finding do
 not apply, and sites are matched across builds by their order alone.
 
 What to do
-- Compile with `-lineinfo` (nvcc and NVRTC): it costs nothing at run time. `-G` is not needed, and
-  changes the code.
-- Triton and Numba have it on by default; `ptxas` keeps it with `--generate-line-info`.
+- Compile with `-lineinfo` (nvcc and NVRTC), which costs nothing at run time. `-G` is not needed,
+  and changes the code.
+- Triton and Numba enable it by default; `ptxas` keeps it with `--generate-line-info`.
 """
 
 from collections.abc import Iterator

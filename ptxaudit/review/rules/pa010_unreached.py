@@ -1,14 +1,14 @@
-"""No launch that was specified reaches a shared-memory access: nothing is known of its cost.
+"""None of the specified launches reaches a shared-memory access, so that its cost is unknown.
 
-The figures of a report hold for its launches. A site behind `if (n > 1024)` that no launch takes
-costs nothing in them, and may conflict in the one that matters. Where it is not known whether a launch
-reaches a site, that is not judged.
+The figures of a report apply to its launches. A site behind `if (n > 1024)` that no launch takes
+costs nothing in them, but may conflict in the launch that matters. A site is not judged if it is
+unknown whether a launch reaches it.
 
 What to do
 - Add a launch that takes the branch to the launch file.
-- Or delete the code, where nothing takes it.
-Compilers copy lines: the remainder of an unrolled loop may never run while its body does. Where any
-copy of a line is reached, the line is.
+- Or delete the code, if nothing takes it.
+Compilers copy lines: the remainder of an unrolled loop may never run while its body does. A line
+counts as reached if any copy of it is.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ def check(report: Report) -> Iterator[Finding]:
             if _line(site) in reached:
                 continue
             if _line(site) in perhaps:
-                what = f"{site.opcode}: whether a launch reaches it is not known"
+                what = f"{site.opcode}: whether a launch reaches it is unknown"
                 yield Finding("PA010", what, kernels[0], site, certainty=Certainty.UNKNOWN)
             else:
                 yield Finding("PA010", _what(site, len(kernels)), kernels[0], site)
@@ -71,7 +71,7 @@ extern "C" __global__ void sum(float* out, int n) {
 RULE = Rule(
     id="PA010",
     name="unreached",
-    title="Site that no launch reaches",
+    title="Site not reached by any launch",
     level="note",
     check=check,
     concerns=lambda kernel, site: kernel.launch is not None,

@@ -1,15 +1,15 @@
 """A request to global memory moves more sectors than its bytes need.
 
-Global memory moves in sectors of 32 bytes. A warp whose lanes access bytes side by side, from an
-address that is a multiple of 32, moves no others; lanes that are far apart move a sector each, of
-which most bytes are not used. Accesses to global memory are looked at with `--space global` or
-`--space all`; where a pointer's place is not specified (`--assume ptr%256`), what it decides is possible only.
+Global memory transfers sectors of 32 bytes. A warp whose lanes access consecutive bytes, starting
+at a multiple of 32, moves no more than it needs; lanes that are far apart move one sector each and
+use few of its bytes. Audit global memory with `--space global` or `--space all`. If a pointer's
+alignment is not specified (`--assume ptr%256`), findings that depend on it are only possible.
 
 What to do
-- Let neighbouring lanes access neighbouring elements: exchange the indices, or the layout
-  (an array for each member instead of an array of structures).
-- Go through shared memory where one side has to be read the other way, as a transpose has.
-- Begin rows at multiples of 32 bytes: pad them.
+- Let neighbouring lanes access neighbouring elements: exchange the indices, or the layout (a
+  structure of arrays instead of an array of structures).
+- Go through shared memory if one side must be read in another order, as in a transpose.
+- Pad rows so that they begin at multiples of 32 bytes.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def check(report: Report) -> Iterator[Finding]:
 
 def _cost(site: MemorySite, certainty: Certainty) -> str:
     if certainty is Certainty.UNKNOWN:
-        return f"{site.opcode}: its sectors are not known" + (f": {site.reason}" if site.reason else "")
+        return f"{site.opcode}: its number of sectors is unknown" + (f": {site.reason}" if site.reason else "")
     why = f": {site.cause}" if site.cause else ""
     if site.sectors_excess:
         return (

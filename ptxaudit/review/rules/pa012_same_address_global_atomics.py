@@ -1,13 +1,13 @@
-"""Lanes of a global atomic are on one address, and take turns in the L2.
+"""Lanes of a global atomic access one address and are serialised in L2.
 
-A request of loads that all lanes make of one address moves one sector, once. Atomic operations on one
-address move it once for each lane: the counters of the unit show 32 sectors where 32 lanes add to one
-counter (docs/hardware.md, Where the profiler differs). Where ptxas proves that all lanes use one address it
-combines their values first; that is seen in machine code (`--isa sass`). Accesses to global memory are
-looked at with `--space global` or `--space all`.
+A load of one address by all lanes moves one sector, once. An atomic operation on one address moves
+it once per lane: hardware counters show 32 sectors if 32 lanes add to one counter
+(docs/hardware.md, Where the profiler differs). If ptxas proves that all lanes use one address, it
+combines their values first, which machine code shows (`--isa sass`). Audit global memory with
+`--space global` or `--space all`.
 
 What to do
-- Add up within the warp first (`__reduce_add_sync`, `__match_any_sync`), and let one lane add the sum.
+- Sum within the warp first (`__reduce_add_sync`, `__match_any_sync`), and let one lane add the sum.
 - Count in shared memory, and add the block's counts to global memory once.
 """
 
@@ -24,7 +24,7 @@ def check(report: Report) -> Iterator[Finding]:
         for site in kernel.memory:
             if site.space == "global" and (site.same_address or 0) > 1:
                 sure = kernel.isa == "sass" and site.status in (Status.EXACT, Status.INVARIANT)
-                what = f"{site.opcode}: up to {site.same_address} lanes of a request are on one address"
+                what = f"{site.opcode}: up to {site.same_address} lanes of a request access the same address"
                 yield Finding("PA012", what, kernel, site, certainty=Certainty.CERTAIN if sure else Certainty.POSSIBLE)
 
 
@@ -37,7 +37,7 @@ extern "C" __global__ void count(float* counts) {
 RULE = Rule(
     id="PA012",
     name="same-address-global-atomics",
-    title="Global atomics on one address",
+    title="Global atomics on the same address",
     level="note",
     check=check,
     of_memory=lambda site: site.space == "global" and site.access == "atomic",

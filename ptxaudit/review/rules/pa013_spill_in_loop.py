@@ -1,14 +1,15 @@
-"""A register is spilled to memory where the code runs again and again.
+"""A register is spilled to memory inside a loop.
 
-Where a kernel needs more registers than it may have, ptxas keeps some in local memory: a spill stores a
-register, and loads it again later. Outside of loops that costs little; in a loop it is paid in every trip,
-four sectors a warp each way. Since CUDA 13 a kernel may ask for spills to shared memory, which take one
-wavefront each way and room in shared memory. Spills are in machine code (`--isa sass`), which names them since
-CUDA 12.6; those to local memory are looked at with `--space local` or `--space all`. A launch tells how often they run.
+If a kernel needs more registers than it may use, ptxas spills some: it stores them to local memory
+and loads them again later. Outside loops this costs little; in a loop it is paid in every
+iteration, four sectors per warp for each store and load. Since CUDA 13, a kernel may request spills
+to shared memory, which take one wavefront for each store and load, and shared memory. Spills exist
+in machine code (`--isa sass`), which marks them since CUDA 12.6; audit those to local memory with
+`--space local` or `--space all`. How often they run depends on the launch.
 
 What to do
-- Allow more registers: a smaller block in `__launch_bounds__`, a larger `--maxrregcount`.
-- Keep less alive across the loop: a smaller tile a thread, fewer unrolled trips.
+- Allow more registers: a smaller block in `__launch_bounds__`, or a larger `--maxrregcount`.
+- Keep fewer values live across the loop: a smaller tile per thread, or less unrolling.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ def check(report: Report) -> Iterator[Finding]:
                 times = site.requests / warps
                 yield Finding(
                     "PA013",
-                    f"{site.opcode}: a spill to {site.space} memory that runs {times:,.3g} times a warp",
+                    f"{site.opcode}: a spill to {site.space} memory that runs {times:,.3g} times per warp",
                     kernel,
                     site,
                 )

@@ -1,15 +1,16 @@
-"""A lane goes from one address to the next, where one vector access would do.
+"""A lane accesses adjacent addresses one by one instead of with one vector access.
 
-Accesses of 4 bytes at `p`, `p + 4`, `p + 8` and `p + 12` of each lane are four requests, each of which moves a
-quarter of its sectors; one of 16 bytes is one request for all of them. Compilers join them only where they can
-prove that the address is a multiple of 16 and that nothing is written in between, and a new release may prove less
-(`ptxaudit diff` shows accesses that became narrower). A finding is certain where the launch, or `--assume NAME%16`,
-says that the addresses are multiples, and possible where that is not known. Accesses to global memory are looked at
-with `--space global` or `--space all`.
+Accesses of 4 bytes at `p`, `p + 4`, `p + 8` and `p + 12` by each lane are four requests, each of
+which uses a quarter of its sectors; one access of 16 bytes is a single request. Compilers merge
+them only if they can prove that the address is a multiple of 16 and that nothing is written in
+between, and a new release may prove less (`ptxaudit diff` shows accesses that became narrower).
+A finding is certain if the launch, or `--assume NAME%16`, establishes the alignment, and possible
+if it is unknown. Audit global memory with `--space global` or `--space all`.
 
 What to do
-- Access through `float4`, `int2` or a structure that is `alignas(16)`; or `__builtin_assume_aligned`.
-- Declare what is only read `const __restrict__`, and load before anything is stored.
+- Access through `float4`, `int2` or a structure that is `alignas(16)`, or use
+  `__builtin_assume_aligned`.
+- Declare read-only pointers `const __restrict__`, and load before you store.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ def check(report: Report) -> Iterator[Finding]:
 
 def _cost(site: MemorySite, count: int) -> str:
     return (
-        f"{site.opcode}: {count} accesses of {site.width} bytes at neighbouring addresses of a lane could be one of"
+        f"{site.opcode}: {count} accesses of {site.width} bytes at adjacent addresses of a lane could be one of"
         f" {site.vector}"
     )
 
@@ -57,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(64) sum(const float* in, float* out
 RULE = Rule(
     id="PA014",
     name="lost-vector-width",
-    title="Neighbouring accesses that could be one vector",
+    title="Adjacent accesses that could be one vector",
     level="note",
     check=check,
     of_memory=concerned,

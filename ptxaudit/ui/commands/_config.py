@@ -36,9 +36,12 @@ def configurable(command: Command) -> Command:
     @click.option(
         "--config",
         metavar="FILE",
-        help="Settings; otherwise ptxaudit.toml or [tool.ptxaudit] of pyproject.toml, from here upwards.",
+        help=(
+            "Read settings from this file. [ptxaudit.toml or [tool.ptxaudit] in pyproject.toml, here or in a parent"
+            " directory]"
+        ),
     )
-    @click.option("--no-config", is_flag=True, help="Read no settings.")
+    @click.option("--no-config", is_flag=True, help="Ignore settings files.")
     @functools.wraps(command)
     def configured(*arguments: Any, config: str | None, no_config: bool, **given: Any) -> Any:
         from ptxaudit.ui.config import Config, find_config, read_config
@@ -64,8 +67,8 @@ def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bo
         left.pop("launch_files", None)
     if found and left.get("compiler") == "nvcc":
         raise InputError(
-            "settings that are found by themselves do not choose nvcc, which runs the gcc of this machine",
-            "say --compiler nvcc on the command line, or name the settings: --config FILE",
+            "settings found automatically may not select nvcc, which runs this machine's gcc",
+            "pass --compiler nvcc on the command line, or name the settings with --config FILE",
             config.file,
         )
     if found and left and given.get("compiler", "nvcc") is None:
@@ -96,7 +99,7 @@ def _inputs(filled: dict[str, Any], settings: dict[str, Any]) -> tuple[str, ...]
 
         inputs = tuple(below(file, here()) for file in read_commands(filled["compile_commands"]))
     if not inputs:
-        raise click.UsageError("Missing argument 'INPUT...': name inputs, or list them in the settings")
+        raise click.UsageError("Missing argument 'INPUT...': name inputs here or in the settings")
     inputs = tuple(map(named, inputs))
     exclude = settings.get("exclude", ())
     return tuple(path for given in inputs for path in _left(given, exclude, filled.get("isa"))) if exclude else inputs

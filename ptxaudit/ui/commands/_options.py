@@ -22,14 +22,14 @@ Command = Callable[..., Any]  # what click calls
 _ARCH = click.option(
     "--arch",
     metavar="sm_NN",
-    help="Architecture to compile for; for PTX, whose rules to use. [sm_90, or the file's own]",
+    help="Compile for this architecture; for PTX, apply its rules. [sm_90, or the file's own]",
 )
 _ARCHS = click.option(
     "--arch",
     "archs",
     metavar="sm_NN",
     multiple=True,
-    help="Architecture to compile for; several: one INPUT for each of them. [sm_90, or the file's own]",
+    help="Compile for this architecture; repeat it to compare one INPUT across several. [sm_90, or the file's own]",
 )
 
 _INPUT_OPTIONS = (
@@ -38,39 +38,41 @@ _INPUT_OPTIONS = (
         type=click.Choice(["shared", "global", "local", "all"]),
         default="shared",
         show_default=True,
-        help="The memory whose accesses are examined.",
+        help="Memory space to audit.",
     ),
-    click.option("--machine", metavar="NAME", help="Score by this machine's rules instead: see `ptxaudit machines`."),
+    click.option("--machine", metavar="NAME", help="Apply the rules of this machine instead; see `ptxaudit machines`."),
     click.option(
         "--kernel",
         "kernels",
         metavar="GLOB",
         multiple=True,
-        help="Only kernels of this name (mangled or demangled); may be repeated.",
+        help="Select kernels by mangled or demangled name. Repeatable.",
     ),
-    click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
-    click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, help="Macro."),
+    click.option("-I", "include", metavar="DIR", multiple=True, help="Add an include directory."),
+    click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, help="Define a macro."),
     click.option(
-        "--compile-commands", metavar="FILE", help="compile_commands.json: include folders and macros of each source."
+        "--compile-commands",
+        metavar="FILE",
+        help="Take each source's include directories and macros from compile_commands.json.",
     ),
     click.option(
         "--source-root",
         "source_root",
         metavar="DIR",
         multiple=True,
-        help=(
-            "Folder below which sources are read, to show their lines; besides those of the inputs and the working"
-            " folder."
-        ),
+        help="Show source lines from below this directory too, besides the input and working directories.",
     ),
-    click.option("--std", default="c++17", show_default=True, help="C++ standard."),
+    click.option("--std", default="c++17", show_default=True, help="C++ standard to compile with."),
     click.option(
-        "--instantiate", metavar="EXPR", multiple=True, help="Template instance to compile: 'gemm<float,128,8>'."
+        "--instantiate",
+        metavar="EXPR",
+        multiple=True,
+        help="Compile this template instance, such as 'gemm<float,128,8>'.",
     ),
     click.option(
         "--compiler",
         type=click.Choice(["nvrtc", "nvcc"]),
-        help="nvcc takes sources with host code; it needs gcc. [NVRTC; nvcc for a source with host code]",
+        help="Compile with NVRTC, or with nvcc, which needs gcc. [NVRTC; nvcc for a source with host code]",
     ),
     click.option(
         "--budget",
@@ -79,8 +81,8 @@ _INPUT_OPTIONS = (
         default=DEFAULT_BUDGET,
         show_default=True,
         help=(
-            "What one kernel and launch may cost, in seconds of a reference machine, whatever this one does meanwhile; "
-            "what is open then is unknown."
+            "Limit the analysis of one kernel and launch, in seconds of a reference machine, not of this one; sites"
+            " beyond the limit are unknown."
         ),
     ),
 )
@@ -89,11 +91,9 @@ _TOOLCHAIN_OPTIONS = (
     click.option(
         "--toolchain",
         metavar="VERSION",
-        help="CUDA release that compiles source: 12.9, 11.8; fetched where it is not at hand.",
+        help="Compile source with this CUDA release, such as 12.9; download it if it is missing.",
     ),
-    click.option(
-        "--ptxas", metavar="VERSION", help="CUDA release whose ptxas makes the machine code, of PTX or source."
-    ),
+    click.option("--ptxas", metavar="VERSION", help="Assemble PTX or source with the ptxas of this CUDA release."),
 )
 
 _TOOLCHAINS_OPTIONS = (
@@ -103,7 +103,8 @@ _TOOLCHAINS_OPTIONS = (
         metavar="VERSION",
         multiple=True,
         help=(
-            "CUDA release that compiles source; several: one INPUT under each of them. Fetched where it is not at hand."
+            "Compile source with this CUDA release, downloaded if missing; repeat it to compare one INPUT across"
+            " several."
         ),
     ),
     click.option(
@@ -111,7 +112,7 @@ _TOOLCHAINS_OPTIONS = (
         "assemblers",
         metavar="VERSION",
         multiple=True,
-        help="CUDA release whose ptxas makes the machine code; several: one INPUT under each of them.",
+        help="Assemble with the ptxas of this CUDA release; repeat it to compare one INPUT across several.",
     ),
 )
 
@@ -121,19 +122,20 @@ _LAUNCH_OPTIONS = (
         "launch_files",
         metavar="FILE.toml",
         multiple=True,
-        help="Launches; `ptxaudit launches INPUT` writes a file to fill in.",
+        help="Read launches from this file; `ptxaudit launches INPUT` writes a template.",
     ),
-    click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch."),
-    click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block."),
-    click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
-    click.option("--dynamic-shared", type=int, metavar="BYTES", help="Dynamic shared memory of the launch."),
+    click.option("--grid", metavar="X[,Y[,Z]]", help="Grid dimensions, in blocks."),
+    click.option("--block", metavar="X[,Y[,Z]]", help="Block dimensions, in threads."),
+    click.option("--cluster", metavar="X[,Y[,Z]]", help="Cluster dimensions, in blocks."),
+    click.option("--dynamic-shared", type=int, metavar="BYTES", help="Dynamic shared memory per block."),
     click.option(
         "--param",
         "params",
         metavar="NAME=VALUE",
         multiple=True,
         help=(
-            "Parameter by name or position: n=1024, 2=0.5, idx=@idx.npy for what a pointer points to; may be repeated."
+            "Set a parameter by name or position: n=1024, 2=0.5, idx=@idx.npy for the data behind a pointer."
+            " Repeatable."
         ),
     ),
     click.option(
@@ -142,8 +144,8 @@ _LAUNCH_OPTIONS = (
         metavar="NAME=VALUE",
         multiple=True,
         help=(
-            "What a __constant__ or __device__ variable holds at the launch, as of --param: pitch=33, table=@table.npy;"
-            " ? where the host writes it; may be repeated."
+            "Set a __constant__ or __device__ variable, as with --param: pitch=33, table=@table.npy, or ? if the host"
+            " writes it. Repeatable."
         ),
     ),
     click.option(
@@ -151,26 +153,26 @@ _LAUNCH_OPTIONS = (
         "assumed",
         metavar="PTR%BYTES",
         multiple=True,
-        help="The parameter (name or position; *: every pointer) is a multiple of this; may be repeated.",
+        help="Assume that a parameter (name or position; * for every pointer) is a multiple of BYTES. Repeatable.",
     ),
 )
 
 
 width_option = click.option(
-    "--width", type=click.IntRange(min=40), metavar="COLUMNS", help="How wide text is. [as the terminal]"
+    "--width", type=click.IntRange(min=40), metavar="COLUMNS", help="Format text for this width. [terminal width]"
 )
 
 table_width_option = click.option(
     "--width",
     type=click.IntRange(min=40),
     metavar="COLUMNS",
-    help="How wide text is: sentences are folded, rows of tables cut. [as wide as it gets]",
+    help="Format text for this width: wrap sentences, truncate table rows. [unlimited]",
 )
 
 isa_option = click.option(
     "--isa",
     type=click.Choice(["ptx", "sass", "both"]),
-    help="Instruction sets to look at. [PTX of sources, machine code of compiled files]",
+    help="Instruction sets to audit. [PTX of sources, machine code of compiled files]",
 )
 
 

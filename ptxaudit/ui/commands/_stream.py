@@ -32,7 +32,7 @@ def streamed(output: str | None) -> Iterator[Callable[[Report], None]]:
 
             yield write
     except OSError as error:
-        raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None
+        raise InputError(f"cannot write this file: {error.strerror}", "check the path given with -o", output) from None
 
 
 def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:

@@ -29,7 +29,7 @@ def sweep_command(
     from ptxaudit.ui.render.sweeps import sweep_text
 
     if form not in ("text", "json"):
-        raise InputError(f"--sweep has no format {form}", "it has text and json")
+        raise InputError(f"--sweep does not support format {form}", "use text or json")
     parsed = [parse_axis(text) for text in axes]
     with progress() as step:
         found = run(inputs, parsed, options, step)

@@ -26,8 +26,8 @@ def two_sides(inputs: tuple[str, ...], given: dict[str, Any]) -> tuple[list[Side
     archs, toolchains, assemblers = (given.pop(name) for name in ("archs", "toolchains", "assemblers"))
     if max(map(len, (archs, toolchains, assemblers))) > 2:
         raise InputError(
-            "OLD and NEW are two sides, and there are more than two compilers or architectures",
-            "name one or two, or one INPUT",
+            "OLD and NEW are two sides, but more than two compilers or architectures are given",
+            "give one or two, or a single INPUT",
         )
     given["isa"] = given["isa"] or ("both" if len(toolchains) == 2 else None)
     shared, launches = _options(given)
@@ -56,11 +56,13 @@ def variants(input: str, given: dict[str, Any]) -> list[Variant]:
     releases = _releases(toolchains, assemblers)
     if len(releases) * max(1, len(archs)) < 2:
         raise InputError(
-            "a diff has two sides, and there is one input",
+            "a diff has two sides, but only one input is given",
             "name OLD and NEW, or one INPUT with --toolchain A --toolchain B",
         )
     if given.get("old_launch") or given.get("new_launch"):
-        raise InputError("--old-launch and --new-launch are of OLD and NEW, and there is one input", "give --launch")
+        raise InputError(
+            "--old-launch and --new-launch apply to OLD and NEW, but only one input is given", "give --launch"
+        )
     shared, _ = _options(given)
     return [
         (
@@ -79,7 +81,7 @@ def _releases(toolchains: tuple[str, ...], assemblers: tuple[str, ...]) -> list[
     if any(1 < len(those) < longest for those in (toolchains, assemblers)):
         raise InputError(
             f"there are {len(toolchains)} --toolchain and {len(assemblers)} --ptxas",
-            "name as many of both, or one of one kind",
+            "give as many of one as of the other, or exactly one of either",
         )
     return [(_of(toolchains, at), _of(assemblers, at)) for at in range(longest)]
 
@@ -100,7 +102,9 @@ def _options(given: dict[str, Any]) -> tuple[Options, tuple[tuple[Launch, ...], 
 
     own = given.pop("old_launch", None), given.pop("new_launch", None)
     if any(own) and given.get("launch_files"):
-        raise InputError("--launch and --old-launch, --new-launch exclude each other", "give each side its own file")
+        raise InputError(
+            "--launch and --old-launch, --new-launch exclude each other", "use --old-launch and --new-launch alone"
+        )
     shared = options_of(given)
     if not any(own):
         return shared, (shared.launches, shared.launches)

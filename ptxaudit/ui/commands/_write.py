@@ -42,7 +42,7 @@ def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], st
     try:
         outputs.write(output, map(safe, pieces))
     except OSError as error:
-        raise InputError(f"cannot write it: {error.strerror}", "check the path given with -o", output) from None
+        raise InputError(f"cannot write this file: {error.strerror}", "check the path given with -o", output) from None
 
 
 def in_width(text: str, width: int | None) -> str:

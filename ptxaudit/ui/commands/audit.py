@@ -34,21 +34,21 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
 @click.argument("inputs", nargs=-1, metavar="INPUT...", callback=as_files)
 @input_options
 @isa_option
-@click.option("--list", "listing", is_flag=True, help="Only list the kernels.")
+@click.option("--list", "listing", is_flag=True, help="List the kernels without auditing them.")
 @launch_options
 @click.option(
     "--top",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Only the N sites that cost most, and the N loops, with their share of the launch.",
+    help="Show only the N costliest sites and loops, with their share of the launch.",
 )
 @click.option(
     "--full/--overview",
     "full",
     default=None,
     help=(
-        "Every site, however many there are, or what matters on one screen. [--overview where it is too long for a"
-        " screen; --full in a file]"
+        "Show every site, or a summary that fits one screen. [--overview if the report exceeds a screen; --full in a"
+        " file]"
     ),
 )
 @width_option
@@ -59,28 +59,28 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     multiple=True,
     help=(
         "Audit a family of launches and name the best: block=32:1024:32 (from:to:step), pitch=32,33,40,"
-        " block=16x16,32x8, -DTILE=16,32 (compiles for each); NAME is block, grid, cluster, dynamic_shared, a"
-        " parameter, or -D and a macro. May be repeated: all combinations."
+        " block=16x16,32x8, -DTILE=16,32 (recompiles). NAME is block, grid, cluster, dynamic_shared, a parameter,"
+        " or -D and a macro. Repeat it for all combinations."
     ),
 )
 @click.option("--format", "form", type=click.Choice(NAMES), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the report there instead of to standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write the report to FILE instead of standard output.")
 @click.option(
     "--fail-on",
     metavar="RULE|NAME=N",
     multiple=True,
     help=(
-        "A rule (PA001; see `ptxaudit rule`), or excess=N or ways=N (of a request), total-excess=N (of a kernel),"
-        " sectors-excess=N (of a request, with --space): exit 1 when the rule finds something, or a figure is N or"
-        " more. registers=N, stack=N and spills=N (bytes), occupancy=N (percent) of a kernel: when it has more, or less"
-        " occupancy."
-        " May be repeated."
+        "Exit 1 if this rule has a finding (PA001; see `ptxaudit rule`), or if a figure is N or more: excess=N, ways=N"
+        " or, with --space, sectors-excess=N of a request; total-excess=N of a kernel. Likewise if a kernel has"
+        " more than registers=N, stack=N or spills=N (bytes), or less than occupancy=N (percent). Repeatable."
     ),
 )
-@click.option("--strict", is_flag=True, help="With --fail-on or --baseline: what cannot be judged is denied too.")
-@click.option("--ignore", metavar="RULE", multiple=True, help="A rule whose findings are not shown; may be repeated.")
+@click.option("--strict", is_flag=True, help="With --fail-on or --baseline, also deny what cannot be judged.")
+@click.option("--ignore", metavar="RULE", multiple=True, help="Hide the findings of this rule. Repeatable.")
 @click.option(
-    "--baseline", metavar="FILE", help="Deny only what is new or worse than this file of `ptxaudit baseline update`."
+    "--baseline",
+    metavar="FILE",
+    help="Deny only what is new or worse than in this file, written by `ptxaudit baseline update`.",
 )
 @click.option(
     "--jobs",
@@ -88,30 +88,25 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     default=1,
     show_default=True,
     metavar="N",
-    help="Files audited at a time, or kernels of a few.",
+    help="Audit N files in parallel, or N kernels of a few files.",
 )
 @click.option(
     "--executor",
     metavar="dask://HOST:PORT",
-    help="Audit on the workers of this Dask cluster, which see the same files.",
+    help="Audit on the workers of this Dask cluster; they must see the same files.",
 )
-@click.option(
-    "--fixes/--no-fixes", default=True, help="Look for proved repairs of conflicts: a line under each. [fixes]"
-)
+@click.option("--fixes/--no-fixes", default=True, help="Search for proved repairs, shown under each conflict. [fixes]")
 @click.option(
     "--patterns/--no-patterns",
     default=False,
-    help=(
-        "Put the distinct requests of each site, and the loops of kernels, into the report, as html has them. "
-        "[no-patterns]"
-    ),
+    help="Include the distinct requests of each site and the loops of each kernel, as html does. [no-patterns]",
 )
 @click.option(
     "--cache/--no-cache",
     "cache",
     default=True,
     envvar="PTXAUDIT_CACHE",
-    help="Take what was found in PTX and compiled files that have not changed since. [cache]",
+    help="Reuse results for PTX and compiled files that have not changed. [cache]",
 )
 @click.pass_context
 @configurable
@@ -132,10 +127,10 @@ def command(
     executor: str | None,
     **given: Any,
 ) -> None:
-    """Score every shared-memory access of kernels, without a GPU.
+    """Count the wavefronts of every shared-memory access, without a GPU.
 
-    INPUT is CUDA source (.cu), PTX, a cubin, a fat binary, an object, program, library or archive with
-    device code in it, a folder of these, or - for standard input.
+    INPUT is CUDA source (.cu), PTX, a cubin, a fat binary, an object, executable, library or archive that embeds
+    device code, a folder of these, or - for standard input.
 
     Exit status: 0 checked and nothing denied, 1 something denied by --fail-on or worse than the baseline,
     2 something could not be checked.
@@ -155,7 +150,7 @@ def command(
     known = _baseline(baseline)
     with progress() as step:
         report, book = _audited(inputs, options, form, executor, output, step)
-        step("looking for what the rules find")
+        step("checking the rules")
         checked = _checked(report, known, ignore, whole=not options.kernels)
         page = None if book is None else _page(checked, inputs, options, book, step)
     if page is not None:
@@ -183,18 +178,14 @@ def _limits(
 
         limits = [parse_limit(text) for text in fail_on]
     if strict and not limits and not baseline:
-        raise InputError(
-            "--strict says how strictly --fail-on and --baseline judge, and there is neither", "add --fail-on excess=1"
-        )
+        raise InputError("--strict needs --fail-on or --baseline", "add --fail-on excess=1")
     if space == "shared" and any(limit.name == "sectors-excess" for limit in limits):
         raise InputError(
-            "--fail-on sectors-excess is of global and local memory, which are not examined",
+            "--fail-on sectors-excess applies to global and local memory, which are not audited",
             "add --space global, or --space all",
         )
     if axes and (limits or baseline):
-        raise InputError(
-            "--sweep and --fail-on or --baseline exclude each other", "gate the launch that is used in the end"
-        )
+        raise InputError("--sweep and --fail-on or --baseline exclude each other", "gate the launch that you choose")
     return limits
 
 
@@ -315,7 +306,7 @@ def _list(
     from ptxaudit.ui.render.problems import problem_text
 
     if form not in ("text", "json"):
-        raise InputError(f"--list has no format {form}", "it has text and json")
+        raise InputError(f"--list does not support format {form}", "use text or json")
     ready(options)
     part = Part()
     kernels: Iterable[Listed] = listed(inputs, options, part)

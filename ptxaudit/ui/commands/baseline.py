@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group("baseline")
 def command() -> None:
-    """The ratchet of `ptxaudit audit --baseline FILE`: only what is new or worse than the file is denied."""
+    """Manage the file of `ptxaudit audit --baseline FILE`, which denies only what is new or worse."""
 
 
 @command.command("update", cls=WithFiles)
@@ -26,14 +26,14 @@ def command() -> None:
 @isa_option
 @launch_options
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time."
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Audit N files in parallel."
 )
 @click.pass_context
 @configurable
 def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any) -> None:
-    """Audit INPUT... and write the figures of all their sites to FILE, in place of what is in it.
+    """Audit INPUT... and replace the contents of FILE with the figures of all sites.
 
-    Give the same options as to `ptxaudit audit`. Nothing is written when something cannot be checked.
+    Use the same options as for `ptxaudit audit`. Nothing is written if anything cannot be checked.
 
     Exit status: 0 written, 2 something could not be checked.
     """
@@ -59,7 +59,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
     for sentence in lost_launches(options, report.kernels):
         tell(f"warning: {sentence}")
     if report.problems:
-        tell(f"{file} was left as it is")
+        tell(f"{file} was not changed")
         ctx.exit(2)
     emit(baseline_json(report), file)
     lines = [_summary(file, report)]
@@ -69,7 +69,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
         for of_space in diff.memory_counts.values():
             counts.update(of_space)
         lines.append(
-            "against the file before: "
+            "compared with the previous file:  "
             + (", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "no site on either side")
         )
     emit("\n".join(lines) + "\n", None)

@@ -20,27 +20,25 @@ if TYPE_CHECKING:
 
 @click.command("bisect", cls=WithFiles)
 @click.argument("input", metavar="INPUT", callback=as_files)
-@click.option(
-    "--good", required=True, metavar="VERSION", help="The CUDA release whose figures are as they should be: 12.4."
-)
-@click.option("--bad", required=True, metavar="VERSION", help="The newer release in which some are not.")
+@click.option("--good", required=True, metavar="VERSION", help="CUDA release with the expected figures, such as 12.4.")
+@click.option("--bad", required=True, metavar="VERSION", help="Newer CUDA release in which some figures differ.")
 @click.option(
     "--figure",
     "figures",
     metavar="NAME",
     multiple=True,
-    help="What to look for: wavefronts, registers, spills, …; may be repeated. [all]",
+    help="Compare only this figure: wavefronts, registers, spills, … Repeatable. [all]",
 )
 @click.option(
     "--every",
     is_flag=True,
-    help="Audit every release between them: the first change is found also where a figure changed several times.",
+    help="Audit every release in between, to find the first change even if a figure changed several times.",
 )
 @input_options
 @isa_option
 @launch_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write the result to FILE instead of standard output.")
 @table_width_option
 @click.pass_context
 @configurable
@@ -56,10 +54,10 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Name the first CUDA release between --good and --bad at which a figure of a kernel of INPUT changed.
+    """Find the first CUDA release between --good and --bad in which a figure of a kernel changed.
 
-    All releases that are on this machine or that there are wheels of are searched, half of them at a time; each that is
-    needed is fetched and audited once. A source is compiled by NVRTC, PTX assembled by ptxas, of each release.
+    A binary search over all releases that are installed or available as wheels; each release needed is downloaded and
+    audited once. Source is compiled by the NVRTC of each release, PTX assembled by its ptxas.
 
     Exit status: 0 no figure changed, 1 one did, 2 something could not be checked.
     """
@@ -115,7 +113,7 @@ def _kind(input: str, given: dict[str, Any]) -> str:
     kind = read(input).kind
     if kind not in ("cuda", "ptx"):
         raise InputError(
-            "only a source, or PTX, can be compiled by several releases", "name a .cu or a .ptx file", input
+            "only CUDA source or PTX can be compiled by several releases", "name a .cu or .ptx file", input
         )
     return kind
 

@@ -12,7 +12,7 @@ EXIT_WRONG = 1
 
 @click.command(
     epilog=(
-        "The files are made by `python -m bench.calibrate` on a machine with an NVIDIA GPU and Nsight Compute; see"
+        "`python -m bench.calibrate` writes the files on a machine with an NVIDIA GPU and Nsight Compute; see"
         " docs/hardware.md."
     )
 )
@@ -23,7 +23,7 @@ EXIT_WRONG = 1
     required=True,
     type=click.Path(),
     metavar="FILE",
-    help="What a GPU counted; may be given several times.",
+    help="Read the counts of a GPU from this file. Repeatable.",
 )
 @click.option(
     "--wrong",
@@ -32,13 +32,16 @@ EXIT_WRONG = 1
     default=5,
     show_default=True,
     metavar="N",
-    help="Requests to show of each instruction that disagrees.",
+    help="Show N requests of each instruction that disagrees.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @table_width_option
 @click.pass_context
 def command(ctx: click.Context, files: tuple[str, ...], shown: int, form: str, width: int | None) -> None:
-    """Hold the rules against single requests that a GPU counted. Exit status 1 if any figure is wrong."""
+    """Check the bank rules against counts measured on a GPU, request by request.
+
+    Exit status: 0 every figure agrees, 1 one is wrong.
+    """
     from pathlib import Path
 
     from ptxaudit.hardware.calibration import compare, read

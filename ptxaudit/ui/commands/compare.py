@@ -15,9 +15,9 @@ _EPILOG = """
   ptxaudit audit app --launch launches.toml --format json -o report.json
   ptxaudit compare report.json source.csv
 
-The hardware's own totals settle what the profiler's figures by instruction cannot: add
---metrics regex:l1tex__data_pipe_lsu_wavefronts_mem_shared.*.sum to the first command, export
---page raw --csv as well, and give both files.
+Some instructions can be checked only against the hardware's totals. To do so, add
+--metrics regex:l1tex__data_pipe_lsu_wavefronts_mem_shared.*.sum to the first command, export --page raw --csv as well,
+and pass both files.
 """
 
 
@@ -25,13 +25,13 @@ The hardware's own totals settle what the profiler's figures by instruction cann
 @click.argument("report")
 @click.argument("profiles", metavar="NCU.csv...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write the comparison to FILE instead of standard output.")
 @table_width_option
 @click.pass_context
 def command(
     ctx: click.Context, report: str, profiles: tuple[str, ...], form: str, output: str | None, width: int | None
 ) -> None:
-    """Compare the JSON report REPORT with what Nsight Compute counted, instruction by instruction.
+    """Compare the JSON report REPORT with Nsight Compute's counts, instruction by instruction.
 
     Exit status: 0 every figure agrees, 1 one differs, 2 something could not be compared.
     """

@@ -32,13 +32,13 @@ OF_MATRIX = ("text", "json", "markdown", "html")
 @click.option(
     "--old-launch",
     metavar="FILE.toml",
-    help="Launches of OLD alone; those of a kernel are then the counterparts of those on the other side.",
+    help="Read the launches of OLD from this file; pair each kernel's with those of NEW.",
 )
-@click.option("--new-launch", metavar="FILE.toml", help="Launches of NEW alone.")
+@click.option("--new-launch", metavar="FILE.toml", help="Read the launches of NEW from this file.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the diff there instead of to standard output.")
-@click.option("--all", "everything", is_flag=True, help="List what stayed the same too.")
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="List only the N rows of the greatest impact.")
+@click.option("-o", "--output", metavar="FILE", help="Write the diff to FILE instead of standard output.")
+@click.option("--all", "everything", is_flag=True, help="Also list what did not change.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the N rows with the greatest impact.")
 @click.option("--code/--no-code", default=None, help="Show the code of each changed site on both sides. [html]")
 @click.option(
     "--fail-on",
@@ -46,23 +46,21 @@ OF_MATRIX = ("text", "json", "markdown", "html")
     metavar="NAME+N[%]",
     multiple=True,
     help=(
-        "Exit 1 when a kernel's figure grew by N or more: registers+8, spills+1, wavefronts+5%, or total-wavefronts+5%"
-        " of all kernels; global-width-25% for what should not fall; worse for a site that got worse. May be repeated."
+        "Exit 1 if a kernel's figure grew by N or more: registers+8, spills+1, wavefronts+5%; total-wavefronts+5% sums"
+        " all kernels; global-width-25% denies a decrease; worse denies any site that got worse. Repeatable."
         " [worse]"
     ),
 )
+@click.option("--strict", is_flag=True, help="With --fail-on, also exit 1 if a figure is unknown on one side.")
 @click.option(
-    "--strict", is_flag=True, help="With --fail-on: a figure that is not known on one of the sides is exit 1 too."
-)
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Files audited at a time."
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Audit N files in parallel."
 )
 @click.option(
     "--cache/--no-cache",
     "cache",
     default=True,
     envvar="PTXAUDIT_CACHE",
-    help="Take what was found in PTX and compiled files that have not changed since. [cache]",
+    help="Reuse results for PTX and compiled files that have not changed. [cache]",
 )
 @table_width_option
 @click.pass_context
@@ -80,13 +78,13 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Compare OLD and NEW: JSON reports, or inputs as `ptxaudit audit` takes them.
+    """Compare OLD and NEW, which are JSON reports or inputs of `ptxaudit audit`.
 
-    Or one INPUT under several compilers: --toolchain 12.4 --toolchain 13.5, --ptxas 12.9 --ptxas 13.3, for several
-    --arch: two of them are compared site by site, more make a table of kernels by releases.
+    Or compare one INPUT across compilers (--toolchain 12.4 --toolchain 13.5, --ptxas 12.9 --ptxas 13.3) or
+    architectures (several --arch). Two are compared site by site; more make a table of kernels by release.
 
-    Sites are matched by source position, inline stack, access and order, also when lines moved. What is paid decides:
-    wavefronts first, then excess.
+    Sites are matched by source position, inline stack, access and order, even if lines moved. A site is worse if it
+    costs more wavefronts or, at the same number, has more excess.
 
     Exit status: 0 nothing got worse, 1 something did, 2 something could not be checked.
     """
@@ -118,7 +116,7 @@ def _columns(pair: tuple[str, ...], given: dict[str, Any]) -> list[Any]:
     """Of one input the compilers that it is to be compared under; of two none."""
     if len(pair) > 2:
         raise InputError(
-            f"a diff has two sides, and there are {len(pair)} inputs",
+            f"a diff has two sides, but {len(pair)} inputs are given",
             "name OLD and NEW, or one INPUT with --toolchain A --toolchain B",
         )
     if len(pair) == 2:
@@ -224,8 +222,8 @@ def _matrix(
 
     if form not in OF_MATRIX:
         raise InputError(
-            f"a table of several releases has no format {form}",
-            f"it has {', '.join(OF_MATRIX)}; two releases have {form}",
+            f"a table of several releases does not support format {form}",
+            f"use {', '.join(OF_MATRIX)}, or compare two releases for {form}",
         )
     columns = [
         (label, arch, replace(side, options=replace(side.options, isa=side.options.isa or "sass")))
@@ -245,7 +243,7 @@ def _comparable(old: Report, new: Report) -> None:
         words = ["PTX" if kind == {"ptx"} else "machine code" for kind in kinds]
         raise InputError(
             f"the old side is {words[0]}, the new one {words[1]}: they cannot be compared",
-            "audit both as --isa both, or see with `ptxaudit audit --isa both` what became of the PTX",
+            "audit both with --isa both, or pair PTX with machine code with `ptxaudit audit --isa both`",
         )
 
 
@@ -267,7 +265,7 @@ def _end(
     problems: Iterable[Problem],
     found: Matrix | None = None,
 ) -> None:
-    """Says what was denied and what could not be checked, and ends with the status of it."""
+    """Says what was denied and inputs that could not be checked, and ends with the status of it."""
     from ptxaudit.ui.commands._write import tell
     from ptxaudit.ui.render.thresholds import judged_lines
 

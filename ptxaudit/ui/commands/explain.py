@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     "--show",
     type=click.Choice(["graph"]),
     multiple=True,
-    help="graph: the slice that decides the address and how often it runs.",
+    help="Show the slice that determines the address and how often it runs.",
 )
-@click.option("--dot", metavar="FILE", help="Write the slice as a Graphviz file.")
+@click.option("--dot", metavar="FILE", help="Write the slice to a Graphviz file.")
 @click.option(
-    "--svg", metavar="FILE", help="Write the lane-by-bank maps as an SVG picture, and that after the best repair."
+    "--svg", metavar="FILE", help="Write the lane-by-bank maps, before and after the best repair, to an SVG file."
 )
 @width_option
 @click.pass_context
@@ -44,9 +44,9 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Explain SITE of INPUT: address formula, addresses, lane-by-bank map, and why this number.
+    """Explain SITE of INPUT: its address formula, addresses, lane-by-bank map and cost.
 
-    SITE is file:line, a line of the PTX, kernel+offset, or the id that a report has. All that match are shown.
+    SITE is file:line, a line of the PTX, kernel+offset, or an id from a report. All matches are shown.
     """
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.ir import slice_picture
@@ -68,7 +68,8 @@ def command(
             graphs.append(slice_picture.picture(examined.function, examined.flow, one.result.index))
         if show:
             emit(
-                "the slice that decides it, instruction by instruction (> the access, ? a branch, φ where definitions"
+                "the slice that determines it, instruction by instruction (> the access, ? a branch, φ where"
+                " definitions"
                 " meet):\n",
                 None,
             )

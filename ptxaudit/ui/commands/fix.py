@@ -28,17 +28,15 @@ if TYPE_CHECKING:
     "--smem-limit",
     type=click.IntRange(min=1),
     metavar="BYTES",
-    help=(
-        "Shared memory that a block may have after a repair. [49152 of static, what the architecture allows of dynamic]"
-    ),
+    help="Limit the shared memory per block after a repair. [static: 49152; dynamic: the architecture's limit]",
 )
 @click.option(
     "--patch",
     metavar="FILE",
-    help="Write the best repairs as a unified diff, once they are compiled and audited again; - for standard output.",
+    help="Write the best repairs, recompiled and audited again, as a unified diff; - for standard output.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the repairs there instead of to standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write the repairs to FILE instead of standard output.")
 @table_width_option
 @click.pass_context
 @configurable
@@ -53,14 +51,14 @@ def command(
     width: int | None,
     **given: Any,
 ) -> None:
-    """Find layouts for the shared arrays of INPUT that cost fewer wavefronts, and prove them.
+    """Find layouts of shared arrays that cost fewer wavefronts, and prove them.
 
-    INPUT is as of `ptxaudit audit`, SITE as of `ptxaudit explain` (file:line, kernel+offset, a line of PTX, an id):
-    then only the arrays that it touches are looked at. All sites of an array are repaired together, in all kernels of a
-    folder that share its declaration. Nothing is offered that is not proved for every request; what cannot be proved
-    says why.
+    INPUT is an input of `ptxaudit audit`. SITE, as in `ptxaudit explain` (file:line, kernel+offset, a line of PTX, an
+    id), limits the search to the arrays that it accesses. All sites of an array are repaired together, in all kernels
+    of a folder that share its declaration. Every repair shown is proved for every request; where there is no proof,
+    the reason is shown.
 
-    Exit status: 0 whether or not there is anything to repair, 2 when something could not be checked.
+    Exit status: 0 with or without repairs, 2 something could not be checked.
     """
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.review.fix.run import find_repairs, report_of
@@ -92,7 +90,7 @@ def _patched(
     from ptxaudit.ui.commands._write import emit
 
     if input == "-":
-        raise InputError("--patch changes files, and the input is standard input", "name the source file")
+        raise InputError("--patch changes files, but the input is standard input", "name the source file")
     made = patch(found, kernels, [input], options, step)
     if made.diff:
         emit(made.diff, None if file == "-" else file)

@@ -15,15 +15,14 @@ from ptxaudit.ui.commands._options import table_width_option
     "form",
     type=click.Choice(["text", "json", "svg"]),
     default=None,
-    help="[text; svg for -o FILE.svg, json for -o FILE.json]",
+    help="Output format. [text; svg for -o FILE.svg, json for -o FILE.json]",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write the trends to FILE instead of standard output.")
 @table_width_option
 def command(reports: tuple[str, ...], form: str | None, output: str | None, width: int | None) -> None:
-    """Say what crept over the JSON reports REPORT..., named from the oldest to the newest: text, or a picture (-o
-    trends.svg).
+    """Show how figures changed across JSON reports, named from oldest to newest, as text or a chart (-o trends.svg).
 
-    Kernels are followed through all of them, also where they were renamed.
+    Kernels are matched across all reports, even if they were renamed.
 
     Exit status: 0 printed, 2 something could not be read.
     """

@@ -14,11 +14,11 @@ from ptxaudit.ui.commands._options import input_options, options_of
 @click.command("launches", cls=WithFiles)
 @click.argument("input", metavar="INPUT", callback=as_files)
 @input_options
-@click.option("-o", "--output", metavar="FILE", help="Write it there instead of to standard output.")
+@click.option("-o", "--output", metavar="FILE", help="Write the launch file to FILE instead of standard output.")
 @click.pass_context
 @configurable
 def command(ctx: click.Context, input: str, output: str | None, **given: Any) -> None:
-    """Write a launch file (TOML) to fill in: every kernel with its parameters, and its block where known."""
+    """Write a launch file (TOML) to fill in: every kernel with its parameters and, if known, its block."""
     from ptxaudit.frontend.inputs import keep_inputs
     from ptxaudit.frontend.launch.launch_file import write_launches
     from ptxaudit.pipeline.examine import list_kernels

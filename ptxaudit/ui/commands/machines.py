@@ -14,7 +14,7 @@ PIPE_WIDTH = 130
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @table_width_option
 def command(name: str | None, form: str, width: int | None) -> None:
-    """List the machines, or print the rule table of NAME: how each instruction is counted, and how that is known."""
+    """List the machines, or print the rules of NAME: how each instruction is counted, and the evidence."""
     from ptxaudit.hardware import machines
     from ptxaudit.ui.render import machine as render
 

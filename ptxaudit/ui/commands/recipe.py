@@ -7,9 +7,9 @@ import click
 
 @click.command("recipe")
 @click.argument("name", required=False, metavar="[NAME]")
-@click.option("--path", "only_path", is_flag=True, help="Print where the file is, to include it from there.")
+@click.option("--path", "only_path", is_flag=True, help="Print the path of the file, to include it from there.")
 def command(name: str | None, only_path: bool) -> None:
-    """Print a recipe: cmake, make, pre-commit, github, gitlab, vscode. Without NAME, what there is."""
+    """Print a recipe: cmake, make, pre-commit, github, gitlab or vscode. Without NAME, list them."""
     from ptxaudit.ui import recipes
 
     if name is None:

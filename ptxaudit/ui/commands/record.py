@@ -17,7 +17,12 @@ DEFAULT_FOLDER = "ptxaudit-record"
 @click.command("record", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option(
-    "-o", "--output", metavar="FOLDER", default=DEFAULT_FOLDER, show_default=True, help="Where the recording is put."
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    default=DEFAULT_FOLDER,
+    show_default=True,
+    help="Write the recording to this folder.",
 )
 @click.option(
     "--via",
@@ -25,8 +30,8 @@ DEFAULT_FOLDER = "ptxaudit-record"
     default="auto",
     show_default=True,
     help=(
-        "frameworks: from their Python; driver: through CUPTI, whatever the program is written in (it needs a C"
-        " compiler and nvidia-cuda-cupti); auto: what Python does not see, through the driver."
+        "Record through Python frameworks, or through the driver (CUPTI) for programs in any language, which needs a C"
+        " compiler and nvidia-cuda-cupti; auto uses the driver for what Python does not see."
     ),
 )
 @click.option(
@@ -35,7 +40,7 @@ DEFAULT_FOLDER = "ptxaudit-record"
     default=0,
     show_default=True,
     metavar="BYTES",
-    help="Keep what pointers lead to, up to so many bytes each: copied from the device before a launch.",
+    help="Copy up to this much of the data behind each pointer from the device before a launch.",
 )
 @click.option(
     "--launches",
@@ -43,16 +48,21 @@ DEFAULT_FOLDER = "ptxaudit-record"
     default=32,
     show_default=True,
     metavar="N",
-    help="Distinct launches of a kernel that are kept; others are counted.",
+    help="Keep at most N distinct launches of each kernel; others are only counted.",
 )
-@click.option("--audit/--no-audit", "auditing", default=True, help="Audit the recording when the program has ended.")
-@click.option("--report", metavar="FILE", help="Write the report there instead of to standard output.")
-@click.option("--format", "form", type=click.Choice(NAMES), help="Of the report, as of `ptxaudit audit`. [text]")
+@click.option("--audit/--no-audit", "auditing", default=True, help="Audit the recording when the program ends.")
+@click.option("--report", metavar="FILE", help="Write the report to FILE instead of standard output.")
 @click.option(
-    "--fail-on", metavar="RULE|NAME=N", multiple=True, help="As of `ptxaudit audit`: exit 1 where the report has it."
+    "--format", "form", type=click.Choice(NAMES), help="Format of the report, as for `ptxaudit audit`. [text]"
+)
+@click.option(
+    "--fail-on",
+    metavar="RULE|NAME=N",
+    multiple=True,
+    help="Exit 1 if the report has this, as for `ptxaudit audit`. Repeatable.",
 )
 @isa_option
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the N sites that cost most.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the N costliest sites.")
 @width_option
 @click.pass_context
 def command(
@@ -69,9 +79,10 @@ def command(
     """Run a program and record the kernels that it compiles and launches.
 
     The recording is a folder of machine code with a launch file: grid, block, cluster, shared memory and parameters
-    of each distinct launch, with how often it was seen. `ptxaudit audit FOLDER` audits it, also where there is no GPU.
+    of each distinct launch, with the number of times it was seen. `ptxaudit audit FOLDER` audits it, on any machine,
+    with or without a GPU.
 
-    Exit status: the program's, where that is not 0; else as of `ptxaudit audit`.
+    Exit status: the program's, if it is not 0; otherwise that of `ptxaudit audit`.
     """
     from ptxaudit.review.gate import parse_limit
     from ptxaudit.ui.commands._progress import progress
@@ -83,7 +94,7 @@ def command(
         raise click.UsageError("Missing the program to run: ptxaudit record -- python train.py")
     wanted = _arguments(settings)
     if wanted and not auditing:
-        raise click.UsageError(f"--no-audit makes no report that {wanted[0]} could be of")
+        raise click.UsageError(f"--no-audit makes no report to which {wanted[0]} could apply")
     for limit in settings["fail_on"]:
         parse_limit(limit)  # before the program runs
     raw = prepared(output)
@@ -98,7 +109,7 @@ def command(
     for note in (*ended.notes, *result.notes) if result.empty or via != "auto" else result.notes:
         tell(f"note: {note}")
     if result.left_out:
-        tell(f"note: {result.left_out:,} launches with other parameters are counted and not kept: see --launches")
+        tell(f"note: {result.left_out:,} launches with other parameters were counted but not kept: see --launches")
     if result.empty:
         ctx.exit(_empty(ended.status))
     tell(f"recorded in {output}: {summary(result)}")
@@ -114,8 +125,8 @@ def _empty(status: int) -> int:
         tell(f"nothing was recorded: the program ended with status {status}")
         return status
     tell(
-        "nothing was recorded: the program compiled and launched no kernel that can be seen; a program that is not"
-        " Python, and JAX, are seen through the driver (--via driver)"
+        "nothing was recorded: no kernel that the program compiled or launched was visible; for JAX, or a program that"
+        " is not in Python, record through the driver (--via driver)"
     )
     return 2
 

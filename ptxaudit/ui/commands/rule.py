@@ -8,9 +8,9 @@ import click
 @click.command("rule")
 @click.argument("names", nargs=-1, metavar="[RULE]...")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
-@click.option("--example", is_flag=True, help="Show the source that triggers it, and one that does not.")
+@click.option("--example", is_flag=True, help="Show source that triggers the rule, and source that does not.")
 def command(names: tuple[str, ...], form: str, example: bool) -> None:
-    """What a rule means and what to do: `ptxaudit rule PA001`. Without RULE, all of them in a line each."""
+    """Explain a rule and its remedy, as in `ptxaudit rule PA001`. Without RULE, list all rules."""
     import json
 
     from ptxaudit.review import rules

@@ -9,7 +9,7 @@ import click
 from ptxaudit.ui.commands._options import table_width_option
 
 _EPILOG = """
-Addresses are bytes, one a lane, in decimal or hexadecimal; START:STOP:STEP is a range, and A*N repeats A.
+Addresses are in bytes, one per lane, decimal or hexadecimal; START:STOP:STEP is a range, and A*N repeats A.
 
 \b
   ptxaudit score ld.shared.v4.b32 --addresses 0:512:16
@@ -23,11 +23,11 @@ Addresses are bytes, one a lane, in decimal or hexadecimal; START:STOP:STEP is a
 @click.command(epilog=_EPILOG)
 @click.argument("opcode")
 @click.option("--addresses", required=True, metavar="LIST", help="Shared-memory address of each lane, in bytes.")
-@click.option("--active", metavar="MASK", help="Lanes that take part, bit i for lane i. [all]")
+@click.option("--active", metavar="MASK", help="Active lanes, bit i for lane i. [all]")
 @click.option("--sources", metavar="LIST", help="Global source address of each lane (cp.async).")
 @click.option("--zero-filled", metavar="MASK", help="Lanes that write zeros instead of copying (cp.async).")
-@click.option("--arch", metavar="sm_NN", help="Architecture whose rules hold. [sm_90]")
-@click.option("--machine", metavar="NAME", help="Machine whose rules hold: see `ptxaudit machines`.")
+@click.option("--arch", metavar="sm_NN", help="Apply the rules of this architecture. [sm_90]")
+@click.option("--machine", metavar="NAME", help="Apply the rules of this machine; see `ptxaudit machines`.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @table_width_option
 def command(
@@ -41,7 +41,7 @@ def command(
     form: str,
     width: int | None,
 ) -> None:
-    """Score one request of one warp: OPCODE is PTX (ld.shared.v4.b32) or SASS (LDS.128)."""
+    """Count the wavefronts of one warp request; OPCODE is PTX (ld.shared.v4.b32) or SASS (LDS.128)."""
     from ptxaudit.hardware.scoring import score_request
 
     given: dict[str, Any] = {
@@ -77,7 +77,7 @@ def numbers(text: str, option: str) -> list[int]:
         if part:
             result += _part(part, option)
         if len(result) > MOST_NUMBERS:
-            raise _error(f"more than {MOST_NUMBERS} numbers", option, "give one number a lane")
+            raise _error(f"more than {MOST_NUMBERS} numbers", option, "give one number per lane")
     return result
 
 

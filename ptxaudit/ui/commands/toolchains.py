@@ -10,10 +10,10 @@ from ptxaudit.frontend.compile import toolchains
 from ptxaudit.ui.commands._options import table_width_option
 
 HOW_TO_ADD = f"""\
-To add one: `ptxaudit toolchains --fetch 12.9` (--toolchain 12.9 does it by itself), or install its wheels
+To add one: `ptxaudit toolchains --fetch 12.9` (--toolchain 12.9 does so automatically), or install its wheels
 into a folder of its own (pip install --target), or a CUDA toolkit, and name the folder in
 {toolchains.VARIABLE} (several separated by ':'). CUDA_HOME, CUDA_PATH, /usr/local/cuda*, /opt/cuda* and
-PATH are searched by themselves. The first of each kind is the one in use."""
+PATH are searched automatically. The first of each kind is the one in use."""
 
 
 @click.command("toolchains")
@@ -23,11 +23,11 @@ PATH are searched by themselves. The first of each kind is the one in use."""
     "releases",
     metavar="VERSION",
     multiple=True,
-    help="Fetch a CUDA release first, where it is not at hand; may be repeated.",
+    help="Download this CUDA release first if it is missing. Repeatable.",
 )
 @table_width_option
 def command(form: str, releases: tuple[str, ...], width: int | None) -> None:
-    """List every NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
+    """List the NVRTC, ptxas, nvdisasm, cuobjdump and nvcc found, with version and path."""
     from ptxaudit.frontend.compile.toolchain_fetch import ensure
     from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit, in_width

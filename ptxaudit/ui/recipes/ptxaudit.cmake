@@ -1,4 +1,4 @@
-# Audits device code after the build, with no GPU.
+# Audits device code after the build, without a GPU.
 #
 #   execute_process(COMMAND ptxaudit recipe cmake --path OUTPUT_VARIABLE recipe OUTPUT_STRIP_TRAILING_WHITESPACE)
 #   include(${recipe})

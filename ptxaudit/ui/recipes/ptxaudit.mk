@@ -1,4 +1,4 @@
-# Audits device code after the build, with no GPU: include it, and make `all` depend on `ptxaudit`.
+# Audits device code after the build, without a GPU: include it, and make `all` depend on `ptxaudit`.
 #
 #   PTXAUDIT_INPUTS = app kernels.cubin
 #   PTXAUDIT_FLAGS  = --launch launches.toml --fail-on PA001 --baseline ptxaudit-baseline.json

@@ -41,14 +41,14 @@ def built() -> Library:
     compiler = os.environ.get("CC") or next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
         raise InputError(
-            "there is no C compiler, which builds the library that records through the driver",
+            "no C compiler was found to build the library that records through the driver",
             f"install gcc or clang, or name one in the environment variable CC; {WITHOUT}",
         )
     home = private.folder("recording")
     if home is None:
         raise InputError(
-            "the library that records through the driver cannot be kept: the cache folder cannot be written, or others"
-            " can write there too",
+            "the library that records through the driver cannot be stored: the cache folder is not writable, or is"
+            " writable by others",
             f"name another one in XDG_CACHE_HOME; {WITHOUT}",
             str(private.place("recording")),
         )
@@ -67,7 +67,7 @@ def _found() -> tuple[list[str], str]:
     missing = [name for name, there in (("cupti.h", cupti), ("libcupti.so", library), ("cuda.h", cuda)) if not there]
     if missing or cupti is None or cuda is None or library is None:
         raise InputError(
-            f"{' and '.join(missing)} cannot be found, which recording through the driver needs",
+            f"{' and '.join(missing)} not found, but needed to record through the driver",
             f"pip install nvidia-cuda-cupti, or name a toolkit in CUDA_HOME; {WITHOUT}",
         )
     crt = [folder for folder in folders if Path(folder, "crt/host_defines.h").is_file()][:1]

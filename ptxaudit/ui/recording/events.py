@@ -101,9 +101,9 @@ class _Process:
             try:
                 self._take(event)
             except (KeyError, TypeError, ValueError, IndexError) as error:
-                self._note(f"something that was written down cannot be read: {type(error).__name__}: {error}")
+                self._note(f"a recorded event cannot be read: {type(error).__name__}: {error}")
         if self._counts and self._counts[OVERFLOW]:
-            self._note(f"{self._counts[OVERFLOW]:,} launches were not kept: there are too many that differ")
+            self._note(f"{self._counts[OVERFLOW]:,} launches were not kept: too many of them differ")
 
     def _take(self, event: dict[str, Any]) -> None:
         kind = event["event"]

@@ -70,7 +70,7 @@ def prepared(folder: str) -> str:
         others = set(os.listdir(folder))
         if others and not is_recording(folder):
             raise InputError(
-                "there is something else in this folder", "name a new one, or that of an earlier recording", folder
+                "this folder contains something else", "name a new folder, or one with an earlier recording", folder
             )
         raw = os.path.join(folder, f".events-{os.getpid()}")
         shutil.rmtree(raw, ignore_errors=True)
@@ -78,7 +78,7 @@ def prepared(folder: str) -> str:
         return os.path.abspath(raw)
     except OSError as error:
         raise InputError(
-            f"what is recorded cannot be written there: {error.strerror}", "name another folder", folder
+            f"the recording cannot be written there: {error.strerror}", "name another folder", folder
         ) from None
 
 
@@ -96,8 +96,8 @@ def finish(raw: str, folder: str, command: str = "") -> Recording:
         return recording
     except OSError as error:
         raise InputError(
-            f"what was recorded cannot be written: {error.strerror}",
-            f"make room there; the events are in {raw}",
+            f"the recording cannot be written: {error.strerror}",
+            f"free some space there; the events are in {raw}",
             folder,
         ) from None
 
@@ -138,7 +138,7 @@ class _Writer:
     def _head(self, result: Recording) -> Iterator[str]:
         yield f"# Recorded by ptxaudit {__version__}"
         yield f"# {summary(result)}"
-        yield "# `ptxaudit audit` of this folder audits them, also where there is no GPU."
+        yield "# `ptxaudit audit` of this folder audits them, with or without a GPU."
         yield '# params: pointers are addresses that the program had; what is not known is "?", or ?? in hexadecimal.'
         for (code, kernel), count in self._events.more.items():
             name = self._names.get(code, "code that is not kept")
@@ -156,7 +156,7 @@ class _Writer:
         functions = self._functions(code)
         unknown = [one.kernel for one in launches if one.kernel not in functions]
         if unknown:
-            self._notes.append(f"launches of {unknown[0]} are not recorded: its code has no kernel of that name")
+            self._notes.append(f"launches of {unknown[0]} are not recorded: its code has no kernel with that name")
         launches = [one for one in launches if one.kernel in functions]
         if launches:
             name = self._put(code, launches[0].kernel)
@@ -217,7 +217,7 @@ class _Writer:
         if not given or not function.parameters:
             return [] if function.parameters else ["params = []"]
         if len(given) > len(function.parameters):
-            return self._not_recorded(one, f"{len(given)} were seen, and it has {len(function.parameters)}")
+            return self._not_recorded(one, f"{len(given)} were seen, but it has {len(function.parameters)}")
         values = [
             shown(given[at] if at < len(given) else "?:0", function, at) for at in range(len(function.parameters))
         ]

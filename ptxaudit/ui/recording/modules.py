@@ -64,7 +64,7 @@ class Modules:
             having = {name: one for name, one in having.items() if one.kernels[kernel].registers in (None, registers)}
         if len(having) == 1:
             return next(iter(having.values()))
-        what = f"{len(having)} modules have a kernel of that name" if having else "no module that was loaded has it"
+        what = f"{len(having)} modules have a kernel with that name" if having else "no module that was loaded has it"
         return f"a launch of {kernel} is not recorded: {what}"
 
 

@@ -51,7 +51,7 @@ def _program(name: str) -> str:
         there = os.path.exists(name)
         raise InputError(
             f"{name} is no program" if there else f"there is no program {name!r}",
-            "make it executable, or name what runs it" if there else "check its name and PATH",
+            "make it executable, or name its interpreter" if there else "check its name and PATH",
         )
     return found
 

@@ -53,7 +53,7 @@ class Watch:
         from ptxaudit.ui.recording.finish import prepared
 
         if self._session is not None:
-            raise InputError("this recording has begun already", "begin another: with ptxaudit.watch()")
+            raise InputError("this recording has already started", "start another: with ptxaudit.watch()")
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="recording-", dir=temporary.root())
         self._raw = prepared(self._folder)
@@ -99,5 +99,5 @@ class Watch:
 
     def _finished(self) -> Recording:
         if self.recording is None:
-            raise InputError("this recording has not ended", "ask for it behind the `with` block")
+            raise InputError("this recording has not finished", "access it after the `with` block")
         return self.recording

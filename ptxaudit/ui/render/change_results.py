@@ -24,7 +24,7 @@ from ptxaudit.ui.render.change_rows import Row, cells_of, shown_kernels
 from ptxaudit.ui.render.thresholds import crossing_text
 
 RULES = {
-    "diff-limit": ("a limit is met", "A figure of a kernel grew by as much as --fail-on allows at most."),
+    "diff-limit": ("a limit is met", "A figure of a kernel grew by a limit of --fail-on or more."),
     "diff-worse": (
         "costs more than before",
         "The access takes more wavefronts (sectors, of global and local memory) than on the old side, or as many and"
@@ -32,8 +32,8 @@ RULES = {
     ),
     "diff-new": ("a new access that conflicts", "The access is not on the old side, and takes more than its ideal."),
     "diff-open": (
-        "what it costs is not decided any more",
-        "Its cost was known on the old side, or otherwise known; the figures do not decide whether it costs more.",
+        "its cost is no longer known",
+        "Its cost was known, or known differently, on the old side; the figures do not show whether it costs more.",
     ),
 }
 _OF = {Verdict.WORSE: "diff-worse", Verdict.NEW: "diff-new", Verdict.STATUS_CHANGED: "diff-open"}

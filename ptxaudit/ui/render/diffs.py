@@ -24,7 +24,7 @@ def written(
     """The diff in the format of that name.
 
     everything: what stayed the same too; top: at most so many rows; codes: the code of changed sites, for formats that
-    show it; crossings: limits that are met; problems: what could not be checked.
+    show it; crossings: limits that are met; problems: inputs that could not be checked.
     """
     if name == "json":
         import json

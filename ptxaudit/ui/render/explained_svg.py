@@ -29,8 +29,8 @@ def explained_svg(found: Iterable[Explained]) -> str:
     pictures = [one for explained in found for one in _pictures(explained)]
     if not pictures:
         raise InputError(
-            "there is no request to draw: no address is known, or no counter sees its wavefronts",
-            "explain says what is known of the site",
+            "there is no request to draw: no address is known, or no hardware counter covers its wavefronts",
+            "run explain without --svg for what is known of the site",
         )
     sizes = [tuple(map(int, match.groups())) for one in pictures if (match := _SIZE.match(one))]
     wide, high = max(w for w, _ in sizes), sum(h + GAP for _, h in sizes) - GAP

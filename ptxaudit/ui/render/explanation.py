@@ -33,10 +33,10 @@ from ptxaudit.ui.render.sectormap import sector_map
 
 LANES_A_LINE = 8
 _IN_FORMULAS = {  # what numbers are that the source has no name for
-    "trip of": "how often the loop of that line went round before",
-    "change at": "what that line has changed its variable by since the loop began",
-    "choice at": "what differs between two ways that meet at that line",
-    "value loaded at": "what that line read from memory",
+    "trip of": "iterations of the loop at that line so far",
+    "change at": "the change of the variable at that line since the loop began",
+    "choice at": "the difference between two paths that meet at that line",
+    "value loaded at": "the value that this line loaded",
 }
 MOST_PATTERNS = 3
 PIPE_WIDTH = 140  # columns: a map of 32 banks fits
@@ -131,12 +131,12 @@ def _patterns(one: Explained, width: int) -> Iterator[str | Text]:
             f"{interval(pattern.low, pattern.high)} {word if pattern.high == 1 else word + 's'} each, ideal"
             f" {pattern.ideal}"
         )
-        yield f"{times}: {cost if pattern.low >= 0 else 'no counter sees its wavefronts'}"
-        yield "byte addresses by lane, up to a shift of all of them that changes nothing:"
+        yield f"{times}: {cost if pattern.low >= 0 else 'no hardware counter covers its wavefronts'}"
+        yield "byte addresses by lane, up to a common shift that changes nothing:"
         yield from (f"  {line}" for line in address_lines(pattern))
         yield ""
         if isinstance(one.site, MemorySite):
-            yield "lanes by sector of 32 bytes and line of 128, with the bytes that they use:"
+            yield "lanes by sector of 32 bytes and line of 128, with the bytes used:"
             yield from (
                 f"  {line}"
                 for line in sector_map(one.site.space, one.site.width or 1, pattern.addresses, pattern.active)
@@ -167,7 +167,7 @@ def _mended(one: Explained, width: int) -> Iterator[str | Text]:
     ]
     above = any(np.array_equal(mended.addresses - mended.addresses.min(), addresses) for addresses in shown)
     for when, places in (("before", mended.addresses), ("after", mended.places))[above:]:
-        yield f"{when}, places by lane in bytes from the beginning of the array:"
+        yield f"{when}, offsets by lane in bytes from the beginning of the array:"
         yield from (f"  {line}" for line in lane_lines(places, mended.active))
         yield bank_map(machine, mended.access, places, mended.active, width)
         yield ""
@@ -219,7 +219,7 @@ def _rule(one: Explained) -> Iterator[str]:
         return
     if machine.refusal(access):
         if access.charge is not None and one.site.per_request is not None:
-            yield f"how it is counted: {access.unscored}"
+            yield f"counting rule: {access.unscored}"
             yield f"  evidence for this instruction: {one.site.evidence}"
             yield ""
         return

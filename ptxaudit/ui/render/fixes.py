@@ -7,7 +7,7 @@ transpose(float*, float const*, int)
     2 sites: 4,224 wavefronts, 3,968 of them excess
     1. pad the row to 33 floats: 0 excess left, +128 bytes, proved for this launch; no layout does better
          __shared__ float tile[32][33];
-         2 blocks an SM before and after; CuTe Layout<Shape<_32, _32>, Stride<_33, _1>>
+         2 blocks per SM before and after; CuTe Layout<Shape<_32, _32>, Stride<_33, _1>>
 """
 
 from __future__ import annotations
@@ -42,11 +42,7 @@ def _patch(patch: PatchEntry | None) -> Iterator[str]:
     if patch is None:
         return
     where = "on standard output" if patch.file == "-" else f"in {patch.file}"
-    yield (
-        f"patch {where}; these figures are those of the changed source, compiled and audited again:"
-        if patch.file
-        else "no patch:"
-    )
+    yield (f"patch {where}; figures of the changed source, compiled and audited again:" if patch.file else "no patch:")
     for change in patch.changes:
         cost = (
             f"{interval(*change.bounds)} wavefronts"
@@ -61,8 +57,8 @@ def _patch(patch: PatchEntry | None) -> Iterator[str]:
         if change.machine_code:
             (was, many), (now, then) = change.machine_code
             yield (
-                f"    in machine code the kernel takes {number(now)} wavefronts in the place of {number(was)}, and has"
-                f" {number(then)} instructions in the place of {number(many)}"
+                f"    in machine code the kernel takes {number(now)} wavefronts instead of {number(was)}, and has"
+                f" {number(then)} instructions instead of {number(many)}"
             )
     for one in patch.left:
         yield f"  {bare_name(demangle(one.kernel))}, {one.array}: not changed: {one.reason}"
@@ -85,14 +81,14 @@ def _folded(arrays: Iterable[ArrayEntry]) -> Iterator[ArrayEntry]:
         groups.setdefault(same, []).append(array)
     for first, *others in groups.values():
         names = [array.name.partition(", bytes ")[2] for array in others]
-        yield replace(first, name=f"{first.name}, and alike bytes {listing(names)}") if others else first
+        yield replace(first, name=f"{first.name}, and likewise bytes {listing(names)}") if others else first
 
 
 def closing(report: FixReport) -> str:
     """How many arrays have excess, and how many of them a repair."""
     arrays = report.arrays
     if not arrays:
-        return "no shared array has excess" + (" in what could be checked" if report.problems else "")
+        return "no shared array has excess" + (" in the inputs that could be checked" if report.problems else "")
     repaired = [array for array in arrays if array.repairs]
     refused = sum(array.refused is not None for array in arrays)
     parts = [f"{plural(len(arrays), 'shared array')} with excess", f"{len(repaired)} with proved repairs"]
@@ -125,11 +121,11 @@ def _array(array: ArrayEntry) -> Iterator[str]:
     if array.refused:
         yield f"    nothing is proved: {array.refused}"
     elif not array.repairs:
-        yield "    no layout that was tried costs less"
+        yield "    no layout tried costs less"
     for at, repair in enumerate(array.repairs, 1):
         yield from _repair(at, repair, array)
     if array.ended is not None:
-        yield f"    the search ended after {number(array.ended)} steps: a layout that was not tried may cost less"
+        yield f"    the search ended after {number(array.ended)} steps: an untried layout may cost less"
 
 
 def _now(array: ArrayEntry) -> str:
@@ -195,16 +191,16 @@ def _facts(repair: RepairEntry) -> Iterator[str]:
     if repair.compiled:
         yield "compiled and audited again"
     yield (
-        f"about {plural(repair.instructions, 'instruction')} more an index"
+        f"about {plural(repair.instructions, 'instruction')} more per index"
         if repair.instructions
         else "no further instructions"
     )
     before, after = repair.occupancy.before, repair.occupancy.after
     if before and after:
         blocks = (
-            f"{before.blocks_per_sm} blocks an SM before and after"
+            f"{before.blocks_per_sm} blocks per SM before and after"
             if before.blocks_per_sm == after.blocks_per_sm
-            else f"{before.blocks_per_sm} blocks an SM before, {after.blocks_per_sm} after"
+            else f"{before.blocks_per_sm} blocks per SM before, {after.blocks_per_sm} after"
         )
         yield f"{blocks} (by {after.limiter})"
     if repair.cute:
@@ -222,6 +218,5 @@ def _worse(repair: RepairEntry, array: ArrayEntry) -> Iterator[str]:
             yield f"{after.id.partition('@')[2]} {number(before.most)} → {number(after.most)}"
         elif (after.lines or 0) > (before.lines or 0):
             yield (
-                f"{after.id.partition('@')[2]} touches {number(after.lines)} lines in the place of"
-                f" {number(before.lines)}"
+                f"{after.id.partition('@')[2]} touches {number(after.lines)} lines instead of {number(before.lines)}"
             )

@@ -63,7 +63,7 @@ def _kinds(history: History) -> list[tuple[str, list[Trend]]]:
         ("crept", [trend for trend in grew if trend.crept]),
         ("jumped", [trend for trend in grew if not trend.crept and len(trend.worse) == 1]),
         ("grew, up and down", [trend for trend in grew if not trend.crept and len(trend.worse) > 1]),
-        ("went up and came back", [trend for trend in history.trends if trend.growth == 0]),
+        ("grew and came back", [trend for trend in history.trends if trend.growth == 0]),
         ("got better", [trend for trend in history.trends if trend.growth < 0]),
     ]
 

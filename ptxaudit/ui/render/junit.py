@@ -69,7 +69,7 @@ def _case(suite: Element, kernel: Kernel, group: Sequence[AnySite], findings: li
     if findings:
         _failure(case, findings)
     elif site.status is Status.UNKNOWN:
-        SubElement(case, "skipped", message=_clean(site.reason or "its cost is not known"))
+        SubElement(case, "skipped", message=_clean(site.reason or "its cost is unknown"))
 
 
 def _failure(case: Element, findings: Iterable[Finding]) -> None:
@@ -79,7 +79,7 @@ def _failure(case: Element, findings: Iterable[Finding]) -> None:
 
 
 def _problems(root: Element, problems: Iterable[Problem]) -> None:
-    suite = SubElement(root, "testsuite", name="what could not be checked")
+    suite = SubElement(root, "testsuite", name="inputs that could not be checked")
     for problem in problems:
         case = SubElement(
             suite, "testcase", classname=_clean(problem.file or "ptxaudit"), name=_clean(problem.kernel or problem.what)

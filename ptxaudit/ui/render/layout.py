@@ -2,7 +2,7 @@
 
 Row(("k.cu:4", "st.shared.f32", …), notes)   ->   "  k.cu:4  st.shared.f32  exact  8  1,024 …"
                                                   "       4 │ s[i * 32] = b;"
-                                                  "         = PA002: 32 lanes (0-31) meet in one bank"
+                                                  "         = PA002: 32 lanes (0-31) conflict in one bank"
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def _allowed(checked: Checked) -> list[str]:
     ]
     for stale in checked.stale_suppressions:
         lines.append(
-            f"- the suppression of {stale.rule} at `{code(below(stale.file, checked.root))}:{stale.line}` matches"
-            " nothing any more"
+            f"- the suppression of {stale.rule} at `{code(below(stale.file, checked.root))}:{stale.line}` no longer"
+            " matches anything"
         )
     return ["\n".join(lines)] if lines else []
 

@@ -121,7 +121,7 @@ def _notes(group: tuple[MemorySite, ...], marks: Marks) -> Iterator[Note]:
     worst = max(group, key=lambda site: site.sectors_excess or 0)
     yield from cause_notes(worst.cause, group, marks)
     if (lanes := max((site.same_address or 0 for site in group), default=0)) > 1:
-        yield Note("note", f"up to {lanes} lanes are on one address: the L2 takes them one after the other")
+        yield Note("note", f"up to {lanes} lanes access one address and are serialised in L2")
     if first.reason and first.status is not Status.EXACT:
         yield Note("note", first.reason)
     yield from _cases(first.conditions)
@@ -159,7 +159,7 @@ def others_line(report: Report) -> str:
     kernels = [kernel for kernel in report.kernels if kernel.isa == isa and kernel.spaces == ("shared",)]
     once = list({(kernel.input, kernel.name, kernel.arch): kernel for kernel in kernels}.values())
     parts = [part for part in (_spilled(once), _by_lane(once), *_accesses(once)) if part]
-    return f"not looked at (--space all): {', '.join(parts)}" if parts else ""
+    return f"not audited (--space all): {', '.join(parts)}" if parts else ""
 
 
 def _spilled(kernels: list[Kernel]) -> str:

@@ -125,7 +125,7 @@ def score_html(score: Score) -> str:
     from ptxaudit.ui.render.svg import picture
 
     cost = (
-        "no counter sees its wavefronts"
+        "no hardware counter covers its wavefronts"
         if score.bounds is None
         else (
             f"{plural(score.bounds[1], 'wavefront')}"

@@ -9,7 +9,7 @@ the 8 rows that cost most, of 312
   gemm.cu:31  ld.shared.f32  exact      1,024       8,192   1,024   7,168     8
       31 │ sum += as[ty][k] * bs[k][tx];
          = gemm_kernel<float, 16>
-         = PA001: 8 lanes (0, 4, 8 … 28) meet in one bank: stride 256 bytes
+         = PA001: 8 lanes (0, 4, 8 … 28) conflict in one bank: stride 256 bytes
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ SHOWN = 5  # rows and kernels of an overview
 MOST_NAME = 60  # columns of a kernel's name in it
 _KERNEL_COLUMNS = ("kernel", "sites", "open", "wavefronts", "ideal", "excess", "share")
 MORE = (
-    "--full shows every site, --top N the N that cost most, --kernel GLOB one kernel's, --format html -o report.html a"
-    " page to look through"
+    "--full shows every site, --top N the N costliest, --kernel GLOB one kernel, --format html -o report.html a page"
+    " to browse"
 )
-IN_PYTHON = "report.sites has every site, report.kernels what each kernel takes, report.to_json() all of it"
+IN_PYTHON = "report.sites has every site, report.kernels the figures of each kernel, report.to_json() everything"
 REASONS = 4  # why sites are open
 
 
 def summary(report: Report) -> str:
-    """The overview as text, and what could not be checked."""
+    """The overview as text, and inputs that could not be checked."""
     from ptxaudit.ui.render.checked import Checked
 
     shown = text_of(overview_lines(report, Checked(report).view(), IN_PYTHON)).rstrip("\n")

@@ -1,6 +1,6 @@
-"""Writes what ptxas made of the PTX's accesses, a source line at a time, where a report has both.
+"""Writes machine code that ptxas made of the PTX's accesses, a source line at a time, where a report has both.
 
-what ptxas made of k (sm_90)
+machine code that ptxas made of k (sm_90)
   place   PTX                became        machine code
   k.cu:3  st.shared.f32 ×4   merged ×4     STS.128 at +0x0150
   k.cu:6  ld.shared.f32      unrolled ×16  LDS ×16 at +0x0170 … +0x02c0
@@ -37,7 +37,7 @@ def _block(kernel: Kernel, report: Report) -> list[str]:
     pairings += [
         p for p in dict.fromkeys(site.pairing for site in partner.sites if site.pairing) if p.what == "deleted"
     ]
-    lines = [f"what ptxas made of {kernel.demangled} ({kernel.arch})"]
+    lines = [f"machine code that ptxas made of {kernel.demangled} ({kernel.arch})"]
     if any(pairing.by == "position" for pairing in pairings):
         lines.append(f"  {BY_POSITION}")
     rows = [COLUMNS, *_rows(pairings, partner, kernel)]

@@ -57,7 +57,7 @@ def _shortened(lines: list[str]) -> list[str]:
     total = f", {plural(errors, 'error')} in all" if errors else ""
     return [
         *lines[:SHOWN_DETAIL],
-        f"… {len(lines) - SHOWN_DETAIL:,} more lines{total}; a JSON report has the whole log",
+        f"… {len(lines) - SHOWN_DETAIL:,} more lines{total}; see a JSON report for the whole log",
     ]
 
 
@@ -127,8 +127,8 @@ def suppression_text(suppression: Suppression, checked: Checked) -> str:
     """A suppression that no finding matches; one of a header may be for a source that is not here."""
     where = f"{below(suppression.file, checked.root)}:{suppression.line}"
     own = any(os.path.realpath(entry.path) == os.path.realpath(suppression.file) for entry in checked.report.inputs)
-    rest = "any more: delete it" if own else "in these inputs: delete it if it is for no other"
-    return f"warning: {where}: the suppression of {suppression.rule} matches nothing {rest}"
+    rest = ": delete it" if own else " in these inputs: delete it unless other inputs need it"
+    return f"warning: {where}: the suppression of {suppression.rule} no longer matches anything{rest}"
 
 
 def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
@@ -151,7 +151,7 @@ def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
 def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
     """The gate's closing line: what it denied, and of how many sites it could judge how many.
 
-    problems: what could not be checked at all.
+    problems: inputs that could not be checked at all.
     """
     outcome = f"{plural(len(verdict.denials), 'denial')}" if verdict.denials else "nothing denied"
     if verdict.allowed:
@@ -161,7 +161,7 @@ def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
     rest = plural(verdict.unaudited, "kernel or file", "kernels or files")
     rest = f"; and none of {rest} that could not be audited" if verdict.unaudited else ""
     if not verdict.concerned:
-        return f"gate: {outcome}; there was no site to judge{rest}"
+        return f"gate: {outcome}; no site to judge{rest}"
     others = f" concerned, of {verdict.sites:,}," if verdict.concerned < verdict.sites else ""
     sites = plural(verdict.concerned, "site") + others
     if not verdict.unjudged:

@@ -26,7 +26,7 @@ def end_lines(report: Report, view: View, reasons: int = MOST_REASONS) -> Iterat
     if verdict := verdict_line(report):
         yield from fact(verdict, view.width, "good" if verdict.startswith("no") else "bad")
     if view.rules:
-        yield from fact(f"rules: {view.rules} (`ptxaudit rule {view.first_rule}` says what to do)", view.width)
+        yield from fact(f"rules: {view.rules} (`ptxaudit rule {view.first_rule}` explains the remedy)", view.width)
     first, *rest = [*closing_lines(report, reasons), *memory_lines(report)] or [""]
     if first:
         yield from fact(first, view.width, "strong")

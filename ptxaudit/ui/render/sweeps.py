@@ -48,7 +48,8 @@ def _kernel(kernel: Swept, sweep: Sweep) -> str:
     lines += [f"  assumed: {sentence}" for sentence in kernel.assumed]
     if kernel.basis == "request":
         lines.append(
-            "  wavefronts and ideal are of one request of every site: the launch is not specified, or some is open"
+            "  wavefronts and ideal are for one request of every site: the launch is not specified, or some figure is"
+            " unknown"
         )
     shown = _shown(kernel)
     if len(shown) < len(kernel.points):
@@ -106,7 +107,7 @@ def verdict(kernel: Swept) -> str:
         return f"{name}: no launch could be evaluated"
     best, worst = kernel.points[kernel.best], kernel.points[kernel.worst]
     if _equal(kernel):
-        return f"{name}: all launches are alike, {_how(best, kernel.basis)}"
+        return f"{name}: all launches cost the same, {_how(best, kernel.basis)}"
     alike = f" and {plural(kernel.equal_best - 1, 'other')}" if kernel.equal_best > 1 else ""
     return (
         f"{name}: best {' '.join(settings(best))}{alike} ({_how(best, kernel.basis)}), worst"

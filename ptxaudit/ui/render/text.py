@@ -6,7 +6,7 @@ transpose(float*, float const*, int)
   place            instruction    status  requests  wavefronts  ideal  excess  ways
   transpose.cu:14  ld.shared.f32  exact         32       1,024     32     992    32
      14 │ out[x * n + y] = tile[threadIdx.x][threadIdx.y];
-        = PA001: 32 lanes (0-31) meet in one bank: stride 128 bytes
+        = PA001: 32 lanes (0-31) conflict in one bank: stride 128 bytes
 
 conflicts cost 992 of 1,024 wavefronts (96.9%), most at transpose.cu:14: ld.shared.f32, 32 ways
 1 site in 1 kernel: 1 exact

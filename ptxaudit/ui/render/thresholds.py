@@ -1,7 +1,7 @@
 """Writes what the limits of a diff deny, and what they could not judge: lines for stderr.
 
 denied by registers+8: transpose(float*): registers 32 → 40
-not judged by wavefronts+5%: 2 kernels, in which it is not known on both sides
+not judged by wavefronts+5%: 2 kernels, in which it is unknown on at least one side
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def judged_lines(judged: Judged, strict: bool = False, name: str = "") -> Iterat
         yield f"denied by {name}{crossing.threshold}: {crossing_text(crossing)}"
     for threshold, count in Counter(threshold for threshold, _ in judged.unjudged).items():
         word = "denied by" if strict else "not judged by"
-        yield f"{word} {name}{threshold}: {plural(count, 'kernel')}, in which it is not known on both sides" + (
+        yield f"{word} {name}{threshold}: {plural(count, 'kernel')}, in which it is unknown on at least one side" + (
             " (--strict)" if strict else ""
         )
 

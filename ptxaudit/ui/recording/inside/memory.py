@@ -30,15 +30,15 @@ def contents(extents: Sequence[Extent], most: int, stream: int = 0) -> tuple[lis
     """([(address, .npy file)], why something could not be read, or ""). most: bytes of one array."""
     driver = _driver()
     if driver is None:
-        return [], "what pointers lead to is not kept: there is no CUDA driver"
+        return [], "the data behind pointers is not kept: there is no CUDA driver"
     known = [extent for extent in map(driver.whole, extents) if extent is not None and extent.size]
     wanted = [extent for extent in _joined(known) if extent.size is not None and extent.size <= most]
     if not wanted:
         return [], ""
     if driver.is_capturing(stream):
-        return [], "what pointers lead to is not kept of launches that are captured into a graph"
+        return [], "the data behind pointers is not kept for launches captured into a graph"
     if not driver.wait(stream):
-        return [], "what pointers lead to is not kept: the stream of a launch failed"
+        return [], "the data behind pointers is not kept: the stream of a launch failed"
     found = [(extent, driver.read(extent)) for extent in wanted]
     return [(extent.address, npy(data, extent.type)) for extent, data in found if data is not None], ""
 

@@ -602,7 +602,7 @@ const tripsOf = seen => { const found = new Set(); for (const [first, last] of s
 function oneRequest(site, rule, shown, state, draw) {
   if (!shown.length) return [h("p", { cls: "soft" }, "None of the requests shown is of that warp and trip", site.d > site.q.length ? `; ${site.d - site.q.length} of ${site.d} distinct ones are not in this page.` : ".")];
   const one = shown[state.at], shape = D.shapes[one.sh], groups = layOut(rule, shape, one.turns);
-  const cost = one.lo < 0 ? "no counter sees its wavefronts" : `${range(one.lo, one.hi ?? one.lo)} ${one.lo === 1 && !one.hi ? "wavefront" : "wavefronts"}, ideal ${one.id}`;
+  const cost = one.lo < 0 ? "no hardware counter covers its wavefronts" : `${range(one.lo, one.hi ?? one.lo)} ${one.lo === 1 && !one.hi ? "wavefront" : "wavefronts"}, ideal ${one.id}`;
   const said = `${cost}; ${plural(groups.filter(group => group.on.length).length, "group")} of lanes`;
   const where = whereText(one);
   const drawn = drawnRows(groups), exact = one.lo >= 0 && one.hi === undefined && ["words", "lanes"].includes(rule.what) && !rule.factor && !rule.split;

@@ -34,7 +34,7 @@ def present(**entries: Any) -> dict[str, Any]:
 
 
 def short(name: str, most: int) -> str:
-    """A name, a digest in the place of its middle where it is long: two names stay two."""
+    """A name, a digest instead of its middle where it is long: two names stay two."""
     if len(name) <= most:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]

@@ -67,7 +67,9 @@ def unknown(adapter: Any) -> str | None:
     if release is not None and release_of(first) <= release < release_of(end):  # type: ignore[operator]
         return None
     what = f"{adapter.NAME} {found}" if found else f"this {adapter.NAME}, whose version cannot be found,"
-    return f"{what} is not known here ({first} to below {end} are): its launches are not recorded by its own functions"
+    return (
+        f"{what} is not supported ({first} to below {end} is): its launches are not recorded through its own functions"
+    )
 
 
 def version_of(package: str, distributions: tuple[str, ...]) -> str:

@@ -176,7 +176,7 @@ def _begin(
 ) -> Any:
     if found is None or found.code is None:
         recorder.note(
-            "a kernel was launched through cuda.core whose code was not seen: begin to record before it is made, or"
+            "a kernel was launched through cuda.core whose code was not seen: start recording before it is created, or"
             " record through the driver (--via driver)"
         )
         return None

@@ -28,7 +28,7 @@ _KINDS |= {"e": "f16", "y": "bf16", "f": "f32", "d": "f64"}
 def attach(module: ModuleType, recorder: Recorder, patches: Patches) -> str | None:
     kernel_type = getattr(module, "StaticallyLaunchedCudaKernel", None)
     if kernel_type is None:
-        return f"{NAME} has no StaticallyLaunchedCudaKernel here: what Inductor launches by it is not recorded"
+        return f"{NAME} has no StaticallyLaunchedCudaKernel here: Inductor's launches through it are not recorded"
     load, run = kernel_type.load_kernel, kernel_type.run
 
     def load_kernel(kernel: Any, *arguments: Any, **named: Any) -> Any:
@@ -106,7 +106,7 @@ def _begin(
 ) -> Any:
     if site is None or values is None:
         recorder.note(
-            f"the code of {kernel.name}, a kernel of Inductor, was not seen: begin to record before it is made"
+            f"the code of {kernel.name}, a kernel of Inductor, was not seen: start recording before it is created"
         )
         return None
     extents = [

@@ -71,8 +71,8 @@ def _begin(recorder: Recorder, function: Any, grid: Any, block: Any, parameters:
     site = getattr(function, _SITE, None)
     if site is None:
         recorder.note(
-            "a kernel was launched through PyCUDA whose code was not seen: begin to record before it is loaded, and"
-            " load it by module_from_buffer or SourceModule, or record through the driver (--via driver)"
+            "a kernel was launched through PyCUDA whose code was not seen: start recording before it is loaded, and"
+            " load it with module_from_buffer or SourceModule, or record through the driver (--via driver)"
         )
         return None
     values = bytes(parameters)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import among, anywhere, distinct, throughout
 from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, first_active, pack, unpack
-from ptxaudit.engine.exec.cohorts import Cohort, either_state
+from ptxaudit.engine.exec.cohorts import Cohort, State, either_state
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.running import Met, Run
 from ptxaudit.ir.blocks import END
@@ -124,7 +124,30 @@ class Meetings:
                 cohort.diverged = None  # the barrier holds until all have come
             words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
             return cohort
-        # others of the same warp may be waiting here already
+        mask, kind, states = self._joined_by_waiting(cohort, expected, key)
+        complete = ((expected & ~mask) == 0).all(axis=1)
+        for k in distinct(kind):
+            of_kind = kind == k
+            ready = Cohort(
+                cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k]
+            )
+            late = Cohort(
+                cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k]
+            )
+            if self.warps.is_loose(ready) and not ready.diverged:
+                ready.diverged = Reason(Kind.YIELD)
+            if len(late.rows):
+                self.run.waiting.append((late, key))
+            if len(ready.rows):
+                words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
+            self.run.push(ready)
+        return None
+
+    def _joined_by_waiting(
+        self, cohort: Cohort, expected: np.ndarray, key: tuple[str, Met, int]
+    ) -> tuple[np.ndarray, np.ndarray, list[State]]:
+        """Takes in expected lanes that wait here already: (the lanes of each warp, which of the states they bring
+        along, those states)."""
         mask = cohort.mask.copy()
         still = []
         kind, states = np.zeros(len(cohort.rows), int), [cohort.state]  # of each warp: what its lanes bring along
@@ -146,23 +169,7 @@ class Meetings:
             if anywhere(some):
                 still.append((other.of(other.rows[some], left[some]), other_key))
         self.run.waiting = still
-        complete = ((expected & ~mask) == 0).all(axis=1)
-        for k in distinct(kind):
-            of_kind = kind == k
-            ready = Cohort(
-                cohort.pc, cohort.rows[complete & of_kind], mask[complete & of_kind], cohort.calls, *states[k]
-            )
-            late = Cohort(
-                cohort.pc, cohort.rows[~complete & of_kind], mask[~complete & of_kind], cohort.calls, *states[k]
-            )
-            if self.warps.is_loose(ready) and not ready.diverged:
-                ready.diverged = Reason(Kind.YIELD)
-            if len(late.rows):
-                self.run.waiting.append((late, key))
-            if len(ready.rows):
-                words[ready.rows] = np.where(ready.mask, 0, words[ready.rows])
-            self.run.push(ready)
-        return None
+        return mask, kind, states
 
     def release_all(self) -> None:
         """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""

@@ -174,6 +174,45 @@ def test_lanes_may_yield_behind_a_branch_that_is_not_decided(lanes, requests):
     assert store.requests == requests
 
 
+IN_TRIPS = """
+S2R R0, SR_TID.X
+LOP3.LUT R9, R0, LANES, RZ, 0xc0, !PT
+IMAD.SHL.U32 R8, R0, 0x4, RZ
+IADD3 R10, R9, 0x3, RZ
+BSSY B0, 0x90
+YIELD
+IADD3 R9, R9, -0x1, RZ
+ISETP.GE.AND P0, PT, R9, RZ, PT
+@P0 BRA 0x50
+BSYNC B0
+BSSY B1, 0x110
+GIVES_WAY
+STS [R8], RZ
+IADD3 R8, R8, 0x20, RZ
+IADD3 R10, R10, -0x1, RZ
+ISETP.GE.AND P0, PT, R10, RZ, PT
+@P0 BRA 0xb0
+BSYNC B1
+EXIT
+"""
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["launch", "no launch"])
+@pytest.mark.parametrize(
+    "lanes, gives_way, together", [("0x7", True, False), ("0x7", False, True), ("0x0", True, True)]
+)
+def test_groups_of_lanes_may_be_in_different_trips_of_a_loop_that_gives_way(lanes, gives_way, together, told):
+    """Lane l stores to bank l + 8·t in trip t, one wavefront where all are in the same; lanes come to the loop in groups,
+    as those that have left the one before go on when the others yield."""
+    text = IN_TRIPS.replace("LANES", lanes).replace("GIVES_WAY", "YIELD" if gives_way else "NOP")
+    lines = text.strip().split("\n")
+    code = tuple(i if i.site is None else structs.replace(i, site=with_access(i.site, ())) for i in instructions(lines))
+    function = ir.Function("k", "sass", "sm_90", code, True, (), block=(32, 1, 1), **STATED)
+    launch = ptxaudit.Launch("k", grid=1, block=32) if told else None
+    (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert (store.per_request == (1, 1)) == together
+
+
 def behind_a_collective(inner: str, gives_way: bool = True):
     """Requests of a store behind BSSY B0; WARPSYNC.COLLECTIVE; BSYNC B0, to which all lanes come from a BSYNC at which
     those wait that have not yielded, between BSSY and BSYNC of the inner barrier; None where they are not counted."""

@@ -192,7 +192,10 @@ class Interpreter(Transfers):
         return self.incoming.pop(loop.head, [])
 
     def _unroll(self, loop: Loop, entry: State) -> bool:
-        """Follow the loop trip by trip while it is decided which lanes leave it. False: it is not."""
+        """Follow the loop trip by trip while it is decided which lanes leave it. False: it is not, or lanes may be in
+        different trips."""
+        if self._out_of_step(loop, entry):
+            return False
         self.unrolling += 1
         followed = Followed(loop, entry.exact and loop.inside.isdisjoint(self._loose))
         self.followed.append(followed)
@@ -207,6 +210,8 @@ class Interpreter(Transfers):
                 if not back:
                     self.unrolled[loop.head] = trip + 1
                     return True
+                if self._out_of_step(loop, *(arrived for _, arrived in back)):
+                    return False
                 if not trip and followed.opened and self.ahead is not None:  # as many as what the loops carry made
                     whole = (self.account.spent - begun) * self.ahead.unrolled.get(loop.head, 0)
                     limit = max(limit, begun + min(2 * whole, self.open_steps))
@@ -233,6 +238,7 @@ class Interpreter(Transfers):
             self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
         self.widening += 1
         supposed, apart = self._supposed(loop, entry, trial)
+        in_step = entry.in_step
         named = partial(self.paths.changed, loop)
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
@@ -240,6 +246,7 @@ class Interpreter(Transfers):
             trip = Uniform(f"trip of {loop.place}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
             start = supposed.state(entry, trip, named)
             start.classes, start.one_group, start.single = None, False, False  # lanes may be in it in some trips only
+            start.in_step = in_step
             if not attempt and start.exact and not apart:
                 apart = self._leaves_diverged(loop, start)
             if start.exact and (apart or self._exits_diverge(loop)):
@@ -252,12 +259,20 @@ class Interpreter(Transfers):
             changed |= supposed.begin_with(loop, entry, arrived, trip)
             if (start.exact or apart) and self._exits_diverge(loop) is not apart:
                 changed, apart = True, False
+            if in_step and not all(state.in_step for _, state in back):
+                changed, in_step = True, False
             if not changed:
                 break
         else:
             self._rollback(mark, decisions=False)
             start = supposed.nothing().state(entry, trip, named)
-            start.exact, start.classes, start.one_group = False, None, False
+            start.exact, start.classes, start.one_group, start.in_step = False, None, False, in_step
+            self._pass(loop, start)
+        if self._out_of_step(loop, start):
+            self._rollback(mark, decisions=False)
+            start = supposed.state(entry, trip, named)
+            start.exact, start.classes, start.one_group, start.in_step = False, None, False, False
+            self._by_lane(start, supposed)
             self._pass(loop, start)
         self.settled[head] = supposed
         self.held[head] = supposed, self._exits_diverge(loop)
@@ -267,6 +282,22 @@ class Interpreter(Transfers):
             self.pass_open(loop.inside)
         if self._exits_diverge(loop):
             self._forget_trips(loop)
+
+    def _out_of_step(self, loop: Loop, *states: State) -> bool:
+        """Groups of lanes that have diverged may be in different trips of a loop, and join each other there: one of them
+        gives way in it. (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318 requests
+        whose lanes would take one in any one trip.)"""
+        return not all(state.in_step for state in states) and (
+            not loop.inside.isdisjoint(self.graph.yielding | self.given_way)
+            or any(self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose)
+        )
+
+    def _by_lane(self, start: State, supposed: Hypothesis) -> None:
+        """What changes from trip to trip differs from lane to lane."""
+        values, why = start.registers.values, one_of_each(Kind.YIELD)
+        for name, kind in supposed.kinds.items():
+            if kind != "same" and name in values and name not in self.uniform:
+                values[name] = without_trips(values[name], why)
 
     def _decisions_open(self, loop: Loop) -> bool:
         return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
@@ -364,14 +395,14 @@ class Interpreter(Transfers):
         """Lanes that a guard chooses yield: the others need not wait for them."""
         if not is_uniform(view.read(guard.reg)):
             self.given_way.add(block)
-            state.weaken(one_of_each(Kind.YIELD))
+            state.diverge(one_of_each(Kind.YIELD))
 
     @staticmethod
     def _part(instruction: Instruction, view: View, state: State) -> None:
         """Lanes that name different masks go on diverged."""
         control = instruction.control
         if control is None or control.selector is None or not is_uniform(view.read(control.selector)):
-            state.weaken(one_of_each(Kind.MASKS_NAMED, instruction.index))
+            state.diverge(one_of_each(Kind.MASKS_NAMED, instruction.index))
 
     def perform(self, op: Op, instruction: Instruction, state: State, view: View) -> tuple[State, View]:
         """An operation, in all rows of a state."""

@@ -86,10 +86,11 @@ class Meets:
             if not firm and (
                 self._loosened(d, block) or self.function.explicit_reconvergence and not self._held(d, block)
             ):
+                state.in_step = False
                 break
             if state.mask is before.mask or not anywhere(state.mask & ~before.mask):
                 state.mask = before.mask
-                state.exact, state.undecided_by, state.classes, state.one_group, state.single = before.coming
+                state.coming = before.coming
             if before.exact or not firm:
                 break
             d = self.paths.gathered(d)
@@ -221,7 +222,7 @@ class Meets:
                 )
                 values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
         out.classes, out.one_group = refined(out.parts, other.parts) if alike else None, False
-        out.single = False
+        out.single, out.in_step = False, out.in_step and other.in_step
         out.exact = out.exact and other.exact and (exclusive or alike)
         if (
             exclusive
@@ -229,7 +230,7 @@ class Meets:
             and anywhere(out.mask.any(axis=1) & other.mask.any(axis=1))
             and (undecided_by := self._some_missing(block) or self._diverged_at(block) or self._let_go(block))
         ):
-            out.weaken(*undecided_by)
+            out.diverge(*undecided_by)
         out.mask = out.mask if alike else out.mask | other.mask
         out.undecided_by = either_undecided(out.undecided_by, other.undecided_by)
 

@@ -30,7 +30,7 @@ class State(Struct, eq=False):
     """What is known where a block begins. mask: lanes that may be active; exact: they are; undecided_by: the branches
     that are not and led here, as reasons; classes: where it is not exact, which lanes come together or not at all
     (`lane_classes`), None: any may without the others; one_group: those that come are together, none of them later;
-    single: one at most comes."""
+    single: one at most comes; in_step: none comes in another trip of a loop than those that it is together with."""
 
     registers: Registers
     mask: np.ndarray
@@ -39,11 +39,16 @@ class State(Struct, eq=False):
     classes: np.ndarray | None = None
     one_group: bool = True
     single: bool = False
+    in_step: bool = True
 
     @property
-    def coming(self) -> tuple[bool, tuple[Reason, ...], np.ndarray | None, bool, bool]:
+    def coming(self) -> tuple[bool, tuple[Reason, ...], np.ndarray | None, bool, bool, bool]:
         """What is known of whether lanes of the mask come."""
-        return self.exact, self.undecided_by, self.classes, self.one_group, self.single
+        return self.exact, self.undecided_by, self.classes, self.one_group, self.single, self.in_step
+
+    @coming.setter
+    def coming(self, known: tuple[bool, tuple[Reason, ...], np.ndarray | None, bool, bool, bool]) -> None:
+        self.exact, self.undecided_by, self.classes, self.one_group, self.single, self.in_step = known
 
     @property
     def grouped(self) -> bool:
@@ -71,6 +76,11 @@ class State(Struct, eq=False):
         """Fewer lanes may be active, because of these."""
         self.exact, self.undecided_by, self.classes = False, either_undecided(self.undecided_by, why), None
         self.one_group = False
+
+    def diverge(self, *why: Reason) -> None:
+        """Lanes may go on in several groups, because of these."""
+        self.weaken(*why)
+        self.in_step = False
 
 
 class Branches(Struct, eq=False):

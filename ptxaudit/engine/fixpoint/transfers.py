@@ -120,7 +120,7 @@ class Transfers(Meets):
         last = self.graph.ends[block] - 1
         lanes, undecided = guard_mask(self._view(state), control.guard)
         if self.paths.relevant(block) and (undecided is not None or lanes is None or anywhere(lanes)):
-            state.weaken(one_of_each(Kind.CALL_NOT_RESOLVED, last))
+            state.diverge(one_of_each(Kind.CALL_NOT_RESOLVED, last))
             self.branches.put(block, "varying")
         self._go(block, self._block_at(last + 1), state)
 
@@ -167,7 +167,7 @@ class Transfers(Meets):
             for s in self._blocks(block, place) if anywhere(lanes) else ():
                 part = state.of(lanes)
                 if block in self.calls_diverge and not self.function.explicit_reconvergence:
-                    part.weaken(one_of_each(Kind.CALLS_DIVERGE, last.index))
+                    part.diverge(one_of_each(Kind.CALLS_DIVERGE, last.index))
                 self._go(block, s, part)
 
     def _send_anyhow(

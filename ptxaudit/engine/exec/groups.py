@@ -152,7 +152,7 @@ class Groups:
 
     def view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.run.registers.rows
-        alive = self.run.alive if whole else self.run.alive[cohort.rows]
+        alive = self.run.alive if whole else self.run.alive.take(cohort.rows, 0)
         grouped = not (cohort.diverged or self.is_loose(cohort))
         return View(
             self.run.registers,

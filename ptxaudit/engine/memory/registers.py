@@ -38,10 +38,10 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 def take(value: Value, rows: np.ndarray) -> Value:
-    """The value in some rows."""
+    """The value in some rows. rows: their indices, by which `ndarray.take` is several times as fast as `[]`."""
     if is_number(value):
-        return value if len(value.base) == 1 else Value(value.base[rows])
-    pick: Callable[[np.ndarray], np.ndarray] = lambda array: array if len(array) == 1 else array[rows]
+        return value if len(value.base) == 1 else Value(value.base.take(rows, 0))
+    pick: Callable[[np.ndarray], np.ndarray] = lambda array: array if len(array) == 1 else array.take(rows, 0)
     if value.alternatives is not None:
         return alternatives.mapped(value, pick)
     if type(value) is not Value:

@@ -237,13 +237,25 @@ class Interpreter(Transfers):
             self.stuck -= loop.inside
             self.settled = {h: s for h, s in self.settled.items() if h not in loop.inside}
         self.widening += 1
+        supposed = self._inductive(loop, entry, mark, trial)
+        self.settled[head] = supposed
+        self.held[head] = supposed, self._exits_diverge(loop)
+        self.unrolling = unrolling
+        self.widening -= 1
+        if unrolling and self._decisions_open(loop):
+            self.pass_open(loop.inside)
+        if self._exits_diverge(loop):
+            self._forget_trips(loop)
+
+    def _inductive(self, loop: Loop, entry: State, mark: Mark, trial: View) -> Hypothesis:
+        """What was supposed last; a trip that begins with what holds in all of them has been run."""
         supposed, apart = self._supposed(loop, entry, trial)
-        in_step = entry.in_step
+        holds, in_step = supposed, entry.in_step
         named = partial(self.paths.changed, loop)
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
             self.fresh += 1  # a step that is made of this count of trips is not borne out by the next one
-            trip = Uniform(f"trip of {loop.place}", 64, 0, 0, None, "loop", ("trip", head, self.fresh))
+            trip = Uniform(f"trip of {loop.place}", 64, 0, 0, None, "loop", ("trip", loop.head, self.fresh))
             start = supposed.state(entry, trip, named)
             start.classes, start.one_group, start.single = None, False, False  # lanes may be in it in some trips only
             start.in_step = in_step
@@ -259,34 +271,29 @@ class Interpreter(Transfers):
             changed |= supposed.begin_with(loop, entry, arrived, trip)
             if (start.exact or apart) and self._exits_diverge(loop) is not apart:
                 changed, apart = True, False
-            if in_step and not all(state.in_step for _, state in back):
+            if in_step and not arrived.in_step:
                 changed, in_step = True, False
             if not changed:
                 break
         else:
-            self._rollback(mark, decisions=False)
-            start = supposed.nothing().state(entry, trip, named)
-            start.exact, start.classes, start.one_group, start.in_step = False, None, False, in_step
-            self._pass(loop, start)
+            holds = supposed.nothing()
+            self._pass_again(loop, mark, start := holds.state(entry, trip, named), in_step)
         if self._out_of_step(loop, start):
-            self._rollback(mark, decisions=False)
-            start = supposed.state(entry, trip, named)
-            start.exact, start.classes, start.one_group, start.in_step = False, None, False, False
-            self._by_lane(start, supposed)
-            self._pass(loop, start)
-        self.settled[head] = supposed
-        self.held[head] = supposed, self._exits_diverge(loop)
-        self.unrolling = unrolling
-        self.widening -= 1
-        if unrolling and self._decisions_open(loop):
-            self.pass_open(loop.inside)
-        if self._exits_diverge(loop):
-            self._forget_trips(loop)
+            start = holds.state(entry, trip, named)
+            self._by_lane(start, holds)
+            self._pass_again(loop, mark, start, in_step=False)
+        return supposed
+
+    def _pass_again(self, loop: Loop, mark: Mark, start: State, in_step: bool) -> None:
+        """A trip of some lanes, instead of those that were run."""
+        self._rollback(mark, decisions=False)
+        start.exact, start.classes, start.one_group, start.in_step = False, None, False, in_step
+        self._pass(loop, start)
 
     def _out_of_step(self, loop: Loop, *states: State) -> bool:
-        """Groups of lanes that have diverged may be in different trips of a loop, and join each other there: one of them
-        gives way in it. (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318 requests
-        whose lanes would take one in any one trip.)"""
+        """Groups of lanes that have diverged may be in different trips of a loop, and join each other there: one of
+        them gives way in it. (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318
+        requests whose lanes would take one in any one trip.)"""
         return not all(state.in_step for state in states) and (
             not loop.inside.isdisjoint(self.graph.yielding | self.given_way)
             or any(self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose)

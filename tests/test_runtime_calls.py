@@ -54,7 +54,7 @@ def test_a_failed_assertion_leads_nowhere(tmp_path):
 
 def test_another_functions_may_lead_anywhere(tmp_path):
     site = load("elsewhere", tmp_path, last=7)
-    assert str(site.status) == "unknown" and "a call that is not modelled" in site.reason
+    assert str(site.status) == "unknown" and "an unmodelled call" in site.reason
 
 
 def test_another_functions_that_no_thread_calls_leads_nowhere(tmp_path):

@@ -15,13 +15,13 @@ import numpy as np
 from msgspec import Struct
 
 from ptxaudit.base.arrays import among, anywhere, throughout
-from ptxaudit.engine.domain.lanes import LANES, pack
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, pack
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.dataflow.solve import reached
-from ptxaudit.ir.nodes import Guard
+from ptxaudit.ir.nodes import Control, Guard
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 LEVELS = 4  # of suspended groups that there is room for at first
@@ -124,6 +124,19 @@ class Groups:
             self._uncertain_ahead(rows, why, acting)
         for firm in self.firm.values():
             firm[rows] = False
+
+    def give_way(self, rows: np.ndarray, lanes: np.ndarray) -> None:
+        """These lanes, (n, LANES) bool, yield: the others of their warps that wait for them at a convergence barrier may
+        go on before they come. (At a WARPSYNC of all lanes they wait all the same.)"""
+        held = np.zeros((len(self.loose), LANES), bool)
+        for waiting in self.syncing:
+            if waiting.named == FULL_MASK:
+                held[waiting.cohort.rows] |= waiting.cohort.mask
+        for suspended in self.suspended:
+            if _of_all_lanes(self.run.instructions[suspended.cohort.pc].control):
+                held[suspended.cohort.rows] |= suspended.cohort.mask
+        others = self.run.alive[rows] & ~lanes & ~held[rows]
+        self.loosen(rows[others.any(axis=1)], Reason(Kind.YIELD))
 
     def _uncertain_ahead(self, rows: np.ndarray, why: Reason, acting: Iterable[Cohort]) -> None:
         """No count is certain of what these warps may still come to."""
@@ -321,3 +334,8 @@ class Groups:
 
     def _alive(self, rows: np.ndarray) -> np.ndarray:
         return pack(self.run.alive[rows])
+
+
+def _of_all_lanes(control: Control | None) -> bool:
+    """A WARPSYNC at which all lanes of the warp wait for each other."""
+    return control is not None and control.kind == "warpsync" and control.selector is None and control.guard is None

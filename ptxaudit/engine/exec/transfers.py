@@ -187,7 +187,10 @@ class Transfers:
         samples/hash_table is issued once for each group of lanes that leaves the loop together; and so is what follows
         a NANOSLEEP of some lanes, in kernels 9008 and 9041 of bench/adversary.)"""
         here, undecided = self.warps.lanes_of(c.guard, cohort)
-        alone = here.any(axis=1) & (self.run.alive[cohort.rows] & ~here).any(axis=1)
-        if undecided is not None:
-            alone = (self.run.alive[cohort.rows] & ~cohort.mask).any(axis=1) | (not is_uniform(undecided))
-        self.warps.loosen(cohort.rows[alone], Reason(Kind.YIELD))
+        if undecided is None:
+            some = here.any(axis=1)
+            self.warps.give_way(cohort.rows[some], here[some])
+        elif is_uniform(undecided):
+            self.warps.give_way(cohort.rows, cohort.mask)
+        else:
+            self.warps.loosen(cohort.rows, Reason(Kind.YIELD))

@@ -85,8 +85,10 @@ class UndecidedControl:
         yields = self.run.graph.yields(block)
         if parts:
             self.meetings.diverge_from_now(cohort, LANE_BITS)
-        if yields:
-            self._let_go_on(cohort, undecided is None and not self.run.explicit and self.run.graph.may_differ(at))
+        if yields and undecided is None and not self.run.explicit and self.run.graph.may_differ(at):
+            self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
+        elif yields:
+            self.warps.give_way(cohort.rows, cohort.mask)
         if undecided is not None:
             undecided = as_unknown(undecided)
             why = why_undecided(undecided, instruction.index)
@@ -123,11 +125,6 @@ class UndecidedControl:
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.run.graph.starts[meeting]
         return cohort
-
-    def _let_go_on(self, cohort: Cohort, parts: bool) -> None:
-        """These lanes, or if they part some of them, may yield: the others of their warps may go on before."""
-        others = self.run.alive[cohort.rows] & ~cohort.mask
-        self.warps.loosen(cohort.rows[parts | others.any(axis=1)], Reason(Kind.YIELD))
 
     def _as_in_each_round(self, region: _Region, undecided: Value, why: Reason) -> bool:
         """Of a loop's round that stands for many: this is stepped over in all of them, and leaves what it left in those

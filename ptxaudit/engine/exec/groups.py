@@ -126,8 +126,8 @@ class Groups:
             firm[rows] = False
 
     def give_way(self, rows: np.ndarray, lanes: np.ndarray) -> None:
-        """These lanes, (n, LANES) bool, yield: the others of their warps that wait for them at a convergence barrier may
-        go on before they come. (At a WARPSYNC of all lanes they wait all the same.)"""
+        """These lanes, (n, LANES) bool, yield: the others of their warps that wait for them at a convergence barrier 
+        may go on before they come. (At a WARPSYNC of all lanes they wait all the same.)"""
         held = np.zeros((len(self.loose), LANES), bool)
         for waiting in self.syncing:
             if waiting.named == FULL_MASK:

@@ -126,7 +126,7 @@ class Groups:
             firm[rows] = False
 
     def give_way(self, rows: np.ndarray, lanes: np.ndarray) -> None:
-        """These lanes, (n, LANES) bool, yield: the others of their warps that wait for them at a convergence barrier 
+        """These lanes, (n, LANES) bool, yield: the others of their warps that wait for them at a convergence barrier
         may go on before they come. (At a WARPSYNC of all lanes they wait all the same.)"""
         held = np.zeros((len(self.loose), LANES), bool)
         for waiting in self.syncing:

@@ -98,7 +98,9 @@ def test_the_quotient_of_a_division_is_known_though_the_reciprocal_is_not():
     d = known(np.full((1, 1), 13, np.uint32))
     apply = lambda name, *values, **more: operations.apply(Op(name, **more), values, 3)
     r = apply("mufu.rcp", apply("i2f.u", d, attrs=("rp",)))
-    assert r.alternatives is not None and str(r.why) == "the result of mufu.rcp, known only to within its documented error"
+    assert (
+        r.alternatives is not None and str(r.why) == "the result of mufu.rcp, known only to within its documented error"
+    )
     q = apply(
         "f2i.u", apply("fmul", apply("i2f.u", n, attrs=("rn",)), r, attrs=("rn", False)), attrs=("rzi", False, True)
     )

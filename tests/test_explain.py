@@ -157,7 +157,7 @@ def test_copies_of_an_unrolled_line_are_told_once_with_their_addresses(here):
 
 def test_conditions_are_told_in_full(here):
     said = explanation_text(found("k.ptx", "15", launches=[])[0])
-    assert "it depends:\n" in said and "32 consecutive threadIdx.x a warp" in said.partition("it depends:")[2]
+    assert "it depends:\n" in said and "32 consecutive threadIdx.x per warp" in said.partition("it depends:")[2]
 
 
 # --- the command ----------------------------------------------------------------------------

@@ -160,16 +160,16 @@ def page(results: dict) -> str:
     table = "\n".join(lines)
     return f"""# Machine code in packages
 
-Does everything decode, and what has no meaning? Kernels out of packages as pip installs them, up to some of each architecture,
-audited with nothing specified. A site is *lost to an opcode* when it is unknown, or only a range, because an instruction that decides
-it has no meaning in ptxaudit: fewer than 2 % may be. *Unknown* are all sites without an answer, also those that no rule is known
-for (tensor copies, barriers, tensor cores), and those of kernels whose seconds ran out, which are counted in a column of their own.
+This page shows whether all machine code decodes, and which opcodes are unmodelled. It covers kernels of packages that pip installs, a sample
+per architecture, audited with nothing specified. A site is *lost to opcodes* if it is unknown, or only a range, because an instruction
+that it depends on is unmodelled; the goal is fewer than 2 %. *Unknown* counts all sites without an answer, including those for which there
+is no rule (tensor copies, barriers, tensor cores), and those of kernels that ran out of time, which have a column of their own.
 
 | package | architectures | kernels | sites | lost to opcodes | unknown | out of time | opcodes |
 | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |
 {table}
 
-`python bench/artifacts.py WHEEL… -o bench/artifacts.json` makes the results and says what it takes of each, `python bench/artifacts.py --page` this page.
+`python bench/artifacts.py WHEEL… -o bench/artifacts.json` generates the results and documents the selection, `python bench/artifacts.py --page` writes this page.
 """
 
 

@@ -34,14 +34,14 @@ BUDGET = 20.0  # seconds for a kernel and launch
 HEAD = """\
 # What a compiler upgrade changes
 
-Every sample of `samples/`, compiled by NVRTC {releases} for its architecture, its machine code audited under
-its launches: a table of kernels by releases, and each release compared with the one before.
+Every sample of `samples/` is compiled by NVRTC {releases} for its architecture, and its machine code audited under
+its launches. The page has a table of kernels by releases, and compares each release with the one before.
 
     ptxaudit diff samples/NAME/NAME.cu --launch samples/NAME/launch.toml {toolchains}
 
-This page is the output of `python -m bench.compilers -o docs/compilers.md`, with nothing edited
-(tests/test_compilers.py). Releases that are not installed are fetched into the user's cache. A kernel has a table below where
-its wavefronts, its registers, stack, spills or barriers changed; then what became of its sites.
+This page is the unedited output of `python -m bench.compilers -o docs/compilers.md`
+(tests/test_compilers.py). Releases that are not installed are downloaded into the user's cache. A kernel has a table below if
+its wavefronts, registers, stack, spills or barriers changed, followed by the changes at its sites.
 """
 
 

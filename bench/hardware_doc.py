@@ -68,14 +68,19 @@ SECTIONS = (
         "Loads and stores of up to 32 bits",
         ("load", "store"),
         """
-The whole warp is one group. Count the distinct words of each bank; the most is the wavefronts. Lanes on one word are
-served together, so bytes and halves that share a word are free. Vectors of small elements (`ld.shared.v4.u8`) are one
-access of their total width. `.volatile` changes nothing, and neither does how a lane is off: by a false predicate or
-because it has left.""",
+The whole warp is one group. The wavefronts are the maximum over banks of the number of distinct words in the bank. Lanes on one word are
+served together, so bytes and halves that share a word cost nothing extra. Vectors of small elements (`ld.shared.v4.u8`) are one
+access of their total width. `.volatile` makes no difference, nor does it matter whether a lane is inactive by a false predicate or
+has exited.""",
         (
-            Picture("stride2", "LDS", _of(lambda i: 8 * i), "`LDS`, every second word: lanes 16 apart meet in a bank"),
             Picture(
-                "pitch33", "LDS", _of(lambda i: 4 * 33 * i), "`LDS` of a column with rows of 33 words: a lane a bank"
+                "stride2", "LDS", _of(lambda i: 8 * i), "`LDS`, every second word: lanes 16 apart access the same bank"
+            ),
+            Picture(
+                "pitch33",
+                "LDS",
+                _of(lambda i: 4 * 33 * i),
+                "`LDS` of a column with rows of 33 words: one lane per bank",
             ),
         ),
         (4,),
@@ -84,10 +89,10 @@ because it has left.""",
         "64 and 128 bits",
         ("load", "store"),
         """
-A 64-bit access is served by half-warps and a 128-bit one by quarter-warps: as many lanes as fill the 32 banks once. Loads
-*merge*: if for every active lane i the lane i^1 is off or has the same address, or if that holds with i^2, groups are
-twice as long. One of the two must hold for the whole warp. Stores never merge, though inside a group lanes on one word do.
-No mask is an exception: `sparse_sm90.json.gz` has 4,608 requests of which lanes are off, most with one lane of a pair at most.""",
+A 64-bit access is served by half-warps and a 128-bit one by quarter-warps, the number of lanes that fill the 32 banks once. Loads
+*merge*: if for every active lane i the lane i^1 is inactive or has the same address, or if this holds with i^2, groups are
+twice as long. One of the two must hold for the whole warp. Stores never merge, although lanes on one word within a group do.
+This holds for all masks: `sparse_sm90.json.gz` has 4,608 requests with inactive lanes, most with at most one active lane per pair.""",
         (
             Picture("lds64", "LDS.64", _of(lambda i: 8 * i), "`LDS.64` of consecutive addresses: two half-warps"),
             Picture(
@@ -97,7 +102,7 @@ No mask is an exception: `sparse_sm90.json.gz` has 4,608 requests of which lanes
                 "sts64-pairs",
                 "STS.64",
                 _of(lambda i: 8 * (i // 2)),
-                "`STS.64` of the same addresses: two half-warps all the same",
+                "`STS.64` of the same addresses: still two half-warps",
             ),
             Picture(
                 "lds128", "LDS.128", _of(lambda i: 16 * i), "`LDS.128` of consecutive addresses: four quarter-warps"
@@ -115,17 +120,17 @@ No mask is an exception: `sparse_sm90.json.gz` has 4,608 requests of which lanes
         "Generic loads",
         ("generic load",),
         """
-`LD` with a generic address that turns out to be shared is counted with the shared loads, but it does not merge, weak,
+`LD` with a generic address in shared memory is counted with the shared loads, but does not merge, whether weak,
 volatile or relaxed, with any eviction priority: it is served like a store of its width. `ST` is served as `STS`, `ATOM` as
 `ATOMS`. In a launch with clusters `LD` merged as `LDS` does (see *Another block's memory*).
-A request of `ATOM` none of whose lanes goes to shared memory takes no wavefront of it, but the counter `…_op_atom` has one for
+A request of `ATOM` with no lane in shared memory takes no wavefront, but the counter `…_op_atom` has one for
 it (H100, 20 of 21 launches without clusters and without other atomic operations); no counter has one for such an `LD` or `ST`.""",
         (
             Picture(
                 "ld64-pairs",
                 "LD.E.64",
                 _of(lambda i: 8 * (i // 2)),
-                "`LD.64` with equal pairs: two half-warps, where `LDS.64` is one group",
+                "`LD.64` with equal pairs: two half-warps, whereas `LDS.64` is one group",
             ),
         ),
         (8, 16),
@@ -134,9 +139,9 @@ it (H100, 20 of 21 launches without clusters and without other atomic operations
         "Atomics",
         ("atomic", "count", "cas"),
         """
-Lanes are counted, not words: lanes on one address serialise, whether the old value is returned or not. ADD, MIN, MAX, INC,
+Lanes are counted, not words: lanes on one address serialise, whether or not the old value is returned. ADD, MIN, MAX, INC,
 DEC, AND, OR, XOR and EXCH cost the same. Compare-and-swap costs twice as much. The exception is `ATOMS.POPC.INC`, which
-the compiler makes of adding the constant 1: it is served as a load.""",
+the compiler emits for adding the constant 1: it is served as a load.""",
         (
             Picture(
                 "atoms",
@@ -153,31 +158,32 @@ the compiler makes of adding the constant 1: it is served as a load.""",
         ),
     ),
     Section(
-        "Atomics that are loops",
+        "Atomics implemented as loops",
         ("cast", "loop"),
         """
-Float adds and 64-bit arithmetic have no instruction of their own: the compiler writes a loop of a load and
-`ATOMS.CAST.SPIN`, a compare-and-swap that gives up at once. A pass costs two wavefronts a group whatever the addresses are,
-but in each group only the first waiting lane of each bank tries (of each 8-byte pair of banks, for 64 bits). So the
-passes are what conflicts cost: at least as many as lanes wait on the fullest bank of a group, *distinct words included*.
+Float adds and 64-bit arithmetic have no single instruction: the compiler emits a loop of a load and
+`ATOMS.CAST.SPIN`, a compare-and-swap that fails without waiting. A pass costs two wavefronts per group for any addresses,
+but in each group only the first waiting lane of each bank tries (of each 8-byte pair of banks, for 64 bits). Conflicts therefore cost
+passes: at least as many as there are lanes on the fullest bank of a group, *distinct words included*.
 A swap fails if the word has changed since the load: of two half-warps on one address the second fails, unless the first left
-the value as it was. 16-bit atomics loop over `ATOMS.CAS` on the word around; there each pass serves one lane per word. Played so, pass by pass (`ptxaudit/hardware/spin.py`), each measured loop comes out exactly. Updates by other
-warps make more passes, which is why an audit gives a range.""",
+the value unchanged. 16-bit atomics loop over `ATOMS.CAS` on the enclosing word; each pass serves one lane per word. Simulating this pass by
+pass (`ptxaudit/hardware/spin.py`) gives the exact count of each measured loop. Updates by other warps cause more passes, which is why an
+audit gives a range.""",
     ),
     Section(
         "Matrices: ldmatrix and stmatrix",
         ("ldmatrix", "stmatrix"),
         """
-Eight lanes give the addresses of one 8x8 matrix: rows of 16 bytes, each on four banks. The groups are lanes 0-7, 8-15 and
-so on; `.x1` reads only the first eight lanes' addresses, `.x2` sixteen. `.trans` changes nothing. Ideal is the number of
-matrices. PTX leaves these instructions undefined where lanes of the warp are off, by a predicate or because they have left. The counters
-saw no wavefront for any of 72 such requests, so an audit gives a range from 0 to every row.""",
+Eight lanes give the addresses of one 8x8 matrix: rows of 16 bytes, each in four banks. The groups are lanes 0-7, 8-15 and
+so on; `.x1` reads only the first eight lanes' addresses, `.x2` sixteen. `.trans` makes no difference. The ideal is the number of
+matrices. In PTX these instructions are undefined if lanes of the warp are inactive, by a predicate or because they have exited. The counters
+had no wavefront for any of 72 such requests, so an audit gives a range from 0 to the number of rows.""",
         (
             Picture(
                 "ldsm",
                 "LDSM.16.M88.4",
                 _of(lambda i: 64 * (i % 8) + 16 * (i // 8)),
-                "`LDSM.x4` of rows of 64 bytes without a swizzle: every matrix four-way",
+                "`LDSM.x4` of rows of 64 bytes without a swizzle: four-way conflicts in every matrix",
             ),
             Picture(
                 "ldsm-swizzled",
@@ -191,32 +197,32 @@ saw no wavefront for any of 72 such requests, so an audit gives a range from 0 t
         "cp.async.ca",
         ("cp.async",),
         """
-The data come from the L1 cache: a lane's word leaves a *source slot* (its place in the 128-byte line) and enters a
-*destination slot* (its place across the banks). Both have to be free.
+The data pass through the L1 cache: a lane's word leaves a *source slot* (its position in the 128-byte line) and enters a
+*destination slot* (its position across the banks). Both have to be free.
 
-1. **Passes.** The warp looks its source lines up. Lines that are in L1 already pass all together. Of the others a pass
-   takes one line of each of four *classes*, in lane order; further lines of a class wait for the next pass. The class is
-   two parities over bits of the line's address (`ptxaudit/hardware/banks/copies.py` has the bits).
-2. **Groups.** The lanes of a pass are cut into groups of 128 / size lanes, by lane number.
+1. **Passes.** The warp looks up its source lines. Lines that are already in L1 are served together in one pass. Of the others a pass
+   serves one line of each of four *classes*, in lane order; further lines of a class wait for the next pass. The class is given by
+   two parities over bits of the line's address (listed in `ptxaudit/hardware/banks/copies.py`).
+2. **Groups.** The lanes of a pass are divided into groups of 128 / size lanes, by lane number.
 3. **Rounds.** In each round every destination slot and every source slot goes to its first waiting lane, and a lane that
-   has both is served. This is not the best order: a lane can hold one slot and wait for the other.
+   has both is served. This order is not optimal: a lane can hold one slot while it waits for the other.
 
-The rounds of all groups of all passes are the wavefronts. Lanes that read one source word, or the same place in two
-lines, therefore conflict although they write to different banks. Lanes that write zeros (`src-size` 0, `ignore-src`) are
-served apart from those that copy where the sources are not in L1: the most of them on one destination slot of each group. Where they
-are, zeros pass with the copies: a zero needs its destination slot alone, but a lane behind it that copies from its source slot waits
-for it. So where some lanes copy and others write zeros the figure is a range, unless both ways cost the same. Several copies
-in flight cost the sum of each. Prefetching into L2 (`.L2::128B`) changes nothing.
+The wavefronts are the rounds of all groups of all passes. Lanes that read one source word, or the same position in two
+lines, therefore conflict although they write to different banks. If the sources are not in L1, lanes that write zeros (`src-size` 0,
+`ignore-src`) are served separately from those that copy: in each group they cost the maximum of their number on one destination slot. If the
+sources are in L1, zeros are served with the copies: a zero needs only its destination slot, but a later lane that copies from the same source
+slot waits for it. If some lanes copy and others write zeros, the figure is therefore a range, unless both cases cost the same. Several copies
+in flight cost the sum of their wavefronts. Prefetching into L2 (`.L2::128B`) makes no difference.
 
-Which lines are in L1 is not known before the kernel runs, so the figure is exact where each group reads one line (also when
-only some of its sectors are in L1); otherwise it is the range over all ways to cut the lines into passes, which held for each of the
-measured requests with some lines in L1. `score_request(…, in_l1=False)` gives the exact figure of a cold cache.""",
+Which lines are in L1 is unknown before the kernel runs, so the figure is exact only if each group reads one line (even if
+only some of its sectors are in L1). Otherwise it is the range over all ways to divide the lines into passes, which contained the count of
+every measured request with some lines in L1. `score_request(…, in_l1=False)` gives the exact figure for a cold cache.""",
         (
             Picture(
                 "copy-straight",
                 "LDGSTS.E.128",
                 _of(lambda i: 16 * i),
-                "`cp.async.ca` 16, consecutive to consecutive: the ideal",
+                "`cp.async.ca` 16, from consecutive to consecutive addresses: ideal",
                 _of(lambda i: 16 * i),
             ),
             Picture(
@@ -224,15 +230,15 @@ measured requests with some lines in L1. `score_request(…, in_l1=False)` gives
                 "LDGSTS.E.128",
                 _of(lambda i: 16 * i),
                 "the same destination, sources in rows of 32 bytes, 128 apart, in L1: "
-                "the banks are free, the source slots are not",
+                "no conflict in the banks, but in the source slots",
                 _of(lambda i: 128 * (i // 2) + 16 * (i % 2)),
             ),
             Picture(
                 "copy-rounds",
                 "LDGSTS.E",
                 _of(lambda i: 4 * (i % 8 + 4 * (i // 8))),
-                "`cp.async.ca` 4, each slot taken at most twice and still three rounds: "
-                "lanes 24-27 wait for a slot that they do not get in round two",
+                "`cp.async.ca` 4, each slot is used at most twice, but three rounds are needed: "
+                "lanes 24-27 do not get their slot in round two",
                 _of(lambda i: 64 * (i // 16) * 16 + 4 * (i % 16)),
             ),
         ),
@@ -241,8 +247,8 @@ measured requests with some lines in L1. `score_request(…, in_l1=False)` gives
         "cp.async.cg",
         ("cp.async.bypass",),
         """
-No hardware counter sees these copies, and profilers report 0 conflicts for them whatever the pattern: that is no evidence.
-They take time that depends on the destination, though not by banks. Let k be the largest, over the four classes c of
+No hardware counter covers these copies. Profilers report 0 conflicts for them with any pattern, which is no evidence.
+Their time depends on the destination, but not on banks. Let k be the maximum, over the four classes c of
 128-byte destination lines (line mod 4), of the number of pairs (group of 8 lanes, destination line) in that class.""",
     ),
 )
@@ -278,16 +284,16 @@ def _figure(one: Picture) -> str:
 def _text() -> Iterator[str]:
     machine = machines.get(REFERENCE)
     measured = [read(DATA / name) for name in FILES]
-    yield "# How shared memory splits a request"
+    yield "# How the hardware serves shared-memory requests"
     yield ""
-    yield "<!-- Written by `make hardware-doc` from the machine records and tests/data. Do not edit. -->"
+    yield "<!-- Generated by `make hardware-doc` from the machine records and tests/data. Do not edit. -->"
     yield _INTRODUCTION
     yield "## At a glance"
     yield ""
-    yield "On sm_90 (`ptxaudit score` takes any other pattern):"
+    yield "On sm_90 (for other patterns see `ptxaudit score`):"
     yield ""
     yield from hardware_examples.table()
-    yield "## What was measured"
+    yield "## Measurements"
     yield ""
     for one in measured:
         yield (
@@ -316,38 +322,39 @@ def _text() -> Iterator[str]:
 
 
 _INTRODUCTION = """
-Shared memory is columns of words, the *banks*. A *request* is one warp executing one shared-memory instruction once: an address
-a lane, and a mask of active lanes. A *wavefront* is one pass of the data stage, in which every bank serves one word; Nsight
-Compute counts them as `l1tex__data_pipe_lsu_wavefronts_mem_shared`. The hardware cuts a request into *groups* of lanes and serves
-them one after the other:
+Shared memory consists of columns of words, the *banks*. A *request* is one execution of one shared-memory instruction by one warp: an
+address per lane, and a mask of active lanes. A *wavefront* is one pass of the data stage, in which every bank serves one word; Nsight
+Compute counts them as `l1tex__data_pipe_lsu_wavefronts_mem_shared`. The hardware divides a request into *groups* of lanes and serves
+these one after the other:
 
-    wavefronts = sum over groups of  max over banks of  what is counted in that bank
+    wavefronts = sum over groups of  max over banks of  the number of words (or lanes) in that bank
 
-This page says for each instruction what the groups are, when they merge, and what is counted. *Ideal* is the number of groups
-with an active lane, after merging: the cost if no two words of a group met in a bank (twice that for compare-and-swap, the number
-of matrices for LDSM and STSM). *Excess* is what is above it, and *ways* the most wavefronts of one group. A request with no active
-lane costs nothing.
+This page specifies for each instruction the groups, when they merge, and whether words or lanes are counted. The *ideal* is the number of
+groups with an active lane, after merging: the cost if no two words of a group were in the same bank (twice that for compare-and-swap, the
+number of matrices for LDSM and STSM). The *excess* is the number of wavefronts above the ideal, and the *ways* are the maximum of the
+wavefronts of one group. A request without active lanes costs nothing.
 
-In the pictures a column is a bank and a row a wavefront; a cell names the lanes that it serves (`4+3`: lane 4 and three more on the
-same word), its colour the group, and a red frame what had to wait.
+In the pictures a column is a bank and a row a wavefront. A cell names the lanes that it serves (`4+3`: lane 4 and three more on the
+same word), its colour shows the group, and a red frame marks lanes that had to wait.
 """
 _MEASURED = """
-Each is one launch of one warp that reads its addresses from a table and issues one instruction once (or one loop, or some copies),
-counted by the hardware (`…_mem_shared.sum` less `…_op_misc`), not by the profiler's per-instruction metric. Patterns are regular
-(strides, tiles, swizzles, broadcasts) and random of several densities, with whole and partial masks. `make calibrate-check` compares them with the rules. *Measured* below gives the requests of each machine
-instruction; *by rule* says that exactly this instruction was not measured on this machine.
+Each request is one launch of one warp that reads its addresses from a table and issues one instruction once (or one loop, or some copies).
+The count is the hardware counter (`…_mem_shared.sum` minus `…_op_misc`), not the profiler's per-instruction metric. Patterns are regular
+(strides, tiles, swizzles, broadcasts) and random with several densities, with full and partial masks. `make calibrate-check` compares the
+counts with the rules. Below, *measured* gives the number of requests of each machine instruction; *by rule* means that exactly this
+instruction was not measured on this machine.
 """
 _CALIBRATE = """
 ## Another GPU
 
-`bench/calibrate` has the kernels and the requests; any NVIDIA GPU with Nsight Compute can be compared with these rules:
+With the kernels and requests of `bench/calibrate`, any NVIDIA GPU with Nsight Compute can be compared with these rules:
 
     python -m bench.calibrate build build/calibrate --arch sm_90      # needs ptxaudit
     python -m bench.calibrate plan -o build/plan.json.gz --arch sm_90
     python -m bench.calibrate measure build/calibrate build/plan.json.gz -o requests.json.gz     # on the GPU
     ptxaudit calibrate --results requests.json.gz
 
-A request takes the profiler some 10 to 90 ms. `--seconds` stops early; `plan --part` chooses.
+Profiling takes some 10 to 90 ms per request. `--seconds` limits the total time; `plan --part` selects a part.
 """
 
 
@@ -360,8 +367,8 @@ def _table(machine: Machine) -> Iterator[str]:
             f" {_evidence(machine, rule)} |"
         )
     yield ""
-    yield "Shift: bytes by which all addresses may move together without changing any figure" + (
-        " (of cp.async the destinations; its sources by 128)."
+    yield "Shift: the number of bytes by which all addresses may move together without changing any figure" + (
+        " (for cp.async the destinations; its sources by 128)."
         if any(rule.operation == "cp.async" for rule in machine.rules)
         else "."
     )
@@ -410,29 +417,29 @@ def _cycles(machine: Machine) -> Iterator[str]:
     ]
     yield "| k | " + " | ".join(k for k, _ in spans) + " |"
     yield "|---" * (len(spans) + 1) + "|"
-    yield "| cycles a request | " + " | ".join(cycles for _, cycles in spans) + " |"
+    yield "| cycles per request | " + " | ".join(cycles for _, cycles in spans) + " |"
     yield ""
     yield (
-        "That is the first measurement: 108 patterns, 8 warps a block, the same sources again and again, `.ca` beside"
-        " it at about 1.08 cycles a wavefront and 1.2. A second one, with the sources, the waits and the number of"
-        " blocks varied, has no jump after 4:"
+        "This is the first measurement: 108 patterns, 8 warps per block, the same sources repeatedly, with `.ca` for"
+        " comparison at about 1.08 cycles per wavefront and 1.2. A second measurement, which varies the sources, the waits"
+        " and the number of blocks, shows no jump after 4:"
     )
     yield ""
     yield from hardware_timed.cg_cycles()
     yield (
-        "So a larger k takes longer, but how much depends on what else is going on: where each copy reads new sources,"
-        " as kernels do, about 8 cycles and 1 for each further k; where all blocks hammer the same few lines of the L2"
-        " cache, everything beyond k = 1 is several times slower. Take k, not the cycles, as the figure. An XOR swizzle"
-        " inside a 128-byte line keeps k = 1; padding 128-byte rows to 144 makes it 2; 144 bytes a lane, free of bank"
-        " conflicts, makes it 8. `.L2::128B` changes nothing."
+        "A larger k takes longer, but how much depends on the circumstances. If each copy reads new sources,"
+        " as in real kernels, a copy takes about 8 cycles plus 1 for each further k; if all blocks read the same few lines"
+        " of the L2 cache, everything beyond k = 1 is several times slower. Therefore use k as the figure, not the cycles."
+        " An XOR swizzle within a 128-byte line keeps k = 1; padding 128-byte rows to 144 makes it 2; 144 bytes per lane,"
+        " although free of bank conflicts, makes it 8. `.L2::128B` makes no difference."
     )
     yield ""
     yield (
-        "Lanes that write zeros (source size 0, `ignore-src`) count for no line. They are stored apart, as by"
-        " `STS.128`, which takes as long and which the counters do see. A source size between 0 and 16 is counted, too,"
-        " together with the other lanes of its source line: between 1 wavefront and one for each lane that copies. No"
-        " rule was found for it: what is counted grows with the destination lines of one class and with the source"
-        " lines, but where a group of 8 lanes reads several lines, some of them are written together."
+        "Lanes that write zeros (source size 0, `ignore-src`) do not contribute to k. They are stored separately, as by"
+        " `STS.128`, which takes as long and is counted. Copies with a source size between 0 and 16 are counted, too,"
+        " together with the other lanes of their source line: between 1 wavefront and one for each lane that copies. No"
+        " rule was found for them: the count grows with the destination lines of one class and with the source"
+        " lines, but if a group of 8 lanes reads several lines, some of them are written together."
     )
     yield ""
 
@@ -443,56 +450,55 @@ def _profiler(requests: list[dict]) -> Iterator[str]:
         if one["wavefronts"] is not None and one.get("profiler_wavefronts") is not None:
             counted[one["sass"]] += 1
             other[one["sass"]] += one["profiler_wavefronts"] != one["wavefronts"]
-    yield "## Where the profiler differs"
+    yield "## Differences from the profiler"
     yield ""
     yield (
-        "Nsight Compute's per-instruction metric `memory_l1_wavefronts_shared` is worked out from addresses, not"
-        " counted. Against the hardware counters of the same run it differs for"
+        "Nsight Compute computes its per-instruction metric `memory_l1_wavefronts_shared` from addresses, instead of"
+        " counting. It differs from the hardware counters of the same run for"
     )
     yield ""
     yield from (f"- `{opcode}`: {n} of {counted[opcode]} requests" for opcode, n in other.items() if n)
     yield ""
     yield (
-        "and agrees for all other instructions measured with it. The loads are merges by lane pairs that the metric"
-        " misses. Its *ideal* ignores most merges, too. Counters of whole launches, `…_op_ld`, `…_op_st`, `…_op_atom`,"
-        " are right, but for stores beside copies and loads that fill L1 at the same time: there `…_op_st` came out"
+        "and agrees for all other instructions measured with it. For loads, the metric misses merges of lane pairs; its"
+        " *ideal* ignores most merges, too. The counters of whole launches, `…_op_ld`, `…_op_st`, `…_op_atom`,"
+        " are right, except for stores that execute together with copies and loads that fill L1: `…_op_st` was"
         " above the sum of conflict-free stores in 15 of 312 launches of library kernels (256 stores counted as 284,"
-        " 483 and 686), while `…_op_ld` of the same launches was exact. Copies are counted above what they cost in the"
-        " same way: 4,096 wavefronts of `cp.async.ca` as 5,219 to 5,302, another figure in each of seven runs, in a"
-        " matrix"
-        " product whose copies by themselves, with and without their tile in L1, are counted as 4,096 in each of twelve"
-        " launches (the same product with stores: 5,015 to 5,060 for 4,096); 7.1 million as 8.2 in one of CUTLASS."
-        " Nothing was seen to be counted below it. Loads are not always exact: one launch of"
-        " `bench/adversary`, seed 1332, measured six times, has 115 to 118 where its loads take 115."
+        " 483 and 686), while `…_op_ld` of the same launches was exact. Copies are overcounted in the same way:"
+        " 4,096 wavefronts of `cp.async.ca` as 5,219 to 5,302, a different value in each of seven runs, in a matrix"
+        " product whose copies alone, with and without their tile in L1, are counted as 4,096 in each of twelve"
+        " launches (the same product with stores: 5,015 to 5,060 for 4,096); 7.1 million as 8.2 in a CUTLASS product."
+        " No count was ever too low. Loads are not always exact either: one launch of"
+        " `bench/adversary`, seed 1332, measured six times, has 115 to 118 for loads that take 115."
     )
     yield ""
     yield (
-        "Of global memory `memory_l2_theoretical_sectors_global` is, for `LDG`, `STG`, `LDL` and `STL`, what the unit"
-        " counts (`l1tex__t_sectors_pipe_lsu_mem_{global,local}_op_{ld,st}`) in every launch that was measured"
-        " (tests/data/memory_sm90). It differs for"
+        "For global memory, the metric `memory_l2_theoretical_sectors_global` equals the unit's counters"
+        " (`l1tex__t_sectors_pipe_lsu_mem_{global,local}_op_{ld,st}`) for `LDG`, `STG`, `LDL` and `STL` in every measured"
+        " launch (tests/data/memory_sm90). It differs for"
     )
     yield ""
     yield (
         "- `RED` and `ATOMG`: lanes on one address take turns, and the unit counts the sectors of every turn: in the"
-        " k-th turn the k-th lane on each address. 32 lanes on one counter are 1 sector by instruction and 32 by the"
-        " unit; on words i mod 3 they are 1 and 11, on i mod 24, 3 and 4. So it is in all launches of memory_sm90 but"
-        " one, and in all 1,131 single requests of tests/data/atomics_sm90.json.gz (NVIDIA H200) that touch at most"
-        " four"
-        " lines of 128 bytes. Of 156 that touch seven lines or more, 107 are; 49 have one, two or three sectors more,"
-        " always the same number for the same addresses: a line some of whose lanes are sent later than others. Which,"
-        " the data do not say: it changes with where in their lines the words lie and with the lines, not with the"
-        " number of lanes on a bank. A tile of 8 rows of 33 words, read across, has 11 sectors a warp and is counted"
-        " as 12 to 14: 205 for 176 in a launch of 16 warps, on an H100 as on an H200. An audit says the distinct ones"
+        " k-th turn those of the k-th lane on each address. 32 lanes on one counter are 1 sector in the metric and 32 in the"
+        " unit's counter; on words i mod 3 they are 1 and 11, on i mod 24, 3 and 4. This holds in all launches of memory_sm90"
+        " but one, and in all 1,131 single requests of tests/data/atomics_sm90.json.gz (NVIDIA H200) that touch at most four"
+        " lines of 128 bytes. Of 156 that touch seven lines or more, it holds for 107; 49 have one, two or three sectors more,"
+        " always the same number for the same addresses, because some lanes of a line are sent later than others. The data do"
+        " not show which: it depends on the lines and on the positions of the words in them, not on the"
+        " number of lanes in a bank. A tile of 8 rows of 33 words, read across, has 11 sectors per warp and is counted"
+        " as 12 to 14: 205 for 176 in a launch of 16 warps, on an H100 as on an H200. An audit reports the distinct sectors"
     )
     yield (
-        "- `LDGSTS.BYPASS` (cp.async.cg): `…_op_ldgsts_cache_access` has none of them, it counts `LDGSTS` without"
-        " BYPASS alone. Their counter is `sm__sass_l1tex_m_xbar2l1tex_read_sectors_mem_global_op_ldgsts_cache_bypass`,"
-        " and equals the metric in every launch where no predicate guards them; behind one both are 0, or a figure that"
-        " the tag requests beside it contradict, and the sectors that the L2 was asked for"
-        " (`lts__t_sectors_srcunit_tex_op_read`) are the rule's in 48 launches that read nothing else. Metric and"
-        " counter have a sector that is read once for each 32-byte sector of"
-        " shared memory that it is written to: 64 rows of 128 bytes that go to rows of 144 bytes take 384, not 256, as"
-        " every other row's 16-byte pieces come to lie across two sectors; the same rows without padding, or by"
+        "- `LDGSTS.BYPASS` (cp.async.cg): `…_op_ldgsts_cache_access` does not include them, as it counts only `LDGSTS`"
+        " without BYPASS. Their counter is"
+        " `sm__sass_l1tex_m_xbar2l1tex_read_sectors_mem_global_op_ldgsts_cache_bypass`,"
+        " which equals the metric in every launch where they are not predicated. With a predicate both are 0, or a value that"
+        " contradicts the tag requests of the same run, while the sectors requested from L2"
+        " (`lts__t_sectors_srcunit_tex_op_read`) equal the rule in 48 launches that read nothing else. Metric and"
+        " counter count a source sector once for each 32-byte sector of"
+        " shared memory that it is written to: 64 rows of 128 bytes copied to rows of 144 bytes take 384, not 256, as"
+        " the 16-byte pieces of every other row cross sectors; the same rows without padding, or with"
         " cp.async.ca, take 256"
     )
     yield (
@@ -506,10 +512,11 @@ def _memory(machine: Machine) -> Iterator[str]:
     yield "## Global and local memory"
     yield ""
     yield (
-        "With `--space` an audit counts sectors of 32 bytes and lines of 128 (*tag requests*) instead of wavefronts, by"
-        " the same engine. Measured on an H100 by instruction and by the unit's counters, 466 launches of bench/memory"
+        "With `--space` an audit counts sectors of 32 bytes and lines of 128 (*tag requests*) instead of wavefronts, with"
+        " the same engine. The rules were measured on an H100, per instruction and with the unit's counters, in 466 launches"
+        " of bench/memory"
         " (tests/data/memory_sm90; `python -m bench.memory build FOLDER`, then `measure FOLDER -o FILE` on the GPU)."
-        " Cache operators, orders and evictions change neither figure."
+        " Cache operators, memory orders and eviction priorities change neither figure."
     )
     yield ""
     yield "| operation | rule | shift |"
@@ -517,23 +524,23 @@ def _memory(machine: Machine) -> Iterator[str]:
     yield from (f"| {rule.operation} | {rule.says} | {rule.shift} |" for rule in machine.memory)
     yield ""
     yield (
-        "A pointer's place modulo 128 bytes is to global memory what the place of an array is to banks: where it is not"
-        " specified (`--assume ptr%256` states what cudaMalloc gives; so do addresses and buffers of a launch) and"
-        " matters, the answer is conditional, with its residues. A predicated-off copy and one of source size 0 read"
-        " nothing; one of a part of its bytes reads as a whole one. Measured instructions, by bits a lane: "
+        "For global memory the position of a pointer modulo 128 bytes matters, as the position of an array does for banks."
+        " If it matters and is not specified (`--assume ptr%256` states the alignment by cudaMalloc; addresses and buffers of"
+        " a launch specify it, too), the answer is conditional on the residues. A predicated-off copy and one of source"
+        " size 0 read nothing; one with a partial source size reads like a full one. Measured instructions, by bits per lane: "
         + ", ".join(f"{name} ({n} sites)" for name, n in machine.memory_measured.items())
-        + ". Other generations hold by rule."
+        + ". Other generations have these figures by rule."
     )
     yield ""
 
 
 def _unscored() -> Iterator[str]:
-    yield "## Listed, not scored by lanes"
+    yield "## Accesses without a figure by lanes"
     yield ""
     yield (
-        "What has no rule for its lanes is listed with the reason, and with how often it is issued. A wgmma also gets"
-        " what the counter charges it; what is done to a barrier but to initialise it, and bulk copies, the zero that"
-        " the counters of an H200 say, on sm_90."
+        "Accesses without a rule for their lanes are listed with the reason, and with the number of executions. On sm_90,"
+        " wgmma also has the wavefronts that the counter has for it, and operations on barriers (except initialisation) and"
+        " bulk copies have zero wavefronts, as in the counters of an H200."
     )
     yield ""
     yield "| access | why |"
@@ -547,10 +554,10 @@ def _generations() -> Iterator[str]:
     yield ""
     same = [machines.get(name) for name in machines.names() if machines.get(name).rules and name.startswith("sm_")]
     yield (
-        f"Maxwell to Blackwell ({', '.join(m.name for m in same if not m.name[-1].isalpha())}) have the table above *by"
-        " rule*, as far as they have the instruction: ldmatrix from sm_75, cp.async from sm_80, stmatrix from sm_90."
-        " Machines before sm_75 score PTX: the disassembler reads nothing older. `--machine` scores today's PTX under"
-        " any of these, as a what-if."
+        f"The table above applies *by rule* to Maxwell to Blackwell ({', '.join(m.name for m in same if not m.name[-1].isalpha())}), as"
+        " far as they have the instruction: ldmatrix from sm_75, cp.async from sm_80, stmatrix from sm_90."
+        " For machines before sm_75, which the disassembler does not read, only PTX is scored. `--machine` scores today's"
+        " PTX by the rules of any of these, as a what-if."
     )
     yield ""
     for name in ("kepler-8byte", "kepler-4byte", "fermi", "tesla"):
@@ -560,11 +567,11 @@ def _generations() -> Iterator[str]:
         yield f"{machine.banks} banks of {machine.word} bytes."
         yield ""
         yield from _table(machine)
-    yield "### Any other (`banks=12,word=4,threads=32,broadcast=any`)"
+    yield "### Abstract machines (`banks=12,word=4,threads=32,broadcast=any`)"
     yield ""
     yield (
         "n banks of m bytes, k threads together: k / n requests of n lanes. broadcast=any: lanes on equal words are"
-        " served together; one: a step takes one broadcast word and one lane of each other bank; none: lanes serialise."
+        " served together; one: a step serves one broadcast word and one lane of each other bank; none: lanes serialise."
     )
     yield ""
     yield "### Sources"

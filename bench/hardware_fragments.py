@@ -46,16 +46,17 @@ COUNTED = (
     "d_m8n8k4_f64_row",
 )
 _WORDS = """
-PTX gives `wmma.load` and `wmma.store` one address and a stride, and leaves open which lane touches what. ptxas decides: releases 11.8, 12.9, 13.0
-and 13.5 translate every access in the same way, whether its stride is in a register, a constant or left out, optimised or not, and so do all
-architectures of a generation (`python -m bench.fragments compare`; tests/test_fragments.py). `ptxaudit/frontend/ptx/fragments.py` is the table. An access
-is as many requests as it becomes machine instructions, which differ by a shift of whole rows: each costs the same.
+In PTX, `wmma.load` and `wmma.store` have one address and a stride, and do not specify which lane accesses which elements. ptxas decides this.
+Releases 11.8, 12.9, 13.0 and 13.5 translate every access in the same way, for a stride in a register, a constant or no stride, with and without
+optimisation, and for all architectures of a generation (`python -m bench.fragments compare`; tests/test_fragments.py).
+`ptxaudit/frontend/ptx/fragments.py` has the table. An access makes one request for each machine instruction that it is compiled to. These differ
+by a shift of whole rows, so that each costs the same.
 
-In the table *along* means that memory runs along the inner axis of the product (a row-major, b column-major, c and d row-major; of m8n32k16 c and
-d column-major), *across* the other layout. In the blocks of LDSM eight lanes give the addresses of eight rows; in all others of sm_75 and later
-lane l stands at row l / 4 and place l % 4, or across at place l / 4 and row l % 4, times the elements of a lane that follow each other along the
-inner axis: as many as fill 4 bytes, and 2 of accumulators. Without `.shared` there is no LDSM: `LD` of 4 bytes a lane takes its place,
-one for each block, and costs otherwise (LDSM of one block serves 8 rows of 16 bytes, LD of 4 bytes the same bytes by 32 lanes).
+In the table *along* means that memory runs along the inner axis of the product (a row-major, b column-major, c and d row-major; for m8n32k16 c and
+d column-major), *across* the other layout. In the blocks of LDSM eight lanes give the addresses of eight rows. In all other blocks, on sm_75 and
+later, lane l is at row l / 4 and column l % 4, or in layout *across* at column l / 4 and row l % 4; the column counts the consecutive elements of a
+lane along the inner axis, as many as fill 4 bytes, or 2 of accumulators. Without `.shared` there is no LDSM: it is replaced by `LD` of 4 bytes per
+lane, one for each block, with another cost (LDSM of one block serves 8 rows of 16 bytes, LD of 4 bytes the same bytes with 32 lanes).
 """
 
 
@@ -79,9 +80,9 @@ def chapter() -> Iterator[str]:
     yield ""
     launches = document["launches"]
     yield (
-        f"`tests/data/{DATA.name}`: {document['device']}. {len(launches):,} launches of one warp and one access: every"
+        f"`tests/data/{DATA.name}`: {document['device']}. {len(launches):,} launches of one warp and one access, for every"
         f" operand, shape, type and layout of sm_90, {sum('generic' in name for name, *_ in launches)} of them without"
-        " `.shared`; requests and wavefronts of all are those of the table and of the rules above. Wavefronts counted"
+        " `.shared`; all requests and wavefronts are as in the table and the rules above. Wavefronts counted"
         " for a whole access with `.shared`, by the stride in bytes:"
     )
     yield ""
@@ -100,8 +101,8 @@ def chapter() -> Iterator[str]:
         )
     yield ""
     yield (
-        "On the other generations the table holds for what ptxas writes, and the cost of each instruction *by rule*."
-        " What was read off for sm_70 and sm_72 is in `tests/data/fragments_sm70.txt`."
+        "For the other generations the table holds for the code that ptxas generates, and the cost of each instruction"
+        " *by rule*. The code for sm_70 and sm_72 is in `tests/data/fragments_sm70.txt`."
     )
     yield ""
 

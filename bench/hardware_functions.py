@@ -39,30 +39,30 @@ def chapter() -> Iterator[str]:
 
 
 _WORDS = """
-Indices are computed with them: division by a variable, 32 or 64 bits, signed or not, begins with `MUFU.RCP`; square
-roots with `MUFU.RSQ`; texture coordinates, twiddle factors and compression tables with the others. Their last place
-is in no document, so on sm_90 it was measured, for every one of the 2³² inputs of each function: {measured}
-({device}). The unit interpolates: a table entry for each of 64 or 128 segments, and a quadratic in the rest of the
-argument, whose square leaves out the partial products below a power of two. The tables and what is done around them
-are in `ptxaudit/hardware/special_functions.json` and `ptxaudit/engine/ops/mufu.py`; they give every result, bit for bit. Beside
+Indices are computed with special functions: division by a variable, 32 or 64 bits, signed or unsigned, begins with `MUFU.RCP`, square
+roots with `MUFU.RSQ`; texture coordinates, twiddle factors and compression tables use the others. Their last bits
+are not documented, so on sm_90 they were measured, for each of the 2³² inputs of each function: {measured}
+({device}). The unit interpolates, with a table entry for each of 64 or 128 segments and a quadratic in the remaining
+argument bits, whose square omits the partial products below a power of two. The tables and the steps around them
+are in `ptxaudit/hardware/special_functions.json` and `ptxaudit/engine/ops/mufu.py`; they reproduce every result, bit for bit. Compared with
 correct rounding:
 """
-_FLOATS = """`MUFU.TANH` was measured but not understood; what it gives is not known to an audit.
+_FLOATS = """`MUFU.TANH` was measured, but its algorithm was not found; its result is unknown in an audit.
 
 On other generations a result is *one of a few* floats, those that the PTX ISA manual allows
-(`ptxaudit/engine/ops/approximate.py`), and so are `rcp.approx`, `sqrt.approx`, `rsqrt.approx`, `ex2.approx`,
-`lg2.approx`, `div.approx` and `div.full` in PTX. All of them are followed; an index in which they agree is known,
-as quotients are, and one in which they do not is reported as not known. For the upper word of a double (`MUFU.RCP64H`,
-`RSQ64H`) there is no documented error: two units of its 20 bits are taken, by rule, where it was not
-measured, and that the reciprocal of a power of two is exact.
+(`ptxaudit/engine/ops/approximate.py`), as are `rcp.approx`, `sqrt.approx`, `rsqrt.approx`, `ex2.approx`,
+`lg2.approx`, `div.approx` and `div.full` in PTX. The engine computes with all of them; an index on which they agree is known,
+as quotients are, otherwise it is reported as unknown. For the upper word of a double (`MUFU.RCP64H`,
+`RSQ64H`) no error is documented: where it was not measured, the rule assumes two units of its 20 bits, and
+that the reciprocal of a power of two is exact.
 
-`FCHK`, which sends a division to its slow path, asks for the exponents e of a / b only: the quick one is taken
-where 25 ≤ e(a) ≤ 254, 2 ≤ e(b) ≤ 251 and −124 ≤ e(a) − e(b) ≤ 126 (all pairs of exponents, 256 pairs of signs and
-fractions each). Sums, products, fused products and conversions are IEEE's in every rounding mode. Measured beside
-that, with 484 instructions on some 2,000 operands each: results that are NaN (0x7FFFFFFF; of 64 bits the first NaN
-among c, a, b of a · b + c), `.FTZ` (flushed is what is subnormal once rounded as if exponents had no end), `.SAT`
+`FCHK`, which selects the slow path of a division, tests only the exponents e of a and b: the fast path is taken
+if 25 ≤ e(a) ≤ 254, 2 ≤ e(b) ≤ 251 and −124 ≤ e(a) − e(b) ≤ 126 (all pairs of exponents, 256 pairs of signs and
+fractions each). Sums, products, fused products and conversions follow IEEE 754 in every rounding mode. The following was also
+measured, with 484 instructions on some 2,000 operands each: NaN results (0x7FFFFFFF; for 64 bits the first NaN
+among c, a, b of a · b + c), `.FTZ` (flushes results that are subnormal after rounding with an unbounded exponent), `.SAT`
 (NaN becomes 0), float to integer (NaN becomes 0 with `.NTZ`, else the sign bit).
 
-To measure again: `python -m bench.special_functions build FOLDER`, `measure.py` there on the GPU, then `fit` for
+To repeat the measurement: `python -m bench.special_functions build FOLDER`, `measure.py` there on the GPU, then `fit` for
 the tables and `check` for all inputs.
 """

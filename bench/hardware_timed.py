@@ -45,9 +45,13 @@ def _span(values: list[float]) -> str:
 # what is in common: beginnings of the kernels' names, blocks
 _CIRCUMSTANCES = (
     ("new sources each time, one block", ("cg_far",), 1),
-    ("new sources each time, a block on every multiprocessor", ("cg_far",), 132),
-    ("the same sources again, one block", ("cg_warp", "cg_block"), 1),
-    ("the same sources again, a block on every multiprocessor, all reading the same", ("cg_warp", "cg_block"), 132),
+    ("new sources each time, one block on every multiprocessor", ("cg_far",), 132),
+    ("the same sources repeatedly, one block", ("cg_warp", "cg_block"), 1),
+    (
+        "the same sources repeatedly, one block on every multiprocessor, all reading the same",
+        ("cg_warp", "cg_block"),
+        132,
+    ),
 )
 
 
@@ -59,7 +63,7 @@ def cg_cycles() -> Iterator[str]:
             by[one["blocks"], k][f"{one['kernel']} {one['pattern']}"] = one["cycles"]
     ks = sorted({k for _, k in by})
     yield from _table(
-        ["cycles a request at k =", *map(str, ks)],
+        ["cycles per request at k =", *map(str, ks)],
         (
             [what, *(_span([c for name, c in by[blocks, k].items() if name.startswith(kernels)]) for k in ks)]
             for what, kernels, blocks in _CIRCUMSTANCES
@@ -85,8 +89,8 @@ def _wgmma() -> Iterator[str]:
     yield (
         f"{len(launches)} launches of one `wgmma.m64nNk16` of f16: swizzle modes"
         f" {', '.join(sorted({o['swizzle'] for o in launches}))}, A K-major, MN-major or in registers, B K-major and"
-        " MN-major, several strides and starts, unswizzled layouts with strides of 144 bytes among them. The same in"
-        " runs of 32, timed."
+        " MN-major, several strides and start addresses, including unswizzled layouts with strides of 144 bytes. The same"
+        " launches were timed in runs of 32."
     )
     yield ""
     rows = []
@@ -105,10 +109,10 @@ def _wgmma() -> Iterator[str]:
         )
     yield from _table(["N", "A", "launches", "wavefronts (`…_op_gmma`)", "conflicts", "cycles"], rows)
     yield (
-        "One figure in each row: the layout changes nothing, neither what is counted nor the time, not even where N = 8"
-        " makes the reading of the operands the longest part. A warpgroup is charged the bytes of its operands / 128: N"
-        " / 4 for B, and 16 for A where it lies in shared memory. That is no surprise: every layout that a descriptor"
-        " can state is made of 8 rows of 16 bytes that cover the banks once."
+        "Each row has a single figure: the layout affects neither the count nor the time, not even with N = 8, where"
+        " reading the operands takes longest. The count per warpgroup is the bytes of its operands / 128: N"
+        " / 4 for B, and 16 for an A in shared memory. This is expected: every layout that a descriptor"
+        " can express consists of 8 rows of 16 bytes that cover the banks once."
     )
     yield ""
 
@@ -121,12 +125,12 @@ def _bulk() -> Iterator[str]:
     yield "### Bulk copies"
     yield ""
     yield (
-        "`cp.async.bulk`, `cp.async.bulk.tensor` of two to five dimensions of f16, in and out, and sums of both"
-        " (`cp.reduce.async.bulk`). The wavefront counters see none of them:"
-        f" {len(copies)} launches count"
-        f" {' or '.join(map(str, sorted({one['counters']['wavefronts'] for one in copies})))} wavefronts, all of them"
-        " the barrier's, whatever was moved. `l1tex__data_bank_writes` is the bytes / 4 of what comes in (and"
-        f" {', '.join(map(str, sorted(extra)))}). Time, in cycles of one more copy of the same tile, out of a run of"
+        "`cp.async.bulk`, `cp.async.bulk.tensor` of two to five dimensions of f16, to and from shared memory, and the"
+        " reductions of both (`cp.reduce.async.bulk`). The wavefront counters count none of them:"
+        f" {len(copies)} launches have"
+        f" {' or '.join(map(str, sorted({one['counters']['wavefronts'] for one in copies})))} wavefronts, all of"
+        " the barrier, for any copied data. `l1tex__data_bank_writes` is the bytes / 4 copied to shared memory (plus"
+        f" {', '.join(map(str, sorted(extra)))}). Time is in cycles per additional copy of the same tile, from a run of"
         f" {16}:"
     )
     yield ""
@@ -134,7 +138,7 @@ def _bulk() -> Iterator[str]:
     shapes = dict.fromkeys((swizzle, width) for kernel, swizzle, width, rows in each if kernel == "copy_tile")
     rows_ = sorted({rows for kernel, _, _, rows in each if kernel == "copy_tile"})
     yield from _table(
-        ["swizzle", "bytes a row", *(f"in, {n} rows" for n in rows_), *(f"out, {n} rows" for n in rows_)],
+        ["swizzle", "bytes per row", *(f"in, {n} rows" for n in rows_), *(f"out, {n} rows" for n in rows_)],
         (
             [
                 swizzle,
@@ -153,10 +157,10 @@ def _bulk() -> Iterator[str]:
         ),
     )
     yield (
-        "The swizzle mode does not matter. Issuing one takes some 57 cycles for a box in, 73 for plain bytes in, 18 and"
-        " 29 out: small copies cost that. On the way in a row of the box takes at least one cycle, so rows of 16 bytes"
-        " take as long as rows of 64, and wide rows go at about 105 bytes a cycle. On the way out 32 bytes leave a"
-        " cycle, and a row of 16 bytes takes two cycles."
+        "The swizzle mode does not matter. Issuing a copy takes some 57 cycles for a box to shared memory, 73 for plain"
+        " bytes, and 18 and 29 for copies from it, which determines the cost of small copies. To shared memory, a row of the"
+        " box takes at least one cycle, so rows of 16 bytes take as long as rows of 64, and wide rows are copied at about 105"
+        " bytes per cycle. From shared memory, 32 bytes are copied per cycle, and a row of 16 bytes takes two cycles."
     )
     yield ""
 
@@ -172,14 +176,14 @@ def _forms() -> Iterator[str]:
             n = int(re.search(r"m64n(\d+)k", one["ptx"])[1])
             products[n, sparse][one["name"].endswith("a_shared")].add(one["counters"]["1"]["op_gmma"])
             types[sparse].add(".".join(words[words.index("aligned") + 2 :][:3]))
-    yield "### Every form, counted"
+    yield "### Counts of all forms"
     yield ""
     yield (
         f"{document['device']}: `tests/data/forms_sm90.json.gz`, {len(document['forms'])} forms, each issued once and 16 times in a"
-        f" launch of nothing else. {len(copies)} bulk copies and reductions (bytes and tiles of one to five dimensions, im2col,"
-        " to one block and to several, between blocks of a cluster, every operation and type) add nothing to any counter of"
-        f" wavefronts. Products of {len(types[False])} dense types and {len(types[True])} sparse ones"
-        f" ({', '.join(f'`{name}`' for name in sorted(types[False]))}) add, whatever the type:"
+        f" launch of its own. {len(copies)} bulk copies and reductions (bytes and tiles of one to five dimensions, im2col,"
+        " to one block and to several, between blocks of a cluster, every operation and type) add nothing to any wavefront"
+        f" counter. Products of {len(types[False])} dense types and {len(types[True])} sparse ones"
+        f" ({', '.join(f'`{name}`' for name in sorted(types[False]))}) add, for every type:"
     )
     yield ""
     yield from _table(
@@ -188,15 +192,15 @@ def _forms() -> Iterator[str]:
             [
                 n,
                 "sparse" if sparse else "dense",
-                "64 bytes a column" if sparse else "32 bytes a column",
+                "64 bytes per column" if sparse else "32 bytes per column",
                 *(", ".join(map(str, sorted(by[shared]))) for shared in (False, True)),
             ]
             for (n, sparse), by in sorted(products.items())
         ),
     )
     yield (
-        "A sparse A has half its elements, so that a row is 32 bytes as a dense one's, while a column of B is as deep as the"
-        " product: 64 bytes."
+        "A sparse A stores half its elements, so that a row has 32 bytes, as in a dense A, while a column of B has the full"
+        " depth of the product: 64 bytes."
     )
     yield ""
 
@@ -240,9 +244,9 @@ def _remote() -> Iterator[str]:
     yield "### Another block's memory"
     yield ""
     yield (
-        "One warp of a block of a cluster of two accesses the other block's memory, or its own by the same instruction:"
-        " wavefronts a request (`…_op_ld`, `…_op_st` and `…_op_atom` of both blocks) and cycles of one more request of"
-        " a run, each waiting for its turn, not for its answer."
+        "In a cluster of two blocks, one warp accesses the other block's memory, or its own with the same instruction."
+        " The table has wavefronts per request (`…_op_ld`, `…_op_st` and `…_op_atom` of both blocks) and cycles per additional"
+        " request of a run, in which each waits for its turn, but not for its result."
     )
     yield ""
     found: dict[tuple[str, str, str], dict] = {
@@ -256,7 +260,7 @@ def _remote() -> Iterator[str]:
                 one = found[kernel, whose, what]
                 cells.append(f"{_wavefronts(one)} / {one['cycles']:.0f}")
             rows.append([f"`{ptx}`", whose, *cells])
-    yield from _table(["instruction", "whose", *(f"{what}: wavefronts / cycles" for what in _PATTERNS)], rows)
+    yield from _table(["instruction", "memory", *(f"{what}: wavefronts / cycles" for what in _PATTERNS)], rows)
     loads = [one for one in timed if one["kernel"].startswith("cluster_ld") and one["whose"] == "other"]
     own = {(one["kernel"], one["pattern"]): one for one in timed if one["whose"] == "own"}
     held = sum(
@@ -265,12 +269,12 @@ def _remote() -> Iterator[str]:
         for one in loads
     )
     yield (
-        "No wavefront counter sees loads, stores and `st.async` of another block's memory; atomics count 1 whatever"
-        f" their addresses. A load brings the whole 32-byte sectors that its lanes touch ({held} of {len(loads)}"
-        " patterns by `l1tex__data_bank_writes`): what matters is how many sectors, as in global memory, not which"
+        "No wavefront counter includes loads, stores and `st.async` to another block's memory; atomics count 1 for any"
+        f" addresses. A load transfers the whole 32-byte sectors that its lanes touch ({held} of {len(loads)}"
+        " patterns by `l1tex__data_bank_writes`): the number of sectors matters, as in global memory, not the"
         " banks. In the block's own memory loads, stores and atomics count as `LDS`, `STS` and `ATOMS` do, and `LD.64`"
-        " and `LD.128` merged lane pairs there, which they do not in a launch without a cluster. `st.async` takes as"
-        " long to one's own memory as to another's."
+        " and `LD.128` merged lane pairs there, unlike in a launch without a cluster. `st.async` takes as"
+        " long to the block's own memory as to another's."
     )
     yield ""
 
@@ -330,7 +334,7 @@ def _barriers() -> Iterator[str]:
     ]
     yield from _table(
         [
-            "cycles a request",
+            "cycles per request",
             "one lane",
             "32 lanes on one barrier",
             "32 lanes on 8 barriers",
@@ -339,20 +343,20 @@ def _barriers() -> Iterator[str]:
         rows,
     )
     yield (
-        "Wavefronts of loads, stores and atomics see none of them. `mbarrier.init` is counted with shuffles and the like"
-        " (op_misc): 1 for each barrier that the lanes initialise, whatever its bank; the others are not counted at all,"
-        " nor are arrivals at a barrier of another block of the cluster. Lanes on one barrier are served together;"
-        " further barriers one after the other, some 11 cycles each (`mbarrier.init`: 52), whatever their banks."
+        "The wavefront counters of loads, stores and atomics include none of them. `mbarrier.init` is counted with shuffles"
+        " and the like (op_misc): 1 for each barrier that the lanes initialise, in any bank; the others are not counted,"
+        " nor are arrivals at a barrier of another block of the cluster. Lanes on one barrier are served together,"
+        " and several barriers one after the other, in some 11 cycles each (`mbarrier.init`: 52), in any banks."
     )
     yield ""
 
 
 def chapters() -> Iterator[str]:
-    yield "## What no counter tells, timed"
+    yield "## Timed, because no counter exists"
     yield ""
     yield (
         f"{_read('timing_sm90.json.gz')['device']}: `tests/data/timing_sm90.json.gz` and"
-        " `tests/data/tensor_sm90.json.gz`. Cycles are differences of two launches with few and many repetitions,"
+        " `tests/data/tensor_sm90.json.gz`. Cycles are differences between launches with few and many repetitions,"
         " without the profiler."
     )
     yield ""

@@ -131,7 +131,7 @@ def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
     verdict, _ = against(better, copies, "total-excess=800", "excess=1")
     assert denial_lines(verdict.denials, Checked(copies, "/src")) == [
         "denied by total-excess=800: k.cu: total-excess is 896, 0 in the baseline  (k(float*))",
-        "denied by excess=1: k.cu:10: ld.shared.f32: excess is 7 a request, in each of 16 copies  (k(float*))",
+        "denied by excess=1: k.cu:10: ld.shared.f32: excess is 7 per request, in each of 16 copies  (k(float*))",
     ]
 
 

@@ -126,7 +126,7 @@ def test_assume_and_budget_are_taken(here):
 
 def test_fail_on_denies_with_exit_1_and_says_where(here):
     result = run("audit", "column.cu", *LAUNCH, "--fail-on", "excess=1", "--fail-on", "ways=33", status=1)
-    assert "denied by excess=1: column.cu:4: st.shared.f32: excess is 31 a request  (column)" in result.stderr
+    assert "denied by excess=1: column.cu:4: st.shared.f32: excess is 31 per request  (column)" in result.stderr
     assert "gate: 1 denial; all of 2 sites could be judged" in result.stderr
     assert "2 sites in 1 kernel" in result.stdout
 

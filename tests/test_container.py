@@ -232,7 +232,7 @@ def test_linked_code_without_segments(tmp_path):
     struct.pack_into("<Q", cubin, 32, len(cubin))
     (tmp_path / "k.cubin").write_bytes(cubin)
     (problem,) = ptxaudit.audit(tmp_path / "k.cubin").problems
-    assert "neither linked code nor an object" in problem.what
+    assert "neither a linked cubin nor an object" in problem.what
 
 
 def test_an_object_is_not_taken_for_linked_code(tmp_path):
@@ -246,7 +246,7 @@ def test_an_object_is_not_taken_for_linked_code(tmp_path):
     struct.pack_into("<H", cubin, 16, 2)
     (tmp_path / "k.cubin").write_bytes(cubin)
     (problem,) = ptxaudit.audit(tmp_path / "k.cubin").problems
-    assert "neither linked code nor an object" in problem.what
+    assert "neither a linked cubin nor an object" in problem.what
 
 
 def test_a_triton_cache_is_audited_once(tmp_path):

@@ -157,7 +157,7 @@ def test_copies_of_an_unrolled_line_are_told_once_with_their_addresses(here):
 
 def test_conditions_are_told_in_full(here):
     said = explanation_text(found("k.ptx", "15", launches=[])[0])
-    assert "it depends:\n" in said and "32 consecutive threadIdx.x a warp" in said.partition("it depends:")[2]
+    assert "it depends:\n" in said and "32 consecutive threadIdx.x per warp" in said.partition("it depends:")[2]
 
 
 # --- the command ----------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_what_no_counter_sees_says_how_it_is_counted(tmp_path):
     path.write_text(ARRIVAL)
     (arrival,) = found(path, "arrive.ptx:7")
     assert (arrival.site.status, arrival.site.wavefronts) == ("exact", 0)
-    assert "counting rule: no wavefront counter sees arrivals and tests" in explanation_text(arrival)
+    assert "counting rule: no wavefront counter includes arrivals and tests" in explanation_text(arrival)
     (init,) = found(path, "arrive.ptx:8")
-    assert init.site.wavefronts is None and "1 for each barrier" in init.site.reason
+    assert init.site.wavefronts is None and "1 per barrier" in init.site.reason
     assert "how it is counted" not in explanation_text(init)

@@ -112,7 +112,7 @@ def test_a_limit_against_a_site(limit, found, expected):
 
 def test_line_classes_are_told_as_such():
     (denial,) = judge(report(kernel(cg(3, 24))), [parse_limit("excess=1")]).denials
-    assert denial.what == "excess is 2 a request: 3 steps per request instead of 1; 24 over the launch instead of 8"
+    assert denial.what == "excess is 2 per request: 3 steps per request instead of 1; 24 over the launch instead of 8"
 
 
 def test_a_site_that_no_lane_takes_part_in_costs_nothing():

@@ -320,9 +320,11 @@ def test_what_was_loaded_is_named_by_its_line():
     unplaced = Uniform("value loaded at +0x0120", key=(2,), data=True)
     found = Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (value, N, unplaced))
     assert sentence(found, lined) == (
-        "the minimum at k.cu:12 of the value loaded at k.cu:9 and the value loaded at +0x0120"
+        "the minimum at k.cu:12, computed from the value loaded at k.cu:9 and the value loaded at +0x0120"
     )
-    assert sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (N,)), lined) == "the minimum at k.cu:12 of n"
+    assert (
+        sentence(Reason(Kind.UNKNOWN_SOURCES, 0, ("min.s",), (N,)), lined) == "the minimum at k.cu:12, computed from n"
+    )
     assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "the minimum of unknown values"
 
 

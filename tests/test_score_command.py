@@ -21,7 +21,7 @@ def test_score_says_figure_groups_reason_and_map():
         ),
         "  one group of 32 lanes",
         "  lanes 0-31 take 2 wavefronts: bank 0 has 2 words, 0x0 (lane 0), 0x80 (lane 16)",
-        "  rule: whole warp: the most distinct 4-byte words in one bank; equal words are broadcast",
+        "  rule: whole warp: the largest number of distinct 4-byte words in one bank; equal words are broadcast",
         "",
         "lanes 0-31: 2 wavefronts",
         (

@@ -208,7 +208,7 @@ def test_a_wgmma_is_charged_the_bytes_of_its_operands_whatever_the_layout():
     assert classify("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16").charge == (32, 48)
     assert (
         classify("QGMMA.64x256x32.F32.E4M3.E4M3").charge == (64, 80)
-        and "64 wavefronts a warpgroup" in classify("QGMMA.64x256x32.F32.E4M3.E4M3").unscored
+        and "64 wavefronts per warpgroup" in classify("QGMMA.64x256x32.F32.E4M3.E4M3").unscored
     )
 
 
@@ -325,7 +325,7 @@ def test_of_ptx_what_is_not_counted(opcode, charge):
 
 def test_a_bulk_copy_that_was_not_measured_does_not_say_that_no_counter_sees_it():
     assert "was not measured" in classify("UTMALDG.2D.GATHER4").unscored
-    assert "no wavefront counter sees it" in classify("UTMALDG.2D").unscored
+    assert "no wavefront counter includes it" in classify("UTMALDG.2D").unscored
 
 
 def test_an_arrival_that_completes_no_phase_counts_among_others_or_what_goes_with_it_does():

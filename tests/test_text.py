@@ -182,8 +182,8 @@ def test_cases_of_one_cost_share_a_line():
     shown = notes(open_site(Status.CONDITIONAL, conditions=cases, reason="depends on n"))
     assert shown[1:] == [
         "depends on n",
-        "32 a request, ideal 1: n mod 32 = 0",
-        "1 a request, ideal 1: " + "; ".join(f"n mod 32 = {i}" for i in range(1, 7)) + ", and 3 more cases",
+        "32 per request, ideal 1: n mod 32 = 0",
+        "1 per request, ideal 1: " + "; ".join(f"n mod 32 = {i}" for i in range(1, 7)) + ", and 3 more cases",
     ]
 
 

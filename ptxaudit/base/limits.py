@@ -1,4 +1,4 @@
-"""What an input may ask for, in one table: every limit with its unit and why it is what it is.
+"""The limits on inputs, in one table: each with its unit and its reason.
 
     raise NESTING.passed("the braces are nested too deeply", file, line)
     -> k.ptx:7: the braces are nested too deeply: more than 200 levels (the limit `nesting`) — docs/security.md says …
@@ -41,7 +41,9 @@ class Limit:
 
 # --- files that are read ------------------------------------------------------------------------
 
-TEXT = Limit("text", 256 * MB, "bytes", "CUDA source or PTX of one file: parsed, it takes ten times as much memory")
+TEXT = Limit(
+    "text", 256 * MB, "bytes", "CUDA source or PTX of one file, which takes ten times as much memory when parsed"
+)
 SHOWN = Limit("shown source", 64 * MB, "bytes", "a source file that line information names, read to show its lines")
 SETTINGS = Limit(
     "settings",
@@ -55,29 +57,28 @@ DOCUMENT = Limit(
     "bytes",
     "a report, baseline, profile or compile_commands.json: a library's report has a hundred megabytes",
 )
-BUFFER = Limit(
-    "buffer", GB, "bytes", "what a launch says that pointers point to, all buffers of a launch file together"
-)
-IMAGE = Limit("image", GB, "bytes", "one cubin: the largest that NVIDIA ships are a fifth of it")
+BUFFER = Limit("buffer", GB, "bytes", "data behind the pointers of a launch, all buffers of a launch file together")
+IMAGE = Limit("image", GB, "bytes", "one cubin: the largest that NVIDIA ships have a fifth of this")
 UNPACKED = Limit(
     "unpacked",
     DEFAULT_BYTES,
     "bytes",
-    "what compressed data of one input becomes: a thousand bytes can become a million",
+    "decompressed data of one input: a thousand bytes can expand to a million",
 )
 
 ARGUMENTS = Limit(
-    "arguments", 100_000, "words", "a compiler's arguments for one source, those of the files that they name included"
+    "arguments", 100_000, "words", "a compiler's arguments for one source, including those of the files that they name"
 )
 
 # --- what is written in them --------------------------------------------------------------------
 
-NESTING = Limit(
-    "nesting", 200, "levels", "braces, brackets and operators of PTX inside each other: compilers write five"
-)
+NESTING = Limit("nesting", 200, "levels", "nested braces, brackets and operators of PTX: compilers write five")
 INTEGER = Limit("integer", 64, "bits", "an integer constant of PTX, as the manual says")
 PARAMETER = Limit(
-    "parameter", 64 * KB, "bytes", "one parameter of a kernel, which CUDA gives 32,764 bytes, or of a device function"
+    "parameter",
+    64 * KB,
+    "bytes",
+    "one parameter of a kernel, which CUDA limits to 32,764 bytes, or of a device function",
 )
 INITIAL = Limit(
     "initial data",
@@ -93,7 +94,7 @@ NAME = Limit(
 
 TOOL_MEMORY = Limit("memory of a tool", 8 * GB, "bytes", "address space of a compiler, assembler or disassembler")
 TOOL_FILE = Limit("file of a tool", 2 * GB, "bytes", "one file that such a tool writes")
-TOOL_OUTPUT = Limit("output of a tool", 512 * MB, "bytes", "what such a tool prints")
+TOOL_OUTPUT = Limit("output of a tool", 512 * MB, "bytes", "output of such a tool")
 COMPILER_TIME = Limit(
     "time of a compiler", 1800, "seconds of processor time", "NVRTC, nvcc, and each program that nvcc runs"
 )
@@ -102,7 +103,7 @@ STALLED = Limit(
     "standstill of a tool",
     60,
     "seconds",
-    "without any processor time: it waits for input that never arrives, such as a pipe that is included",
+    "without using processor time: the tool waits for input that never arrives, such as an included pipe",
 )
 
 MOST_DIGITS = 19  # decimal digits that any number of 63 bits has

@@ -77,9 +77,9 @@ _SINGLE = 1  # a group of one lane: the high end when the grouping is not known
 
 _CAST_WHY = "compare-and-spin of 128 bits was not measured"
 _LOOP_WHY = (
-    "a loop: how many passes it takes depends on which lanes share a word or a bank, on the values, and on other warps"
+    "a loop: the number of passes depends on which lanes share a word or a bank, on the values, and on other warps"
 )
-_SHAPE_WHY = "matrices of this shape were not measured: between what the banks allow and one row at a time"
+_SHAPE_WHY = "matrices of this shape were not measured: between the bound by banks and one row at a time"
 _SOURCE_WHY = (
     "depends on which lanes read the same 128-byte source line and, if they read several, which of these are in L1"
 )
@@ -91,7 +91,7 @@ MODERN_RULES = (
         (1, 2, 4),
         _modern(WORDS, WARP, 4),
         4,
-        "whole warp: the most distinct 4-byte words in one bank; equal words are broadcast",
+        "whole warp: the largest number of distinct 4-byte words in one bank; equal words are broadcast",
         "H200",
     ),
     Rule(
@@ -99,8 +99,8 @@ MODERN_RULES = (
         (8,),
         _modern(WORDS, HALF, 8, paired=WARP),
         8,
-        "two half-warps; one group of the whole warp where every active lane's partner i^1 is inactive or has the "
-        "same address, or every one's i^2 (one of the two for the whole warp)",
+        "two half-warps; one group of the whole warp if, for every active lane i, lane i^1 is inactive or has the "
+        "same address, or if this holds for i^2 (one of the two for the whole warp)",
         "H200",
     ),
     Rule(
@@ -108,7 +108,7 @@ MODERN_RULES = (
         (16,),
         _modern(WORDS, QUARTER, 16, paired=HALF),
         16,
-        "four quarter-warps; two half-warps under the same two conditions as 64-bit loads",
+        "four quarter-warps; two half-warps under the same conditions as for 64-bit loads",
         "H200",
     ),
     Rule(
@@ -116,7 +116,7 @@ MODERN_RULES = (
         (8,),
         _modern(WORDS, HALF, 8),
         8,
-        "LD of a generic address that is shared: two half-warps, never one group: the merge of LDS is missing",
+        "LD of a generic address in shared memory: two half-warps, never one group (no merging as in LDS)",
         "H200",
     ),
     Rule(
@@ -124,7 +124,7 @@ MODERN_RULES = (
         (16,),
         _modern(WORDS, QUARTER, 16),
         16,
-        "LD of a generic address that is shared: four quarter-warps, never larger groups: the merge of LDS is missing",
+        "LD of a generic address in shared memory: four quarter-warps, never larger groups (no merging as in LDS)",
         "H200",
     ),
     Rule(
@@ -132,7 +132,7 @@ MODERN_RULES = (
         (1, 2, 4),
         _modern(WORDS, WARP, 4),
         4,
-        "whole warp: the most distinct 4-byte words in one bank; equal words merge",
+        "whole warp: the largest number of distinct 4-byte words in one bank; equal words merge",
         "H200",
     ),
     Rule(
@@ -140,7 +140,7 @@ MODERN_RULES = (
         (8,),
         _modern(WORDS, HALF, 8),
         8,
-        "two half-warps, never one group; inside a group equal words merge",
+        "two half-warps, never one group; within a group equal words merge",
         "H200",
     ),
     Rule(
@@ -148,7 +148,7 @@ MODERN_RULES = (
         (16,),
         _modern(WORDS, QUARTER, 16),
         16,
-        "four quarter-warps, never larger groups; inside a group equal words merge",
+        "four quarter-warps, never larger groups; within a group equal words merge",
         "H200",
     ),
     Rule(
@@ -156,18 +156,23 @@ MODERN_RULES = (
         (4,),
         _modern(LANES, WARP, 4),
         4,
-        "whole warp: the most lanes in one bank; lanes on one address serialise",
+        "whole warp: the largest number of lanes in one bank; lanes on one address serialise",
         "H200",
     ),
     Rule(
-        "atomic", (8,), _modern(LANES, HALF, 8), 8, "two half-warps: the most lanes in one 8-byte pair of banks", "H200"
+        "atomic",
+        (8,),
+        _modern(LANES, HALF, 8),
+        8,
+        "two half-warps: the largest number of lanes in one 8-byte pair of banks",
+        "H200",
     ),
     Rule(
         "atomic",
         (16,),
         _modern(LANES, QUARTER, 16),
         16,
-        "four quarter-warps: the most lanes in one 16-byte slot",
+        "four quarter-warps: the largest number of lanes in one 16-byte slot",
         "H200",
     ),
     Rule(
@@ -175,16 +180,16 @@ MODERN_RULES = (
         (4,),
         _modern(WORDS, WARP, 4),
         4,
-        "as a 32-bit load: lanes on one address are counted together, a whole warp on one counter is 1",
+        "as a 32-bit load: lanes on one address count once, a whole warp on one counter takes 1",
         "H200",
     ),
-    Rule("cas", (4,), _modern(LANES, WARP, 4, factor=2), 4, "twice the most lanes in one bank", "H200"),
+    Rule("cas", (4,), _modern(LANES, WARP, 4, factor=2), 4, "twice the largest number of lanes in one bank", "H200"),
     Rule(
         "cas",
         (8,),
         _modern(LANES, HALF, 8, factor=2),
         8,
-        "twice the sum over half-warps of the most lanes in one 8-byte pair of banks",
+        "twice the sum over half-warps of the largest number of lanes in one 8-byte pair of banks",
         "H200",
     ),
     Rule(
@@ -192,7 +197,7 @@ MODERN_RULES = (
         (16,),
         _modern(LANES, QUARTER, 16, factor=2),
         16,
-        "twice the sum over quarter-warps of the most lanes in one 16-byte slot",
+        "twice the sum over quarter-warps of the largest number of lanes in one 16-byte slot",
         "H200",
     ),
     Rule(
@@ -200,7 +205,7 @@ MODERN_RULES = (
         (4,),
         _CAST,
         4,
-        "one pass of a loop: 2, whatever the addresses. One lane per bank succeeds, the others spin",
+        "one pass of a loop: 2, for any addresses. One lane per bank succeeds, the others spin",
         "H200",
     ),
     Rule(
@@ -208,7 +213,7 @@ MODERN_RULES = (
         (8,),
         _CAST_64,
         8,
-        "one pass of a loop: 2 for each half-warp, whatever the addresses. In each half-warp one lane per 8-byte pair"
+        "one pass of a loop: 2 for each half-warp, for any addresses. In each half-warp one lane per 8-byte pair"
         " of banks succeeds, the others spin",
         "H200",
     ),
@@ -290,7 +295,7 @@ _OTHER_MATRIX = (
         (16,),
         _modern(WORDS, WARP, 16),
         16,
-        "between the most rows in one 16-byte slot and all rows",
+        "between the largest number of rows in one 16-byte slot and all rows",
         "not measured",
         Uncertainty.COUNT,
         _modern(LANES, _SINGLE, 16),
@@ -303,10 +308,10 @@ _CP_ASYNC = tuple(
         (size,),
         _modern(LANES, BANKS * WORD // size, size),
         size,
-        f"groups of {BANKS * WORD // size} lanes, each in rounds: every {size}-byte destination slot and every source"
-        " slot goes to its first waiting lane, and a lane that has both is served. Exact where each group reads one"
-        " 128-byte source line; where it reads several, absent lines of one class go one after the other, lines in L1"
-        " all at once: a range",
+        f"groups of {BANKS * WORD // size} lanes, each served in rounds: every {size}-byte destination slot and every"
+        " source slot goes to its first waiting lane, and a lane that has both is served. Exact if each group reads one"
+        " 128-byte source line; otherwise a range, as lines of one class that are not in L1 are served one after the"
+        " other, and lines in L1 all at once",
         "H200",
         Uncertainty.SOURCES,
         why=_SOURCE_WHY,
@@ -318,9 +323,8 @@ _CP_ASYNC = tuple(
         (16,),
         Count(LINES, QUARTER, 16, slots=4, row=BANKS * WORD),
         BANKS * WORD,
-        "no hardware counter covers it. k = max over c of the pairs (group of 8 lanes, 128-byte destination line)"
-        " whose line "
-        "index mod 4 is c; cycles rise with k",
+        "no hardware counter covers it. k = max over c of the number of pairs (group of 8 lanes, 128-byte destination"
+        " line) whose line index mod 4 is c; cycles increase with k",
         "H200 cycles",
     ),
 )
@@ -334,7 +338,7 @@ _TOO_EARLY = {
 }
 _PTX_ONLY = "the disassembler reads sm_75 and newer only: audit the PTX"
 _MEASURED_ON = listing(list(dict.fromkeys(found.machines[0] for found in MEASUREMENTS.values())))
-_BY_RULE = f"The rules were measured on {_MEASURED_ON} only; here they hold by rule."
+_BY_RULE = f"The rules were measured on {_MEASURED_ON} only; here they apply by rule."
 
 _VOLTA = tuple(rule for rule in MODERN_RULES if rule.operation not in ("count", "cast"))  # these are machine code only
 _TURING = MODERN_RULES + _LDMATRIX
@@ -389,15 +393,15 @@ def _modern_machine(
 
 _LOCK_LOOP = "before sm_50 a shared atomic is a loop that takes a lock: its cost depends on which lane wins"
 _NO_ATOMICS = dict.fromkeys(("atomic", "count", "cas", "cast", "loop"), _LOCK_LOOP)
-_WHAT_IF = "What-if: PTX of today scored as this generation would have served it."
+_WHAT_IF = "What-if: today's PTX, scored as this generation would serve it."
 
 TESLA_BANKS = 16
 _TESLA_STEPS = _count(STEPS, HALF, 4, banks=TESLA_BANKS, word=4)
 _TESLA_SAYS = (
-    "each half-warp in steps: a step takes one broadcast word with all its lanes, and one lane of each other bank; "
-    "which word and which lanes is not specified, so the figure is a range where that matters"
+    "each half-warp in steps: a step serves one broadcast word with all its lanes, and one lane of each other bank; "
+    "the guide does not specify which word and which lanes, so the figure is a range where that matters"
 )
-_TESLA_WHY = "which word is broadcast in a step is not specified"
+_TESLA_WHY = "the guide does not specify which word is broadcast in a step"
 
 TESLA = Machine(
     name="tesla",
@@ -442,7 +446,7 @@ FERMI = Machine(
                 (1, 2, 4),
                 _modern(WORDS, WARP, 4),
                 4,
-                "whole warp: the most distinct words in one bank; any number of words is broadcast",
+                "whole warp: the largest number of distinct words in one bank; any number of words is broadcast",
                 "guide 2.x",
             ),
             Rule(operation, (8,), _modern(WORDS, HALF, 8), 8, "two half-warps", "guide 2.x"),
@@ -451,8 +455,8 @@ FERMI = Machine(
                 (16,),
                 _FERMI_QUARTER,
                 16,
-                "quarter-warps; ways are one more than the most lanes of a quarter-warp with different addresses in one"
-                " bank; the total is a range",
+                "quarter-warps; ways are one more than the largest number of lanes of a quarter-warp with different"
+                " addresses in one bank; the total is a range",
                 "guide 2.x",
                 Uncertainty.WAYS,
                 _modern(WORDS, QUARTER, 16, extra=1),
@@ -510,9 +514,9 @@ KEPLER_4 = _kepler(
     4,
     KEPLER_SEGMENT,
     KEPLER_SEGMENT,
-    "whole warp: the most aligned 64-word segments that lanes touch in one bank (of word mod 32)",
-    "whole warp: the most aligned 64-word segments in one pair of banks; 1 when all words lie in one segment, 2 when"
-    " they straddle two",
+    "whole warp: the largest number of aligned 64-word segments that lanes touch in one bank (word mod 32)",
+    "whole warp: the largest number of aligned 64-word segments in one pair of banks; 1 if all words are in one"
+    " segment, 2 if they span two",
 )
 KEPLER_8 = _kepler(
     "kepler-8byte",
@@ -520,8 +524,8 @@ KEPLER_8 = _kepler(
     8,
     BANKS * 8,
     8,
-    "whole warp: the most distinct 64-bit words in one bank; parts of one 64-bit word never conflict",
-    "whole warp: the most distinct 64-bit words in one bank",
+    "whole warp: the largest number of distinct 64-bit words in one bank; parts of one 64-bit word never conflict",
+    "whole warp: the largest number of distinct 64-bit words in one bank",
 )
 
 NAMED = {machine.name: machine for machine in (TESLA, FERMI, KEPLER_4, KEPLER_8)} | {
@@ -537,9 +541,9 @@ _KEPLER_ARCHS = ("sm_30", "sm_32", "sm_35", "sm_37")
 
 BROADCAST = {"any": WORDS, "one": STEPS, "none": LANES}
 _BROADCAST_SAYS = {
-    "any": "the most distinct words in one bank; lanes on equal words are served together",
+    "any": "the largest number of distinct words in one bank; lanes on equal words are served together",
     "one": "steps: one broadcast word with all its lanes, and one lane of each other bank",
-    "none": "the most lanes in one bank; lanes on equal words serialise",
+    "none": "the largest number of lanes in one bank; lanes on equal words serialise",
 }
 _GENERIC_KEYS = ("banks", "word", "threads", "broadcast")
 _GENERIC_HINT = "write banks=4,word=4,threads=4,broadcast=any (word in bytes; broadcast any, one or none)"

@@ -16,48 +16,48 @@ def unknown(opcode: str, why: str, hint: str = "") -> InputError:
 
 UNSCORED = {
     "bulk copy": (
-        "a bulk copy is issued once and moved by the copy engine: no wavefront counter sees it. Timed on an H200, a row"
-        " of a box takes a cycle on its way in, or one for each 100 bytes, and one for each 32 bytes on its way out,"
-        " whatever the swizzle mode"
+        "a bulk copy is issued once and executed by the copy engine: no wavefront counter includes it. On an H200, each"
+        " row of a box takes one cycle per 100 bytes to shared memory, at least one, and one cycle per 32 bytes from"
+        " shared memory, in every swizzle mode"
     ),
     "bulk copy, other form": (
-        "a bulk copy is issued once and moved by the copy engine, not lane by lane; whether a wavefront counter sees"
-        " this form was not measured"
+        "a bulk copy is issued once and executed by the copy engine, not lane by lane; whether a wavefront counter"
+        " counts this form was not measured"
     ),
     "wgmma": (
-        "the tensor core reads the operands of a warpgroup's matrix product: the counter charges their bytes / 128, N/4"
-        " for B and 16 for an A in shared memory, whatever the swizzle mode, majors and strides, and in time layouts do"
-        " not differ either (measured on an H200)"
+        "the tensor core reads the operands of a warpgroup's matrix product: the counter has their bytes / 128, N/4"
+        " for B and 16 for an A in shared memory, for every swizzle mode, major and stride; the time does not depend on"
+        " the layout either (measured on an H200)"
     ),
-    "tcgen05": "tensor-core operands and copies of sm_100 read shared memory through descriptors: not measured",
+    "tcgen05": "the tensor-core operands and copies of sm_100 are read through descriptors: not measured",
     "mbarrier": (
-        "no wavefront counter sees arrivals and tests. Timed on an H200, lanes on one barrier are served together, and "
-        "lanes on several one barrier after the other, some 11 cycles each"
+        "no wavefront counter includes arrivals and tests. On an H200, lanes on one barrier are served together, and"
+        " several barriers one after the other, in some 11 cycles each"
     ),
     "mbarrier.init": (
-        "counted with shuffles and the like (op_misc), not with loads and stores: 1 for each barrier that the lanes"
-        " initialise, whatever its bank. Timed on an H200, some 52 cycles each"
+        "counted with shuffles and the like (op_misc), not with loads and stores: 1 per barrier that the lanes"
+        " initialise, in any bank. On an H200 each takes some 52 cycles"
     ),
     "mbarrier.noComplete": (
-        "of an arrival that completes no phase, or of what the compiler writes behind it, an H200 counts 1 with"
-        " shuffles and the like (op_misc), whatever the lanes and barriers: not measured apart"
+        "an H200 counts 1 with shuffles and the like (op_misc), for any lanes and barriers, for an arrival that"
+        " completes no phase or for the code that the compiler emits after it: not measured separately"
     ),
     "remote": (
-        "the address may lie in another block of the cluster, where no wavefront counter sees loads and stores and an"
-        " atomic counts 1: an H200 moves the 32-byte sectors that the lanes touch, whatever their banks. In the block's"
-        " own memory it costs what .shared does"
+        "the address may be in another block of the cluster, where no wavefront counter includes loads and stores and"
+        " an atomic counts 1: an H200 transfers the 32-byte sectors that the lanes touch, whatever their banks. In"
+        " the block's own memory the access costs the same as .shared"
     ),
     "async store": (
-        "sent through the cluster network, also to the block's own memory: no wavefront counter sees it. Timed on an"
-        " H200, 10 cycles a warp for consecutive words, up to 48 for words 16 bytes or more apart, 123 for one word"
+        "sent through the cluster network, also to the block's own memory: no wavefront counter includes it. On an H200"
+        " a warp takes 10 cycles for consecutive words, up to 48 for words 16 bytes or more apart, 123 for one word"
     ),
-    "multimem": "multimem addresses memory of several GPUs, not shared memory banks",
+    "multimem": "multimem accesses the memory of several GPUs, not shared memory",
     "wmma": (
-        "one address of a whole fragment, of which ptxas makes LDSM, LDS or STS by shape, type, layout and generation:"
-        " `audit` does so, too, and scores these"
+        "one address for a whole fragment, which ptxas compiles to LDSM, LDS or STS depending on shape, type, layout"
+        " and generation: `audit` scores those"
     ),
     "bulk store": "a bulk store of zeros is issued once: not measured",
-    "other": "written by hardware other than a warp's load-store path: not measured",
+    "other": "written by hardware other than the load-store unit: not measured",
 }
 """Reasons why an access is listed without a figure, by the report's word."""
 
@@ -129,8 +129,8 @@ def product(opcode: str, isa: Literal["ptx", "sass"]) -> Access:
         sass=sass,
         charge=(b, a + b),
         unscored=(
-            f"the counter charges {b} wavefronts a warpgroup for B, and {a} more for A where it comes through a"
-            " descriptor, whatever the swizzle mode, majors and strides; in time layouts do not differ either"
+            f"the counter has {b} wavefronts per warpgroup for B, and {a} more for an A that is read through a"
+            " descriptor, for every swizzle mode, major and stride; the time does not depend on the layout either"
             " (measured on an H200)"
         ),
     )

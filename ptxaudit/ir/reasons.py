@@ -160,7 +160,8 @@ def _of_unknown_sources(reason: Reason, words: Words) -> str:
     (operation,) = reason.given
     found = _sources(reason)
     of = listed(found) if found else "unknown values"
-    return f"{operation_words.called(str(operation))}{words.where(reason.index)} of {of}"
+    where = words.where(reason.index)
+    return f"{operation_words.called(str(operation))}{f'{where}, computed from' if where else ' of'} {of}"
 
 
 def _sources(reason: Reason) -> list[str]:
@@ -251,7 +252,7 @@ class Kind(Enum):
     MULTIPLIES = Row(_multiplies)
     SEVERAL_ARRAYS = Row("an address computed from several arrays")
     MANY_PLACES = Row("its requests have more than {most} different addresses")
-    MANY_REQUESTS = Row("the launch makes more than {most} of its requests")
+    MANY_REQUESTS = Row("the launch issues more than {most} of its requests")
     GENERIC = Row(_of_space("whether a generic address is in shared memory is unknown"))
     GENERIC_SPACE = Row(_of_space("whether a generic address is in {} memory is unknown"), names=("space",))
     REMOTE = Row("{said}")

@@ -40,7 +40,7 @@ _PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
 _LOADED = re.compile(r"(?:value loaded|answer of the barrier|__syncthreads_\w+|(?:vote|shfl)\.\w+) at [^\s()]+")
 _SOURCE = re.compile(
     rf"{_LOADED.pattern}|(?:choice|change) (?:at|in) [^\s()]+|trip of (?:loop \d+ at )?[^\s()]+"
-    r"|a parameter at an index that is not known|%\w+(?:\.\w+)*|[A-Za-z_]\w*(?:(?:::|\.)\w+)*(?:\[\d+:\d+\])?"
+    r"|a parameter at an unknown index|%\w+(?:\.\w+)*|[A-Za-z_]\w*(?:(?:::|\.)\w+)*(?:\[\d+:\d+\])?"
     r"(?![\w(]|(?:(?:::|\.)\w+)+\()"  # nor what is done with them: mulhi.u(
 )
 _BYTES = re.compile(r"(.+)\[(\d+):(\d+)\]")  # of a variable

@@ -454,7 +454,7 @@ def _figure(site: AnySite | None) -> str:
         same = "" if site.wasted or site.paid is None else f" ({plural(site.paid, unit)})"
         return f"excess {number(site.wasted)}{same}"
     if site.excess_per_request is not None:
-        return f"excess {interval(site.excess_per_request.low, site.excess_per_request.high)} a request"
+        return f"excess {interval(site.excess_per_request.low, site.excess_per_request.high)} per request"
     if isinstance(site, Site) and site.line_class_max is not None:
         return f"k = {site.line_class_max}"
     return "excess 0" if site.status is Status.UNREACHED else str(site.status)

@@ -324,7 +324,7 @@ def _left_open(counted: list[tuple[Site, Interval]], judged: Judgement) -> set[i
 def _denial(limit: Limit, kernel: Kernel, site: AnySite | None, figure: Interval, judged: Judgement) -> Denial:
     """A denial where the figure meets the limit, an uncertain one where it may."""
     certain = judged is Judgement.VIOLATED
-    each = " a request" if site is not None and limit.name in ("excess", "sectors-excess") else ""
+    each = " per request" if site is not None and limit.name in ("excess", "sectors-excess") else ""
     what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}{each}"
     if isinstance(site, MemorySite) and certain:
         what += f": {site.cause}" if site.cause else ""

@@ -1,7 +1,7 @@
 """Finds what to tell where a site is unknown only because the launch is: a range, and the question.
 
     unknown: div.s on values that are not known
-    ->  bounded, 1 to 32 a request: depends on n and the block's shape, which are not specified
+    ->  bounded, 1 to 32 per request: depends on n and the block's shape, which are not specified
         (--param n, --block): div.s on values that are not known
 
 Before: what the lane engine says. After: the same, but no site is unknown whose address and execution

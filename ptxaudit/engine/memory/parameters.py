@@ -90,7 +90,7 @@ def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:
             value = blend(value, parameter(env, offset, bits), address.base == offset)
         return value if known.all() else blend(opaque(bits, Reason(Kind.PARAMETER_INDEX, index)), value, known)
     if (flat := as_uniform(address)) is not None:
-        name, key = "a parameter at an index that is not known", ("parameter at", fingerprint(flat), bits)
+        name, key = "a parameter at an unknown index", ("parameter at", fingerprint(flat), bits)
         return unknown(Uniform(name, bits, key=key, address=bits == 64))
     return opaque(bits, Reason(Kind.PARAMETER_INDEX, index))
 

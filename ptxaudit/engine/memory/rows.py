@@ -105,7 +105,7 @@ def rows_for(
     limit = min(function.max_threads or 1024, 1024)
     where = f"launch bounds say at most {limit} threads" if function.max_threads else "no block shape in the file"
     assumed = (f"block: {where}; a warp is taken as 32 consecutive threadIdx.x",)
-    shapes = [(WIDE, "32 consecutive threadIdx.x a warp", max(1, -(-limit // LANES)))]
+    shapes = [(WIDE, "32 consecutive threadIdx.x per warp", max(1, -(-limit // LANES)))]
     if two_dimensional:
         shapes += [(width, f"block.x = {width}", int(np.lcm(width, LANES)) // LANES) for width in NARROW]
     return [_batch(function, shape, stated, assumed) for shape in shapes]

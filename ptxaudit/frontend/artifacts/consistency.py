@@ -1,9 +1,9 @@
-"""Holds what a cubin says against itself, so that damage does not drop a kernel or an access in silence.
+"""Checks a cubin for consistency, so that damage does not silently drop a kernel or an access.
 
-    a function's symbol names no section of code            ->  Fault("k", "k is a function without code")
-    a section of code has no symbol, or one of another size ->  Fault("k", "the code of k has 512 bytes, its symbol
-                                                            256")
-    .nv.info lists what is no function                      ->  Fault("", "…")
+    a function's symbol names no section of code            ->  Fault("k", "k is a function without code: …")
+    a section of code has no symbol, or one of another size ->  Fault("k", "the code of k has 512 bytes, but its
+                                                            symbol says 256")
+    .nv.info lists something other than a function          ->  Fault("", "…")
 
 What is held here is true of what ptxas and nvlink from CUDA 11.8 to 13.5 make, linked or not, with -g or without: of
 15,000 functions in NVIDIA's own libraries too. (Mercury's copies, `.nv.merc.*`, share their bytes with the originals.)
@@ -90,14 +90,14 @@ def _tables(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault
     left = any(name.startswith(_RELOCATIONS) and section["sh_size"] for name, section in sections)
     without = elf["e_phoff"] == 0 and not left
     if elf["e_type"] not in ("ET_EXEC", "ET_REL") or linked != segments and not (linked and without):
-        yield Fault("", "it is neither linked code nor an object")
+        yield Fault("", "it is neither a linked cubin nor an object")
     elif segments and elf["e_shoff"] + len(sections) * elf["e_shentsize"] != elf["e_phoff"]:
-        yield Fault("", "its table of sections is not whole")
+        yield Fault("", "its section table is incomplete")
 
 
 def _numbers(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Iterator[Fault]:
     if any(len(sections) <= symbol.section < _FIRST_SPECIAL for symbol in symbols):
-        yield Fault("", "its symbols are in sections that it does not have")
+        yield Fault("", "its symbols refer to sections that do not exist")
 
 
 def _overlaps(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault]:
@@ -108,16 +108,14 @@ def _overlaps(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fau
         if section["sh_size"] and section["sh_type"] not in WITHOUT_BYTES and not name.startswith(_SHARES_NOTHING)
     ]
     spans += [
-        (0, elf["e_ehsize"], "of the header"),
-        (elf["e_shoff"], elf["e_shoff"] + elf["e_shnum"] * elf["e_shentsize"], "of the sections' headers"),
+        (0, elf["e_ehsize"], "the header"),
+        (elf["e_shoff"], elf["e_shoff"] + elf["e_shnum"] * elf["e_shentsize"], "the section headers"),
     ]
     end, last = 0, ""
     for start, stop, name in sorted(spans):
         if start < end:
             for one in (last, name):
-                yield Fault(
-                    one.removeprefix(TEXT) if one.startswith(TEXT) else "", f"its sections {last} and {name} overlap"
-                )
+                yield Fault(one.removeprefix(TEXT) if one.startswith(TEXT) else "", f"{last} and {name} overlap")
         if stop > end:
             end, last = stop, name
 
@@ -136,21 +134,21 @@ def _loaded(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault
             and end > begin
             and not any(first <= begin and end <= last for first, last in segments)
         ):
-            yield Fault(name.removeprefix(TEXT), f"{name} is not in the part of the file that is code")
+            yield Fault(name.removeprefix(TEXT), f"{name} is outside the executable segment")
 
 
 def _functions(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Iterator[Fault]:
     """Every function has its place in a section of code."""
     for symbol in symbols:
         if symbol.entry and not symbol.function:
-            yield Fault(symbol.name, f"{symbol.name} is marked as a kernel, and is no function")
+            yield Fault(symbol.name, f"{symbol.name} is marked as a kernel, but is not a function")
         if not symbol.function or not symbol.section or symbol.section >= len(sections):
             continue
         name, section = sections[symbol.section]
         if not name.startswith(TEXT):
-            yield Fault(symbol.name, f"{symbol.name} is a function without code: its section is {name}")
+            yield Fault(symbol.name, f"{symbol.name} is a function without code: its symbol refers to section {name}")
         elif symbol.offset + symbol.size > section["sh_size"]:
-            yield Fault(name.removeprefix(TEXT), f"{symbol.name} ends after its section does")
+            yield Fault(name.removeprefix(TEXT), f"{symbol.name} extends beyond its section")
         elif symbol.entry and name != TEXT + symbol.name:
             yield Fault(symbol.name, f"the kernel {symbol.name} is in the section of another function, {name}")
 
@@ -169,16 +167,16 @@ def _code(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Iterator
             yield Fault(
                 own if is_code else "",
                 f"the section {name} "
-                + ("is not marked as code" if is_code else "is marked as code, and is no function's"),
+                + ("is not marked as code" if is_code else "is marked as code, but belongs to no function"),
             )
         elif is_code and (number, own) not in sizes:
             yield Fault(own, f"the code of {own} has no symbol")
         elif is_code and not size and own in entries:
             yield Fault(own, f"{own} is a kernel without code")
         elif is_code and (0, size) not in sizes[number, own]:
-            yield Fault(own, f"the code of {own} has {size:,} bytes, its symbol {sizes[number, own][0][1]:,}")
+            yield Fault(own, f"the code of {own} has {size:,} bytes, but its symbol says {sizes[number, own][0][1]:,}")
         elif is_code and size % _INSTRUCTION_BYTES:
-            yield Fault(own, f"the code of {own} has {size:,} bytes, which are no whole instructions")
+            yield Fault(own, f"the code of {own} has {size:,} bytes, which is not a multiple of the instruction size")
 
 
 def _belongings(sections: list[tuple[str, Section]]) -> Iterator[Fault]:
@@ -193,13 +191,13 @@ def _belongings(sections: list[tuple[str, Section]]) -> Iterator[Fault]:
             else ""
         )
         if owner.startswith(TEXT) and not name.endswith(owner.removeprefix(".text")):
-            yield Fault(owner.removeprefix(TEXT), f"the section {name} is of {owner}")
+            yield Fault(owner.removeprefix(TEXT), f"the section {name} belongs to {owner}")
         prefix = next((one for one in BELONGS_TO_CODE if name.startswith(one)), None)
         if prefix is None or name.startswith(_RESERVED):
             continue
         own, number = name.removeprefix(prefix), section["sh_info"]
         if number >= len(sections) or sections[number][0] != TEXT + own:
-            yield Fault(own, f"{own} is listed in {name}, and has no code")
+            yield Fault(own, f"there is a section {name}, but {own} has no code")
 
 
 def _kernels(sections: list[tuple[str, Section]], symbols: list[Entry], file: str) -> Iterator[Fault]:
@@ -214,10 +212,10 @@ def _kernels(sections: list[tuple[str, Section]], symbols: list[Entry], file: st
         ):
             own = name.removeprefix(PARAMETERS).removeprefix(f"{INFO}.")
             if own not in entries:
-                yield Fault(own, f"{own} has the parameters of a kernel, and is not marked as one")
+                yield Fault(own, f"{own} has the parameters of a kernel, but is not marked as one")
     for own in entries:
         if names[PARAMETERS + own] != 1:
-            yield Fault(own, f"the kernel {own} has no bank for its parameters")
+            yield Fault(own, f"the kernel {own} has no constant bank for its parameters")
 
 
 def _listed(sections: list[tuple[str, Section]], symbols: list[Entry], file: str) -> Iterator[Fault]:
@@ -231,8 +229,8 @@ def _listed(sections: list[tuple[str, Section]], symbols: list[Entry], file: str
             if symbol is None or not symbol.function:
                 yield Fault(
                     "",
-                    f"{INFO} lists {symbol.name if symbol is not None and symbol.name else f'symbol {at}'}, which is no"
-                    " function",
+                    f"{INFO} lists {symbol.name if symbol is not None and symbol.name else f'symbol {at}'}, which"
+                    " is not a function",
                 )
             else:
                 listed.add(symbol.name)

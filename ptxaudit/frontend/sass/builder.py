@@ -176,7 +176,7 @@ class Builder:
         """The two registers of a pair. NoMeaning for RZ."""
         plain = _bare(operand)
         if plain.is_zero:
-            raise NoMeaning("RZ as a pair")
+            raise NoMeaning("RZ as a register pair")
         return register(plain), register(plain, 1)
 
     # --- reading integers ---
@@ -194,14 +194,14 @@ class Builder:
         """A 32-bit source as it stands, without its sign (a literal with it)."""
         if isinstance(operand, Register):
             if operand.is_predicate:
-                raise NoMeaning("a predicate as a number")
+                raise NoMeaning("a predicate used as a number")
             value: ir.Operand = ZERO32 if operand.is_zero else register(operand)
             return self._part(value, operand.suffixes) if operand.suffixes else value
         if isinstance(operand, Number):
             return self.literal(operand)
         if isinstance(operand, Memory) and operand.is_constant:
             return self._part(self.constant(operand), operand.suffixes)
-        raise NoMeaning("an operand that is no number")
+        raise NoMeaning("an operand that is not a number")
 
     def literal(self, number: Number, bits: int = WORD_BITS) -> ir.Operand:
         """An integer literal, or what a relocation puts in its place."""
@@ -209,12 +209,12 @@ class Builder:
         if relocated is not None:
             value, half = relocated
             if bits != WORD_BITS or isinstance(value, ir.Unknown) or number.absolute or number.inverted:
-                raise NoMeaning("what the linker puts in place of a literal")
+                raise NoMeaning("a literal that the linker replaces")
             if isinstance(value, ir.Const):
                 return ir.Const(value.value >> half * WORD_BITS & 0xFFFFFFFF)
             return value if value.bits == bits else self.compute("extract", value, attrs=(half * WORD_BITS,))
         if not number.is_integer or number.absolute:
-            raise NoMeaning("a literal that is no integer")
+            raise NoMeaning("a literal that is not an integer")
         whole = number.value
         if number.inverted:
             whole = ~whole
@@ -236,7 +236,7 @@ class Builder:
         """A 64-bit source with its sign or inversion applied."""
         value = self._pair(operand)
         if operand.absolute:
-            raise NoMeaning("the absolute value of a pair")
+            raise NoMeaning("the absolute value of a register pair")
         if isinstance(operand, Number) or not (operand.negated or operand.inverted):
             return value
         return self.compute("neg" if operand.negated else "not", value, bits=PAIR_BITS)
@@ -250,11 +250,11 @@ class Builder:
             return self.compute("cat", *self.both(bare(operand)), bits=PAIR_BITS)
         if isinstance(operand, Number):
             if operand.is_integer and operand.value >= 1 << (WORD_BITS - 1):
-                raise NoMeaning("a literal of 32 bits for 64: with zeros or with its sign")
+                raise NoMeaning("a 32-bit literal as a 64-bit operand, zero- or sign-extended")
             return self.literal(operand, PAIR_BITS)
         if isinstance(operand, Memory) and operand.is_constant and not set(operand.suffixes) - {"64"}:
             return self.compute("cat", *self.constants(operand, 2), bits=PAIR_BITS)
-        raise NoMeaning("an operand that is no pair")
+        raise NoMeaning("an operand that is not a register pair")
 
     # --- reading floats ---
 
@@ -263,7 +263,7 @@ class Builder:
         if isinstance(operand, Number):
             return ir.Const(self._nan_bits(bits) if operand.text in NOT_NUMBERS else float_bits(operand, bits), bits)
         if operand.inverted or isinstance(operand, (Register, Memory)) and operand.suffixes:
-            raise NoMeaning("a modifier of a float")
+            raise NoMeaning("an unsupported modifier of a float operand")
         value = self.word(operand) if bits == WORD_BITS else self._pair(operand)
         if operand.absolute:
             value = self.compute("fabs", value, bits=bits)
@@ -347,7 +347,7 @@ def bare(operand: Register) -> Register:
 def _bare(operand: Operand) -> Register:
     """The operand. NoMeaning for anything but a register as it is."""
     if not isinstance(operand, Register) or operand.suffixes or operand.negated or operand.absolute or operand.inverted:
-        raise NoMeaning("a destination that is no plain register")
+        raise NoMeaning("a destination that is not a plain register")
     return operand
 
 
@@ -359,7 +359,7 @@ def _expect_predicate(operand: Operand) -> Register:
         or operand.absolute
         or operand.inverted
     ):
-        raise NoMeaning("an operand that is no predicate")
+        raise NoMeaning("an operand that is not a predicate")
     return operand
 
 
@@ -388,7 +388,7 @@ def _temporary(number: int, bits: int) -> ir.Reg:
 def float_bits(number: Number, bits: int) -> int:
     """The bit pattern of a floating-point literal that is a number or infinite."""
     if number.text in NOT_NUMBERS or number.absolute or number.inverted:
-        raise NoMeaning("a literal that is no number")
+        raise NoMeaning("a literal that is not a number")
     if number.text.startswith("0x"):
         value = int(number.text, 16)
     else:
@@ -408,7 +408,7 @@ def constant_place(operand: Memory) -> tuple[int, ir.Reg | None, int]:
         elif isinstance(term, Register) and not term.is_predicate and index is None and bare(term) == term:
             index = None if term.is_zero else register(term)
         else:
-            raise NoMeaning("the place in a constant bank")
+            raise NoMeaning("an unsupported address in a constant bank")
     return bank.value, index, offset
 
 

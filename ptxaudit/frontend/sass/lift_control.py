@@ -26,7 +26,7 @@ def _target(b: Builder) -> int:
     last = b.operand(-1)
     index = b.context.index_at(last.value) if isinstance(last, Number) else None
     if index is None:
-        raise NoMeaning("a place outside of the code")
+        raise NoMeaning("a target outside the code")
     return index
 
 

@@ -303,7 +303,7 @@ def _added(b: Builder, first: Operand, second: Operand) -> ir.Operand:
         return b.compute("add", b.integer(first), b.integer(second))
     negative = not isinstance(second, Number) and second.negated
     if first.negated or negative and b.root != "VIADD":  # VIADD.16x2 takes each half by itself
-        raise NoMeaning("the sign of halves")
+        raise NoMeaning("a sign on half-word operands")
     pairs = zip(_halves(b, b.integer(first)), _halves(b, b.word(second)))
     return b.compute("cat", *[b.compute("sub" if negative else "add", x, y, bits=HALF_BITS) for x, y in pairs])
 

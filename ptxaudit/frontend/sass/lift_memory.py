@@ -44,7 +44,7 @@ _ALWAYS = ir.Const(1, 1)
 def _memory(operand: Operand) -> Memory:
     """[address], or desc[UR4][address], in which the first bracket says how to cache."""
     if not isinstance(operand, Memory) or (operand.name, len(operand.brackets)) not in (("", 1), ("desc", 2)):
-        raise NoMeaning("a place in memory of this form")
+        raise NoMeaning("an unsupported form of memory operand")
     return operand
 
 
@@ -58,7 +58,7 @@ def address(b: Builder, operand: Memory, wide: bool) -> tuple[ir.Operand, int]:
             if not term.is_zero:
                 parts.append(_wide_term(b, term) if wide else _narrow_term(b, term))
         else:
-            raise NoMeaning("a term of an address")
+            raise NoMeaning("an unsupported term of an address")
     bits = PAIR_BITS if wide else WORD_BITS
     if not parts:
         return ir.Const(offset & ((1 << bits) - 1), bits), 0
@@ -139,7 +139,7 @@ def load_constant(b: Builder) -> None:
     """LDC, ULDC, LDCU: from a constant bank; bank 0 holds the parameters."""
     operand = b.operand(1)
     if not isinstance(operand, Memory):
-        raise NoMeaning("a constant of this form")
+        raise NoMeaning("an unsupported form of constant operand")
     bits, signed, count = _form(b)
     results = b.registers(b.operand(0), count)
     if operand.name == "c":
@@ -325,7 +325,7 @@ def query_space(b: Builder) -> None:
     """QSPC: does a generic address lie in a space?"""
     space = next((_SPACES[mark] for mark in b.marks if mark in _SPACES), None)
     if space is None or not b.operand(1).is_zero:
-        raise NoMeaning("a state space asked of a register")
+        raise NoMeaning("a state-space query of a register")
     base, offset = address(b, _memory(b.operand(2)), True)
     if offset:
         base = b.compute("add", base, ir.Const(offset & ((1 << PAIR_BITS) - 1), PAIR_BITS), bits=PAIR_BITS)

@@ -14,8 +14,8 @@ _WIDTHS = (1, 2, 4, 8, 16, 32)
 _SECTORS = Count(Counted.SECTORS, lanes=32, unit=LINE, slots=1, row=LINE)
 _INTERLEAVED = Count(Counted.INTERLEAVED, lanes=32, unit=WORD, slots=1, row=WORD)
 _BYPASS_WHY = (
-    "depends on where in shared memory each lane's 16 bytes go: a sector that is read moves once for each 32 bytes it"
-    " is written to"
+    "depends on the destination of each lane's 16 bytes in shared memory: a source sector is transferred once for each"
+    " 32-byte sector that it is written to"
 )
 
 SOURCE = "H100 memory"
@@ -25,7 +25,7 @@ MEMORY_RULES = (
         _WIDTHS,
         _SECTORS,
         LINE,
-        "the distinct 32-byte sectors that the active lanes touch; a tag request for each 128-byte line",
+        "the distinct 32-byte sectors that the active lanes touch; one tag request per 128-byte line",
         SOURCE,
     ),
     Rule(
@@ -33,8 +33,8 @@ MEMORY_RULES = (
         _WIDTHS,
         _SECTORS,
         LINE,
-        "the distinct 32-byte sectors that the active lanes touch. (The unit's counter has one for each turn that lanes"
-        " on one address take)",
+        "the distinct 32-byte sectors that the active lanes touch. (The unit's counter counts them again for each turn"
+        " of lanes on one address)",
         SOURCE,
     ),
     Rule(
@@ -42,8 +42,8 @@ MEMORY_RULES = (
         (16,),
         _SECTORS,
         LINE,
-        "a copy that passes by the L1: the distinct pairs of a 32-byte sector that is read and one of shared memory"
-        " that is written",
+        "a copy that bypasses the L1: the distinct pairs of a 32-byte source sector and a 32-byte sector of shared"
+        " memory that it is written to",
         SOURCE,
         Uncertainty.SOURCES,
         why=_BYPASS_WHY,
@@ -53,7 +53,7 @@ MEMORY_RULES = (
         (1, 2, 4, 8, 16),
         _INTERLEAVED,
         16,
-        "lane l's word w lies at 128 w + 4 l: the distinct sectors, four for a word that a whole warp has in common",
+        "word w of lane l is at 128 w + 4 l: the distinct sectors, four for a word that the whole warp accesses",
         SOURCE,
     ),
 )

@@ -52,7 +52,7 @@ def cost(site: Site, certainty: Certainty) -> str:
     if certainty is Certainty.UNKNOWN:
         text = f"{site.opcode}: its cost is unknown"
         if each is not None and ideal is not None:
-            text += f", perhaps {interval(each.low, each.high)} a request, ideal {interval(ideal.low, ideal.high)}"
+            text += f", perhaps {interval(each.low, each.high)} per request, ideal {interval(ideal.low, ideal.high)}"
         return text + (f": {site.reason}" if site.reason else "")
     if site.excess:
         factor = f"{site.wavefronts:,} wavefronts instead of {site.ideal:,}"

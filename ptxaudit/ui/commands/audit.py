@@ -71,7 +71,7 @@ _WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source t
     multiple=True,
     help=(
         "Exit 1 if this rule has a finding (PA001; see `ptxaudit rule`), or if a figure is N or more: excess=N, ways=N"
-        " or, with --space, sectors-excess=N of a request; total-excess=N of a kernel. Likewise if a kernel has"
+        " or, with --space, sectors-excess=N per request; total-excess=N per kernel. Likewise if a kernel has"
         " more than registers=N, stack=N or spills=N (bytes), or less than occupancy=N (percent). Repeatable."
     ),
 )

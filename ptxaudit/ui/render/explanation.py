@@ -262,5 +262,5 @@ def _conditions(one: Explained) -> Iterator[str]:
     width = max(len(case.when) for case in one.site.conditions)
     for case in one.site.conditions:
         ideal = "" if case.ideal is None else f", ideal {case.ideal}"
-        yield f"  {case.when.ljust(width)}  {interval(case.low, case.high)} a request{ideal}"
+        yield f"  {case.when.ljust(width)}  {interval(case.low, case.high)} per request{ideal}"
     yield ""

@@ -242,7 +242,7 @@ def _cases(conditions: tuple[Condition, ...]) -> Iterator[Note]:
     lines: dict[str, list[str]] = {}
     for case in conditions:
         ideal = "" if case.ideal is None else f", ideal {case.ideal}"
-        lines.setdefault(f"{interval(case.low, case.high)} a request{ideal}", []).append(case.when)
+        lines.setdefault(f"{interval(case.low, case.high)} per request{ideal}", []).append(case.when)
     for cost, when in lines.items():
         more = f", and {len(when) - MAX_CONDITIONS} more cases" if len(when) > MAX_CONDITIONS else ""
         yield Note("note", f"{cost}: {'; '.join(when[:MAX_CONDITIONS])}{more}")

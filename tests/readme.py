@@ -152,7 +152,7 @@ def working_folder() -> Iterator[Path]:
         yield folder
 
 
-_FETCHED = re.compile(r"^ptxaudit: fetching CUDA .*\n", re.MULTILINE)
+_FETCHED = re.compile(r"^ptxaudit: downloading CUDA .*\n", re.MULTILINE)
 
 
 def comparable(text: str) -> str:

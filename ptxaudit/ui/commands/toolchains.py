@@ -34,7 +34,7 @@ def command(form: str, releases: tuple[str, ...], width: int | None) -> None:
 
     with progress() as step:
         for release in releases:
-            step(f"fetching CUDA {release}")
+            step(f"downloading CUDA {release}")
             ensure("nvrtc", release)
         step("asking each tool for its version")
         tools = toolchains.everything()

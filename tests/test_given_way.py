@@ -213,6 +213,32 @@ def test_groups_of_lanes_may_be_in_different_trips_of_a_loop_that_gives_way(lane
     assert (store.per_request == (1, 1)) == together
 
 
+SLEEPING_IN_TRIPS = """
+extern "C" __global__ void __launch_bounds__(32) k(unsigned* out, unsigned n, unsigned m) {
+    __shared__ volatile unsigned s[1024];
+    unsigned t = threadIdx.x;
+    if (t & 1) __nanosleep(t);
+#pragma unroll 1
+    for (unsigned i = 0; i < n; i++) {
+        s[t + 8 * i] = i;
+        if (i & m) SLEEP;
+    }
+    out[t] = n;
+}
+"""
+
+
+@pytest.mark.parametrize("sleep, together", [("__nanosleep(t)", False), ("__threadfence()", True)])
+def test_what_sleeps_need_not_decide_anything(tmp_path, sleep, together):
+    """Neither of the branches around a sleep is looked at for itself: lanes diverge at the first, and come to different
+    trips of the loop where they sleep in it. Lane l stores to bank l + 8·i."""
+    path = tmp_path / "k.cu"
+    path.write_text(SLEEPING_IN_TRIPS.replace("SLEEP", sleep))
+    launch = ptxaudit.Launch("k", grid=1, block=32, params=[None, None, None])
+    (store,) = ptxaudit.audit(path, arch="sm_90", isa="ptx", launches=[launch]).sites
+    assert (store.per_request is not None and store.per_request.high == 1) == together
+
+
 def behind_a_collective(inner: str, gives_way: bool = True):
     """Requests of a store behind BSSY B0; WARPSYNC.COLLECTIVE; BSYNC B0, to which all lanes come from a BSYNC at which
     those wait that have not yielded, between BSSY and BSYNC of the inner barrier; None where they are not counted."""

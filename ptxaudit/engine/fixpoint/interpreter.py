@@ -92,8 +92,8 @@ class Interpreter(Transfers):
             int, tuple[Hypothesis, bool]
         ] = {}  # head -> what held last, and whether lanes left in different trips
         self.open_steps = account.share(OPEN_SHARE)
-        self._loose = set(self.graph.yielding) | set(self.graph.calls)  # blocks from which lanes come back in any order
-        self._may_part = bool(self.graph.yielding) or self.function.explicit_reconvergence
+        self._loose = set(paths.yielding) | set(self.graph.calls)  # blocks from which lanes come back in any order
+        self._may_part = bool(paths.yielding) or self.function.explicit_reconvergence
 
     def run(self) -> None:
         registers = Registers(self.rows.env.rows)
@@ -295,7 +295,7 @@ class Interpreter(Transfers):
         them gives way in it. (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318
         requests whose lanes would take one in any one trip.)"""
         return not all(state.in_step for state in states) and (
-            not loop.inside.isdisjoint(self.graph.yielding | self.given_way)
+            not loop.inside.isdisjoint(self.paths.yielding | self.given_way)
             or any(self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose)
         )
 
@@ -373,7 +373,7 @@ class Interpreter(Transfers):
     def _run_block(self, block: int, state: State) -> None:
         """Run it from a state that is its own to change."""
         self.account.spend(self.paths.cost(block), INFERRING)
-        if block in self.graph.yielding:
+        if block in self.paths.yielding:
             self._give_way(block, state)
         view = self._view(state)
         for instruction, ops in self.paths.steps(block):

@@ -228,6 +228,26 @@ class Paths:
         """The jump at its end decides something of the slice."""
         return self.graph.ends[block] - 1 in self.part.branches
 
+    @cached_property
+    def yielding(self) -> frozenset[int]:
+        """Blocks in which lanes may yield, or behind whose branch, which decides nothing, they may. (What such branches
+        leave out of the control flow is disjoint: the regions are looked at once.)"""
+        return frozenset(b for b in self.reduced if b in self.graph.yielding or b in self._giving_way_unseen)
+
+    @cached_property
+    def diverging_unseen(self) -> frozenset[int]:
+        """Blocks behind whose branch, which decides nothing, some lanes of a warp may yield."""
+        return frozenset(b for b in self._giving_way_unseen if self.graph.may_differ(self.graph.ends[b] - 1))
+
+    @cached_property
+    def _giving_way_unseen(self) -> frozenset[int]:
+        if not self.graph.yielding:
+            return frozenset()
+        left_out = (
+            b for b in self.reduced if b != END and not self.relevant(b) and len(self.graph.cfg.successors(b)) > 1
+        )
+        return frozenset(b for b in left_out if self.graph.yields(b))
+
     def successors(self, block: int) -> list[int]:
         """The blocks that may come next, as far as the branch decides something."""
         if block not in self._successors:

@@ -59,7 +59,7 @@ class Meets:
 
     def join(self, block: int, arriving: Sequence[tuple[int, State]]) -> State:
         if block in self.graph.overwritten:  # what a routine is called with: one of these at a time
-            return self.folded(block, arriving, None if self.graph.yielding else False, together=False)
+            return self.folded(block, arriving, None if self.paths.yielding else False, together=False)
         groups = [(group[0][0], self.folded(block, group, True)) for group in self._groups(block, arriving)]
         return self.restore(block, self.folded(block, groups, False))
 
@@ -101,13 +101,15 @@ class Meets:
         left to ptxas.
         """
         calls_diverge = frozenset() if self.function.explicit_reconvergence else self.calls_diverge
-        if not self.graph.yielding and not calls_diverge:
+        if not self.paths.yielding and not calls_diverge:
             return False
         between = self.paths.on_the_way(dominator, block)
         if calls_diverge & (between | {dominator}):
             return True
-        return not between.isdisjoint(self.graph.yielding | self.given_way) and any(
-            self.branches.any(b, "varying", "divergent") for b in between | {dominator}
+        within = between | {dominator}
+        return not within.isdisjoint(self.paths.diverging_unseen) or (
+            not between.isdisjoint(self.paths.yielding | self.given_way)
+            and any(self.branches.any(b, "varying", "divergent") for b in within)
         )
 
     def _held(self, dominator: int, block: int) -> bool:

@@ -12,6 +12,7 @@ import random
 
 import numpy as np
 import pytest
+from fingerprints import PRINTS, remember_fingerprints  # noqa: F401 (used by every test)
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import (
@@ -20,30 +21,17 @@ from ptxaudit.engine.domain.value import (
     Uniform,
     Value,
     constant,
-    fingerprint,
     known,
     signed,
     sure_bits,
     unknown,
 )
-from ptxaudit.engine.ops import halves, symbolic
+from ptxaudit.engine.ops import halves
 from ptxaudit.engine.ops.operations import apply
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 LANES = 32
-PRINTS: dict = {}  # fingerprint -> value: what a derived unknown was derived from
-
-
-@pytest.fixture(autouse=True)
-def remember_fingerprints(monkeypatch):
-    def remembering(value):
-        key = fingerprint(value)
-        PRINTS[key] = value
-        return key
-
-    for module in (affine, symbolic):
-        monkeypatch.setattr(module, "fingerprint", remembering)
 
 
 BINARY = (

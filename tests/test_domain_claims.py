@@ -13,35 +13,22 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from fingerprints import PRINTS, remember_fingerprints  # noqa: F401 (used by every test)
 
-from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.lane_classes import classes_of
-from ptxaudit.engine.domain.value import Uniform, Value, constant, fingerprint, known, resize, unknown
-from ptxaudit.engine.ops import symbolic
+from ptxaudit.engine.domain.value import Uniform, Value, constant, known, resize, unknown
 from ptxaudit.engine.ops.halves import KEEP, UpperHalf
 from ptxaudit.engine.ops.operations import apply
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 ROWS, LANES = 2, 32
-PRINTS: dict[bytes, Value] = {}  # fingerprint -> value: what a derived unknown was derived from
 TRIALS = 5
 EDGES = (0, 1, 3, 4, 31, 32, 127, 128, 1 << 16, 1 << 21, 0x3FFFFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFF80, 0xFFFFFFFF)
 
 SAME = (*"add sub mul and or xor min.s max.s min.u max.u div.u rem.u div.s rem.s mulhi.u mulhi.s".split(),)
 ONE = ("neg", "not", "abs", "cnot", "brev", "mov")
 RELATIONS = ("eq", "ne", *(f"{relation}.{sign}" for relation in ("lt", "le", "gt", "ge") for sign in "us"))
-
-
-@pytest.fixture(autouse=True)
-def remember_fingerprints(monkeypatch):
-    def remembering(value):
-        key = fingerprint(value)
-        PRINTS[key] = value
-        return key
-
-    for module in (affine, symbolic):
-        monkeypatch.setattr(module, "fingerprint", remembering)
 
 
 class NotFollowed(Exception):

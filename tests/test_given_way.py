@@ -5,8 +5,7 @@ for certain.
 import pytest
 from convergence_programs import MORE, T, _Kernel
 from machine_code import STATED
-from msgspec import structs
-from test_sass_cases import instructions
+from test_sass_cases import function_of
 
 import ptxaudit
 from ptxaudit.engine.answer.result import Status
@@ -166,9 +165,7 @@ EXIT
 def test_lanes_may_yield_behind_a_branch_that_is_not_decided(lanes, requests):
     """Measured (seed 710070 of bench/adversary/random_ptx): the lanes that wait at BSYNC go on before those that yield
     behind a branch by a parameter come, two requests a warp. Where no lane waits there is one."""
-    lines = YIELDING_PERHAPS.replace("LANES", lanes).strip().split("\n")
-    code = tuple(i if i.site is None else structs.replace(i, site=with_access(i.site, ())) for i in instructions(lines))
-    function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
+    function = function_of(YIELDING_PERHAPS.replace("LANES", lanes))
     launch = ptxaudit.Launch("k", grid=1, block=32)
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert store.requests == requests
@@ -205,9 +202,7 @@ def test_groups_of_lanes_may_be_in_different_trips_of_a_loop_that_gives_way(lane
     """Lane l stores to bank l + 8·t in trip t, one wavefront where all are in the same; lanes come to the loop in groups,
     as those that have left the one before go on when the others yield."""
     text = IN_TRIPS.replace("LANES", lanes).replace("GIVES_WAY", "YIELD" if gives_way else "NOP")
-    lines = text.strip().split("\n")
-    code = tuple(i if i.site is None else structs.replace(i, site=with_access(i.site, ())) for i in instructions(lines))
-    function = ir.Function("k", "sass", "sm_90", code, True, (), block=(32, 1, 1), **STATED)
+    function = function_of(text, block=(32, 1, 1))
     launch = ptxaudit.Launch("k", grid=1, block=32) if told else None
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert (store.per_request == (1, 1)) == together

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from convergence_programs import MORE, T, _Kernel
 from machine_code import STATED, from_cuda
-from msgspec.structs import replace
-from test_sass_cases import instructions
+from test_sass_cases import function_of, instructions
 
 import ptxaudit
 from ptxaudit.base.work import Account
@@ -152,11 +151,7 @@ EXIT
 def test_a_register_that_a_trip_writes_before_it_reads_it_needs_no_step(trips, lanes):
     """R7 is the upper half of a pointer that is not specified, and then an address of shared memory."""
     text = REUSES.replace("LANES", hex(lanes)).replace("TRIPS", hex(trips))
-    code = tuple(
-        i if i.site is None else replace(i, site=with_access(i.site, ()))
-        for i in instructions(text.strip().split("\n"))
-    )
-    function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
+    function = function_of(text)
     launch = ptxaudit.Launch("k", grid=1, block=32)
     machine, account = machines.get("sm_90"), Account.for_budget(0.5)
     result = evaluate(function, build(function), launch=launch, machine=machine, account=account)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import textcases
 from machine_code import STATED
+from msgspec.structs import replace
 from test_ptx_cases import effects, lifted
 
 from ptxaudit.base.work import Account
@@ -24,6 +25,7 @@ from ptxaudit.frontend.sass.builder import Context
 from ptxaudit.frontend.sass.disassemble import Line
 from ptxaudit.frontend.sass.lower import ROWS, lower
 from ptxaudit.hardware import machines
+from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.slices import Slice
@@ -50,6 +52,15 @@ def instructions(texts: list[str]) -> tuple[ir.Instruction, ...]:
         parts = (b.guard, tuple(b.ops), b.control, b.site) if b else (None, (), None, None)
         out.append(ir.Instruction(at, at * INSTRUCTION_BYTES, line(text).opcode, text, *parts))
     return tuple(out)
+
+
+def function_of(listing: str, **facts: object) -> ir.Function:
+    """A function of these lines, with the access of each. facts: of ir.Function, beside what all machine code states."""
+    code = tuple(
+        i if i.site is None else replace(i, site=with_access(i.site, ()))
+        for i in instructions(listing.strip().split("\n"))
+    )
+    return ir.Function("k", "sass", "sm_90", code, True, (), **STATED | facts)
 
 
 def written(function: ir.Function) -> dict[str, Value]:

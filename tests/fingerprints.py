@@ -1,0 +1,20 @@
+"""What a derived unknown was derived from: the domain's tests follow it by the fingerprint in its name."""
+
+import pytest
+
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.value import Value, fingerprint
+from ptxaudit.engine.ops import symbolic
+
+PRINTS: dict[bytes, Value] = {}  # fingerprint -> value
+
+
+@pytest.fixture(autouse=True)
+def remember_fingerprints(monkeypatch):
+    def remembering(value):
+        key = fingerprint(value)
+        PRINTS[key] = value
+        return key
+
+    for module in (affine, symbolic):
+        monkeypatch.setattr(module, "fingerprint", remembering)

@@ -278,3 +278,29 @@ def test_lanes_diverge_again_behind_a_collective():
 
 def test_lanes_stay_together_behind_a_collective():
     assert behind_a_collective("B1", gives_way=False) == 1
+
+
+ENDS_PERHAPS = """
+S2R R0, SR_TID.X
+MOV R9, c[0x0][0x210]
+IMAD.SHL.U32 R8, R0, 0x80, RZ
+ISETP.GE.U32.AND P1, PT, R0, 0x8, PT
+ISETP.EQ.AND P0, PT, R9, RZ, PT
+@P1 BRA 0xb0
+MOV R10, 0x3
+@P0 EXIT
+IADD3 R10, R10, -0x1, RZ
+ISETP.NE.AND P2, PT, R10, RZ, PT
+@P2 BRA 0x70
+STS [R8], RZ
+EXIT
+"""
+
+
+def test_suspended_lanes_resume_after_lanes_that_are_given_up():
+    """Eight lanes are given up at an EXIT by a parameter, in a loop; the others still execute the store."""
+    function = function_of(ENDS_PERHAPS)
+    launch = ptxaudit.Launch("k", grid=1, block=32)
+    (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert store.requests is None
+    assert store.per_request == (1, 32)

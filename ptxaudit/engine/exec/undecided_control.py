@@ -156,8 +156,9 @@ class UndecidedControl:
         return all(any(op.writes(reg.name) for op in ops.get(k, ())) for k in self.run.graph.reaching(reg.name, index))
 
     def give_up(self, cohort: Cohort, index: int, reason: Reason) -> Cohort | None:
-        """These warps are not modelled further: no count of what lies ahead is certain."""
+        """These warps are not modelled further: no count of what lies ahead is certain. Their suspended groups resume."""
         self.lose(cohort)
+        self.warps.free[cohort.rows] = True
         block = self.run.graph.block_of[index]
         ahead = reached((block,), self.run.graph.cfg.successors)
         self.enter_hidden(self._first_unresolved(set(self.run.graph.cfg) if cohort.calls else ahead))

@@ -2,7 +2,8 @@
 
     compile_build(program, "nvcc-G")  ->  Built(cubin=…, ptx=…, compiler="nvcc 13.0.88")
 
-`nvcc` is the one on the PATH (ptxas and nvlink beside it), `nvrtc` the one that ptxaudit loads.
+`nvcc` is the one on the PATH (ptxas and nvlink beside it), `nvrtc` the one that ptxaudit loads, or that of an earlier CUDA
+release, which ptxaudit downloads.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ SECONDS = 300  # a compile may take
 
 @dataclass(frozen=True)
 class Build:
-    """options: of the compiler; linked: compiled as relocatable code, then linked."""
+    """options: of the compiler; linked: compiled as relocatable code, then linked; release: of CUDA, None: the newest."""
 
     name: str
     compiler: str  # "nvcc" or "nvrtc"
     options: tuple[str, ...] = ()
     linked: bool = False
+    release: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,21 @@ BUILDS = {
         Build("nvrtc-O0", "nvrtc", ("--ptxas-options=-O0",)),
     )
 }
-NAMES = tuple(BUILDS)
+NAMES = tuple(BUILDS)  # which seeds rotate through
+
+RELEASES = ("11.8", "12.0", "12.4", "12.6", "12.9", "13.2")
+BY_RELEASE = {
+    f"nvrtc{release}-{name}": Build(f"nvrtc{release}-{name}", "nvrtc", options, release=release)
+    for release in RELEASES
+    for name, options in {
+        "O3": (),
+        "O1": ("--ptxas-options=-O1",),
+        "O0": ("--ptxas-options=-O0",),
+        "G": ("--device-debug",),
+        "r24": ("--maxrregcount=24",),
+    }.items()
+}
+EVERY = {**BUILDS, **BY_RELEASE}
 
 
 class NotBuilt(Exception):
@@ -74,16 +90,18 @@ def arch_of(seed: int) -> str:
 
 def compile_build(program: Program, name: str) -> Built:
     """One build of a program. Raises NotBuilt."""
-    build, arch = BUILDS[name], arch_of(program.seed)
+    build, arch = EVERY[name], arch_of(program.seed)
     return (_by_nvrtc if build.compiler == "nvrtc" else _by_nvcc)(program, build, arch)
 
 
 def _by_nvrtc(program: Program, build: Build, arch: str) -> Built:
     from ptxaudit.base.errors import InputError
+    from ptxaudit.frontend.compile import toolchain_fetch
     from ptxaudit.frontend.compile.nvrtc import compile_source
 
+    tool = toolchain_fetch.ensure("nvrtc", build.release) if build.release else None
     try:
-        made = compile_source(program.source(), arch=arch, options=build.options, name=f"{program.name}.cu")
+        made = compile_source(program.source(), arch=arch, options=build.options, name=f"{program.name}.cu", tool=tool)
     except InputError as error:
         raise NotBuilt(error.detail or str(error)) from None
     return Built(build.name, arch, made.cubin, made.ptx, made.compiler)

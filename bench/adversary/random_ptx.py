@@ -2,6 +2,7 @@
 an address is held against the hardware, not against a second reading of the manual.
 
 python -m bench.adversary.random_ptx FOLDER 0:500             a plan, as `plan` makes them
+python -m bench.adversary.random_ptx FOLDER 0:500 11.8 12.4   … assembled by the ptxas of these CUDA releases in rotation
 python -m bench.adversary.gpu run FOLDER -o OUT               on the GPU machine
 python -m bench.adversary compare FOLDER OUT --isa sass       what is claimed, against what was counted
 
@@ -30,13 +31,19 @@ BUFFER = Fill(step=7, modulo=1 << 20)  # contents of what pointers point to
 # lanes that the hardware may have parted name each other in masks, which it refuses; clusters reach beyond their blocks
 LEFT_OUT = frozenset(("parted", "cluster"))
 BUILDS = {"ptxas": (), "ptxas-O1": ("-O1",), "ptxas-O0": ("-O0",), "ptxas-O2": ("-O2",)}
+OLDEST = ".version 7.8"  # of PTX that names sm_90: ptxas of CUDA 11.8 takes it
 _PARAMETER = re.compile(r"\.param (?:\.align \d+ )?\.(u32|s32|u64|b8)( \.ptr)?[\w. ]* k_param_(\d+)(?:\[(\d+)\])?")
 
 
-def write(folder: Path, seeds: range) -> None:
-    """Assembles the kernels of the seeds and writes their plan; what ptxas refuses is named on the way. The ways to assemble come by turns."""
+def write(folder: Path, seeds: range, releases: tuple[str, ...] = ()) -> None:
+    """Assembles the kernels of the seeds and writes their plan; prints those that ptxas refuses. Levels of optimisation,
+    and releases, come in rotation."""
     from ptxaudit.base.errors import InputError
+    from ptxaudit.frontend.compile import toolchain_fetch
     from ptxaudit.frontend.compile.ptxas import assemble
+
+    tools = [toolchain_fetch.ensure("ptxas", release) for release in releases] or [None]
+    prefixes = [f"{release}-" for release in releases] or [""]
 
     folder.mkdir(parents=True, exist_ok=True)
     entries: list[dict[str, Any]] = []
@@ -47,16 +54,19 @@ def write(folder: Path, seeds: range) -> None:
     ):
         for at, seed in enumerate(seeds):
             build = list(BUILDS)[at % len(BUILDS)]
+            turn = at // len(BUILDS) % len(tools)
             kernel = generate.kernel(seed, small=seed % 3 > 0)
             if kernel.features & LEFT_OUT:
                 continue
             text = machine.variant(kernel)
+            if releases:
+                text = re.sub(r"\.version \S+", OLDEST, text, count=1)
             try:
-                made = assemble(text, machine.ARCH, options=BUILDS[build])
+                made = assemble(text, machine.ARCH, options=BUILDS[build], tool=tools[turn])
             except InputError as error:
                 print(f"seed {seed}: {str(error)[-300:]}")
                 continue
-            entry = _entry(kernel, text, build)
+            entry = _entry(kernel, text, prefixes[turn] + build)
             plan.add(cubins, entry["cubin"], made.cubin)
             plan.add(texts, entry["cubin"].replace(".cubin", ".ptx"), text.encode())
             plan.add(sources, entry["cubin"].replace(".cubin", ".cu"), kernel.text.encode())
@@ -95,4 +105,4 @@ def _entry(kernel: generate.Kernel, text: str, build: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     first, last = map(int, sys.argv[2].split(":"))
-    write(Path(sys.argv[1]), range(first, last))
+    write(Path(sys.argv[1]), range(first, last), tuple(sys.argv[3:]))

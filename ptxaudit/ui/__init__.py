@@ -1,1 +1,1 @@
-"""What people and other programs meet: the command line, pages and formats, plugins, recipes."""
+"""The interfaces to people and other programs: command line, pages and formats, plugins, recipes."""

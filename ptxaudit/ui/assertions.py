@@ -1,12 +1,10 @@
-"""What `ptxaudit.testing` offers: `assert_conflict_free` compiles, audits, and fails with the lines that conflict.
-
-    from ptxaudit.testing import assert_conflict_free
+"""The implementation of `ptxaudit.testing`: `assert_conflict_free` audits and fails with the lines that conflict.
 
     def test_transpose():
         assert_conflict_free("transpose.cu", launch={"kernel": "transpose", "grid": (2, 2), "block": (32, 32)})
 
-No GPU is needed. In pytest, `--ptxaudit-toolchain 12.9` runs the same assertions under another CUDA
-release, and `--ptxaudit-report DIR` keeps an HTML report of each.
+No GPU is needed. In pytest, `--ptxaudit-toolchain 12.9` runs the same assertions with another CUDA release, and
+`--ptxaudit-report DIR` keeps an HTML and a JSON report of each.
 """
 
 from __future__ import annotations
@@ -27,12 +25,12 @@ if TYPE_CHECKING:
     from ptxaudit.review.findings import Finding
 
 RULES = ("PA001", "PA002", "PA003", "PA004")
-LONGEST_NAME = 200  # of a file, in letters
+LONGEST_NAME = 200  # of a file, in characters
 
 
 @dataclass
 class Defaults:
-    """What the pytest plugin sets for every assertion; kept: how many reports each test has written."""
+    """The options that the pytest plugin sets for every assertion; kept: the number of reports written per test."""
 
     toolchain: str | None = None
     report_folder: str | None = None
@@ -53,13 +51,15 @@ def assert_conflict_free(
 ) -> Report:
     """Audits and raises AssertionError where a request takes more wavefronts than its ideal.
 
-    source: what `ptxaudit.audit` takes: a path of a source or compiled file, text, bytes, an object
-    with code. launch: a `ptxaudit.Launch`, its arguments as a dict, several of these, or a launch file.
-    allow: what may conflict: places ("k.cu:14"), kernels (names or globs) or rules ("PA003"); as a
-    mapping, with the largest excess of one request that is accepted: {"k.cu:14": 1}.
-    rules: the rules that count, by id or name. strict: a site that cannot be shown to be free of
-    conflicts fails too. options: of `ptxaudit.audit`: arch, isa, kernels, defines, …
-    Returns the report. Raises InputError for what cannot be audited.
+    source: an input of `ptxaudit.audit`: a path of a source or compiled file, text, bytes, an object with code.
+    launch: a `ptxaudit.Launch`, its arguments as a dict, several of these, or a launch file.
+    allow: places ("k.cu:14"), kernels (names or globs) or rules ("PA003") that may conflict; a mapping gives the
+    largest accepted excess of one request: {"k.cu:14": 1}.
+    rules: the rules that count, by id or name.
+    strict: a site that cannot be proved free of conflicts fails too.
+    options: of `ptxaudit.audit`: arch, isa, kernels, defines, …
+
+    Returns the report. Raises InputError if something cannot be audited.
     """
     from ptxaudit.review import rules as known
     from ptxaudit.review.audit import audit
@@ -88,7 +88,7 @@ def _limits(allow: Iterable[str] | Mapping[str, int]) -> dict[str, int | None]:
 
 
 def _accepted(finding: Finding, limits: Mapping[str, int | None]) -> bool:
-    """An entry names the finding's rule, place or kernel, and its excess is within the limit."""
+    """Whether an entry names the finding's rule, place or kernel, and allows its excess."""
     from ptxaudit.frontend.launch.launch import Launch
     from ptxaudit.review.figures import above_ideal
 
@@ -121,7 +121,7 @@ def _launches(given: Any) -> tuple[Launch, ...]:
 
 
 def _message(report: Report, findings: Sequence[Finding]) -> str:
-    """What conflicts, line by line, and the tables of the kernels concerned."""
+    """The conflicts line by line, then the tables of their kernels."""
     from ptxaudit.base.words import plural
     from ptxaudit.review.findings import fold
     from ptxaudit.ui.render.text import kernel_text
@@ -143,7 +143,7 @@ def _message(report: Report, findings: Sequence[Finding]) -> str:
 
 
 def _keep(report: Report) -> None:
-    """Writes the report beside those of other tests, where --ptxaudit-report asks for it."""
+    """Writes the report beside those of other tests if --ptxaudit-report is given."""
     if defaults.report_folder is None:
         return
     import re

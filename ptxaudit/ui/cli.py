@@ -1,7 +1,7 @@
-"""The `ptxaudit` command: finds its subcommands in `ptxaudit.ui.commands` and imports the one that runs.
+"""The `ptxaudit` command, which imports only the subcommand that runs.
 
-Each module `commands/NAME.py` exports a click `command`; one whose name begins with an
-underscore is no command. Bad input leaves here as a message on stderr and exit status 2.
+Each module `ptxaudit/ui/commands/NAME.py` exports a click `command`, unless its name begins with an underscore.
+Invalid input ends the command with a message on stderr and exit status 2.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from ptxaudit.base.version import __version__
 from ptxaudit.ui import commands
 
 EXIT_UNCHECKED = 2
-COMPLETING = "_PTXAUDIT_COMPLETE"  # by which a shell asks
+COMPLETING = "_PTXAUDIT_COMPLETE"  # set by a shell that asks for completions
 
 
 class LazyCommands(click.Group):
-    """A group whose commands are imported when they are asked for: start-up stays quick."""
+    """A group that imports a command when it is first needed, to keep start-up fast."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """The command as a program of its own: not as a part of another, which has its own signals."""
+        """Runs as the process's own command. Called as part of another program, `main` leaves signals alone."""
         from ptxaudit.base.interrupts import handled
 
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # names of files need not be text
+                stream.reconfigure(errors="backslashreplace")  # file names need not be valid text
         with handled():
             return self.main(*arguments, **options)
 
@@ -61,7 +61,7 @@ class LazyCommands(click.Group):
         return super().resolve_command(ctx, args)
 
     def _meant(self, ctx: click.Context, word: str) -> str:
-        """What an unknown command may have been meant to be."""
+        """A suggestion for an unknown command."""
         from ptxaudit.base.words import nearest
 
         if os.path.exists(word):
@@ -71,10 +71,10 @@ class LazyCommands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         collect_seldom()
-        atexit.register(gc.freeze)  # the interpreter looks for garbage once more when it ends
+        atexit.register(gc.freeze)  # skips the interpreter's final garbage collection
         os.environ.setdefault(
             "OPENBLAS_NUM_THREADS", "1"
-        )  # or loading numpy starts threads that spin: nothing here multiplies matrices
+        )  # numpy would start threads that spin; nothing here multiplies matrices
         try:
             return super().invoke(ctx)
         except InputError as error:
@@ -95,7 +95,7 @@ class LazyCommands(click.Group):
                 )
             )
             ctx.exit(EXIT_UNCHECKED)
-        except Exception as error:  # the edge: a traceback tells a user nothing
+        except Exception as error:  # the outermost level: a traceback does not help a user
             if debugging():
                 raise
             complain(fault(error))
@@ -103,9 +103,11 @@ class LazyCommands(click.Group):
 
 
 def _end_at_once(status: list[int]) -> None:
-    """Ends the process, the last of what is to be done at its end, but for freeing every object one by one, which takes
-    a tenth of a tiny audit; comes back where the interpreter has to do it: other threads go on, someone watches what is
-    called, the output cannot be written. status: of the process, once that is known."""
+    """Exits the process without freeing every object, which takes a tenth of the time of a tiny audit.
+
+    Registered to run last at exit. Returns, and leaves the exit to the interpreter, if other threads run, a debugger
+    or profiler is attached, or the output cannot be flushed. status: the exit status, empty while it is unknown.
+    """
     watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect
     if not status or watched or threading.active_count() > 1:
         return
@@ -118,14 +120,14 @@ def _end_at_once(status: list[int]) -> None:
 
 
 def _drop_output() -> None:
-    """What is left in buffers goes nowhere: the interpreter would try to write it once more."""
+    """Discards the buffered output, which the interpreter would otherwise try to write again."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)
 
 
 def complain(error: InputError) -> None:
-    """The error on stderr."""
+    """Prints the error on stderr."""
     from ptxaudit.ui.commands._write import tell
     from ptxaudit.ui.render.problems import error_text
 
@@ -142,9 +144,9 @@ def main() -> None:
 
 
 def program() -> None:
-    """The command as a whole process, which ends with it."""
+    """Runs the command as a whole process and ends it."""
     status = list[int]()
-    atexit.register(_end_at_once, status)  # before all others: what was registered first is called last
+    atexit.register(_end_at_once, status)  # registered first, so that it runs last
     try:
         main(prog_name="ptxaudit")
     except SystemExit as end:

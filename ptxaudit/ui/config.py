@@ -4,11 +4,11 @@
     inputs = ["src/kernels"]
     arch = "sm_90"
     launches = ["launches.toml"]
-    rules = ["PA001", "excess=2"]          # what fails, as --fail-on
+    rules = ["PA001", "excess=2"]          # denied, as with --fail-on
     baseline = "ptxaudit-baseline.json"
 
-The file is the first one found from the working folder upwards; its paths are relative to it.
-What the command line says goes before it.
+The file is the nearest one in the working directory or its parents; its paths are relative to it. The command line
+takes precedence.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ TABLE = "[tool.ptxaudit]"
 
 @dataclass(frozen=True)
 class Key:
-    """One setting. option: the parameter of the commands that it stands for; kind: its type;
-    path: it names files, relative to the settings' folder."""
+    """One setting. option: the parameter that it sets; kind: its type; path: it is relative to the file's folder."""
 
     option: str
     kind: type
@@ -65,7 +64,7 @@ KEYS: dict[str, Key] = {
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of a file, by the commands' parameters. file: None where there is none."""
+    """The settings of a file, by command parameter. file: None without a settings file."""
 
     file: str | None = None
     values: dict[str, Any] | None = None
@@ -75,7 +74,7 @@ class Config:
 
 
 def find_config(start: str | os.PathLike[str] = ".") -> Path | None:
-    """The settings' file for a folder: in it, or the nearest one above."""
+    """The settings file in a folder, or in its nearest parent that has one."""
     for folder in (Path(start).resolve(), *Path(start).resolve().parents):
         for name in NAMES:
             file = folder / name
@@ -87,7 +86,7 @@ def find_config(start: str | os.PathLike[str] = ".") -> Path | None:
 
 
 def read_config(file: str | os.PathLike[str]) -> Config:
-    """The settings of a file. Raises InputError with the place for TOML, a key or a value that is wrong."""
+    """The settings of a file. Raises InputError, with the place, for invalid TOML, keys or values."""
     import tomllib  # not needed in a folder without settings
 
     name = os.fspath(file)
@@ -98,7 +97,7 @@ def read_config(file: str | os.PathLike[str]) -> Config:
         place = re.search(r"line (\d+), column (\d+)", str(error))
         line, column = (int(place[1]), int(place[2])) if place else (None, None)
         raise InputError(f"this is not TOML: {error}", "see https://toml.io", name, line, column) from None
-    except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, brackets in brackets
+    except (ValueError, RecursionError) as error:  # too many digits for Python, or too deeply nested brackets
         raise InputError(f"this cannot be parsed as TOML: {error}", "see https://toml.io", name) from None
     table = document.get("tool", {}).get("ptxaudit", {}) if Path(file).name == "pyproject.toml" else document
     table = table.get("tool", {}).get("ptxaudit", table) if isinstance(table, dict) else table
@@ -123,7 +122,7 @@ def _value(key: str, value: Any, file: str, text: str) -> Any:
     if wanted is list and isinstance(value, str):
         value = [value]
     if wanted is float and type(value) is int:
-        value = float(str(value))  # too many digits: infinite, which no setting may be
+        value = float(str(value))  # infinite if it has too many digits, which no setting accepts
     if type(value) is not wanted or wanted is list and not all(isinstance(item, str) for item in value):
         kinds = {
             list: "a list of strings",
@@ -144,7 +143,7 @@ def _value(key: str, value: Any, file: str, text: str) -> Any:
 
 
 def _from(file: str, path: str) -> str:
-    """A path of the settings as seen from the working folder."""
+    """A path from the settings, relative to the working directory."""
     whole = os.path.join(os.path.dirname(os.path.abspath(file)), path)
     return os.path.relpath(whole) if not os.path.isabs(path) else path
 

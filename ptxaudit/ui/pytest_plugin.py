@@ -1,4 +1,4 @@
-"""The pytest plugin: options for `ptxaudit.testing.assert_conflict_free`, and the same as a fixture."""
+"""The pytest plugin: options and a fixture for `ptxaudit.testing.assert_conflict_free`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One module a subcommand of `ptxaudit`; each exports `command` and imports what it needs when it runs."""
+"""One module per subcommand of `ptxaudit`. Each exports `command` and imports the rest when it runs."""

@@ -1,6 +1,6 @@
-"""What a shell completes beside commands, options and choices: files, folders, rules, machines, architectures.
+"""Shell completion of values: files, folders, rules, machines, architectures.
 
-By what a parameter calls its value: FILE, DIR, RULE, sm_NN. Only a shell that asks has this imported.
+The completer depends on the metavar of the parameter: FILE, DIR, RULE, sm_NN. Imported only to complete.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def attach(command: click.Command) -> None:
-    """Has the parameters of a command, and of those below it, completed."""
+    """Adds completers to the parameters of a command and its subcommands."""
     for parameter in command.params:
         completer = _completer(parameter)
         if completer is not None:
@@ -32,7 +32,7 @@ def _completer(parameter: click.Parameter) -> Completer | None:
 
 
 def _files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(incomplete, type="file")]  # left to the shell
+    return [CompletionItem(incomplete, type="file")]  # the shell completes these
 
 
 def _folders(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

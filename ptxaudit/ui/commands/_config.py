@@ -1,4 +1,4 @@
-"""Fills a command's parameters from the project's settings, where the command line does not give them."""
+"""Fills parameters that the command line does not specify from the project's settings."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ptxaudit.frontend.inputs import named
 if TYPE_CHECKING:
     from ptxaudit.ui.config import Config
 
-# Parameters that tell a launch: with any of them the settings' launch files do not apply.
+# Parameters that specify a launch: if one is given, the settings' launch files do not apply.
 _LAUNCH = ("launch_files", "grid", "block", "cluster", "dynamic_shared", "params", "symbols")
 
-# Settings that name kernels or parameters of the whole project, and the options that they become.
+# Settings that name kernels or parameters of the whole project, and the options that they set.
 _OF_PROJECT = {"launch_files": "launches", "kernels": "kernels", "assumed": "assume"}
 
-Command = Callable[..., Any]  # what click calls
+Command = Callable[..., Any]  # a click callback
 
-# Options of several sides, which a setting gives all.
+# Repeatable options of a comparison; a setting gives one value, for all sides.
 _OF_BOTH = {"toolchain": "toolchains", "ptxas": "assemblers", "arch": "archs"}
 _COMPILERS = ("toolchain", "ptxas")
 
 
 def configurable(command: Command) -> Command:
-    """Adds --config and --no-config, and fills what the command line leaves out from the settings."""
+    """Adds --config and --no-config, and fills unspecified parameters from the settings."""
 
     @click.option(
         "--config",
@@ -54,7 +54,7 @@ def configurable(command: Command) -> Command:
 
 
 def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bool) -> dict[str, Any]:
-    """found: the settings were not named by the user."""
+    """The parameters, the unspecified ones from the settings. found: the settings file was not named by the user."""
     settings = config.values or {}
     settings = settings | {both: (settings[one],) for one, both in _OF_BOTH.items() if one in settings}
     specified = {
@@ -72,8 +72,8 @@ def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bo
             config.file,
         )
     if found and left and given.get("compiler", "nvcc") is None:
-        given = given | {"compiler": "nvrtc"}  # nor do they have it chosen for a source of their folder
-    whole = "inputs" in given and "inputs" not in specified  # the settings' own inputs: all kernels should be there
+        given = given | {"compiler": "nvrtc"}  # nor may a source in their folder select it
+    whole = "inputs" in given and "inputs" not in specified  # the settings' own inputs should contain all kernels
     filled = (
         given
         | left
@@ -91,7 +91,7 @@ def _filled(ctx: click.Context, config: Config, given: dict[str, Any], found: bo
 
 
 def _inputs(filled: dict[str, Any], settings: dict[str, Any]) -> tuple[str, ...]:
-    """The inputs, those of the compile commands where none are named, without what is excluded."""
+    """The inputs, by default those of the compile commands, without the excluded ones."""
     inputs = tuple(filled["inputs"])
     if not inputs and filled.get("compile_commands"):
         from ptxaudit.frontend.compile.compile_commands import read_commands
@@ -106,7 +106,7 @@ def _inputs(filled: dict[str, Any], settings: dict[str, Any]) -> tuple[str, ...]
 
 
 def _left(given: str, exclude: tuple[str, ...], isa: str | None) -> list[str]:
-    """An input without the files of it that a pattern names; as it is where that is none of them."""
+    """The files of an input that no pattern excludes; the input itself if none is excluded."""
     from ptxaudit.frontend.inputs import expand
 
     files = list(expand(given, isa)) if Path(given).is_dir() else [given]
@@ -115,7 +115,7 @@ def _left(given: str, exclude: tuple[str, ...], isa: str | None) -> list[str]:
 
 
 def _matches(file: str, pattern: str) -> bool:
-    """A glob of the whole path, or of a part of it: "third_party", "*_test.cu", "src/old/*"."""
+    """Whether a glob matches the whole path or one component: "third_party", "*_test.cu", "src/old/*"."""
     path = Path(file)
     whole = bool(PurePath(pattern).parts) and path.match(pattern)
     return (

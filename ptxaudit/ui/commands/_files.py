@@ -1,4 +1,4 @@
-"""Arguments that are files, whatever the files are called: `-x.cu`, or a name of two lines."""
+"""Arguments that are files with unusual names: `-x.cu`, or a name with a line break."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxaudit.frontend.inputs import named
 
 
 class WithFiles(click.Command):
-    """A command to which an argument like `-x.cu` is the file of that name, where there is one and no such option."""
+    """A command that takes an argument such as `-x.cu` as a file, if the file exists and no option has that name."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         options = {
@@ -32,5 +32,5 @@ def _as_file(argument: str, options: set[str]) -> str:
 
 
 def as_files(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    """The callback of arguments that name files."""
+    """The click callback of arguments that name files."""
     return tuple(map(named, value)) if isinstance(value, tuple) else value if value is None else named(value)

@@ -1,4 +1,4 @@
-"""The options that audit, explain and diff share: how to read the inputs, and the launch."""
+"""The options that several commands share: inputs, compilers, launch, output width."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxaudit.frontend.launch.launch import Launch
     from ptxaudit.frontend.options import Options
 
-Command = Callable[..., Any]  # what click calls
+Command = Callable[..., Any]  # a click callback
 
 _ARCH = click.option(
     "--arch",
@@ -177,12 +177,12 @@ isa_option = click.option(
 
 
 def input_options(command: Command) -> Command:
-    """Adds the options that say how inputs are read."""
+    """Adds the options that control how inputs are read."""
     return _with((_ARCH, *_INPUT_OPTIONS, *_TOOLCHAIN_OPTIONS), command)
 
 
 def input_options_of_two(command: Command) -> Command:
-    """The same for a command that may take one input under several toolchains and architectures."""
+    """The same for a command that may take one input with several toolchains and architectures."""
     return _with((_ARCHS, *_INPUT_OPTIONS, *_TOOLCHAINS_OPTIONS), command)
 
 
@@ -193,12 +193,12 @@ def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -
 
 
 def launch_options(command: Command) -> Command:
-    """Adds the options that tell a launch, or facts of one."""
+    """Adds the options that specify a launch, or facts about one."""
     return _with(_LAUNCH_OPTIONS, command)
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """The `Options` for what click read. Raises InputError for a value that cannot be used."""
+    """The `Options` for click's parameters. Raises InputError for an invalid value."""
     from ptxaudit.frontend.options import Options
 
     given = dict(given)
@@ -217,7 +217,7 @@ def _commands(file: str | None) -> dict[str, Any]:
 
 
 def _launches(given: dict[str, Any]) -> tuple[Launch, ...]:
-    """The launches of --launch, or the one of --grid, --block, …; takes its options out of `given`."""
+    """The launches of --launch, or the one of --grid, --block, …; removes these options from `given`."""
     from ptxaudit.frontend.launch.launch import Launch
 
     files = given.pop("launch_files", None) or ()
@@ -250,8 +250,10 @@ def _dims(name: str, text: str | None) -> tuple[int, int, int] | None:
 
 
 def _named(option: str, text: str) -> tuple[str, Any]:
-    """ "n=1024" -> ("n", 1024); floats, lists of numbers, hexadecimal bytes and ? as in launch files;
-    @idx.npy, @idx.bin:i32 or @zeros:256:i32 is the contents of what a pointer points to, or of a variable."""
+    """ "n=1024" -> ("n", 1024); the value may be a float, a list, hexadecimal bytes or ?, as in launch files.
+
+    @idx.npy, @idx.bin:i32 or @zeros:256:i32 is the data behind a pointer, or the contents of a variable.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         by_position = ", or by position --param 2=1024" if option == "--param" else ""

@@ -1,4 +1,4 @@
-"""Shows what is being done, on stderr of a terminal, once it takes longer than two seconds."""
+"""Shows the current step on stderr, if it is a terminal and the command takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 2.0  # seconds
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """A function to be called with a few words before each step."""
+    """Yields a function to be called with a description of each step."""
     if not sys.stderr.isatty():
         yield lambda step: None
         return
@@ -32,7 +32,7 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 
 class _Shown:
-    """A spinner with the step in hand; rich is imported only when it is needed."""
+    """A spinner with the current step. Imports rich only when shown."""
 
     def __init__(self) -> None:
         self._step = "working"

@@ -1,4 +1,4 @@
-"""Writes what an audit finds as it is found, and names where it is done."""
+"""Writes the results of an audit as they are found; finds the executor for --executor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def streamed(output: str | None) -> Iterator[Callable[[Report], None]]:
-    """Takes reports of some files, whose lines are there at once. Raises InputError where they cannot be written."""
+    """Yields a function that writes the lines of a partial report at once. Raises InputError if it cannot."""
     from ptxaudit.ui.render.jsonl import lines
 
     try:
@@ -36,7 +36,7 @@ def streamed(output: str | None) -> Iterator[Callable[[Report], None]]:
 
 
 def executor_at(address: str | None) -> AbstractContextManager[Executor | None]:
-    """The executor of that address; None for none."""
+    """The executor at an address, or None without one."""
     if address is None:
         return nullcontext(None)
     from ptxaudit.review.executors import executor_of

@@ -1,4 +1,4 @@
-"""`ptxaudit audit --sweep`: a family of launches, as a table or JSON."""
+"""`ptxaudit audit --sweep`: audits a family of launches, as a table or JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sweep_command(
     output: str | None,
     width: int | None = None,
 ) -> None:
-    """Runs and writes a sweep; exit status 2 where something could not be checked."""
+    """Runs and writes a sweep. Exits with status 2 if something could not be checked."""
     from ptxaudit.review.sweeps import parse_axis, run
     from ptxaudit.ui.commands._progress import progress
     from ptxaudit.ui.commands._write import emit, in_width, tell

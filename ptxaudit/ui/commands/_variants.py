@@ -1,4 +1,4 @@
-"""Reads what a comparison is of: two inputs, or one under several releases and architectures."""
+"""The sides of a comparison: two inputs, or one input with several releases and architectures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from ptxaudit.frontend.options import Options
     from ptxaudit.review.diff.sides import Side
 
-Variant = tuple[str, "str | None", "Side"]  # label, architecture where there are several, what to audit
+Variant = tuple[str, "str | None", "Side"]  # label, architecture if there are several, what to audit
 
 
 def two_sides(inputs: tuple[str, ...], given: dict[str, Any]) -> tuple[list[Side], bool]:
-    """(the old and the new side of OLD NEW, whether their launches are specified to be counterparts). Raises InputError
-    where there are not two.
+    """(the old and the new side of OLD NEW, whether their launches are specified as counterparts).
+
+    Raises InputError if more than two compilers or architectures are given.
     """
     from ptxaudit.review.diff.sides import Side
 
@@ -47,7 +48,7 @@ def two_sides(inputs: tuple[str, ...], given: dict[str, Any]) -> tuple[list[Side
 
 
 def variants(input: str, given: dict[str, Any]) -> list[Variant]:
-    """One input under each release, for each architecture. Raises InputError where there are not several."""
+    """One input with each release, for each architecture. Raises InputError if there are fewer than two variants."""
     from ptxaudit.review.diff.sides import Side
 
     archs, toolchains, assemblers = (
@@ -76,7 +77,7 @@ def variants(input: str, given: dict[str, Any]) -> list[Variant]:
 
 
 def _releases(toolchains: tuple[str, ...], assemblers: tuple[str, ...]) -> list[tuple[str | None, str | None]]:
-    """(compiler, assembler) of each: as many of both go together, else one goes with all."""
+    """(compiler, assembler) of each variant: paired in order, or one of either for all of the other."""
     longest = max(len(toolchains), len(assemblers), 1)
     if any(1 < len(those) < longest for those in (toolchains, assemblers)):
         raise InputError(
@@ -95,9 +96,7 @@ def _label(toolchain: str | None, assembler: str | None) -> str:
 
 
 def _options(given: dict[str, Any]) -> tuple[Options, tuple[tuple[Launch, ...], tuple[Launch, ...]]]:
-    """The options that all sides share, and the launches of the old and the new one, which are the same object where
-    they are shared.
-    """
+    """The options that all sides share, and the launches of the old and the new side: the same object if shared."""
     from ptxaudit.frontend.launch.launch_file import read_launches
 
     own = given.pop("old_launch", None), given.pop("new_launch", None)

@@ -15,24 +15,24 @@ SAFE = {
     "github": printable.lines,
     "json": printable.json_output,
     "jsonl": printable.json_output,
-}  # its lines are commands; its strings are sound by themselves
+}  # lines of `github` are commands; JSON escapes its strings itself
 
 
 class Document(Protocol):
-    """What has a form in JSON."""
+    """A result that can be written as JSON."""
 
     def to_dict(self) -> dict[str, Any]: ...
 
 
 def written_as(form: str) -> Callable[[str], str]:
-    """What makes a format's text what can be shown: see `printable`."""
+    """The function that makes a format's text safe to print: see `printable`."""
     return SAFE.get(form, printable.output)
 
 
 def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], str] = printable.output) -> None:
-    """Text, or pieces of it, to a file or to standard output. Raises InputError where the file cannot be written.
+    """Writes text, or pieces of it, to a file or to standard output. Raises InputError if the file cannot be written.
 
-    safe: makes it what can be shown, in another way than as plain text.
+    safe: makes a piece safe to print; by default, as plain text.
     """
     pieces = [text] if isinstance(text, str) else text
     if output is None:
@@ -46,7 +46,7 @@ def emit(text: str | Iterable[str], output: str | None, safe: Callable[[str], st
 
 
 def in_width(text: str, width: int | None) -> str:
-    """Text as wide as was asked for."""
+    """The text, wrapped to the width if one is given."""
     if width is None:
         return text
     from ptxaudit.ui.render.layout import fitted
@@ -57,7 +57,7 @@ def in_width(text: str, width: int | None) -> str:
 def emit_as(
     form: str, result: Document, text: Callable[[], str | Iterable[str]], output: str | None, width: int | None = None
 ) -> None:
-    """A result as JSON, or in words. text: makes these, and is not called for JSON; width: columns of them."""
+    """Writes a result as JSON or as text. text: makes the text, not called for JSON; width: in columns."""
     if form == "json":
         emit(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n", output, written_as(form))
     else:
@@ -66,5 +66,5 @@ def emit_as(
 
 
 def tell(text: str) -> None:
-    """A message to standard error."""
+    """Prints a message to standard error."""
     click.echo(printable.output(text), err=True)

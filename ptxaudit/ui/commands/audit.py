@@ -1,4 +1,4 @@
-"""`ptxaudit audit`: every shared-memory site of the inputs, scored."""
+"""`ptxaudit audit`: counts the wavefronts of every shared-memory site of the inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ptxaudit.ui.render.view import View
 
 
-_WITH_EDITS = frozenset(("sarif",))  # formats that have changes of the source to apply
+_WITH_EDITS = frozenset(("sarif",))  # formats that contain source edits
 
 
 @click.command("audit", cls=WithFiles)
@@ -171,7 +171,7 @@ def _sweep(ctx: click.Context, *given: Any) -> None:
 def _limits(
     fail_on: tuple[str, ...], baseline: str | None, strict: bool, axes: tuple[str, ...], space: str
 ) -> list[Limit]:
-    """What --fail-on denies; InputError where options exclude each other."""
+    """The limits of --fail-on. Raises InputError for options that exclude each other."""
     limits: list[Limit] = []
     if fail_on:
         from ptxaudit.review.gate import parse_limit
@@ -192,7 +192,7 @@ def _limits(
 def _audited(
     inputs: tuple[str, ...], options: Options, form: str, executor: str | None, output: str | None, step: Progress
 ) -> tuple[Report, CodeBook | None]:
-    """The report, and for a page the code that it shows."""
+    """The report, and for an HTML page the code that it shows."""
     from ptxaudit.review.audit import run
     from ptxaudit.ui.commands._stream import executor_at, streamed
 
@@ -209,7 +209,7 @@ def _audited(
 
 
 def _judged(checked: Checked, limits: list[Limit], strict: bool, baseline: str | None, options: Options) -> Verdict:
-    """What is denied, which stderr says."""
+    """The verdict, whose denials are printed on stderr."""
     from ptxaudit.review.gate import judge
     from ptxaudit.review.lost_launches import lost_launches
 
@@ -221,7 +221,7 @@ def _judged(checked: Checked, limits: list[Limit], strict: bool, baseline: str |
 
 
 def _page(checked: Checked, inputs: tuple[str, ...], options: Options, book: CodeBook, step: Progress) -> str:
-    """The HTML page, with the sources and the code that it shows."""
+    """The HTML page, with its sources and code."""
     from ptxaudit.frontend.source_files import Roots
     from ptxaudit.ui.render.html import html
     from ptxaudit.ui.render.page.material import gather
@@ -239,7 +239,7 @@ def _baseline(file: str | None) -> Baseline | None:
 
 
 def _checked(report: Report, known: Baseline | None, ignore: tuple[str, ...], whole: bool) -> Checked:
-    """The report with its findings, beside the baseline where there is one."""
+    """The report with its findings, and compared with the baseline if there is one."""
     from ptxaudit.report.paths import here
     from ptxaudit.review import rules
     from ptxaudit.ui.render.checked import Checked
@@ -253,7 +253,7 @@ def _checked(report: Report, known: Baseline | None, ignore: tuple[str, ...], wh
 
 
 def write(checked: Checked, form: str, output: str | None, view: View) -> None:
-    """The report to a file, a terminal or a pipe."""
+    """Writes the report to a file, a terminal or a pipe."""
     import sys
 
     if form == "text":
@@ -276,8 +276,7 @@ def write(checked: Checked, form: str, output: str | None, view: View) -> None:
 def complain(
     checked: Checked, verdict: Verdict, strict: bool, gated: bool, baseline: str | None, lost: Iterable[str] = ()
 ) -> None:
-    """The compiler's warnings, problems, launches that lost their kernel, denials, what may be denied with --strict,
-    what is stale: to stderr."""
+    """Prints on stderr: warnings, problems, launches without a kernel, denials, possible denials, stale entries."""
     from ptxaudit.ui.render import problems as text
 
     lines = [text.log_text(entry) for entry in checked.report.inputs if entry.log]
@@ -297,7 +296,7 @@ def complain(
 def _list(
     ctx: click.Context, inputs: tuple[str, ...], options: Any, form: str, output: str | None, width: int | None
 ) -> None:
-    """--list: the kernels with what the binary says of them, written as they are found."""
+    """--list: writes the kernels, with the binary's own facts about them, as they are found."""
     from ptxaudit.pipeline.collect import Part
     from ptxaudit.pipeline.contents import listed
     from ptxaudit.pipeline.examine import ready
@@ -310,7 +309,7 @@ def _list(
     ready(options)
     part = Part()
     kernels: Iterable[Listed] = listed(inputs, options, part)
-    if output is not None:  # without a file they are seen as they come
+    if output is not None:  # without a file, each kernel is written as it is found
         with progress() as step:
             kernels = list(listed(inputs, options, part, step))
     if form == "json":

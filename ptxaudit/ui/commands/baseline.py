@@ -1,4 +1,4 @@
-"""`ptxaudit baseline update`: writes down what is known, so that only what is new or worse fails."""
+"""`ptxaudit baseline update`: records the known figures, so that only new or worse ones fail."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
 
 
 def _summary(file: str, report: Report) -> str:
-    """How much there is in the file."""
+    """A summary of the contents of the file."""
     from ptxaudit.base.words import plural
 
     excess = sum(kernel.totals.excess for kernel in report.kernels)

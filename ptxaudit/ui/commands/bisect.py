@@ -1,4 +1,4 @@
-"""`ptxaudit bisect`: the first compiler release at which a figure of a kernel changed."""
+"""`ptxaudit bisect`: finds the first compiler release in which a figure of a kernel changed."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def command(
 
 
 def _audited(input: str, options: Options, by: str, step: Progress, audited: list[Audited], release: str) -> Column:
-    """The figures under a release. by: the option that names it; audited: takes what was found."""
+    """The figures with a release. by: the option that selects it; audited: receives the result of the audit."""
     from msgspec.structs import replace
 
     from ptxaudit.review.diff.matrix import column_of
@@ -105,7 +105,7 @@ def _audited(input: str, options: Options, by: str, step: Progress, audited: lis
 
 
 def _kind(input: str, given: dict[str, Any]) -> str:
-    """What the input is; InputError where releases cannot be tried on it."""
+    """The kind of the input. Raises InputError if it cannot be compiled by several releases."""
     from ptxaudit.frontend.inputs import read
 
     if given.pop("toolchain", None) or given.pop("ptxas", None):
@@ -119,7 +119,7 @@ def _kind(input: str, given: dict[str, Any]) -> str:
 
 
 def _figures(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The figures to look for. Raises InputError for one that there is not."""
+    """The figures to compare. Raises InputError for an unknown name."""
     import difflib
 
     from ptxaudit.report.measures import MEASURES

@@ -1,4 +1,4 @@
-"""`ptxaudit calibrate`: how the counters of a GPU agree with the rules, instruction by instruction."""
+"""`ptxaudit calibrate`: compares the counters of a GPU with the rules, instruction by instruction."""
 
 from __future__ import annotations
 

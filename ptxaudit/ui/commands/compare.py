@@ -1,4 +1,4 @@
-"""`ptxaudit compare`: a report's figures against those of Nsight Compute, site by site."""
+"""`ptxaudit compare`: compares a report's figures with those of Nsight Compute, site by site."""
 
 from __future__ import annotations
 

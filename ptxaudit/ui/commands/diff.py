@@ -1,4 +1,4 @@
-"""`ptxaudit diff`: what changed between two reports or inputs, or of one input between releases and architectures."""
+"""`ptxaudit diff`: what changed between two reports or inputs, or in one input between releases or architectures."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def command(
 
 
 def _columns(pair: tuple[str, ...], given: dict[str, Any]) -> list[Any]:
-    """Of one input the compilers that it is to be compared under; of two none."""
+    """The variants to compare of one input; empty for two inputs."""
     if len(pair) > 2:
         raise InputError(
             f"a diff has two sides, but {len(pair)} inputs are given",
@@ -139,7 +139,7 @@ def _sides(pair: tuple[str, ...], columns: list[Any], given: dict[str, Any]) -> 
 
 
 def _of_both_isas(side: Any) -> Any:
-    """A source under two compilers is compared in both instruction sets."""
+    """Selects both instruction sets for a source that is compiled with a chosen toolchain."""
     from msgspec.structs import replace
 
     return replace(side, options=replace(side.options, isa="both")) if side.options.toolchain else side
@@ -173,7 +173,7 @@ def _diff(
         reports = [one.report for one in audited]
         if any(
             report.problems and not report.kernels for report in reports
-        ):  # nothing of a side: all else would look new, or gone
+        ):  # one side is empty: everything would look new or gone
             return _failed(ctx, problems)
         _comparable(*reports)
         old, new = reports
@@ -193,7 +193,7 @@ def _diff(
 
 
 def _codes(diff: Diff, audited: list[Audited]) -> Any:
-    """The code of the kernels in which a site changed, on both sides."""
+    """The code of the kernels with a changed site, on both sides."""
     from ptxaudit.review.diff.reports import QUIET
 
     changed = [entry for entry in diff.kernels if any(change.verdict not in QUIET for change in entry.every)]
@@ -237,7 +237,7 @@ def _matrix(
 
 
 def _comparable(old: Report, new: Report) -> None:
-    """Raises InputError where no kernel of one side can be one of the other: PTX beside machine code."""
+    """Raises InputError if one side is only PTX and the other only machine code."""
     kinds = [{kernel.isa for kernel in report.kernels} for report in (old, new)]
     if all(kinds) and not kinds[0] & kinds[1]:
         words = ["PTX" if kind == {"ptx"} else "machine code" for kind in kinds]
@@ -248,7 +248,7 @@ def _comparable(old: Report, new: Report) -> None:
 
 
 def _judged(diffs: list[tuple[Any, Diff]], limits: list[Threshold]) -> list[tuple[Any, Any]]:
-    """(step of a matrix or None, what became of the limits) of each comparison."""
+    """(step of a matrix, or None; result of the limits) of each comparison."""
     if not limits:
         return []
     from ptxaudit.review.diff.thresholds import judge_thresholds
@@ -265,7 +265,7 @@ def _end(
     problems: Iterable[Problem],
     found: Matrix | None = None,
 ) -> None:
-    """Says what was denied and inputs that could not be checked, and ends with the status of it."""
+    """Prints the denials and the inputs that could not be checked, and exits with the resulting status."""
     from ptxaudit.ui.commands._write import tell
     from ptxaudit.ui.render.thresholds import judged_lines
 

@@ -1,4 +1,4 @@
-"""`ptxaudit explain`: one site in depth."""
+"""`ptxaudit explain`: explains one site in depth."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def command(
 
 
 def _print(one: Explained, width: int | None) -> None:
-    """In colour on a terminal, plain in a pipe."""
+    """Prints with colour on a terminal, without in a pipe."""
     from ptxaudit.ui.commands._write import emit
     from ptxaudit.ui.render.explanation import explanation, explanation_text
 

@@ -1,4 +1,4 @@
-"""`ptxaudit fix`: repairs of conflicts, proved."""
+"""`ptxaudit fix`: finds and proves repairs of conflicts."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def command(
 def _patched(
     found: list[ArrayRepairs], kernels: list[Examined], input: str, file: str, options: Options, step: Progress
 ) -> PatchEntry:
-    """Writes the unified diff."""
+    """Makes the patch and writes it as a unified diff."""
     from ptxaudit.base.errors import InputError
     from ptxaudit.review.fix.patch import patch
     from ptxaudit.review.fix.report import patch_entry

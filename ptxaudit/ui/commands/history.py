@@ -1,4 +1,4 @@
-"""`ptxaudit history`: how the figures of kernels went over stored reports."""
+"""`ptxaudit history`: how the figures of kernels changed over stored reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ptxaudit launches`: a launch file to fill in, for every kernel of an input."""
+"""`ptxaudit launches`: writes a launch file to fill in, for every kernel of an input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def command(ctx: click.Context, input: str, output: str | None, **given: Any) ->
         found, problems = list_kernels([input], options_of(given), step)
     for problem in problems:
         tell(problem_text(problem))
-    kernels = {listed.function.name: listed.function for listed in found}  # PTX and SASS of one kernel: once
+    kernels = {listed.function.name: listed.function for listed in found}  # one entry for PTX and SASS
     if kernels:
         emit(write_launches(list(kernels.values()), input), output)
     ctx.exit(2 if problems or not kernels else 0)

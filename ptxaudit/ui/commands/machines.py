@@ -1,4 +1,4 @@
-"""`ptxaudit machines`: the machines there are, and the rule table of one with its evidence."""
+"""`ptxaudit machines`: lists the machines, or the rules of one with their evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ptxaudit record`: runs a program, and keeps what it compiles and launches."""
+"""`ptxaudit record`: runs a program and records the kernels that it compiles and launches."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def command(
 
 
 def _empty(status: int) -> int:
-    """Says why there is no recording, of a program that ended with a status; the exit status."""
+    """Prints why there is no recording of a program that ended with a status. Returns the exit status."""
     from ptxaudit.ui.commands._write import tell
 
     if status:
@@ -132,18 +132,18 @@ def _empty(status: int) -> int:
 
 
 def _removed(raw: str, output: str) -> None:
-    """The folders that were made for a program that did not run."""
+    """Removes the folders that were created for a program that did not run."""
     import os
     import shutil
     from contextlib import suppress
 
     shutil.rmtree(raw, ignore_errors=True)
     with suppress(OSError):
-        os.rmdir(output)  # where there is nothing else in it
+        os.rmdir(output)  # only if it is empty
 
 
 def _arguments(settings: dict[str, Any]) -> list[str]:
-    """The options that were given for the audit, as its arguments."""
+    """The options for the audit, as its arguments."""
     options = {"report": "--output", "form": "--format", "fail_on": "--fail-on", "isa": "--isa"}
     options |= {"top": "--top", "width": "--width"}
     values = {name: value if isinstance(value, tuple) else (value,) for name, value in settings.items()}
@@ -151,7 +151,7 @@ def _arguments(settings: dict[str, Any]) -> list[str]:
 
 
 def _audited(folder: str, arguments: list[str]) -> int:
-    """The status of `ptxaudit audit` of the recording, whose report goes to standard output unless it has a file."""
+    """Audits the recording and returns the exit status. Without --output, the report goes to standard output."""
     from ptxaudit.ui.commands.audit import command as audit
 
     given = [folder, "--no-config", *arguments]

@@ -1,4 +1,4 @@
-"""`ptxaudit rule`: what a rule means and what to do; without a name, the list of them."""
+"""`ptxaudit rule`: explains a rule and its remedy; without a name, lists the rules."""
 
 from __future__ import annotations
 

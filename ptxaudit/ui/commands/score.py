@@ -1,4 +1,4 @@
-"""`ptxaudit score`: the cost of one request given by hand, its lane-by-bank map, and why."""
+"""`ptxaudit score`: the cost of one request given by hand, its lane-by-bank map, and the explanation."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ MOST_NUMBERS = 1024
 
 
 def numbers(text: str, option: str) -> list[int]:
-    """ "0,4,0x10", "0:512:16", "8*16" and their mixtures, in order."""
+    """Parses "0,4,0x10", "0:512:16", "8*16" and mixtures of these, in order."""
     result: list[int] = []
     for part in text.replace(" ", ",").split(","):
         if part:
@@ -97,7 +97,7 @@ def _part(part: str, option: str) -> list[int]:
 
 
 def mask(text: str, option: str) -> int:
-    """An integer, as 0xffff or 0b1111 or decimal."""
+    """Parses an integer such as 0xffff, 0b1111 or 15."""
     try:
         return int(text, 0)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`ptxaudit toolchains`: the compilers and disassemblers found, and how to add another."""
+"""`ptxaudit toolchains`: lists the compilers and disassemblers found, and how to add others."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def command(form: str, releases: tuple[str, ...], width: int | None) -> None:
 
 
 def _rows(tools: list[toolchains.Tool], missing: list[str]) -> list[tuple[str, str, str, str]]:
-    """(kind, version, origin, path): the kind named once, what is missing with what would install it."""
+    """(kind, version, origin, path): each kind named once, then the missing ones with how to install them."""
     rows, last = [], None
     for tool in tools:
         rows.append((tool.kind if tool.kind != last else "", tool.version or "?", tool.origin, tool.path))

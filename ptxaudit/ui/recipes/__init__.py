@@ -1,4 +1,4 @@
-"""Recipes for build systems and services: files to include or to copy, found by `path("ptxaudit.cmake")`."""
+"""Recipes for build systems and services: files to include or copy, found by `path(get("cmake"))`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptxaudit.base.errors import InputError
 
 @dataclass(frozen=True)
 class Recipe:
-    """name: what it is asked for by; file: in this folder; about: what to do with it."""
+    """name: the argument of `ptxaudit recipe`; file: its name in this folder; about: how to use it."""
 
     name: str
     file: str
@@ -28,7 +28,7 @@ RECIPES = (
 
 
 def get(name: str) -> Recipe:
-    """The recipe of that name. Raises InputError with the names there are."""
+    """The recipe with this name. Raises InputError, listing the names, if there is none."""
     for recipe in RECIPES:
         if recipe.name == name:
             return recipe
@@ -36,5 +36,5 @@ def get(name: str) -> Recipe:
 
 
 def path(recipe: Recipe) -> Path:
-    """Where its file is."""
+    """The path of the recipe's file."""
     return Path(__file__).with_name(recipe.file)

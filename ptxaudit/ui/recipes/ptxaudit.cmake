@@ -5,10 +5,9 @@
 #   ptxaudit_check(TARGET app LAUNCH launches.toml FAIL_ON PA001 excess=4)
 #   ptxaudit_check(NAME kernels FILES a.cu b.ptx BASELINE ptxaudit-baseline.json ARGS --arch sm_90)
 #
-# TARGET: an executable or library that embeds device code; it is audited when it was linked, and a
-#   denial fails the build.
-# FILES:  sources, PTX or cubins instead; the target NAME audits them, as part of `all`.
-# DEPENDS: headers and other files whose change audits FILES again; those of LAUNCH and BASELINE do anyway.
+# TARGET: an executable or library with embedded device code, audited after it is linked; a denial fails the build.
+# FILES: sources, PTX or cubins, audited by the target NAME, which is part of `all`.
+# DEPENDS: headers and other files that FILES depend on; LAUNCH and BASELINE are dependencies anyway.
 # LAUNCH, BASELINE: files; FAIL_ON: rules and limits; STRICT; ARGS: further arguments of `ptxaudit audit`.
 
 find_program(PTXAUDIT_EXECUTABLE ptxaudit DOC "The ptxaudit command")

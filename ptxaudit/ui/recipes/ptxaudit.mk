@@ -5,8 +5,8 @@
 #   PTXAUDIT_DEPENDS = launches.toml ptxaudit-baseline.json tile.cuh
 #   include $(shell ptxaudit recipe make --path)
 #
-# `make ptxaudit` audits when an input, or what else it depends on, is newer than its last audit;
-# `make ptxaudit-baseline` writes the baseline anew.
+# `make ptxaudit` audits if an input or another dependency is newer than the last audit;
+# `make ptxaudit-baseline` rewrites the baseline.
 
 PTXAUDIT          ?= ptxaudit
 PTXAUDIT_INPUTS   ?=

@@ -1,8 +1,8 @@
-"""Builds the library that records through the driver, with the C compiler of this machine, once.
+"""Builds the library that records through the driver, once, with the C compiler of this machine.
 
     built()  ->  Library(path="~/.cache/ptxaudit/recording/…/libptxaudit_record.so", cupti="…/libcupti.so.13")
 
-`injection.c` needs the headers of CUDA and of CUPTI, and when it runs the CUPTI library: from the wheels
+`injection.c` needs the headers of CUDA and CUPTI, and the CUPTI library at run time: from the wheels
 nvidia-cuda-cupti, nvidia-cuda-runtime and nvidia-cuda-crt, or from a toolkit.
 """
 
@@ -23,20 +23,20 @@ SOURCE = Path(__file__).with_name("injection.c")
 NAME = "libptxaudit_record.so"
 WITHOUT = "or record without it: --via frameworks"
 _FLAGS = ("-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-w")
-_OF_WHEELS = ("cuda_cupti/include", "cuda_runtime/include", "cuda_nvcc/include")  # before CUDA 13: a folder each
+_OF_WHEELS = ("cuda_cupti/include", "cuda_runtime/include", "cuda_nvcc/include")  # before CUDA 13: one folder each
 _INCLUDES = ("include", "extras/CUPTI/include", "targets/x86_64-linux/include", *_OF_WHEELS)
 _LIBRARIES = ("lib", "lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib", "cuda_cupti/lib")
 
 
 class Library(Record):
-    """path: the library to inject; cupti: the one that it loads."""
+    """path: the library to inject; cupti: the CUPTI library that it loads."""
 
     path: str
     cupti: str
 
 
 def built() -> Library:
-    """The library, built where it is not there. Raises InputError where it cannot be."""
+    """The library, built if necessary. Raises InputError if it cannot be built."""
     headers, cupti = _found()
     compiler = os.environ.get("CC") or next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
@@ -59,7 +59,7 @@ def built() -> Library:
 
 
 def _found() -> tuple[list[str], str]:
-    """(folders of headers, the CUPTI library) of the first place that has both. Raises InputError."""
+    """(header folders, CUPTI library), each from the first place that has it. Raises InputError if one is missing."""
     folders = [str(folder) for root, _ in roots() for part in _INCLUDES if (folder := root / part).is_dir()]
     cupti = next((folder for folder in folders if Path(folder, "cupti.h").is_file()), None)
     cuda = next((folder for folder in folders if Path(folder, "cuda.h").is_file()), None)
@@ -85,7 +85,7 @@ def _libraries() -> Iterator[str]:
 
 
 def _digest(headers: list[str], compiler: str) -> str:
-    """Of all that decides what is built."""
+    """A digest of everything that determines the built library."""
     version = Path(headers[0], "cupti_version.h")
     parts = (
         SOURCE.read_bytes(),

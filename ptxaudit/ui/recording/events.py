@@ -1,9 +1,9 @@
-"""Reads what the processes of a recorded program have written down.
+"""Reads the events that the processes of a recorded program wrote.
 
     read(folder)  ->  Events(launches=[Seen(code="3fa9…", kernel="k", grid=(4, 2, 1), …, count=12)], notes=[…], …)
 
-Launches that are the same in several processes are one. What was seen both from Python and through the driver is taken
-from Python. A line that is not whole, the last one of a process that was killed, is left out.
+Equal launches of several processes are merged. The launches of a kernel that were seen both from Python and through
+the driver are taken from Python. An incomplete line, the last one of a killed process, is skipped.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ ALIGNED_DIGITS = 2  # of a pointer, in hexadecimal: its lowest byte
 
 
 class Code(Record):
-    """Compiled code. file: where it is; ptx, source: files with what it was made of; kernel: its only one, where that
-    is known."""
+    """Compiled code.
+
+    file: its path; ptx, source: files with the PTX and source that it was compiled from; kernel: its only kernel, if
+    known.
+    """
 
     file: str
     sha256: str
@@ -39,7 +42,7 @@ class Code(Record):
 
 
 class Seen(Record):
-    """One distinct launch. params: as of `inside.values`; memory: (address, file)."""
+    """One distinct launch. params: encoded as in `inside.values`; memory: (address, file)."""
 
     code: str  # sha256
     kernel: str
@@ -54,13 +57,13 @@ class Seen(Record):
     driver: bool
 
     def key(self) -> tuple[Any, ...]:
-        """Equal for launches that are equal but for their pointers, of which the alignment counts."""
+        """A key that is equal for launches that differ only in pointers with the same alignment."""
         params = tuple(p[: 2 + ALIGNED_DIGITS] + p[18:] if p.startswith("p:") else p for p in self.params or ())
         return self.code, self.kernel, self.grid, self.block, self.cluster, self.shared, params, self.param_bytes
 
 
 class Events(Record):
-    """All that was written down. more: launches by kernel that were counted and not kept; codes: by sha256."""
+    """All recorded events. more: launches that were counted but not kept, by (code, kernel); codes: by sha256."""
 
     launches: list[Seen] = field(default_factory=list)
     codes: dict[str, Code] = field(default_factory=dict)
@@ -69,7 +72,7 @@ class Events(Record):
 
 
 def read(folder: str) -> Events:
-    """All that is in a folder. Raises OSError."""
+    """All events in a folder. Raises OSError."""
     events = Events()
     for path in sorted(Path(folder).glob("*.jsonl")):
         _Process(path, events).read()
@@ -80,7 +83,7 @@ def read(folder: str) -> Events:
 
 
 def _merged(launches: list[Seen]) -> list[Seen]:
-    """Equal ones as one, with their counts together."""
+    """The launches, with equal ones merged and their counts added."""
     out: dict[tuple[Any, ...], Seen] = {}
     for one in launches:
         known = out.get(one.key())
@@ -89,7 +92,7 @@ def _merged(launches: list[Seen]) -> list[Seen]:
 
 
 class _Process:
-    """One file of events, and what it adds."""
+    """The event file of one process, whose events are added to `Events`."""
 
     def __init__(self, path: Path, events: Events) -> None:
         self._path, self._events = path, events
@@ -136,7 +139,7 @@ class _Process:
         )
 
     def _code_of(self, event: dict[str, Any]) -> Code | None:
-        """The code that a launch is of: named, or found among the modules of the process."""
+        """The code of a launch: named by the event, or found among the modules of the process."""
         if "code" in event:
             return self._events.codes[event["code"].partition(".")[0]]
         found = self._modules.of(event["kernel"], event["module"], event.get("among"), event.get("registers"))
@@ -168,7 +171,7 @@ class _Process:
         )
 
     def _beside(self, name: str) -> str:
-        """A file of the same folder."""
+        """The path of a file in the same folder."""
         return os.path.join(self._path.parent, os.path.basename(name))
 
     def _note(self, text: str) -> None:
@@ -181,14 +184,14 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         for line in lines:
             try:
                 event = json.loads(line)
-            except ValueError:  # the last line of a process that was killed
+            except ValueError:  # the last line of a killed process
                 continue
             if isinstance(event, dict) and "event" in event:
                 yield event
 
 
 def _counts(file: str) -> array[int]:
-    """How often each slot was counted; a file that is not there: nothing was launched."""
+    """The count of each slot; empty if the file does not exist, because nothing was launched."""
     counts = array("Q")
     try:
         data = Path(file).read_bytes()

@@ -1,9 +1,9 @@
-"""Makes a recording of what was written down: code by content, and a launch file.
+"""Turns recorded events into a recording: code files named by content, and a launch file.
 
     finish(raw, "ptxaudit-record", "python train.py")  ->  Recording("ptxaudit-record", launches=34, times=5210, …)
 
-A parameter is written as far as the kernel's own list of parameters bears it out, and left open where it has another
-size.
+A parameter is written if it agrees with the kernel's own list of parameters, and left unspecified if its size
+differs.
 """
 
 from __future__ import annotations
@@ -36,16 +36,19 @@ from ptxaudit.pipeline.contents import kernels_of
 from ptxaudit.ui.recording.events import Code, Events, Seen, read
 from ptxaudit.ui.recording.modules import digest
 
-NAME_LENGTH, DIGEST_LENGTH = 40, 12  # characters of a file's name
-LONGEST_COMMAND = 2_000  # characters that the launch file has
+NAME_LENGTH, DIGEST_LENGTH = 40, 12  # characters of a file name
+LONGEST_COMMAND = 2_000  # characters in the launch file
 POINTER_BYTES = 8
 _FLOATS = {4: "<f", 8: "<d"}
 
 
 class Recording(Record):
-    """What was recorded. folder: where it is; launches: distinct ones; times: how often they happened together;
-    kernels: that were launched; compiled: files of code that were compiled, and of which nothing was launched;
-    left_out: launches that are counted and not kept; notes: what could not be recorded, a sentence each."""
+    """The contents of a recording.
+
+    folder: its path; launches: the number of distinct launches; times: how often they happened in total; kernels: the
+    number of launched kernels; compiled: the number of code files that were compiled but not launched; left_out: the
+    number of launches that were counted but not kept; notes: a sentence for each thing that could not be recorded.
+    """
 
     folder: str
     launches: int = 0
@@ -61,9 +64,9 @@ class Recording(Record):
 
 
 def prepared(folder: str) -> str:
-    """The path of an empty folder for events, inside of the folder of a recording, which is made.
+    """Creates the folder of a recording and an empty folder for events in it. Returns the path of the latter.
 
-    Raises InputError where it cannot be written, or has something else in it.
+    Raises InputError if the folder cannot be written or contains something else.
     """
     try:
         os.makedirs(folder, exist_ok=True)
@@ -83,9 +86,9 @@ def prepared(folder: str) -> str:
 
 
 def finish(raw: str, folder: str, command: str = "") -> Recording:
-    """The recording of what is in the folder of events, which is removed.
+    """Makes a recording of the events in the folder `raw`, which is then removed.
 
-    Raises InputError where it cannot be written.
+    Raises InputError if the recording cannot be written.
     """
     try:
         events = read(raw)
@@ -103,7 +106,7 @@ def finish(raw: str, folder: str, command: str = "") -> Recording:
 
 
 class _Writer:
-    """One recording, as it is written."""
+    """Writes one recording."""
 
     def __init__(self, events: Events, folder: str, command: str) -> None:
         self._events, self._folder, self._command = events, Path(folder), command
@@ -151,7 +154,7 @@ class _Writer:
     # --- code -----------------------------------------------------------------------------------
 
     def _launched(self, code: Code) -> Iterator[str]:
-        """The tables of the launches of one file of code, which is put in its place."""
+        """The launch tables of one code file, which is copied into the recording."""
         launches = [one for one in self._events.launches if one.code == code.sha256]
         functions = self._functions(code)
         unknown = [one.kernel for one in launches if one.kernel not in functions]
@@ -172,7 +175,7 @@ class _Writer:
         return found
 
     def _put(self, code: Code, kernel: str | None = None) -> str:
-        """A file of code in its place, with what it was made of; its name."""
+        """Copies a code file, its PTX and its source into the recording. Returns the file name."""
         stem = f"{slug(kernel or code.kernel or 'module')}-{code.sha256[:DIGEST_LENGTH]}"
         name = self._names[code.sha256] = stem + Path(code.file).suffix
         shutil.copyfile(code.file, self._folder / CODE / name)
@@ -205,7 +208,7 @@ class _Writer:
         given = one.params
         buffer = (
             given is not None and len(given) == 1 and given[0].startswith("b:")
-        )  # all of them, as PyCUDA packs them
+        )  # all parameters in one buffer, as PyCUDA packs them
         if one.param_bytes is not None or buffer and len(function.parameters) > 1:
             raw = one.param_bytes if one.param_bytes is not None else given[0].partition(":")[2]  # type: ignore[index]
             if len(raw) // 2 < size:
@@ -251,20 +254,23 @@ def summary(result: Recording) -> str:
 
 
 def slug(kernel: str) -> str:
-    """What a file can be called after a kernel: "ns::gemm<float, 8>(…)" -> "gemm"."""
+    """A file name for a kernel: "ns::gemm<float, 8>(…)" -> "gemm"."""
     head = split_name(kernel)[0].partition("<")[0].partition("[abi:")[0]
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", head.rpartition("::")[2]).strip("_")
     return plain[:NAME_LENGTH] or "kernel"
 
 
 def shown(text: str, function: ir.Function, at: int) -> str:
-    """A parameter as a launch file has it: a number where its type is known and the number is the same bytes, else its
-    bytes in hexadecimal digits; ?? for those that are not known."""
+    """A parameter as written in a launch file.
+
+    A number if its type is known and the number encodes the same bytes, otherwise hexadecimal bytes, with ?? for
+    unknown bytes.
+    """
     size = function.parameters[at].size
     tag, _, digits = text.partition(":")
     data = b"" if tag == "?" else bytes.fromhex(digits)[:size]
     if tag == "i" and len(data) < size or tag in "pf" and len(bytes.fromhex(digits)) < size:
-        return '"?"'  # not what was handed over
+        return '"?"'  # not the value that was passed
     if not data:
         return '"?"'
     if len(data) == size:
@@ -278,7 +284,7 @@ def shown(text: str, function: ir.Function, at: int) -> str:
 
 
 def _numbers(data: bytes, tag: str, function: ir.Function, at: int) -> Iterator[tuple[int | float, str]]:
-    """(number, as it is written): what the bytes of a parameter may be meant as, the likeliest first."""
+    """(number, its text): interpretations of a parameter's bytes, the most likely first."""
     size, kind = len(data), kind_of(function, at)
     types: Sequence[str] = split_name(function.name)[1]
     declared = types[at] if len(types) == len(function.parameters) else ""

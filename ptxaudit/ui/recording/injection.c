@@ -1,16 +1,16 @@
-/* Records what a program loads and launches, through CUPTI's callbacks: the driver loads this library where
- * CUDA_INJECTION64_PATH names it, whatever the program is written in.
+/* Records the modules that a program loads and the kernels that it launches, through CUPTI callbacks. The driver loads
+ * this library if CUDA_INJECTION64_PATH names it, whatever language the program is written in.
  *
- *   PTXAUDIT_RECORD            folder: driver-PID-….jsonl, one JSON object a line, counts-….bin, code and arrays beside
- *   PTXAUDIT_RECORD_LAUNCHES   distinct launches of a kernel that are kept
- *   PTXAUDIT_RECORD_ARRAYS     bytes up to which allocations that pointers lead to are kept
+ *   PTXAUDIT_RECORD            folder: driver-PID-….jsonl, one JSON object per line, with counts, code and arrays
+ *   PTXAUDIT_RECORD_LAUNCHES   distinct launches to keep per kernel
+ *   PTXAUDIT_RECORD_ARRAYS     keep allocations behind pointers up to this size, in bytes
  *   PTXAUDIT_CUPTI             the CUPTI library
- *   PTXAUDIT_RECORD_TRACE      each callback to standard error, to see what a driver does
+ *   PTXAUDIT_RECORD_TRACE      print each callback to standard error, to see what a driver does
  *
- * What is read: the machine code of each module when it is loaded (CUPTI_CBID_RESOURCE_MODULE_LOADED), and at each
- * launch the sizes of the parameters (cuFuncGetParamInfo, CUDA 12.4) and so many bytes of each. Which module a kernel
- * is of: the one that was loaded inside of the call that made its CUmodule; where that is not seen, `finish.py` decides.
- * No fault here reaches the program. No function of the driver is called while the lock is held: the driver may hold
+ * It reads the machine code of each module when it is loaded (CUPTI_CBID_RESOURCE_MODULE_LOADED) and, at each launch,
+ * the sizes of the parameters (cuFuncGetParamInfo, CUDA 12.4) and their bytes. A kernel belongs to the module that was
+ * loaded inside the call that created its CUmodule; if that was not seen, `modules.py` finds the module.
+ * No error here reaches the program. No driver function is called while the lock is held, because the driver may hold
  * a lock of its own when it calls back.
  */
 #define _GNU_SOURCE
@@ -33,11 +33,11 @@
 #endif
 
 #define EXPORT __attribute__((visibility("default")))
-#define SLOTS 65536            /* distinct launches of a process, as in inside/log.py */
+#define SLOTS 65536            /* distinct launches per process, as in inside/log.py */
 #define MOST_PARAMETERS 4096
 #define MOST_BYTES 32768       /* of all parameters */
-#define MOST_KEPT 64           /* pointers of a launch whose allocations are kept */
-#define ALIGNED 0xffu          /* the bits of a pointer that tell two launches apart */
+#define MOST_KEPT 64           /* allocations to keep per launch */
+#define ALIGNED 0xffu          /* the bits of a pointer that distinguish launches */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *folder;
@@ -47,7 +47,7 @@ static uint64_t *counts;
 static unsigned slots, most_launches = 32;
 static size_t most_array;
 
-/* --- functions that are looked up -------------------------------------------------------------------------------- */
+/* --- functions resolved at run time ----------------------------------------------------------------------------- */
 
 static CUptiResult (*p_subscribe)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *);
 static CUptiResult (*p_enable)(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId);
@@ -113,7 +113,7 @@ static int opened(const char *suffix, int flags) {
     return size < (int)sizeof path ? open(path, flags | O_CREAT | O_CLOEXEC, 0600) : -1;
 }
 
-/* A line of the events; what was said is freed. */
+/* Writes a line of the events and frees its text. */
 static void tell(Text *line) {
     put(line, "\n", 1);
     if (events < 0) events = opened(".jsonl", O_WRONLY | O_APPEND);
@@ -153,7 +153,7 @@ static int kept(const char *suffix, const void *head, size_t head_size, const vo
 typedef struct Module { uint32_t id; unsigned number; CUmodule handle; struct Module *next; } Module;
 static Module *modules;
 static unsigned module_count;
-static __thread Module *loaded_last;       /* inside of the call that this thread is in */
+static __thread Module *loaded_last;       /* within this thread's current driver call */
 static __thread unsigned loaded_in_call;
 
 static void module_loaded(const CUpti_ModuleResourceData *data) {
@@ -175,7 +175,7 @@ static void module_loaded(const CUpti_ModuleResourceData *data) {
     tell(&line);
 }
 
-static void forget_launches(void);      /* another kernel may get the handle of one that is gone */
+static void forget_launches(void);      /* a handle may be reused after its module is unloaded */
 
 static void module_unloaded(uint32_t id) {
     forget_launches();
@@ -198,12 +198,12 @@ static unsigned number_of(CUmodule handle) {
     return 0;
 }
 
-/* A call has led to a module: to the one that was loaded inside of it, if no other has that handle. */
+/* A call returned a module handle: that of the only module loaded inside the call, unless another one has it. */
 static void module_seen(CUmodule handle) {
     if (handle && loaded_in_call == 1 && loaded_last && !loaded_last->handle && !number_of(handle)) loaded_last->handle = handle;
 }
 
-static CUfunction real_function(CUfunction function) {      /* of a CUkernel, which may be launched as well */
+static CUfunction real_function(CUfunction function) {      /* of a CUkernel, which can also be launched */
     CUmodule handle;
     CUfunction real;
     if (!p_module_of || p_module_of(&handle, function) == CUDA_SUCCESS || !p_function_of) return function;
@@ -215,7 +215,7 @@ static CUmodule handle_of(CUfunction real) {
     return p_module_of && p_module_of(&handle, real) == CUDA_SUCCESS ? handle : NULL;
 }
 
-/* The module of a kernel; 0 where its handle was not seen, then with those that it may be. */
+/* The module of a kernel, or 0 and the candidates if its handle was not seen. */
 static void tell_module(Text *line, CUmodule handle) {
     unsigned number = number_of(handle), count = 0;
     say(line, ", \"module\": %u", number);
@@ -235,7 +235,7 @@ typedef struct {
     void **parameters, **extra;
 } Launch;
 
-/* What makes a launch what it is: numbers, then the bytes of its parameters with pointers cut to their alignment. */
+/* key: identifies a launch by its dimensions, then the bytes of its parameters with pointers reduced to their alignment. */
 typedef struct Seen { uint64_t hash; size_t size; unsigned slot; struct Seen *next; unsigned char key[]; } Seen;
 typedef struct OfKernel { CUfunction function; unsigned kept, more; struct OfKernel *next; } OfKernel;
 static Seen *seen[1 << 14];
@@ -254,14 +254,14 @@ typedef struct {
     unsigned count;
     unsigned char bytes[MOST_BYTES];
     size_t size;
-    int raw;      /* one buffer, of which no places are known */
+    int raw;      /* one buffer with unknown parameter offsets */
     unsigned char key[MOST_BYTES + 128];
     size_t key_size;
     uint64_t hash;
     Text memory, attributes;
     CUmodule handle;
 } Values;
-static __thread Values *values_of_thread;      /* of the launch that the thread is at */
+static __thread Values *values_of_thread;      /* of the thread's current launch */
 
 static int is_pointer(const unsigned char *bytes) {
     uint64_t at;
@@ -275,7 +275,7 @@ static int parameter(CUfunction function, size_t at, size_t *offset, size_t *siz
     return p_parameter_of_kernel && p_parameter_of_kernel((CUkernel)function, at, offset, size) == CUDA_SUCCESS;
 }
 
-/* The parameters of a launch as the kernel sees them. */
+/* Reads the parameters of a launch as the kernel sees them. */
 static void read_parameters(const Launch *launch, Values *values) {
     values->count = 0;
     values->size = 0;
@@ -300,14 +300,14 @@ static void read_parameters(const Launch *launch, Values *values) {
         values->size = offset + size;
         values->count++;
     }
-    if (!values->count && buffer && buffer_size <= MOST_BYTES) {      /* an old driver does not tell the places */
+    if (!values->count && buffer && buffer_size <= MOST_BYTES) {      /* an old driver does not know the offsets */
         memcpy(values->bytes, buffer, buffer_size);
         values->size = buffer_size;
         values->raw = 1;
     }
 }
 
-static uint64_t hash_of(const unsigned char *bytes, size_t size) {      /* FNV-1a; equal bytes are compared, too */
+static uint64_t hash_of(const unsigned char *bytes, size_t size) {      /* FNV-1a; the bytes are compared as well */
     uint64_t hash = 1469598103934665603ull;
     for (size_t at = 0; at < size; at++) hash = (hash ^ bytes[at]) * 1099511628211ull;
     return hash;
@@ -371,7 +371,7 @@ static unsigned new_slot(void) {
     return slots + 1 < SLOTS ? ++slots : 0;
 }
 
-/* The allocations that pointers of the launch lead to, as .npy files: numpy/lib/format.py, version 1.0. */
+/* Copies the allocations behind the launch's pointers to .npy files: numpy/lib/format.py, version 1.0. */
 static void read_memory(const Launch *launch, Values *values) {
     static unsigned files;
     CUdeviceptr told[MOST_KEPT];
@@ -476,7 +476,7 @@ static void tell_more(OfKernel *kernel, const char *name, const Values *values) 
     tell(&line);
 }
 
-/* Whether a launch is to be told; it is counted, unless it is. */
+/* Whether a launch must be written as an event; otherwise it is counted here. */
 static int is_new(const Launch *launch, const Values *values) {
     pthread_mutex_lock(&lock);
     Seen *one = find(values);
@@ -488,7 +488,7 @@ static int is_new(const Launch *launch, const Values *values) {
     return kernel && !(more && kernel->more);
 }
 
-/* Before a launch: what it can only be asked while it has not run. */
+/* Before a launch: copies the memory that the kernel may change. */
 static void launching(const Launch *launch) {
     Values *values = most_array ? read_values(launch) : NULL;
     if (!values) return;
@@ -550,7 +550,7 @@ static Launch extended(const cuLaunchKernelEx_params *p) {
     return out;
 }
 
-/* A node of a graph has its parameters when it is made; it is counted then, however often the graph runs. */
+/* A graph node has its parameters when it is created; it is counted once then, however often the graph runs. */
 static int node(const CUDA_KERNEL_NODE_PARAMS *n, Launch *out) {
     CUfunction function = n->func ? n->func : (CUfunction)n->kern;
     *out = (Launch){function, {n->gridDimX, n->gridDimY, n->gridDimZ}, {n->blockDimX, n->blockDimY, n->blockDimZ},
@@ -585,7 +585,7 @@ static void module_call(CUpti_CallbackId id, const void *params) {
     case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx: handle = ((const cuModuleLoadDataEx_params *)params)->module; break;
     case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary: handle = ((const cuModuleLoadFatBinary_params *)params)->module; break;
     case CUPTI_DRIVER_TRACE_CBID_cuLibraryGetModule: handle = ((const cuLibraryGetModule_params *)params)->pMod; break;
-    case CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction:      /* loads what is loaded lazily */
+    case CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction:      /* may load a module lazily */
         of_function = handle_of(*((const cuKernelGetFunction_params *)params)->pFunc);
         handle = &of_function;
         break;
@@ -597,7 +597,7 @@ static void module_call(CUpti_CallbackId id, const void *params) {
     pthread_mutex_unlock(&lock);
 }
 
-static __thread int asking;      /* this thread calls the driver itself */
+static __thread int asking;      /* set while this thread is in the recorder, whose own driver calls are not recorded */
 
 static void driver_call(CUpti_CallbackId id, const CUpti_CallbackData *data) {
     Launch launch;
@@ -688,7 +688,7 @@ static size_t number(const char *name, size_t otherwise) {
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* Called by the driver when it is initialised. */
+/* The driver calls this when it is initialised. */
 EXPORT int InitializeInjection(void) {
     struct timespec now = {0};
     folder = getenv("PTXAUDIT_RECORD");

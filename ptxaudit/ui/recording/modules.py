@@ -1,10 +1,10 @@
-"""Which module a launch that was seen through the driver is of.
+"""Finds the module of a kernel whose launch was seen through the driver.
 
-    modules.of("k", module=3)                    the one that was loaded by the call that made its CUmodule
-    modules.of("k", among=[2, 5], registers=40)  the only one of these that has the kernel, with so many registers
+    modules.of("k", 3)                              the module loaded by the call that created its CUmodule
+    modules.of("k", 0, among=[2, 5], registers=40)  the only one of these with that kernel and register count
 
-A kernel's name is no answer where several modules have it, as those of one autotuned kernel have: then the launch is
-not recorded, and that is said.
+A name is ambiguous if several modules have the kernel, such as those of an autotuned kernel. Then the launch is not
+recorded, and a note says so.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ptxaudit.frontend.artifacts.usage import Usage, usage
 
 
 class Loaded:
-    """A module that was loaded. file: its machine code."""
+    """A loaded module. file: its machine code."""
 
     def __init__(self, file: str) -> None:
         self.file = file
 
     @cached_property
     def kernels(self) -> dict[str, Usage]:
-        """Its functions, each with what it takes."""
+        """Its functions with their resource usage."""
         return usage(Path(self.file).read_bytes())
 
     @cached_property
@@ -37,7 +37,7 @@ class Loaded:
 
 
 class Modules:
-    """The modules that a process has loaded and not unloaded, as its events go on."""
+    """The modules that a process has loaded and not unloaded at this point of its events."""
 
     def __init__(self) -> None:
         self._loaded: dict[int, Loaded] = {}
@@ -51,8 +51,11 @@ class Modules:
     def of(
         self, kernel: str, number: int, among: Sequence[int] | None = None, registers: int | None = None
     ) -> Loaded | str:
-        """The module of a kernel that was launched, or why it is not known. number: of the module, 0 where it was not
-        seen; among: of those that it may be; registers: of the kernel, as the driver says."""
+        """The module of a launched kernel, or the reason why it is not known.
+
+        number: of the module, 0 if it was not seen; among: the candidates, None for all; registers: of the kernel,
+        according to the driver.
+        """
         try:
             if number in self._loaded and kernel in self._loaded[number].kernels:
                 return self._loaded[number]

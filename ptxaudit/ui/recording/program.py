@@ -1,10 +1,10 @@
-"""Runs a program so that it is recorded, and hands on its signals and its end.
+"""Runs a program so that it is recorded, and forwards its signals and exit status.
 
     run(["python", "train.py"], raw, via="auto")  ->  Ended(status=0)
 
-Its Python finds `inside/path/sitecustomize.py` first; its driver loads the library that `driver` builds. What a program
-is written in is not asked: a process of Python whose frameworks are seen takes the library out of its environment, any
-other keeps it.
+The program's Python imports `inside/path/sitecustomize.py` first; its driver loads the library that `driver` builds.
+The program's language is not checked: a Python process whose frameworks can be hooked removes the library from its
+environment, any other process keeps it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from ptxaudit.ui.recording.driver import Library, built
 PATH = Path(__file__).with_name("inside") / "path"
 INJECTION = "CUDA_INJECTION64_PATH"
 LOOK_EVERY = 0.25  # seconds
-_FROM_TERMINAL = 0x80  # SI_KERNEL of signal(7): every process of the group has it already
-_OF_PYTHON = [signal.SIGPIPE, signal.SIGXFSZ]  # which the interpreter ignores, and programs do not
+_FROM_TERMINAL = 0x80  # SI_KERNEL of signal(7): the whole process group already has it
+_OF_PYTHON = [signal.SIGPIPE, signal.SIGXFSZ]  # ignored by the interpreter, but not by programs
 _HANDED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 
 
 class Ended(Record):
-    """How a program ended. status: as a shell has it, 128 and the number of the signal that ended it; notes: what
-    could not be recorded of it."""
+    """How a program ended. status: as in a shell, 128 plus a signal's number; notes: what could not be recorded."""
 
     status: int
     notes: tuple[str, ...] = ()
 
 
 def run(command: Sequence[str], raw: str, via: str = "auto", arrays: int = 0, launches: int = 32) -> Ended:
-    """Runs a program to its end. raw: the folder of its events. Raises InputError where it cannot be started, or not be
-    recorded as was asked."""
+    """Runs a program to its end. raw: the folder for its events.
+
+    Raises InputError if the program cannot be started, or cannot be recorded as requested.
+    """
     program = _program(command[0])
     library, notes = _library(via)
     environment = recorded(dict(os.environ), raw, library, via, arrays, launches)
@@ -57,7 +58,7 @@ def _program(name: str) -> str:
 
 
 def _library(via: str) -> tuple[Library | None, tuple[str, ...]]:
-    """The library that is injected, and why there is none where it would be useful and not needed."""
+    """The library to inject; if there is none although it could be used, the reason."""
     if via == "frameworks":
         return None, ()
     try:
@@ -75,7 +76,7 @@ def _library(via: str) -> tuple[Library | None, tuple[str, ...]]:
 def recorded(
     environment: dict[str, str], raw: str, library: Library | None, via: str, arrays: int, launches: int
 ) -> dict[str, str]:
-    """The environment of a program that is recorded."""
+    """The environment of the recorded program."""
     out = environment | {
         "PTXAUDIT_RECORD": raw,
         "PTXAUDIT_RECORD_ARRAYS": str(arrays),
@@ -91,8 +92,10 @@ def recorded(
 
 
 def _followed(program: str, command: Sequence[str], environment: dict[str, str]) -> int:
-    """The status with which a program ends. What this process is sent meanwhile goes to the program, unless the
-    terminal has sent it to both."""
+    """Runs the program and returns its exit status.
+
+    Signals to this process are forwarded, unless the terminal sent them to both.
+    """
     waited = {*_HANDED_ON, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     try:
@@ -101,7 +104,7 @@ def _followed(program: str, command: Sequence[str], environment: dict[str, str])
         except OSError as error:
             raise InputError(f"{program} cannot be started: {error.strerror}", "name what runs it") from None
         while True:
-            info = signal.sigtimedwait(waited, LOOK_EVERY)  # another thread may get that the program has ended
+            info = signal.sigtimedwait(waited, LOOK_EVERY)  # SIGCHLD may be delivered to another thread
             if info is not None and info.si_signo != signal.SIGCHLD and info.si_code != _FROM_TERMINAL:
                 os.kill(child, info.si_signo)
             ended, status = os.waitpid(child, os.WNOHANG)

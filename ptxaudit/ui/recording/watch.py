@@ -1,12 +1,12 @@
-"""Records what this process compiles and launches meanwhile.
+"""Records the kernels that this process compiles and launches within a `with` block.
 
     with ptxaudit.watch() as w:
         kernel[grid](x, y, n)
     w.launches        [Launch("kernel", grid=(64, 1, 1), block=(128, 1, 1), …, count=1)]
     w.audit()         the report
 
-Frameworks that are imported already are listened to at once, others when they are imported; afterwards all is as it
-was. What they have compiled before is recorded when it is launched.
+Frameworks are hooked at once if they are imported already, otherwise on import, and restored afterwards. Code that
+they compiled before is recorded when it is launched.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
 def watch(folder: str | os.PathLike[str] | None = None, *, arrays: int = 0, launches: int = 32) -> Watch:
     """A context in which kernels are recorded.
 
-    folder: where the recording is kept, which `ptxaudit audit` takes; None: nowhere, once this process ends. arrays:
-    bytes up to which an array that a launch is given is kept, 0 for none: each is copied from the device before the
-    launch. launches: distinct launches of a kernel that are kept; others are counted. Raises InputError for a folder
-    that cannot be written, or has something else in it.
+    folder: where the recording is kept, for `ptxaudit audit`; None: deleted when this process ends.
+    arrays: copies arrays of up to this size, in bytes, from the device before a launch; 0 for none.
+    launches: distinct launches to keep per kernel; others are only counted.
+
+    Raises InputError if the folder cannot be written or contains something else.
     """
     return Watch(folder, arrays, launches)
 
 
 class Watch:
-    """What is recorded between `with` and its end. recording: what became of it, None before."""
+    """The recording of one `with` block. recording: the result, None until the block has ended."""
 
     def __init__(self, folder: str | os.PathLike[str] | None, arrays: int, launches: int) -> None:
         for name, value, least in (("arrays", arrays, 0), ("launches", launches, 1)):
@@ -77,12 +78,12 @@ class Watch:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be recorded, a sentence each."""
+        """A sentence for each thing that could not be recorded."""
         return self._finished().notes
 
     @property
     def launches(self) -> tuple[Launch, ...]:
-        """The distinct launches, each with the file of its code and how often it was seen."""
+        """The distinct launches, each with the path of its code and its count."""
         from ptxaudit.frontend.launch.launch_file import read_launches
         from ptxaudit.frontend.recorded.folder import LAUNCH_FILE
 
@@ -91,7 +92,7 @@ class Watch:
         return tuple(read_launches(os.path.join(self.folder, LAUNCH_FILE)))
 
     def audit(self, **options: Any) -> Report:
-        """The report of what was recorded; options as of `ptxaudit.audit`. Raises InputError where nothing was."""
+        """The report of the recording; options as for `ptxaudit.audit`. Raises InputError if nothing was recorded."""
         from ptxaudit.review.audit import audit
 
         self._finished()

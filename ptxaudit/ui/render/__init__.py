@@ -1,1 +1,1 @@
-"""Reports, diffs and explanations for people: pure functions from records to text."""
+"""Writes reports, diffs and explanations for people: pure functions from records to text."""

@@ -1,13 +1,13 @@
-"""Draws the lane-by-bank map of one request: a column a bank (or slot of banks), a row a wavefront.
+"""Draws the lane-by-bank map of one request: a column per bank (or slot of banks), a row per wavefront.
 
     lanes 0-31: 2 wavefronts
     bank   0   1   2   3 …
        1   0!      1!
        2  16!     17!
 
-A cell names the first lane on a word; `+` more lanes are on the same word, `!` the lane collides
-with others in its bank, `#` both. Plain text and colour come from one `rich` Text: `.plain` is the map
-in a pipe, and a console that is no terminal prints just that.
+A cell names the first lane on a word. `+`: more lanes are on the same word; `!`: the lane collides with others in its
+bank; `#`: both. Plain text and colour come from one `rich` Text: `.plain` is the map in a pipe, which is also what a
+console without a terminal prints.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def bank_map(
     active: Sequence[bool] | np.ndarray,
     width: int = DEFAULT_WIDTH,
 ) -> Text:
-    """The map of one request, group by group; ends without a newline.
+    """The map of one request, group by group, without a final newline.
 
-    addresses: lanes integers (bytes), active: lanes booleans, width: columns to fit into.
-    Raises InputError where `banks.score` does.
+    addresses: of each lane, in bytes; active: a boolean per lane; width: in columns. Raises InputError where
+    `banks.score` does.
     """
     parts = banks.groups(machine, access, addresses, active)
     count = machine.known_rule(access).count
@@ -79,11 +79,11 @@ def _wavefronts(part: Group) -> str:
 
 
 def stacks(count: Count, part: Group) -> dict[int, list[tuple[int, str]]]:
-    """{slot: [(lane, mark), …]}: what stands in each column of a group, from the top."""
+    """{slot: [(lane, mark), …]}: the cells of each column of a group, from the top."""
     result = {}
     for slot, words in part.slots.items():
-        once = count.what is Counted.WORDS  # lanes on equal words are served at once
-        alone = count.what is Counted.LANES  # … or do not help each other at all
+        once = count.what is Counted.WORDS  # lanes on the same word are served together
+        alone = count.what is Counted.LANES  # … or even those separately
         cells = [
             (lane, not alone and len(lanes) > 1) for lanes in words.values() for lane in (lanes[:1] if once else lanes)
         ]
@@ -101,7 +101,7 @@ def _append_group(text: Text, machine: Machine, count: Count, part: Group, width
     label = 6
     fit = max(1, (width - label) // cell)
     if fit < count.slots:
-        fit = 1 << fit.bit_length() - 1  # 16 banks and 16 banks, not 23 and 9
+        fit = 1 << fit.bit_length() - 1  # two rows of 16 banks rather than 23 and 9
     for start in range(0, count.slots, fit):
         slots = range(start, min(start + fit, count.slots))
         depth = max((len(columns.get(slot, ())) for slot in slots), default=0)
@@ -131,7 +131,7 @@ def _head(machine: Machine, count: Count, slot: int) -> str:
 
 
 def _line_map(count: Count, parts: tuple[Group, ...]) -> Text:
-    """cp.async.cg: which groups of lanes write to which destination lines, by class of lines."""
+    """cp.async.cg: the groups of lanes that write each destination line, by line class."""
     columns = [
         [f"{lane_text(part.lanes).split()[1]}>{line:#x}" for part in parts for line in part.slots.get(c, ())]
         for c in range(count.slots)

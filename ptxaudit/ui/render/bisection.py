@@ -1,4 +1,4 @@
-"""Writes what a search over releases found: what changed where, then a table of the releases that were audited.
+"""Writes the result of a search over releases: what changed where, then a table of the audited releases.
 
 k.cu from 12.4 to 13.5: 10 releases can be had, 5 were audited
 
@@ -22,7 +22,7 @@ COLUMNS = ("kernel", "isa", "figure", "first changed in", "from", "to", "")
 
 
 def bisection_text(found: Bisection, note: str = "") -> str:
-    """The whole of it. note: why there may be more releases."""
+    """The whole text. note: why there may be more releases."""
     had = [column for column in found.tested if column.report is not None]
     lines = [
         f"{PurePath(found.input).name} from {found.releases[0]} to {found.releases[-1]}:"

@@ -1,4 +1,4 @@
-"""Writes how a GPU's counters agree with the rules: a table by instruction, and the requests that do not."""
+"""Writes how well a GPU's counters agree with the rules: a table by instruction, then the requests that disagree."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def summary(agreements: list[Agreement]) -> str:
 
 
 def agreements_dict(agreed: list[tuple[Measurement, list[Agreement]]]) -> dict[str, Any]:
-    """JSON of several data files."""
+    """Several data files as JSON."""
     return {
         "schema": SCHEMA,
         "files": [

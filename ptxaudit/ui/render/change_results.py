@@ -1,9 +1,8 @@
-"""What a diff has to say at lines of the source, for services that show results there: the worst first.
+"""The results of a diff at source lines, for services that show results there: the worst first.
 
-a site that costs more            diff-worse    warning     k.cu:14: ld.shared.f32: wavefronts 32 → 1,024
-a new access that conflicts       diff-new      warning
-a limit of --fail-on that is met  diff-limit    error       kernel k: registers 32 → 40 (registers+8)
-an exact figure that is no more   diff-open     note
+a site that costs more            diff-worse    warning     k.cu:14: ld.shared.f32: wavefronts 32 → 1,024 a new access
+that conflicts       diff-new      warning a limit of --fail-on that is met  diff-limit    error       kernel k:
+registers 32 → 40 (registers+8) a figure that is no longer known  diff-open     note
 """
 
 from __future__ import annotations
@@ -41,8 +40,11 @@ _LEVELS: dict[str, Level] = {"diff-limit": "error", "diff-worse": "warning", "di
 
 
 class ChangeResult(Record):
-    """One of them. rule: of RULES; file: below the root; line: None where only the file is known; kernel: of the new
-    side where it has it; fingerprint: the same after lines moved."""
+    """One result.
+
+    rule: of RULES; file: relative to the root; line: None if only the file is known; kernel: of the new side if it
+    exists there; fingerprint: unchanged if lines move.
+    """
 
     rule: str
     level: Level
@@ -56,7 +58,7 @@ class ChangeResult(Record):
 
 
 def change_results(diff: Diff, crossings: Iterable[Crossing], root: str | None) -> list[ChangeResult]:
-    """The limits that are met, then sites in the order in which a diff shows them."""
+    """The limits that are met, then the sites in the order of the diff, by rule."""
     found = [_of_crossing(one, root) for one in crossings]
     shown = [(one.entry, row) for one in shown_kernels(diff) for row in one.rows]
     of_rows = [
@@ -126,15 +128,13 @@ def _of_crossing(crossing: Crossing, root: str | None) -> ChangeResult:
 
 
 def _place(source: Source, input: str, root: str | None) -> Source | Frame:
-    """The access's own line, or the innermost of the project's that it was inlined at, where it is in somebody else's
-    header.
-    """
+    """The access's own line, or for an access in a foreign header the innermost project line that it is inlined at."""
     mine = (place for place in source.places if place.file == input or is_own(place.file, root))
     return next(mine, own_place(source))
 
 
 def _stem(rule: str, kernel: Kernel | None, site: AnySite | None) -> str:
-    """What a result is specified by from build to build: never line numbers or offsets."""
+    """Identifies a result across builds, without line numbers or offsets."""
     source = site.source if site is not None else None
     stack = [
         f"{base_name(place.file)}|{' '.join((place.text or '').split())}" for place in (source.places if source else ())

@@ -1,7 +1,7 @@
-"""What a diff shows, in words: kernels by impact, the rows of each, what else changed beside them.
+"""The contents of a diff in words: kernels by impact, the rows of each, and other changes of a kernel.
 
-Pure functions of the diff; `changes`, `changes_html`, … only lay them out. Copies of one line that became the same are
-one row. What costs more comes first, the greatest change first; `top` keeps the first rows of all kernels together.
+Pure functions of the diff; `changes`, `changes_html`, … only lay them out. Copies of one line with the same change
+form one row. Increases come first, the greatest change first; `top` keeps the first rows over all kernels.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "
 MEMORY_COLUMNS = ("change", "place", "instruction", "status", "sectors", "excess", "lines")
 ARROW = " → "
 MOST_WORSE_FIRST = tuple(Verdict)
-MOST_NAMES = 12  # of kernels in one line
-LONGEST_NAME = 70  # characters of one of them,
-LONGEST_NAMES = 240  # of all of them together,
-LONGEST_HEAD = 160  # and of one that stands alone
-MOST_CLASSES = 6  # of instructions, in one line
+MOST_NAMES = 12  # kernels in one line
+LONGEST_NAME = 70  # characters of one of these names,
+LONGEST_NAMES = 240  # of all of them,
+LONGEST_HEAD = 160  # and of a name on its own line
+MOST_CLASSES = 6  # instruction classes in one line
 SECTORS = ("sectors", "sectors-excess")
-RESOURCES = ("stack", "spills", "barriers", "occupancy")  # shown where they changed
+RESOURCES = ("stack", "spills", "barriers", "occupancy")  # shown if they changed
 
-Row = tuple[Change, ...]  # copies of one line that became the same
+Row = tuple[Change, ...]  # copies of one line with the same change
 
 
 class Shown(Record):
-    """A kernel with the rows that are shown of it; left_out: how many are not."""
+    """A kernel with the rows to show; left_out: the number of other rows."""
 
     entry: KernelDiff
     rows: tuple[Row, ...]
@@ -44,7 +44,7 @@ class Shown(Record):
 
     @property
     def tables(self) -> list[Table]:
-        """The rows of each memory."""
+        """The rows, grouped by memory."""
         spaces = sorted({row[0].site.space for row in self.rows}, key=SPACES.index)
         return [
             Table(
@@ -57,7 +57,7 @@ class Shown(Record):
 
 
 class Table(Record):
-    """Rows of one memory. title: "" of shared memory."""
+    """The rows of one memory. title: "" for shared memory."""
 
     title: str
     columns: tuple[str, ...]
@@ -65,9 +65,9 @@ class Table(Record):
 
 
 def shown_kernels(diff: Diff, everything: bool = False, top: int | None = None) -> list[Shown]:
-    """The kernels that have something to show, those that got worse first, the greatest impact first.
+    """The kernels with something to show: those that got worse first, then by impact.
 
-    top: how many rows of all kernels are shown, those of the greatest impact.
+    top: shows only this many rows over all kernels, those with the greatest impact.
     """
     found = [(entry, rows_of(entry, everything)) for entry in diff.kernels]
     found = [(entry, rows) for entry, rows in found if rows or resources_changed(entry)]
@@ -88,14 +88,14 @@ def shown_kernels(diff: Diff, everything: bool = False, top: int | None = None) 
 
 
 def left_out_line(diff: Diff, shown: Iterable[Shown], everything: bool = False) -> str:
-    """What --top left out; "" where it is nothing."""
+    """The number of rows that --top left out, in words, or ""."""
     every = shown_kernels(diff, everything)
     rows = sum(len(one.rows) for one in every) - sum(len(one.rows) for one in shown)
     return f"and {plural(rows, 'more row')}: leave out --top, or see --format json" if rows else ""
 
 
 def rows_of(entry: KernelDiff, everything: bool) -> list[Row]:
-    """The rows of a kernel in the order in which they are shown."""
+    """The rows of a kernel in display order."""
     rows: dict[object, list[Change]] = {}
     for change in entry.every:
         if everything or change.verdict not in QUIET:
@@ -108,8 +108,10 @@ def _order(row: Row) -> tuple[int, int]:
 
 
 def _row_key(change: Change) -> object:
-    """What copies share: the verdict, and on each side place, inline stack, instructions and status; what
-    cannot be summed up is equal."""
+    """The properties that copies share.
+
+    The verdict; on each side, place, inline stack, instructions and status; and all figures that cannot be added up.
+    """
     return change.verdict, change.width, _side_key(change.olds, change.old), _side_key(change.news, change.new)
 
 
@@ -129,15 +131,13 @@ def _side_key(sites: tuple[AnySite, ...], whole: AnySite | None) -> object:
 
 
 def sides_lines(diff: Diff) -> list[str]:
-    """What is compared, where the two sides are distinguished by it."""
+    """The two sides, unless their descriptions are equal."""
     old, new = diff.sides
     return [f"old: {old}", f"new: {new}"] if old != new else []
 
 
 def summary_lines(diff: Diff) -> list[str]:
-    """How many sites became what, what they cost in total; the kernels that exist on one side only, or changed
-    otherwise.
-    """
+    """The number of sites by verdict, the total cost, and the kernels on one side only or with other changes."""
     lines = list(_counts(diff))
     changed = {name: both for name, both in diff.totals.items() if both[0] != both[1]}
     if changed:
@@ -156,7 +156,7 @@ def summary_lines(diff: Diff) -> list[str]:
 
 
 def _counts(diff: Diff) -> Iterator[str]:
-    """A line for each memory."""
+    """A line per memory."""
     if total := sum(diff.counts.values()):
         yield f"{plural(total, 'site')}: {_parts(diff.counts)}"
     elif not diff.memory_counts:
@@ -170,7 +170,7 @@ def _parts(counts: dict[Verdict, int]) -> str:
 
 
 def _other_totals(diff: Diff) -> Iterator[str]:
-    """Sectors, spills, stack, registers of all kernels together, where they changed."""
+    """Sectors, spills, stack and registers over all kernels, if they changed."""
     for name in (*SECTORS, "registers", *RESOURCES):
         old, new = diff.total(name)
         if old is not None and new is not None and old != new:
@@ -194,14 +194,14 @@ def _named(word: str, entries: Iterable[KernelDiff]) -> list[str]:
 
 
 def name_of(entry: KernelDiff, longest: int = LONGEST_HEAD) -> str:
-    """The demangled name, "old → new" where it was renamed; shortened where it is long."""
+    """The demangled name, or "old → new" if it was renamed; long names are shortened."""
     if entry.old is not None and entry.new is not None:
         return arrow(*short_pair(entry.old.demangled, entry.new.demangled, longest))
     return short_name(entry.kernel.demangled, longest)
 
 
 def where(entry: KernelDiff) -> str:
-    """Instruction set and launch, and whether it is on one side only."""
+    """The instruction set and launch, and whether the kernel is on one side only."""
     kernel = entry.kernel
     if entry.old and entry.new and entry.old.launch != entry.new.launch:
         return f"{kernel.isa}, {_launch(entry.old)}{ARROW}{_launch(entry.new)}"
@@ -214,7 +214,7 @@ def _launch(kernel: Kernel) -> str:
 
 
 def facts_of(entry: KernelDiff) -> list[str]:
-    """The sums, what the kernel takes beside, and how its instructions changed: a line each."""
+    """One line each: the totals, the kernel's resources, and how its instructions changed."""
     return [
         line
         for line in (_totals(entry), _resources(*entry.resources), _further(entry), _mix(entry), *_widths(entry))
@@ -223,7 +223,7 @@ def facts_of(entry: KernelDiff) -> list[str]:
 
 
 def _totals(entry: KernelDiff) -> str:
-    """The sums of both sides, where both cover every site."""
+    """The totals of both sides, if both cover every site."""
     if not entry.comparable or entry.old is None or entry.new is None or not (entry.old.sites or entry.new.sites):
         return ""
     names: tuple[tuple[str, Callable[[Totals], int]], ...] = (
@@ -243,7 +243,7 @@ def grown(name: str, old: int, new: int) -> str:
 
 
 def _resources(old: Resources | None, new: Resources | None) -> str:
-    """Registers, shared memory and instructions: both figures where they differ."""
+    """Registers, shared memory and instructions: both figures if they differ."""
     known = new or old
     if known is None:
         return ""
@@ -266,7 +266,7 @@ def _resources(old: Resources | None, new: Resources | None) -> str:
 
 
 def _further(entry: KernelDiff) -> str:
-    """Sectors, stack, spills, barriers and occupancy, where they changed."""
+    """Sectors, stack, spills, barriers and occupancy, if they changed."""
     return ", ".join(
         f"{figure_text(old)}{ARROW}{figure_text(new)} {MEASURES[name].words}"
         for name, (old, new) in _changed(entry, (*SECTORS, *RESOURCES))
@@ -274,7 +274,7 @@ def _further(entry: KernelDiff) -> str:
 
 
 def _mix(entry: KernelDiff) -> str:
-    """The classes of instructions of which there are more or fewer, the greatest change first."""
+    """The instruction classes whose counts changed, the greatest change first."""
     changed = sorted(_changed(entry, CLASSES), key=lambda one: -abs(_by(*one[1])))
     more = (
         f" and {plural(len(changed) - MOST_CLASSES, 'more class', 'more classes')}"
@@ -288,14 +288,14 @@ def _mix(entry: KernelDiff) -> str:
 
 
 def _widths(entry: KernelDiff) -> Iterator[str]:
-    """How many accesses of each width there are, where that changed: a line a memory space."""
+    """The number of accesses by width, if it changed: one line per memory space."""
     if entry.old is None or entry.new is None or entry.old.code is None or entry.new.code is None:
         return
     before, after = widths(entry.old.code.opcodes), widths(entry.new.code.opcodes)
     for space in {**before, **after}:
         olds, news = before.get(space, {}), after.get(space, {})
         changed = [width for width in sorted({*olds, *news}) if olds.get(width) != news.get(width)]
-        if len(changed) > 1:  # more or fewer of one width are specified by their class
+        if len(changed) > 1:  # a change of one width alone already shows in its class
             changes = ", ".join(
                 f"of {plural(width, 'byte')} {olds.get(width, 0):,}{ARROW}{news.get(width, 0):,}" for width in changed
             )
@@ -303,7 +303,7 @@ def _widths(entry: KernelDiff) -> Iterator[str]:
 
 
 def _changed(entry: KernelDiff, names: Iterable[str]) -> list[tuple[str, tuple[Figure | None, Figure | None]]]:
-    """The figures that differ between both sides of a kernel."""
+    """The figures that differ between the two sides of a kernel."""
     if entry.old is None or entry.new is None:
         return []
     return [(name, entry.figures[name]) for name in names if entry.figures[name][0] != entry.figures[name][1]]
@@ -314,12 +314,12 @@ def _by(old: Figure | None, new: Figure | None) -> Figure:
 
 
 def figure_text(figure: Figure | None) -> str:
-    """ "1,024", "12.5", a dash."""
+    """ "1,024", "12.5", or a dash."""
     return number(figure) if figure is None or isinstance(figure, int) else f"{figure:,.1f}".removesuffix(".0")
 
 
 def resources_changed(entry: KernelDiff) -> bool:
-    """Registers, memory, spills or barriers: a few instructions more or less change with every release."""
+    """Whether registers, memory, spills or barriers changed; not the instruction count, which every release changes."""
     return bool(_changed(entry, ("registers", "shared", *RESOURCES)))
 
 
@@ -332,7 +332,7 @@ def _only_instructions_changed(entry: KernelDiff) -> bool:
 
 
 def cells_of(entry: KernelDiff, row: Row) -> tuple[str, ...]:
-    """The cells of a row, in the order of COLUMNS, or of MEMORY_COLUMNS."""
+    """The cells of a row, in the order of COLUMNS or MEMORY_COLUMNS."""
     change = row[0]
     verdict = str(change.verdict)
     if change.width and change.width is not change.verdict:
@@ -359,7 +359,7 @@ def cells_of(entry: KernelDiff, row: Row) -> tuple[str, ...]:
 
 
 def _further_of(sites: list[AnySite]) -> int | None:
-    """The ways of shared memory, the lines of 128 bytes of the others."""
+    """The ways in shared memory; the 128-byte lines in global and local memory."""
     lines = [site.tag_requests for site in sites if not isinstance(site, Site)]
     if lines:
         return sum(line or 0 for line in lines) if None not in lines else None
@@ -367,7 +367,7 @@ def _further_of(sites: list[AnySite]) -> int | None:
 
 
 def _places(sites: list[AnySite], kernel: Kernel) -> str:
-    """The line that copies share; the first and the last of several places without lines."""
+    """The line that copies share, or the first and last of several places without lines."""
     first, last = place(sites[0], kernel), place(sites[-1], kernel)
     return first if first == last else f"{first} … {last}"
 
@@ -391,14 +391,14 @@ def _opcodes(sites: tuple[AnySite, ...]) -> str:
 
 
 def arrow(old: str | None, new: str | None) -> str:
-    """One text where both sides agree or one is absent, else old → new."""
+    """One text if both sides agree or one is absent, otherwise "old → new"."""
     if old is None or new is None or old == new:
         return new if new is not None else old or ""
     return f"{old}{ARROW}{new}"
 
 
 def _cost_of(sites: list[AnySite], name: str) -> str:
-    """The sum of copies, or their bounds; else what one of them costs, as they are alike."""
+    """The sum over copies, or of their bounds; otherwise the cost of one, as all are alike."""
     totals = [getattr(site, name) for site in sites]
     if None not in totals:
         return number(sum(totals))
@@ -423,8 +423,11 @@ def _cost(site: AnySite, name: str) -> str:
 
 
 def notes_of(row: Row) -> list[Note]:
-    """The source line and where it was inlined; why, where the site got worse or its status changed; how often it runs,
-    where that changed."""
+    """The notes of a row.
+
+    The source line and its inline stack; the cause if the site is new or worse, or the reason if its status changed;
+    the number of requests if it changed.
+    """
     change = row[0]
     worst = max((one.site for one in row), key=lambda site: site.wasted or 0)
     notes = [note for note in place_notes(worst) if note.kind != "note"]
@@ -438,7 +441,7 @@ def notes_of(row: Row) -> list[Note]:
 
 
 def _requests(row: Row) -> str:
-    """ "requests 32 → 64", where both sides know them and they differ."""
+    """ "requests 32 → 64", if both sides are known and differ."""
     old, new = ([getattr(change, side).requests for change in row] for side in ("old", "new"))
     if None in old or None in new or sum(old) == sum(new):
         return ""

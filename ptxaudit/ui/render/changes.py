@@ -1,7 +1,6 @@
-"""Writes a diff for people: plain text, and Markdown for a pull request. The summary first, then kernels by impact.
+"""Writes a diff as plain text, or as Markdown for a pull request: the summary first, then kernels by impact.
 
-5 sites: 1 worse, 4 same
-in total: excess 0 → 992 (+992), wavefronts 64 → 1,056 (+992)
+5 sites: 1 worse, 4 same in total: excess 0 → 992 (+992), wavefronts 64 → 1,056 (+992)
 
 transpose(float*, float const*, int)  ptx, grid 2×2, block 32×8
   excess 0 → 992 (+992), wavefronts 64 → 1,056 (+992)
@@ -38,8 +37,11 @@ closing_lines = summary_lines
 
 
 def diff_text(diff: Diff, everything: bool = False, top: int | None = None, codes: Codes | None = None) -> str:
-    """The whole diff; `everything` lists the sites that stayed the same too, `top` only so many rows, those of the
-    greatest impact. codes: machine code to show beside each other under each row."""
+    """The whole diff as text.
+
+    everything: also lists the sites that did not change; top: shows only this many rows, those with the greatest
+    impact; codes: machine code to show side by side under each row.
+    """
     shown = shown_kernels(diff, everything, top)
     blocks = [
         "\n".join(sides_lines(diff)),
@@ -51,7 +53,7 @@ def diff_text(diff: Diff, everything: bool = False, top: int | None = None, code
 
 
 def diff_markdown(diff: Diff, everything: bool = False, top: int | None = None, codes: Codes | None = None) -> str:
-    """The same as Markdown: a table a kernel, what got worse first, as many as a comment holds."""
+    """The same as Markdown: a table per kernel, the worst first, as many as fit into a comment."""
     verdict = "got worse" if diff.got_worse else "nothing got worse"
     blocks = [
         f"### ptxaudit: {verdict}",
@@ -112,5 +114,5 @@ def _table_lines(entry: KernelDiff, table: Table, codes: Codes | None) -> list[s
 
 
 def _line(row: Row) -> str:
-    """The notes of a row in one cell: the source as code, the rest below it."""
+    """The notes of a row in one cell: the source as code, the others below it."""
     return "<br>".join(f"`{code(note.text)}`" if note.kind == "source" else plain(note.text) for note in notes_of(row))

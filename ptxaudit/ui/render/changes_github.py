@@ -1,8 +1,8 @@
-"""Writes a diff as GitHub's workflow commands: annotations on the lines of a pull request that got worse.
+"""Writes a diff as GitHub workflow commands: annotations on the lines of a pull request that got worse.
 
     ::warning file=k.cu,line=14,title=ptxaudit%3A costs more than before::ld.shared.f32: wavefronts 32 → 1,024 …
 
-GitHub shows ten of each level a step: the worst come first.
+GitHub shows ten of each level per step: the worst come first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxaudit.ui.render.github import COMMAND, command, problem_command
 
 
 def diff_github(diff: Diff, crossings: Sequence[Crossing], problems: Sequence[Problem], root: str | None) -> str:
-    """A line for each problem and each result."""
+    """One line per problem and result."""
     lines = [problem_command(problem, root) for problem in problems]
     lines += [_result(result) for result in change_results(diff, crossings, root)]
     return "".join(f"{line}\n" for line in lines)

@@ -1,5 +1,7 @@
-"""Writes a diff as one HTML page that needs nothing else, for a reviewer: the summary, the kernels by impact, what
-each of their sites cost before and after, and the code of both sides beside each other.
+"""Writes a diff as one self-contained HTML page for a reviewer.
+
+It shows the summary, the kernels by impact, the cost of each changed site before and after, and the code of both
+sides side by side.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ def diff_html(
 
 
 def _kernel(id: str, one: Shown, codes: Codes | None) -> dict[str, Any]:
-    """What the page shows of a kernel."""
+    """The page's data for one kernel."""
     tables = [
         {
             "title": table.title,

@@ -1,4 +1,4 @@
-"""Writes a diff as SARIF 2.1.0, what GitHub's and other code scanning read: a result for each place that got worse.
+"""Writes a diff as SARIF 2.1.0, for GitHub and other code scanning: a result per place that got worse.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
@@ -23,7 +23,7 @@ _STATE = {"diff-worse": "updated", "diff-new": "new", "diff-open": "updated", "d
 
 
 def diff_sarif(diff: Diff, crossings: Sequence[Crossing], problems: Sequence[Problem], root: str | None) -> str:
-    """The whole log, of one run."""
+    """The whole log, with one run."""
     results = change_results(diff, crossings, root)
     run: dict[str, Any] = {
         "tool": {

@@ -1,9 +1,9 @@
-"""What the formats for other programs are made of: a report with its findings, folded, and how they stand.
+"""The input of the formats for other programs: a report with its findings, folded and compared with a baseline.
 
     Checked(report)  ──results──▶  Result(rule, level, message, place, fingerprint, …), worst first
 
-All of it follows from the report (and the baseline, where there is one): a format is a pure function
-of a `Checked`.
+Everything is derived from the report, and from the baseline if there is one: a format is a pure function of a
+`Checked`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ _GRAVE_FIRST: tuple[Level, ...] = ("error", "warning", "note")
 
 
 class Result(Record):
-    """One folded finding. level: the rule's where it is certain, else "note"; file: below the root;
-    state: against the baseline, None without one; fingerprint: the same after lines moved."""
+    """One folded finding.
+
+    level: the rule's if the finding is certain, otherwise "note"; file: relative to the root; state: compared with
+    the baseline, None without one; fingerprint: unchanged if lines move.
+    """
 
     rule: Rule
     level: Level
@@ -58,8 +61,11 @@ class Result(Record):
 
 
 class Checked(Record, dict=True):
-    """root: the folder that paths are specified relative to; ratchet: the report beside its baseline;
-    ignore: ids of rules whose findings are not shown; whole: all kernels of the inputs were audited."""
+    """A report with its findings.
+
+    root: the folder that paths are relative to; ratchet: the report compared with its baseline; ignore: ids of the
+    rules whose findings are hidden; whole: all kernels of the inputs were audited.
+    """
 
     report: Report
     root: str | None = None
@@ -76,8 +82,11 @@ class Checked(Record, dict=True):
         return tuple(finding for finding in self.all_findings if finding.rule not in self.ignore)
 
     def place_of(self, source: Source) -> Source | Frame:
-        """Where a finding is shown: the access's own line, or the innermost of the project's that it was inlined
-        at, where the access itself is in a header of somebody else's."""
+        """Where a finding is shown.
+
+        This is the access's own line; for an access in a foreign header, the innermost line of the project that it is
+        inlined at.
+        """
         return next(
             (place for place in source.places if place.file in self._inputs or is_own(place.file, self.root)),
             own_place(source),
@@ -91,12 +100,12 @@ class Checked(Record, dict=True):
 
     @cached_property
     def stale_suppressions(self) -> tuple[Suppression, ...]:
-        """Those that match nothing any more, where that can be told."""
+        """The suppressions that no longer match anything, if all kernels were audited."""
         return stale_suppressions(self.report, self.all_findings) if self.whole else ()
 
     @cached_property
     def results(self) -> list[Result]:
-        """The findings that have something to say, gravest and costliest first; what is unknown has not."""
+        """The findings that are not unknown, the gravest and costliest first."""
         known = (finding for finding in self.findings if finding.certainty is not Certainty.UNKNOWN)
         folded = fold(known, self._state)
         prints = fingerprints(folded)
@@ -105,11 +114,11 @@ class Checked(Record, dict=True):
 
     @cached_property
     def open_results(self) -> list[Result]:
-        """Those that no comment allows and no baseline knows."""
+        """The results that no comment allows and no baseline contains."""
         return [result for result in self.results if result.allowed is None and result.state != "unchanged"]
 
     def view(self, width: int | None = None, full: bool = True, top: int | None = None) -> View:
-        """What text shows of it: with the rules that have something to say; see `View`."""
+        """The options of the text format, with the rules that have findings; see `View`."""
         marks, rules, first = marked(tuple(f for f in self.findings if f.certainty is not Certainty.UNKNOWN))
         return View(width, full, top, marks, rules, first)
 
@@ -126,13 +135,15 @@ class Checked(Record, dict=True):
         )
 
     def _state(self, finding: Finding) -> State | None:
-        """Against the baseline; copies of one line that are known and new are distinguished."""
+        """The state compared with the baseline, which distinguishes known and new copies of one line."""
         return None if self.ratchet is None else "unchanged" if self.ratchet.knows(finding) else "new"
 
 
 def fingerprints(folded: Iterable[Folded]) -> list[str]:
-    """One for each: of rule, kernel, access, file and the text of the lines, never of line numbers or
-    offsets; equal ones are distinguished by their order."""
+    """A fingerprint per finding: of rule, kernel, access, file and text of the lines, not of line numbers or offsets.
+
+    Equal findings are distinguished by their order.
+    """
     stems = [_stem(one.finding) for one in folded]
     count: Counter[str] = Counter()
     result = []

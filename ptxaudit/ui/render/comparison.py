@@ -36,7 +36,7 @@ def compared_text(compared: Compared) -> str:
 
 
 def closing_lines(compared: Compared) -> list[str]:
-    """How many sites agree; the kernels that only one of both has."""
+    """The number of sites that agree, and the kernels that only one side has."""
     total, agree = (
         sum(compared.counts.values()),
         sum(count for verdict, count in compared.counts.items() if verdict in AGREEING),
@@ -72,7 +72,7 @@ def _kernel_text(comparison: Comparison) -> str:
 
 
 def _memory_lines(memory: Sequence[Row]) -> list[str]:
-    """The table of global memory."""
+    """The table for global memory."""
     rows = [_memory_cells(row) for row in memory]
     widths = [max(len(line[at]) for line in (MEMORY_COLUMNS, *rows)) for at in range(len(MEMORY_COLUMNS))]
     lines = ["  global memory", _aligned(MEMORY_COLUMNS, widths)]
@@ -85,7 +85,7 @@ def _memory_lines(memory: Sequence[Row]) -> list[str]:
 
 def _memory_cells(row: Row) -> tuple[str, ...]:
     site, counted = row.site, row.counted
-    assert isinstance(site, MemorySite) and counted is not None  # rows of global memory have both
+    assert isinstance(site, MemorySite) and counted is not None  # rows for global memory have both
     line = f" {line_of(site.source)}" if site.source else ""
     bounds = (site.sectors, site.sectors) if site.sectors is not None else site.bounds
     return (
@@ -105,7 +105,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _counters(totals: Sequence[Total]) -> list[str]:
-    """The launch's hardware counters beside the report's sums."""
+    """The hardware counters of the launch, next to the report's sums."""
     lines = []
     for total in totals:
         ours = interval(total.low, total.high) if total.high is not None else f"at least {number(total.low)}"

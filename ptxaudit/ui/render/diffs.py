@@ -1,4 +1,4 @@
-"""The formats of a diff by their names: each a function from a `Diff` to text."""
+"""The formats of a diff by name: each is a function from a `Diff` to text."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def written(
     crossings: Sequence[Crossing] = (),
     problems: Sequence[Problem] = (),
 ) -> str:
-    """The diff in the format of that name.
+    """The diff in the named format.
 
-    everything: what stayed the same too; top: at most so many rows; codes: the code of changed sites, for formats that
-    show it; crossings: limits that are met; problems: inputs that could not be checked.
+    everything: also lists what did not change; top: the maximum number of rows; codes: the code of changed sites, for
+    formats that show it; crossings: limits that are met; problems: inputs that could not be checked.
     """
     if name == "json":
         import json

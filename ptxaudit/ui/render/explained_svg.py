@@ -1,4 +1,4 @@
-"""The requests of explained sites as one SVG picture, one below the other, and what a repair makes of the costliest.
+"""Draws the requests of explained sites as one SVG picture, followed by the costliest request after the best repair.
 
 k.cu:14  ->  <svg …>  32 wavefronts, ideal 1, 128 requests like this  …  pad the row to 33 floats …  </svg>
 """
@@ -25,7 +25,7 @@ _SIZE = re.compile(r'<svg [^>]*?width="(\d+)" height="(\d+)"')
 
 
 def explained_svg(found: Iterable[Explained]) -> str:
-    """One picture of all of them. Raises InputError where there is nothing to draw."""
+    """One picture of all sites. Raises InputError if there is nothing to draw."""
     pictures = [one for explained in found for one in _pictures(explained)]
     if not pictures:
         raise InputError(

@@ -1,7 +1,7 @@
-"""Writes one site in depth: its figure, its address as a formula, the addresses, the bank map, why.
+"""Explains one site in depth: its figure, its address as a formula, the addresses, the bank map, the cause.
 
-The sections come in the order in which a person asks: what does it cost, where does the address
-come from, which lanes meet, by which rule, and what it would be otherwise.
+The sections answer in turn: what it costs, where the address comes from, which lanes collide, by which rule, and what
+it would cost otherwise.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ptxaudit.ui.render.sections import header_lines
 from ptxaudit.ui.render.sectormap import sector_map
 
 LANES_A_LINE = 8
-_IN_FORMULAS = {  # what numbers are that the source has no name for
+_IN_FORMULAS = {  # the unnamed numbers of formulas
     "trip of": "iterations of the loop at that line so far",
     "change at": "the change of the variable at that line since the loop began",
     "choice at": "the difference between two paths that meet at that line",
     "value loaded at": "the value that this line loaded",
 }
 MOST_PATTERNS = 3
-PIPE_WIDTH = 140  # columns: a map of 32 banks fits
+PIPE_WIDTH = 140  # columns: fits a map of 32 banks
 
 
 def explanation_text(one: Explained, width: int | None = None) -> str:
@@ -49,8 +49,10 @@ def explanation_text(one: Explained, width: int | None = None) -> str:
 
 
 def explanation(one: Explained, width: int = PIPE_WIDTH, fold: bool = False) -> Iterator[str | Text]:
-    """All sections of one site, line by line; a bank map is one coloured Text of several lines. fold: no other line is
-    longer than the width either."""
+    """All sections of one site, line by line; a bank map is one coloured Text of several lines.
+
+    fold: wraps the other lines to the width, too.
+    """
     for line in _sections(one, width):
         yield fitted(line, width) if fold and isinstance(line, str) else line
 
@@ -81,7 +83,7 @@ def _sections(one: Explained, width: int) -> Iterator[str | Text]:
 
 
 def _became(one: Explained) -> Iterator[str | Text]:
-    """The machine instructions of a wmma fragment."""
+    """The machine instructions that a wmma fragment becomes."""
     site = one.examined.function.instructions[one.result.index].site
     if site is not None and site.access is not None and site.fragment:
         said = f"ptxas makes {site.fragment} {site.access.sass} of it (docs/hardware.md, Fragments)"
@@ -89,7 +91,7 @@ def _became(one: Explained) -> Iterator[str | Text]:
 
 
 def _steps(one: Explained) -> Iterator[str]:
-    """What a step of cp.async.cg is, and what takes fewer."""
+    """The meaning of a cp.async.cg step, and alternatives with fewer."""
     if isinstance(one.site, Site) and one.site.line_class_max:
         machine, access = one.examined.machine, scored_access(one)
         notes = explained(machine, one.site.line_class_max)
@@ -174,12 +176,12 @@ def _mended(one: Explained, width: int) -> Iterator[str | Text]:
 
 
 def address_lines(pattern: Pattern) -> list[str]:
-    """The addresses of a request, eight lanes a line; a dot for an inactive lane."""
+    """The addresses of a request, eight lanes per line; a dot for an inactive lane."""
     return lane_lines(pattern.addresses, pattern.active)
 
 
 def lane_lines(addresses: np.ndarray, active: np.ndarray) -> list[str]:
-    """A number a lane, eight lanes a line; a dot for an inactive lane."""
+    """A number per lane, eight lanes per line; a dot for an inactive lane."""
     cells = [str(int(a)) if on else "·" for a, on in zip(addresses, active, strict=True)]
     width = max(map(len, cells))
     starts = range(0, len(cells), LANES_A_LINE)
@@ -207,13 +209,13 @@ def _classified(one: Explained) -> banks.Access | None:
 
 
 def scored_access(one: Explained) -> banks.Access | None:
-    """The access, where this machine scores it."""
+    """The access, or None if this machine does not score it."""
     access = _classified(one)
     return None if access is None or one.examined.machine.refusal(access) else access
 
 
 def _rule(one: Explained) -> Iterator[str]:
-    """The machine's rule in words, and where it comes from; of an access that has none, how it is counted."""
+    """The machine's rule in words, with its source; for an access without a rule, how it is counted."""
     access, machine = _classified(one), one.examined.machine
     if access is None:
         return

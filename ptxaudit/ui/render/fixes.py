@@ -21,11 +21,11 @@ from ptxaudit.base.demangle import demangle
 from ptxaudit.base.words import bare_name, interval, listing, number, plural
 from ptxaudit.review.fix.report import ArrayEntry, FixReport, PatchEntry, RepairEntry
 
-MOST_WORSE = 4  # sites named that a repair costs
+MOST_WORSE = 4  # sites to name that a repair makes costlier
 
 
 def fix_text(report: FixReport) -> str:
-    """All arrays, by kernel and launch; then what was left."""
+    """All arrays, by kernel and launch, then a summary."""
     lines: list[str] = []
     above = None
     for array in _folded(report.arrays):
@@ -38,7 +38,7 @@ def fix_text(report: FixReport) -> str:
 
 
 def _patch(patch: PatchEntry | None) -> Iterator[str]:
-    """What the diff has, and what not."""
+    """The changes in the patch, and those left out."""
     if patch is None:
         return
     where = "on standard output" if patch.file == "-" else f"in {patch.file}"
@@ -66,7 +66,7 @@ def _patch(patch: PatchEntry | None) -> Iterator[str]:
 
 
 def _folded(arrays: Iterable[ArrayEntry]) -> Iterator[ArrayEntry]:
-    """Parts of one variable that have the same repairs once, with the names of all."""
+    """The arrays, with parts of one variable that have the same repairs merged under the names of all."""
     groups: dict[object, list[ArrayEntry]] = {}
     for array in arrays:
         variable, _, part = array.name.partition(", bytes ")
@@ -85,7 +85,7 @@ def _folded(arrays: Iterable[ArrayEntry]) -> Iterator[ArrayEntry]:
 
 
 def closing(report: FixReport) -> str:
-    """How many arrays have excess, and how many of them a repair."""
+    """The number of arrays with excess, and how many of them have a repair."""
     arrays = report.arrays
     if not arrays:
         return "no shared array has excess" + (" in the inputs that could be checked" if report.problems else "")
@@ -210,7 +210,7 @@ def _facts(repair: RepairEntry) -> Iterator[str]:
 
 
 def _worse(repair: RepairEntry, array: ArrayEntry) -> Iterator[str]:
-    """Sites that cost more than before."""
+    """The sites that cost more than before."""
     now = {figure.id: figure for figure in array.figures}
     for after in repair.sites:
         before = now[after.id]

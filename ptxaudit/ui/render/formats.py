@@ -1,4 +1,4 @@
-"""The formats of a report by their names: each a function from a `Checked` to text, imported when it is asked for."""
+"""The formats of a report by name: each is a function from a `Checked` to text, imported when used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ptxaudit.ui.render.checked import Checked
 
 
 def written(name: str, checked: Checked) -> str | Iterator[str]:
-    """The report in the format of that name, or pieces of it."""
+    """The report in the named format, or pieces of it."""
     match name:
         case "text":
             from ptxaudit.ui.render.text import report_text

@@ -1,4 +1,4 @@
-"""Writes findings as compilers write diagnostics, a line each, which editors and build logs turn into links.
+"""Writes findings as compiler diagnostics, one per line, which editors and build logs turn into links.
 
     src/k.cu:14:5: warning: ld.shared.f32: 992 excess wavefronts … [PA001]
 
@@ -14,7 +14,7 @@ from ptxaudit.ui.render.checked import Checked, Result
 
 
 def gcc(checked: Checked) -> str:
-    """A line for each problem and each finding that nothing allows."""
+    """One line per problem and per finding that is not allowed."""
     lines = [_problem(problem, checked.root) for problem in checked.report.problems]
     lines += [_result(result) for result in checked.open_results]
     return "".join(f"{one_line(line)}\n" for line in lines)
@@ -33,5 +33,5 @@ def _problem(problem: Problem, root: str | None) -> str:
 
 
 def _line(file: str, line: int | None, column: int | None, level: str, message: str) -> str:
-    """Line and column 1 where they are not known: matchers ask for them."""
+    """An unknown line or column is written as 1, because problem matchers require both."""
     return f"{file}:{line or 1}:{column or 1}: {level}: {' '.join(message.split())}"

@@ -1,9 +1,9 @@
-"""Writes GitHub's workflow commands: annotations on the lines of a pull request.
+"""Writes GitHub workflow commands: annotations on the lines of a pull request.
 
     ::warning file=k.cu,line=14,title=PA001 load-conflict::ld.shared.f32: 992 excess wavefronts …
 
-https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
-GitHub shows ten of each level a step: the worst come first.
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands GitHub shows ten of each level
+per step: the worst come first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def github(checked: Checked) -> str:
-    """A line for each problem and each finding that nothing allows."""
+    """One line per problem and per finding that is not allowed."""
     lines = [problem_command(problem, checked.root) for problem in checked.report.problems]
     lines += [_result(result) for result in checked.open_results]
     return "".join(f"{line}\n" for line in lines)
@@ -31,7 +31,7 @@ def _result(result: Result) -> str:
 
 
 def problem_command(problem: Problem, root: str | None) -> str:
-    """What could not be checked, at its place."""
+    """The annotation for a problem, at its place."""
     text = problem.what + (f"\n{problem.hint}" if problem.hint else "")
     return command(
         "error",

@@ -18,7 +18,7 @@ PROBLEM = "ptxaudit-problem"
 
 
 def gitlab(checked: Checked) -> str:
-    """Everything that nothing allows; inputs that could not be checked is a blocker."""
+    """The findings that are not allowed; an input that could not be checked is a blocker."""
     entries = [_problem(problem, checked.root) for problem in dict.fromkeys(checked.report.problems)]
     entries += [_entry(result) for result in checked.open_results]
     return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""Writes trends: text with a line a figure, and a picture, an SVG with a small chart a figure.
+"""Writes trends: as text with a line per figure, or as an SVG with a small chart per figure.
 
 5 reports: 2024-01 … 2024-05; 2 figures crept, 1 jumped, 1 got better
 
@@ -19,8 +19,8 @@ from ptxaudit.ui.render.short_names import short_name
 
 BARS = "▁▂▃▄▅▆▇█"
 GAP = "·"
-MOST_NAMED = 4  # reports named at which a figure got worse
-MOST_LINES = 40  # figures shown of each kind; JSON has all
+MOST_NAMED = 4  # reports to name at which a figure got worse
+MOST_LINES = 40  # figures of each kind to show; JSON has all
 MOST_CHARTS = 60
 LONGEST_NAME = 50
 
@@ -37,7 +37,7 @@ def written(form: str, history: History) -> str:
 
 
 def history_text(history: History) -> str:
-    """The summary, then what crept, what jumped, and what got better."""
+    """The summary, then the figures by kind of trend: crept, jumped, grew, recovered, got better."""
     kinds = _kinds(history)
     counts = (
         ", ".join(f"{plural(len(trends), 'figure')} {word}" for word, trends in kinds if trends) or "no figure changed"
@@ -92,14 +92,14 @@ def _ends(trend: Trend) -> str:
 
 
 def _where(trend: Trend, history: History) -> str:
-    """At which reports it got worse; of one that only got better, at which that."""
+    """The reports at which the figure got worse, or better if it never got worse."""
     places, word = (trend.worse, "worse") if trend.worse else (trend.better, "better")
     labels = ", ".join(history.labels[at] for at in places[:MOST_NAMED])
     return f"{word} at {labels}" + (f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
 
 
 def sparkline(figures: Sequence[int | float | None]) -> str:
-    """A bar a report, from the least to the greatest; a dot where the figure is not known."""
+    """A bar per report, scaled from the least to the greatest figure; a dot for an unknown figure."""
     known = [figure for figure in figures if figure is not None]
     low, high = min(known, default=0), max(known, default=0)
     span = high - low
@@ -113,8 +113,9 @@ def sparkline(figures: Sequence[int | float | None]) -> str:
 
 
 def history_svg(history: History) -> str:
-    """A chart for each figure that changed, as many as fit a page; each from 0, or from what it never falls below where
-    that is far from 0.
+    """A chart for each changed figure, as many as fit a page.
+
+    The axis of a chart begins at 0, or near the minimum if that is far from 0.
     """
     trends = history.trends[:MOST_CHARTS]
     rows = -(-len(trends) // ACROSS)

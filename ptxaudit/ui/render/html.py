@@ -1,4 +1,4 @@
-"""Writes one HTML page that needs nothing else: `page` says how it is made."""
+"""Writes one self-contained HTML page: see `page`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ptxaudit.ui.render.page.write import written
 from ptxaudit.ui.render.rows import COLUMNS, NUMERIC, Row, kernel_rows
 from ptxaudit.ui.render.rule import rule_text
 
-MOST_ROWS = 40  # shown where no script runs
+MOST_ROWS = 40  # shown without a script
 MOST_FINDINGS = 200
 
 
 def html(checked: Checked, material: Material | None = None) -> str:
-    """The whole page. material: sources and code to show; without it, what the report has of them."""
+    """The whole page. material: sources and code to show; without it, those in the report."""
     page = Page(checked, material or Material())
     data = page.data()
     results = checked.results
@@ -47,7 +47,7 @@ def html(checked: Checked, material: Material | None = None) -> str:
 
 
 def _tables(checked: Checked) -> list[dict[str, Any]]:
-    """The first rows of global and of local memory, of the kernels whose accesses have the most excess."""
+    """The first rows of global and of local memory, from the kernels whose accesses have the most excess."""
     tables = []
     for space in SPACES:
         sites = {

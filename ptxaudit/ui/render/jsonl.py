@@ -1,10 +1,10 @@
-"""Writes JSON Lines: a line a file, which is a report of its own, as soon as the file is done.
+"""Writes JSON Lines: one line per file, which is a complete report, as soon as the file is done.
 
     {"schema": "ptxaudit/report/1", …, "inputs": [{"path": "a.ptx", …}], "kernels": […], "problems": […]}
     {"schema": "ptxaudit/report/1", …, "inputs": [{"path": "b.ptx", …}], …}
 
-What is of no file (a launch of a kernel that is not there) is a last line, without inputs. An audit that was
-interrupted has left whole lines; what was found before is in the cache for the next one.
+Entries that belong to no file (a launch of a missing kernel) form a last line, without inputs. An interrupted audit
+leaves complete lines, and the cache keeps the results for the next one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def jsonl(checked: Checked) -> Iterator[str]:
 
 
 def lines(report: Report) -> Iterator[str]:
-    """A line a file of a report, and one of what is of none."""
+    """One line per file of a report, and one for entries that belong to no file."""
     left, listed = list(report.problems), {entry.path for entry in report.inputs}
     for entry in report.inputs:
         own = [problem for problem in left if _is_of(problem, entry.path)]
@@ -37,7 +37,7 @@ def lines(report: Report) -> Iterator[str]:
 
 
 def _is_of(problem: Problem, path: str) -> bool:
-    """Of a file, or of an image in it."""
+    """Whether a problem belongs to a file, or to an image in it."""
     return problem.file == path or (problem.file or "").rpartition("#")[0] == path
 
 

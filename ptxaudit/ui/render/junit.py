@@ -1,7 +1,7 @@
-"""Writes JUnit XML: a suite a kernel and launch, a case a source line with accesses to the memories that are looked at.
+"""Writes JUnit XML: a suite per kernel and launch, a case per source line with accesses to the audited memories.
 
-A case fails where a rule of level warning or error finds something for certain; it is skipped where
-nothing is known of its cost. What could not be checked is an error in a suite of its own.
+A case fails if a rule of level warning or error has a certain finding there, and is skipped if its cost is unknown.
+Problems are errors in a suite of their own.
 """
 
 from __future__ import annotations
@@ -89,5 +89,5 @@ def _problems(root: Element, problems: Iterable[Problem]) -> None:
 
 
 def _clean(text: str) -> str:
-    """Without the characters that XML cannot hold."""
+    """The text, with characters that XML does not allow replaced."""
     return _NOT_XML.sub("�", text)

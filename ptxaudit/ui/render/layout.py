@@ -1,4 +1,4 @@
-"""Lays rows and notes out in lines of a given width, each line in pieces that a terminal may colour.
+"""Lays out rows and notes in lines of a given width, each line in pieces that a terminal may colour.
 
 Row(("k.cu:4", "st.shared.f32", …), notes)   ->   "  k.cu:4  st.shared.f32  exact  8  1,024 …"
                                                   "       4 │ s[i * 32] = b;"
@@ -20,11 +20,11 @@ Style = Literal["", "title", "dim", "strong", "number", "bad", "open", "good", "
 
 GUTTER = 8  # columns before the bar of a source line
 GAP = 2
-LEAST = {"instruction": 14, "kernel": 16, "place": 9, "status": 6}  # columns that are narrowed, in order, and to what
+LEAST = {"instruction": 14, "kernel": 16, "place": 9, "status": 6}  # minimum widths, in order of narrowing
 
 
 class Piece(Record):
-    """A part of a line in one style; a row's tone is one."""
+    """A part of a line in one style; a row's tone is a style, too."""
 
     text: str
     style: Style = ""
@@ -44,12 +44,12 @@ def plain(pieces: Line) -> str:
 
 
 def fact(text: str, width: int | None, style: Style = "dim") -> Iterator[Line]:
-    """A sentence below a title, in as many lines as it takes."""
+    """A sentence below a title, wrapped."""
     yield from (line(part, style) for part in folded(text, width, indent=len(text) - len(text.lstrip()) + 2))
 
 
 def folded(text: str, width: int | None, indent: int) -> list[str]:
-    """A text in lines of at most `width` columns, those after the first indented; the blanks before it stay."""
+    """The text wrapped to `width` columns; keeps leading blanks and indents the lines after the first."""
     if width is None or len(text) <= width:
         return [text]
     head = text[: len(text) - len(text.lstrip())]
@@ -65,8 +65,7 @@ def table(
     width: int | None = None,
     numeric: frozenset[str] = NUMERIC,
 ) -> Iterator[Line]:
-    """Rows as aligned columns with their notes under them, numbers to the right; places and instructions are narrowed
-    until a line fits."""
+    """Aligned rows with their notes below, numbers right-aligned; columns of words are narrowed to fit."""
     widths = [max(map(len, column)) for column in zip(columns, *(row.cells for row in rows), strict=True)]
     gap = GAP
     if width is not None:
@@ -91,7 +90,7 @@ def table(
 
 
 def _narrowed(columns: Sequence[str], widths: list[int], room: int) -> list[int]:
-    """The widths that fit: words give way to figures, as far as they can still be read."""
+    """Widths that fit: columns of words are narrowed in favour of figures, down to their minimum."""
     widths = list(widths)
     for column, least in LEAST.items():
         if column in columns:
@@ -101,14 +100,14 @@ def _narrowed(columns: Sequence[str], widths: list[int], room: int) -> list[int]
 
 
 def _fitting(column: str, cell: str, width: int) -> str:
-    """A cell cut to its column; of a place the line is kept."""
+    """A cell cut to its column; a place keeps its end, the line number."""
     if len(cell) <= width:
         return cell
     return "…" + cell[len(cell) - width + 1 :] if column == "place" else cut_at(cell, width)
 
 
 def _cut(pieces: Line, width: int | None) -> Line:
-    """A line without what goes beyond the width."""
+    """A line cut to the width."""
     if width is None:
         return pieces
     kept, room = [], width
@@ -119,7 +118,7 @@ def _cut(pieces: Line, width: int | None) -> Line:
 
 
 def note_lines(note: Note, tone: Tone | Literal[""] = "", width: int | None = None) -> Iterator[Line]:
-    """A note under a row: `  14 │ source`, or `     = sentence`, folded where it is longer than the width."""
+    """A note under a row: `  14 │ source`, or `     = sentence`, wrapped to the width."""
     if note.kind == "source":
         text = note.text if width is None else cut_at(note.text, max(1, width - GUTTER - 3))
         yield _cut((Piece(f"{note.line:>{GUTTER}}", "number"), Piece(" │ ", "number"), Piece(text)), width)
@@ -132,7 +131,7 @@ def note_lines(note: Note, tone: Tone | Literal[""] = "", width: int | None = No
 
 
 def note_text(note: Note) -> str:
-    """A note in one line."""
+    """A note as plain text."""
     return "\n".join(map(plain, note_lines(note)))
 
 
@@ -142,7 +141,7 @@ def table_lines(columns: tuple[str, ...], rows: Sequence[Row], indent: str = "  
 
 
 def fitted(text: str, width: int) -> str:
-    """Text whose lines are folded to a width: notes below their beginning, source lines and tables cut."""
+    """Text fitted to a width: notes are wrapped with an indent, source lines and table rows are cut."""
     return "\n".join(part for one in text.split("\n") for part in _fitted(one, width))
 
 
@@ -160,5 +159,5 @@ _NOTE = re.compile(r" +(?:= )?")
 
 
 def text_of(lines: Iterable[Line]) -> str:
-    """Lines as plain text, with a newline at the end of each."""
+    """Lines as plain text, each with a final newline."""
     return "".join(plain(one) + "\n" for one in lines)

@@ -1,4 +1,4 @@
-"""Writes the kernels of the inputs, for `ptxaudit audit --list`, piece by piece: there may be a hundred thousand."""
+"""Writes the kernels of the inputs for `ptxaudit audit --list`, in pieces, as there may be a hundred thousand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ptxaudit.pipeline.contents import Image, Listed
 
 
 def listing_text(kernels: Iterable[Listed]) -> Iterator[str]:
-    """One block a kernel: its name, then its figures; a line above the kernels of each image of a compiled file."""
+    """One block per kernel: its name, then its figures; a line precedes the kernels of each image."""
     image, count = None, 0
     for count, listed in enumerate(kernels, 1):
         lines = [image_text(listed.image)] if listed.image is not None and listed.image != image else []

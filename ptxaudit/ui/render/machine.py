@@ -1,4 +1,4 @@
-"""Writes machine records: the list of them, and the rule table of one with its evidence."""
+"""Writes machine records: the list of all, or the rule table of one with its evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptxaudit.hardware.banks.ptx_opcodes import ATOMICS
 from ptxaudit.hardware.machine_model import Counted, Machine, Rule
 
 SCHEMA = "ptxaudit/machine/1"
-_NAMED = 5  # opcodes of a rule in the table; all of them in the JSON
+_NAMED = 5  # opcodes of a rule in the table; JSON has all
 _GENERIC = "banks=…,word=…,threads=…,broadcast=any|one|none"
 
 # operation -> (machine instruction, PTX)
@@ -35,7 +35,7 @@ INSTRUCTIONS = {
 
 
 def list_view(machines: list[Machine]) -> RenderableType:
-    """One line a machine."""
+    """One line per machine."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for machine in machines:
         evidence = f"{len(requests)} opcodes measured" if (requests := machine.measurements.requests) else "by rule"
@@ -96,7 +96,7 @@ def machine_view(machine: Machine) -> RenderableType:
 
 
 def special_functions(machine: Machine) -> str:
-    """What is known of MUFU."""
+    """What is known about MUFU results."""
     measured = machine.measurements.special.measured
     if not measured:
         return "special functions (MUFU): one of the numbers that documents allow, followed through"
@@ -104,13 +104,13 @@ def special_functions(machine: Machine) -> str:
 
 
 def instruction(machine: Machine, rule: Rule) -> str:
-    """LDS where machine code is read, else the PTX."""
+    """The machine instruction, or the PTX if the machine's code is not scored or has no such instruction."""
     sass, ptx = INSTRUCTIONS[rule.operation]
     return ptx if machine.machine_code or not sass else sass
 
 
 def measured_opcodes(machine: Machine, rule: Rule) -> dict[str, int]:
-    """{opcode: requests} of the measured opcodes that this rule counts."""
+    """{opcode: requests} for the measured opcodes that this rule counts."""
     from ptxaudit.hardware.banks import classify
 
     requests = machine.measurements.requests
@@ -118,7 +118,7 @@ def measured_opcodes(machine: Machine, rule: Rule) -> dict[str, int]:
 
 
 def evidence(machine: Machine, rule: Rule) -> str:
-    """ "measured: LDS.U8 83, LDS.U16 89" or "by rule (H200)"; the first few of many opcodes."""
+    """ "measured: LDS.U8 83, LDS.U16 89" or "by rule (H200)"; only the first of many opcodes."""
     found = measured_opcodes(machine, rule)
     if found:
         named = [f"{opcode} {n}" for opcode, n in found.items()]
@@ -133,13 +133,13 @@ def evidence(machine: Machine, rule: Rule) -> str:
 
 
 def source_keys(machine: Machine) -> list[str]:
-    """Keys of the sources that its rules rest on, and of its own measurements."""
+    """Keys of the sources of the machine's rules, and of its own measurements."""
     own = [machine.measurements.name] if machine.measurements.name else []
     return list(dict.fromkeys([*(rule.source for rule in machine.rules), *own]))
 
 
 def list_dict(machines: list[Machine]) -> dict[str, Any]:
-    """JSON of the list."""
+    """The list as JSON."""
     return {
         "schema": "ptxaudit/machines/1",
         "machines": [
@@ -159,7 +159,7 @@ def list_dict(machines: list[Machine]) -> dict[str, Any]:
 
 
 def machine_dict(machine: Machine) -> dict[str, Any]:
-    """JSON of one machine with its rules."""
+    """One machine with its rules as JSON."""
     return {
         "schema": SCHEMA,
         "name": machine.name,

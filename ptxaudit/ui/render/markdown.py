@@ -1,4 +1,4 @@
-"""Writes Markdown for a pull request or a job summary: the findings, then every kernel's table."""
+"""Writes Markdown for a pull request or a job summary: the findings, then a table per kernel."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _finding(result: Result) -> str:
 
 
 def _allowed(checked: Checked) -> list[str]:
-    """What comments allow, and those that allow nothing any more."""
+    """The findings that comments allow, and the comments that no longer match anything."""
     allowed = [result for result in checked.results if result.allowed]
     lines = [
         f"- {one.rule.id} at `{code(one.file)}:{one.place.line}` is allowed: {plain(one.allowed.reason)}"

@@ -1,4 +1,4 @@
-"""Text in Markdown: what is no mark-up in it, and how much of it a comment on a pull request holds."""
+"""Escapes text for Markdown, and limits a comment on a pull request to its maximum length."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from itertools import accumulate, takewhile
 
 from ptxaudit.base.words import plural
 
-LONGEST = 60_000  # characters: a comment on GitHub holds 65,536
+LONGEST = 60_000  # characters: GitHub's limit for a comment is 65,536
 
 
 def fitting(blocks: list[str], tables: list[str]) -> list[str]:
-    """The blocks, with as many of the tables of kernels as a comment holds, and how many it does not."""
+    """The blocks, with as many kernel tables as fit into a comment, and the number left out."""
     left = LONGEST - sum(map(len, blocks))
     shown = sum(1 for _ in takewhile(lambda length: length <= left, accumulate(map(len, tables))))
     more = [f"and {plural(len(tables) - shown, 'more kernel')}"] if shown < len(tables) else []
@@ -18,17 +18,17 @@ def fitting(blocks: list[str], tables: list[str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Text in one line, in which nothing is Markdown."""
+    """Text in one line, with Markdown characters escaped."""
     return (
         escaped(" ".join(text.split())).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("`", "\\`")
     )
 
 
 def code(text: str) -> str:
-    """What stands between two backticks, in a table too."""
+    """Text for a code span between two backticks, even inside a table."""
     return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
 
 
 def escaped(text: str) -> str:
-    """The same in HTML, which Markdown takes."""
+    """Text escaped for HTML in Markdown."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

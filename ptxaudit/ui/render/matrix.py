@@ -1,4 +1,4 @@
-"""Writes a table of kernels by releases: text, JSON, Markdown, HTML. The summary first.
+"""Writes a table of kernels by release as text, JSON, Markdown or HTML, the summary first.
 
     k.cu under 3 releases: got worse at 13.5
     13.5: 4 worse, 40 same; wavefronts 20,448 → 20,964 (+516)
@@ -8,8 +8,8 @@
       12.4 … 12.9     20,448      648         31       0           586
       13.5          20,964 ▲  1,128 ▲       32 ▲       0         767 ▲  4 worse, 40 same
 
-▲ and ▼ mark what is worse and better than in the release above. Releases one after the other that changed nothing are
-one line; of several kernels those in which nothing changed are the lines of one table.
+▲ and ▼ mark figures that are worse or better than in the release above. Consecutive releases without a change share
+one line; if there are several kernels, the unchanged ones share one table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ptxaudit.ui.render.short_names import short_name
 
 WORSE, BETTER = " ▲", " ▼"
 NUMERIC = frozenset(SHOWN)
-LONGEST_PROBLEM = 120  # characters: the whole of it is specified on stderr
+LONGEST_PROBLEM = 120  # characters: stderr has the full text
 
 
 class Line(Record):
@@ -46,16 +46,14 @@ class Line(Record):
 
 
 def written(form: str, matrix: Matrix, everything: bool = False) -> str:
-    """The matrix in a format: text, json, markdown or html. everything: releases that changed nothing on lines of their
-    own.
-    """
+    """The matrix in a format: text, json, markdown or html. everything: each unchanged release has its own line."""
     if form == "json":
         return json.dumps(matrix.to_dict(), indent=2, ensure_ascii=False) + "\n"
     return {"text": matrix_text, "markdown": matrix_markdown, "html": matrix_html}[form](matrix, everything)
 
 
 def matrix_text(matrix: Matrix, everything: bool = False) -> str:
-    """The summary, a table a kernel, and their totals."""
+    """The summary, a table per kernel, and the totals."""
     blocks = ["\n".join(summary(matrix))]
     for head, columns, lines in _tables(matrix, everything):
         blocks.append("\n".join([head, *(f"  {line}" for line in _aligned(columns, lines))]))
@@ -95,7 +93,7 @@ def _tone(cell: str) -> str:
 
 
 def summary(matrix: Matrix) -> list[str]:
-    """What is compared, where it got worse, what each release changed, and which could not be had."""
+    """What is compared, where it got worse, what each release changed, and which releases could not be audited."""
     columns = matrix.columns
     releases = list(dict.fromkeys(column.label for column in columns))
     archs = list(dict.fromkeys(column.arch for column in columns if column.arch))
@@ -137,7 +135,7 @@ Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]  # head, columns, lin
 
 
 def _tables(matrix: Matrix, everything: bool) -> Iterator[Table]:
-    """One a kernel, those that changed most first; one of those that did not; then the totals."""
+    """A table per changed kernel, the greatest change first, one table of the unchanged kernels, then the totals."""
     of_step = {step.new: _by_kernel(step) for step in matrix.steps}
     same: list[tuple[Row, Line]] = []
     for row in sorted(matrix.rows, key=lambda row: -_change(row, of_step)):
@@ -158,7 +156,7 @@ def _tables(matrix: Matrix, everything: bool) -> Iterator[Table]:
 
 
 def _shown(rows: Iterable[Row]) -> tuple[str, ...]:
-    """The figures that are known of some of these."""
+    """The figures that are known for at least one of the rows."""
     return tuple(
         name
         for name in SHOWN
@@ -171,7 +169,7 @@ def _shown(rows: Iterable[Row]) -> tuple[str, ...]:
 
 
 def _unchanged(rows: Sequence[Row]) -> Table:
-    """The kernels that are the same in all columns, a line each."""
+    """The kernels that are the same in all columns, one line each."""
     shown = _shown(rows)
     lines = [(_head(row), *(_cell(name, None, row.figure(name, 0), row.kernels[0]) for name in shown)) for row in rows]
     return f"nothing changed in {plural(len(rows), 'kernel')}", ("kernel", *shown), lines
@@ -188,9 +186,7 @@ def _by_kernel(step: Step) -> dict[int, KernelDiff]:
 
 
 def _change(row: Row, of_step: dict[int, dict[int, KernelDiff]]) -> int:
-    """What a kernel's tables are sorted by: the wavefronts that all releases together changed, first where it got
-    worse.
-    """
+    """The sort key of a kernel: the change in wavefronts over all releases, plus 1 for each that made it worse."""
     entries = [
         entry
         for at, kernel in zip(row.columns, row.kernels, strict=True)
@@ -236,7 +232,7 @@ def _lines(
 
 
 def _least(name: str, kernel: Kernel | None) -> str:
-    """What of a sum over the launch is proved where some sites are open, a dash for nothing."""
+    """A lower bound of a sum over the launch, from the sites with known figures; a dash if there is none."""
     interval = {"wavefronts": paid_of, "excess": excess_of}.get(name)
     if interval is None or kernel is None or kernel.launch is None:
         return figure_text(None)
@@ -245,7 +241,7 @@ def _least(name: str, kernel: Kernel | None) -> str:
 
 
 def _cell(name: str, old: Figure | None, new: Figure | None, kernel: Kernel | None = None) -> str:
-    """The figure, marked where it is worse or better than above; what is proved of it where it is not known."""
+    """The figure, marked if it is worse or better than above; a lower bound if it is unknown."""
     if new is None:
         return _least(name, kernel)
     if old is None or old == new:
@@ -254,7 +250,7 @@ def _cell(name: str, old: Figure | None, new: Figure | None, kernel: Kernel | No
 
 
 def _sites(entry: KernelDiff | None) -> str:
-    """What became of the sites since the release above."""
+    """The verdicts of the sites since the release above."""
     if entry is None or entry.old is None:
         return ""
     counts = Counter(change.verdict for change in entry.every)
@@ -267,7 +263,7 @@ def _release(matrix: Matrix, columns: Sequence[int], line: Line) -> str:
 
 
 def _totals(matrix: Matrix) -> Iterator[Table]:
-    """All kernels together, a table an architecture."""
+    """The totals over all kernels, a table per architecture."""
     archs = list(dict.fromkeys(column.arch for column in matrix.columns))
     for arch in archs:
         places = [at for at, column in enumerate(matrix.columns) if column.arch == arch and column.report is not None]
@@ -285,7 +281,7 @@ def _totals(matrix: Matrix) -> Iterator[Table]:
 
 
 def _aligned(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Figures to the right, with room for their marks."""
+    """Cells in aligned columns, figures to the right with room for their marks."""
     cells = [columns, *lines]
     widths = [max(len(line[at]) for line in cells) for at in range(len(columns))]
     marked = [any(line[at].endswith((WORSE, BETTER)) for line in lines) for at in range(len(columns))]

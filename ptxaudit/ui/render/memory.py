@@ -1,7 +1,7 @@
-"""Tables of global and local memory, as `rows` makes those of shared memory: folded, worst first.
+"""Tables of global and local memory, like those of `rows` for shared memory: folded, worst first.
 
-place    instruction     status  requests  sectors  ideal  excess  lines
-k.cu:4   ld.global.f32   exact         32      256    128     128     64
+place    instruction     status  requests  sectors  ideal  excess  lines k.cu:4   ld.global.f32   exact         32
+256    128     128     64
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ KINDS = {"spill": "spill of a register", "frame": "frame of a call", "array": "a
 
 
 def memory_rows(kernel: Kernel, space: str, marks: Marks = NO_MARKS) -> list[Row]:
-    """The rows of one memory of a kernel, most excess first, and their sum where there are several. marks: which rules
-    found something where."""
+    """The rows of one memory, most excess first, then their total if there are several. marks: the rules by site."""
     sites = [site for site in kernel.memory if site.space == space]
     groups = sorted(fold_memory(sites), key=lambda group: -memory_weight(group))
     rows = [memory_row(group, kernel, marks) for group in groups]
@@ -52,7 +51,7 @@ _SUMMED = ("requests", "sectors", "sectors_ideal", "sectors_excess", "tag_reques
 
 
 def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
-    """Sites of one source line, inline stack and opcode that share a status and what a request costs."""
+    """Sites with the same source line, inline stack, opcode and status, and the same cost per request."""
     groups: dict[object, list[MemorySite]] = {}
     for site in sites:
         source = site.source
@@ -75,7 +74,7 @@ def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
 
 
 def memory_weight(group: tuple[MemorySite, ...]) -> float:
-    """What the rows are sorted by: sectors of excess over the launch, else of one request at most."""
+    """The sort key of the rows: excess sectors over the launch, otherwise the maximum excess of one request."""
     excess = [site.sectors_excess for site in group if site.sectors_excess is not None]
     if len(excess) == len(group):
         return sum(excess)
@@ -128,7 +127,7 @@ def _notes(group: tuple[MemorySite, ...], marks: Marks) -> Iterator[Note]:
 
 
 def memory_lines(report: Report) -> list[str]:
-    """The closing lines of the memories that were looked at."""
+    """The closing lines of the memories that were audited."""
     lines = []
     for space in SPACES:
         sites = [site for kernel in report.kernels for site in kernel.memory if site.space == space]
@@ -150,10 +149,9 @@ def _share(sites: list[MemorySite]) -> str:
 
 
 def others_line(report: Report) -> str:
-    """What the code alone says of the memories that were not looked at, the worst first; "" where all were, or there is
-    nothing.
+    """What the code shows of the memories that were not audited: spills, arrays, accesses; "" if there is nothing.
 
-    One PTX and one SASS entry of a kernel are of the same code: machine code is taken.
+    The PTX and SASS entries of a kernel have the same code: SASS is used.
     """
     isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
     kernels = [kernel for kernel in report.kernels if kernel.isa == isa and kernel.spaces == ("shared",)]
@@ -172,7 +170,7 @@ def _spilled(kernels: list[Kernel]) -> str:
 
 
 def _by_lane(kernels: list[Kernel]) -> str:
-    """Arrays of a thread that lanes index differently."""
+    """Per-thread arrays that lanes index differently."""
     found = [(kernel, access) for kernel in kernels for access in kernel.local if access.by == "lane"]
     if not found:
         return ""
@@ -183,7 +181,7 @@ def _by_lane(kernels: list[Kernel]) -> str:
 
 
 def _accesses(kernels: list[Kernel]) -> Iterator[str]:
-    """How many instructions access each of them."""
+    """The number of instructions that access each memory."""
     counts = Counter[str]()
     for kernel in kernels:
         for opcode, count in kernel.code.opcodes.items() if kernel.code else ():

@@ -1,3 +1,3 @@
-"""The names of the formats of a report: what `--format` takes, known without importing any of them."""
+"""The names of the report formats, for `--format`, known without importing the formats."""
 
 NAMES = ("text", "json", "sarif", "html", "github", "gitlab", "junit", "markdown", "gcc", "jsonl")

@@ -1,6 +1,6 @@
-"""Shows a report, a site, a diff and a score in a notebook: rows of `text` as HTML tables, requests as pictures.
+"""Displays a report, a site, a diff or a score in a notebook: tables of `rows` as HTML, requests as pictures.
 
-Styles are inline, as notebooks drop style sheets, and pictures are SVG with nothing to load.
+Styles are inline, as notebooks drop style sheets; pictures are self-contained SVG.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COLOUR: dict[Tone, str] = {"bad": "#c0392b", "open": "#b9770e", "good": "inherit
 
 
 def report_html(report: Report) -> str:
-    """The whole report as one fragment, with styles inline: notebooks drop style sheets."""
+    """The whole report as one HTML fragment."""
     parts = [_kernel(kernel) for kernel in report.kernels if kernel.sites]
     parts.append(f"<pre>{escape(chr(10).join(closing_lines(report)))}</pre>")
     parts += [
@@ -60,7 +60,7 @@ def _row(row: Row) -> Iterable[str]:
 
 
 def site_html(site: Site) -> str:
-    """The figures of a site, why, and the picture of its costliest request where the report has its patterns."""
+    """The figures of a site, their cause, and the picture of its costliest request if the report has its patterns."""
     figures = {
         "status": str(site.status),
         "requests": number(site.requests),
@@ -99,7 +99,7 @@ def _picture(
     sources: Sequence[int] | None,
     title: str,
 ) -> str:
-    """The SVG of a request, "" of one that cannot be drawn."""
+    """The SVG of a request, or "" if it cannot be drawn."""
     from ptxaudit.hardware import banks, machines
     from ptxaudit.ui.render.svg import picture
 
@@ -120,7 +120,7 @@ def _table(rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def score_html(score: Score) -> str:
-    """What one request costs, and its picture."""
+    """The cost of one request, with its picture."""
     from ptxaudit.hardware import machines
     from ptxaudit.ui.render.svg import picture
 
@@ -146,7 +146,7 @@ def score_html(score: Score) -> str:
 
 
 def changes_html(diff: Diff) -> str:
-    """The summary of a diff, and a table of the sites of each kernel that changed."""
+    """The summary of a diff, and a table of the changed sites of each kernel."""
     from ptxaudit.ui.render.change_rows import (
         cells_of,
         left_out_line,

@@ -1,4 +1,4 @@
-"""Tells on one screen what matters of a report with more than a screen holds; the rest on demand.
+"""Summarises a report that exceeds a screen: the costs, the costliest sites and kernels, and what is unknown.
 
 conflicts cost 41,984 of 65,536 wavefronts (64.1%), most at gemm.cu:31: ld.shared.f32, 8 ways
 1,204 sites in 37 kernels: 1,180 exact, 24 unknown
@@ -7,9 +7,9 @@ conflicts cost 41,984 of 65,536 wavefronts (64.1%), most at gemm.cu:31: ld.share
 the 8 rows that cost most, of 312
   place       instruction    status  requests  wavefronts   ideal  excess  ways
   gemm.cu:31  ld.shared.f32  exact      1,024       8,192   1,024   7,168     8
-      31 │ sum += as[ty][k] * bs[k][tx];
-         = gemm_kernel<float, 16>
-         = PA001: 8 lanes (0, 4, 8 … 28) conflict in one bank: stride 256 bytes
+       31 │ sum += as[ty][k] * bs[k][tx];
+          = gemm_kernel<float, 16>
+          = PA001: 8 lanes (0, 4, 8 … 28) conflict in one bank: stride 256 bytes
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from ptxaudit.ui.render.short_names import distinct_names
 from ptxaudit.ui.render.tables import share_table
 from ptxaudit.ui.render.view import View
 
-SCREEN = 60  # rows: of a report with more only the overview is shown, unless all of it is asked for
-SHOWN = 5  # rows and kernels of an overview
-MOST_NAME = 60  # columns of a kernel's name in it
+SCREEN = 60  # rows: a longer report is shown as an overview unless the full text is requested
+SHOWN = 5  # rows and kernels in an overview
+MOST_NAME = 60  # columns of a kernel's name in an overview
 _KERNEL_COLUMNS = ("kernel", "sites", "open", "wavefronts", "ideal", "excess", "share")
 MORE = (
     "--full shows every site, --top N the N costliest, --kernel GLOB one kernel, --format html -o report.html a page"
     " to browse"
 )
 IN_PYTHON = "report.sites has every site, report.kernels the figures of each kernel, report.to_json() everything"
-REASONS = 4  # why sites are open
+REASONS = 4  # reasons to list for sites without a figure
 
 
 def summary(report: Report) -> str:
-    """The overview as text, and inputs that could not be checked."""
+    """The overview as text, followed by the problems."""
     from ptxaudit.ui.render.checked import Checked
 
     shown = text_of(overview_lines(report, Checked(report).view(), IN_PYTHON)).rstrip("\n")
@@ -52,7 +52,7 @@ def summary(report: Report) -> str:
 
 
 def is_too_long(report: Report) -> bool:
-    """There are more rows than a screen holds."""
+    """Whether there are more rows than a screen holds."""
     count = 0
     for kernel in report.kernels:
         count += len(fold(kernel.sites)) + len(kernel.memory)
@@ -62,7 +62,7 @@ def is_too_long(report: Report) -> bool:
 
 
 def overview_lines(report: Report, view: View, hint: str = MORE) -> Iterator[Line]:
-    """What is paid, where most, what is open and why, and how to see the rest (hint)."""
+    """The cost, the costliest rows, what is unknown and why, and how to see everything (hint)."""
     most = view.top or SHOWN
     names = distinct_names([kernel.demangled for kernel in report.kernels], MOST_NAME)
     yield from end_lines(report, view, REASONS)
@@ -90,7 +90,7 @@ def _heading(shown: int, there: int, word: str) -> str:
 
 
 def _named(row: Row, kernel: Kernel, names: dict[str, str]) -> Row:
-    """A row with its kernel, and without what a closer look tells."""
+    """A row with its kernel, without details for a closer look."""
     notes = [note for note in row.notes if note.kind != "frame"]
     at = 1 if notes and notes[0].kind == "source" else 0
     launch = f"  ({kernel.launch})" if kernel.launch else ""
@@ -98,7 +98,7 @@ def _named(row: Row, kernel: Kernel, names: dict[str, str]) -> Row:
 
 
 def _memory(report: Report, view: View, most: int, names: dict[str, str]) -> Iterator[Line]:
-    """The same of global and local memory, where these were looked at."""
+    """The costliest rows of global and local memory, if audited."""
     for space in SPACES:
         groups: list[tuple[tuple[MemorySite, ...], Kernel]] = [
             (group, kernel)
@@ -115,7 +115,7 @@ def _memory(report: Report, view: View, most: int, names: dict[str, str]) -> Ite
 
 
 def _kernels(report: Report, view: View, most: int, names: dict[str, str]) -> Iterator[Line]:
-    """The kernels with the most excess, where there are several."""
+    """The kernels with the most excess, if there are several."""
     totals = [(kernel, kernel.totals) for kernel in report.kernels]
     paid = [pair for pair in totals if pair[1].excess]
     if len(totals) < 2 or not paid:
@@ -133,7 +133,7 @@ def _kernels(report: Report, view: View, most: int, names: dict[str, str]) -> It
 
 
 def _shares(report: Report, view: View, most: int, names: dict[str, str]) -> Iterator[Line]:
-    """The loops and the lines that cost most, where these were asked for, and where what is wasted comes from."""
+    """The costliest loops and lines, and where the excess comes from, if shares were requested."""
     for word in ("loop", "line"):
         found: list[tuple[Share, str]] = [
             (share, names[kernel.demangled])

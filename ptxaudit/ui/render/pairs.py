@@ -1,4 +1,4 @@
-"""Writes machine code that ptxas made of the PTX's accesses, a source line at a time, where a report has both.
+"""Writes the machine code that ptxas made of each PTX access, by source line, if a report has both.
 
 machine code that ptxas made of k (sm_90)
   place   PTX                became        machine code
@@ -48,7 +48,7 @@ def _block(kernel: Kernel, report: Report) -> list[str]:
 
 
 def _rows(pairings: Sequence[Pairing], ptx: Kernel, sass: Kernel) -> Iterator[tuple[str, ...]]:
-    """One row for all accesses of a place that became the same."""
+    """One row for all accesses at a place that became the same."""
     ours, theirs = {site.id: site for site in ptx.sites}, {site.id: site for site in sass.sites}
     groups: dict[tuple[str, tuple[str, ...], str, tuple[str, ...]], list[tuple[list[Site], list[Site], Pairing]]] = (
         defaultdict(list)

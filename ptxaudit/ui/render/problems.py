@@ -1,4 +1,4 @@
-"""Writes a problem for stderr: what, where, the compiler's own lines, what to do.
+"""Writes a problem for stderr: what, where, the compiler's own lines, and what to do.
 
 error: NVRTC cannot compile this: identifier "b" is undefined
   --> k.cu:3:6
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ptxaudit.ui.render.checked import Checked
 
 
-MOST_DETAIL, SHOWN_DETAIL = 24, 20  # lines of a compiler's log: as many are specified, or of a longer one so many
+MOST_DETAIL, SHOWN_DETAIL = 24, 20  # lines of a compiler's log shown in full; lines shown of a longer one
 _ERROR = re.compile(r"\berror\b.*:|: error")
 
 
@@ -50,7 +50,7 @@ def problem_text(problem: Problem) -> str:
 
 
 def _shortened(lines: list[str]) -> list[str]:
-    """The beginning of a log: a compiler goes on for a hundred errors, most of them of the first one."""
+    """The beginning of a log: a compiler may print a hundred errors, most of them consequences of the first."""
     if len(lines) <= MOST_DETAIL:
         return lines
     errors = sum(bool(_ERROR.search(line)) for line in lines)
@@ -62,7 +62,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 
 def log_text(entry: Input) -> str:
-    """What the compiler says of a source that it took, as it is."""
+    """The compiler's output for a source that it accepted, unchanged."""
     return "\n".join(
         [
             f"warning: from {entry.toolchain}: {entry.path}",
@@ -77,7 +77,7 @@ def error_text(error: InputError) -> str:
 
 
 def denial_lines(denials: Sequence[Denial], checked: Checked, word: str = "denied") -> list[str]:
-    """A line for each place that the gate denies, by which limit; copies of one line are specified together."""
+    """A line for each place that the gate denies, with the limit; copies of one line share a line."""
     ruled = {id(denial.finding): denial for denial in denials if denial.finding is not None}
     lines = []
     for one in fold(denial.finding for denial in ruled.values() if denial.finding is not None):
@@ -98,13 +98,13 @@ def _figure(denial: Denial) -> str:
 
 
 def _denial_line(word: str, denial: Denial, where: str, what: str) -> str:
-    """Which limit, where, and why."""
+    """The limit, the place and the reason."""
     kernel = f"  ({denial.kernel.demangled})" if denial.kernel else ""
     return f"{word} by {denial.limit}: {where}: {what}{kernel}"
 
 
 def _where(denial: Denial, checked: Checked) -> str:
-    """The line, as it is called from here; of code from a header of somebody else's also that one's."""
+    """The line, relative to the current directory; for code in a foreign header, the header's line as well."""
     finding, site = denial.finding, denial.site
     source = (
         finding.source or (finding.site.source if finding.site else None) if finding else site.source if site else None
@@ -124,7 +124,7 @@ def _where(denial: Denial, checked: Checked) -> str:
 
 
 def suppression_text(suppression: Suppression, checked: Checked) -> str:
-    """A suppression that no finding matches; one of a header may be for a source that is not here."""
+    """A suppression that no finding matches; one in a header may still serve another source."""
     where = f"{below(suppression.file, checked.root)}:{suppression.line}"
     own = any(os.path.realpath(entry.path) == os.path.realpath(suppression.file) for entry in checked.report.inputs)
     rest = ": delete it" if own else " in these inputs: delete it unless other inputs need it"
@@ -132,7 +132,7 @@ def suppression_text(suppression: Suppression, checked: Checked) -> str:
 
 
 def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
-    """Entries of a baseline that hold more than there is."""
+    """The entries of a baseline that are higher than the current figures."""
     entries = [
         f"stale: {place_of(one.site, one.kernel)}: {one.site.opcode}: {one.what}  ({one.kernel.demangled})"
         for one in stale
@@ -149,9 +149,9 @@ def stale_text(stale: Iterable[Stale], file: str) -> list[str]:
 
 
 def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
-    """The gate's closing line: what it denied, and of how many sites it could judge how many.
+    """The gate's last line: what it denied, and how many sites it could judge.
 
-    problems: inputs that could not be checked at all.
+    problems: the number of inputs that could not be checked at all.
     """
     outcome = f"{plural(len(verdict.denials), 'denial')}" if verdict.denials else "nothing denied"
     if verdict.allowed:
@@ -173,9 +173,7 @@ def gate_text(verdict: Verdict, strict: bool, problems: int = 0) -> str:
 
 
 def _of_strict(verdict: Verdict, strict: bool) -> str:
-    """What --strict does with the sites that could not be judged: those that the baseline could not judge either may
-    stay.
-    """
+    """What --strict does with the unjudged sites: those that the baseline could not judge either are exempt."""
     new = verdict.unjudged - verdict.as_before
     if not verdict.as_before:
         return " and were denied (--strict)" if strict else "; --strict denies them"
@@ -186,7 +184,7 @@ def _of_strict(verdict: Verdict, strict: bool) -> str:
 
 
 def _counts(verdict: Verdict, alone: Standing | None = None) -> str:
-    """How many places stand otherwise; nothing where all stand so."""
+    """The number of sites by standing; "" if all have the standing `alone`."""
     counts = [
         f"{verdict.standing[standing]:,} {standing}"
         for standing in reversed(Standing)

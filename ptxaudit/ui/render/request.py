@@ -1,4 +1,4 @@
-"""Writes one scored request: for people the figure, why, and the lane-by-bank map; for programs a dict."""
+"""Writes one scored request: as text with the figure, the reasons and the lane-by-bank map, or as a dict for JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def request_text(
     zero_filled: int = 0,
     width: int | None = None,
 ) -> Text:
-    """The lines that `ptxaudit score` prints. Arguments as `score_request` took them."""
+    """The lines that `ptxaudit score` prints. Arguments as for `score_request`."""
     machine, row = machines.get(score.machine), _rows(score, addresses, active, sources, zero_filled)
     text = Text()
     text.append(f"{score.access.opcode} on {score.machine}: ", "bold")
@@ -68,7 +68,7 @@ def request_dict(
     sources: Sequence[int] | None = None,
     zero_filled: int = 0,
 ) -> dict[str, Any]:
-    """The JSON of one scored request. Arguments as `score_request` took them."""
+    """The JSON of one scored request. Arguments as for `score_request`."""
     machine, row = machines.get(score.machine), _rows(score, addresses, active, sources, zero_filled)
     access = score.access
     return {
@@ -108,7 +108,7 @@ _Given = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
 
 
 def _drawn(score: Score, row: _Given) -> np.ndarray:
-    """The active lanes; of cp.async.cg those that copy, as zeros count for no line."""
+    """The active lanes; for cp.async.cg only those that copy, as zero-filling touches no line."""
     _, active, _, zeros = row
     drawn: np.ndarray = active & ~zeros if score.access.bypass and zeros is not None else active
     return drawn
@@ -117,7 +117,7 @@ def _drawn(score: Score, row: _Given) -> np.ndarray:
 def _rows(
     score: Score, addresses: Sequence[int], active: int | None, sources: Sequence[int] | None, zero_filled: int
 ) -> _Given:
-    """(addresses, active, sources, zero_filled) as arrays of one value a lane."""
+    """(addresses, active, sources, zero_filled) as arrays with one value per lane."""
     lanes = machines.get(score.machine).lanes
 
     def bits(mask: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Turns the sites of a kernel into the rows that people read: folded, worst first, in words.
+"""Turns the sites of a kernel into the rows of its table: folded, worst first, in words.
 
 Before: 16 sites of one unrolled source line, each `ld.shared.f32`, exact, 8 requests, 16 wavefronts.
 After:  one Row("reduce.cu:12 ×16", "ld.shared.f32", "exact", "128", "256", "128", "128", "2")
@@ -25,12 +25,12 @@ from ptxaudit.ui.render.short_names import short_name
 COLUMNS = ("place", "instruction", "status", "requests", "wavefronts", "ideal", "excess", "ways")
 NUMERIC = frozenset((*COLUMNS[3:], "sectors", "lines", "depth", "trips", "accesses", "share", "spills"))
 TOTALS = ("total", "exact total")
-MAX_CONDITIONS = 6  # cases shown a cost; `explain` shows all of them
-MOST_REASONS = 12  # in the closing lines
-MOST_EMPTY = 8  # kernels named of those without a site
-MANY_ROWS = 3  # rows with one reason, from which on it is said once
+MAX_CONDITIONS = 6  # cases to show per cost; `explain` shows all
+MOST_REASONS = 12  # reasons in the closing lines
+MOST_EMPTY = 8  # kernels without a site to name
+MANY_ROWS = 3  # rows with the same reason from which on it is given once above the table
 MAX_FUNCTION = 50  # characters: the place after it is never cut
-MAX_SOURCE = 100  # columns of a source line shown; the JSON report has all of it
+MAX_SOURCE = 100  # columns of a source line; the JSON report has all of it
 ABSENT = "–"
 
 Tone = Literal["bad", "open", "good", "quiet"]
@@ -42,7 +42,7 @@ RANGED = (Status.BOUNDED, Status.DATA_DEPENDENT, Status.CONDITIONAL)
 
 
 class Note(Record):
-    """A line under a row. kind "source": `line │ text`; "frame": where it was inlined; "note": a sentence."""
+    """A line under a row. kind: "source": `line │ text`; "frame": where it was inlined; "note": a sentence."""
 
     kind: Literal["source", "frame", "note"]
     text: str
@@ -60,20 +60,20 @@ class Row(Record):
     tone: Tone
 
 
-Marks = Mapping[int, tuple[str, ...]]  # id() of a site -> the rules that have found something there
+Marks = Mapping[int, tuple[str, ...]]  # id() of a site -> the rules with a finding there
 NO_MARKS: Marks = {}
 NO_REASONS: Mapping[str, int] = {}
 
 
 def kernel_rows(kernel: Kernel, marks: Marks = NO_MARKS) -> list[Row]:
-    """The rows of a kernel, most excess first; equal ones in program order. marks: which rules found something."""
+    """The rows of a kernel, most excess first, equal ones in program order. marks: the rules with findings, by site."""
     folds = sorted(fold(kernel.sites), key=lambda group: -weight(group))
     said_above = dict(shared_reasons(kernel))
     return [row_of(group, kernel, marks, said_above) for group in folds]
 
 
 def shared_reasons(kernel: Kernel) -> list[tuple[str, int]]:
-    """Reasons that many rows of a kernel have, to be said once above the table: (reason, sites), most sites first."""
+    """Reasons that many rows of a kernel share, to be given once above the table: (reason, sites), most sites first."""
     if not any(_shows_reason(site) for site in kernel.sites):
         return []
     rows = Counter(group[0].reason for group in fold(kernel.sites) if _shows_reason(group[0]))
@@ -92,7 +92,7 @@ def _shows_reason(site: Site) -> bool:
 
 
 def fold(sites: Iterable[Site]) -> list[tuple[Site, ...]]:
-    """Sites of one source line, inline stack and opcode that share a status: copies of one access."""
+    """Sites with the same source line, inline stack, opcode and status, which are copies of one access."""
     groups: dict[object, list[Site]] = {}
     for site in sites:
         groups.setdefault(_fold_key(site), []).append(site)
@@ -109,7 +109,7 @@ def _fold_key(site: Site) -> object:
 
 
 def weight(group: tuple[Site, ...]) -> float:
-    """What the rows are sorted by: excess over the launch, else of one request at most."""
+    """The sort key of the rows: excess over the launch, otherwise the maximum excess of one request."""
     excess = _sum(group, "excess")
     if excess is not None:
         return excess
@@ -125,7 +125,7 @@ def weight(group: tuple[Site, ...]) -> float:
 
 
 def row_of(group: tuple[Site, ...], kernel: Kernel, marks: Marks, said_above: Mapping[str, int] = NO_REASONS) -> Row:
-    """One row of a table, with its notes. said_above: reasons that need not be said again."""
+    """One row of a table, with its notes. said_above: reasons already given above the table."""
     first = group[0]
     count = f" ×{len(group)}" if len(group) > 1 else ""
     cells = (
@@ -147,7 +147,7 @@ def _requests(group: tuple[Site, ...]) -> str:
 
 
 def _cost(group: tuple[Site, ...], name: str, each: Span | None) -> str:
-    """The sum over the launch, else its bounds, else what one request costs, else a dash."""
+    """The sum over the launch, otherwise its bounds, otherwise the cost of one request, otherwise a dash."""
     total = _sum(group, name)
     if total is not None:
         return number(total)
@@ -166,7 +166,7 @@ def _sum(group: tuple[Site, ...], name: str) -> int | None:
 
 
 def tone(status: Status, weight: float) -> Tone:
-    """Of sites with a status, and what they are sorted by."""
+    """The tone of a row, from the status of its sites and its weight."""
     if status is Status.UNREACHED:
         return "quiet"
     if status is Status.UNKNOWN:
@@ -197,8 +197,7 @@ def _notes(group: tuple[Site, ...], marks: Marks, said_above: Mapping[str, int])
 
 
 def place_notes(site: Site | MemorySite) -> Iterator[Note]:
-    """The user's line, which header of a toolkit the access itself is in, and where the line was inlined; of an access
-    without a line that can be read the instruction."""
+    """The user's source line, the toolkit header with the access, and the inline stack; or else the instruction."""
     own = own_place(site.source) if site.source else None
     if own is not None and own.text:
         yield Note("source", cut(own.text), own.line)
@@ -209,7 +208,7 @@ def place_notes(site: Site | MemorySite) -> Iterator[Note]:
 
 
 def frame_notes(source: Source) -> Iterator[Note]:
-    """What of a toolkit the user's line calls, as one line; where the line was inlined, innermost first."""
+    """One line for the toolkit function that the user's line calls, then the inline stack, innermost first."""
     own = own_place(source)
     if isinstance(own, Frame):
         who = f"{short_name(bare_name(own.function), MAX_FUNCTION)}, " if own.function else ""
@@ -221,24 +220,24 @@ def frame_notes(source: Source) -> Iterator[Note]:
 
 
 def cut(source: str) -> str:
-    """A source line at a length to read; the blanks before a comment at its end are one."""
+    """A source line without repeated blanks, cut to a readable length."""
     return cut_at(" ".join(source.split()), MAX_SOURCE)
 
 
 def cause_notes(cause: str, group: Sequence[Site | MemorySite], marks: Marks) -> Iterator[Note]:
-    """Why it costs what it costs, behind the rules that this is a finding of: "PA001: 32 lanes …"."""
+    """The cause of the cost, preceded by the rules with a finding: "PA001: 32 lanes …"."""
     rules = ", ".join(dict.fromkeys(rule for site in group for rule in marks.get(id(site), ())))
     if text := ": ".join(filter(None, (rules, cause))):
         yield Note("note", text)
 
 
 def _why(site: Site) -> str:
-    """What it costs, and why; of cp.async.cg the steps alone: what these are is said once, below (`copy_lines`)."""
+    """The cost and its cause; for cp.async.cg only the steps, which `copy_lines` explains once below the tables."""
     return site.cause if site.line_class_max is None else steps(site)
 
 
 def _cases(conditions: tuple[Condition, ...]) -> Iterator[Note]:
-    """The cases of a conditional answer; those of one cost on one line, the assumed one first."""
+    """The cases of a conditional answer, one line per cost, the assumed case first."""
     lines: dict[str, list[str]] = {}
     for case in conditions:
         ideal = "" if case.ideal is None else f", ideal {case.ideal}"
@@ -249,7 +248,7 @@ def _cases(conditions: tuple[Condition, ...]) -> Iterator[Note]:
 
 
 def _breakdown(group: tuple[Site, ...]) -> Iterator[Note]:
-    """The figures of the copies, or of the trips of a loop, where they are not all the same."""
+    """The figures of the copies, or of the trips of a loop, unless they are all equal."""
     if len(group) > 1:
         word, figures = "copy by copy", [(site.wavefronts, site.ideal) for site in group]
     else:
@@ -270,7 +269,7 @@ def fix_line(fix: Fix) -> str:
 
 
 def _excess(site: Site) -> int:
-    """What the copies of a line are compared by."""
+    """The key by which the copies of a line are compared."""
     if site.excess is not None:
         return site.excess
     return site.excess_per_request.high if site.excess_per_request else site.line_class_max or 0
@@ -280,7 +279,7 @@ def _excess(site: Site) -> int:
 
 
 def total_row(kernel: Kernel) -> Row | None:
-    """The sums of a kernel of several sites; over the settled ones when there are others."""
+    """The totals of a kernel with several sites; only over the exact ones if there are others."""
     totals = kernel.totals
     exact = any(site.status is Status.EXACT for site in kernel.sites)
     if len(kernel.sites) < 2 or not exact:
@@ -293,9 +292,9 @@ def total_row(kernel: Kernel) -> Row | None:
 
 
 def verdict_line(report: Report) -> str:
-    """What conflicts cost over all exact sites, and where most; "" where no site is exact.
+    """The cost of conflicts over all exact sites, and the costliest site; "" if no exact site has a wavefront.
 
-    One PTX and one SASS entry of a kernel are two counts of the same thing: only one of them is summed.
+    The PTX and SASS entries of a kernel count the same accesses: if the report has SASS, only SASS is added up.
     """
     isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
     exact = [
@@ -324,7 +323,7 @@ def verdict_line(report: Report) -> str:
 
 
 def without_sites(report: Report) -> str:
-    """Which kernels have nothing to count, "" where all have: the first few by name."""
+    """The kernels without a site, the first few by name; "" if there are none."""
     names = list(dict.fromkeys(kernel.demangled for kernel in report.kernels if not kernel.sites and not kernel.memory))
     more = len(names) - MOST_EMPTY
     last = f" and {plural(more, 'more kernel')}" if more > 0 else ""
@@ -332,8 +331,7 @@ def without_sites(report: Report) -> str:
 
 
 def closing_lines(report: Report, most: int = MOST_REASONS) -> list[str]:
-    """How many sites are exact, invariant, in a range or unknown; then why those that are not, with so many reasons at
-    most."""
+    """The number of sites by status, then the reasons for those that are not exact, at most `most` of them."""
     sites = report.every_site
     if not report.kernels:
         return ["no kernel was checked"]
@@ -364,7 +362,7 @@ def closing_lines(report: Report, most: int = MOST_REASONS) -> list[str]:
 
 
 def copy_lines(report: Report) -> list[str]:
-    """What the steps of cp.async.cg are, where there is any: once."""
+    """Explains the steps of cp.async.cg once, if there are any."""
     copies = [
         (site.line_class_max, kernel) for kernel in report.kernels for site in kernel.sites if site.line_class_max
     ]

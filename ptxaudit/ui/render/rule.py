@@ -1,4 +1,4 @@
-"""Writes the documentation of rules: a list, a page of text or Markdown, JSON."""
+"""Writes the documentation of rules: as a list, as text or Markdown, or as JSON."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ptxaudit.review.rules import Rule
 
 
 def rule_list(rules: Iterable[Rule]) -> str:
-    """A line each."""
+    """One line per rule."""
     rules = list(rules)
     widest = max(len(rule.name) for rule in rules)
     return "".join(f"{rule.id}  {rule.name:<{widest}}  {rule.level:<7}  {rule.title}\n" for rule in rules)
 
 
 def rule_text(rule: Rule, example: bool = False) -> str:
-    """One page; ends with how to allow a finding."""
+    """One page, which ends with how to allow a finding."""
     parts = [f"{rule.id} {rule.name} ({rule.level}): {rule.title}", rule.documentation]
     if example:
         parts += [

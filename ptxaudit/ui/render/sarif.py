@@ -1,4 +1,4 @@
-"""Writes SARIF 2.1.0, what GitHub's and other code scanning read.
+"""Writes SARIF 2.1.0, for GitHub and other code scanning.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
@@ -19,7 +19,7 @@ from ptxaudit.ui.render.checked import Checked, Result
 from ptxaudit.ui.render.rows import fix_line
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-MOST_RESULTS = 25_000  # what code scanning takes of one run; the worst are kept
+MOST_RESULTS = 25_000  # GitHub's limit for one run; the worst are kept
 BASE = "SRCROOT"
 FINGERPRINT = "ptxauditSite/v1"
 
@@ -28,7 +28,7 @@ _FIGURES = ("status", "requests", "wavefronts", "ideal", "excess", "ways", "sect
 
 
 def sarif(checked: Checked) -> str:
-    """The whole log, of one run."""
+    """The whole log, with one run."""
     results = checked.results
     left_out = len(results) - MOST_RESULTS
     notifications = [notification(problem, checked.root) for problem in checked.report.problems]
@@ -54,7 +54,7 @@ def sarif(checked: Checked) -> str:
     }
     if checked.root is not None:
         run["originalUriBaseIds"] = {BASE: {"uri": f"file://{quote(PurePath(checked.root).as_posix())}/"}}
-    # a line a result: json's indented writing is ten times slower
+    # one result per line: json's indented output is ten times slower
     lines = ",\n".join(
         json.dumps(_result(result, checked.root), ensure_ascii=False) for result in results[:MOST_RESULTS]
     )
@@ -119,7 +119,7 @@ def _result(result: Result, root: str | None) -> dict[str, Any]:
 
 
 def _fix(fix: Fix, root: str | None) -> dict[str, Any]:
-    """A repair as changes of files."""
+    """A repair as changes to files."""
     changes: dict[str, list[dict[str, Any]]] = {}
     for one in fix.replacements:
         region = {
@@ -139,7 +139,7 @@ def _fix(fix: Fix, root: str | None) -> dict[str, Any]:
 
 
 def _related(result: Result) -> Iterator[tuple[Source | Frame, str]]:
-    """The places of the inline stack beside the one that is shown."""
+    """The places of the inline stack other than the one that is shown."""
     if result.source is None:
         return
     if result.place.file != result.source.file or result.place.line != result.source.line:
@@ -160,7 +160,7 @@ def _artifact(file: str) -> dict[str, str]:
 
 
 def physical(file: str, line: int | None, column: int | None, text: str | None) -> dict[str, Any]:
-    """SARIF's physicalLocation of a place; `file` is relative to the root where it lies below it."""
+    """SARIF's physicalLocation of a place; `file` is relative to the root if it is below it."""
     location: dict[str, Any] = {"artifactLocation": _artifact(file)}
     if line:
         region: dict[str, Any] = {"startLine": line}
@@ -173,7 +173,7 @@ def physical(file: str, line: int | None, column: int | None, text: str | None) 
 
 
 def notification(problem: Problem, root: str | None) -> dict[str, Any]:
-    """What could not be checked, as SARIF's notification."""
+    """The notification of a problem."""
     text = problem.what + (f": {problem.hint}" if problem.hint else "")
     written: dict[str, Any] = {"level": "error", "message": {"text": text}}
     if problem.file:

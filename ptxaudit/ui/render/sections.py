@@ -1,4 +1,4 @@
-"""What texts about a report are put together from: headers of kernels, titled tables, sentences, closing lines."""
+"""The sections of texts about a report: kernel headers, titled tables, sentences, closing lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ptxaudit.ui.render.view import View
 
 
 def end_lines(report: Report, view: View, reasons: int = MOST_REASONS) -> Iterator[Line]:
-    """The verdict, how many sites there are of each status and why, and the rules that have something to say."""
+    """The verdict, the rules with findings, the number of sites by status, and the reasons."""
     if verdict := verdict_line(report):
         yield from fact(verdict, view.width, "good" if verdict.startswith("no") else "bad")
     if view.rules:
@@ -52,7 +52,7 @@ def said(sentences: Iterable[str], width: int | None) -> Iterator[Line]:
 
 
 def header_lines(kernel: Kernel, width: int | None = None) -> list[str]:
-    """The kernel's name, where it comes from, its launch, and what was assumed."""
+    """The kernel's name, its input, its launch, and its assumptions and notes."""
     facts = [PurePath(kernel.input).name, f"{kernel.arch} {kernel.isa}"]
     if kernel.machine != kernel.arch:
         facts.append(f"scored as {kernel.machine}")

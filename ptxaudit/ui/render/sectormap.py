@@ -1,11 +1,11 @@
-"""Draws a request of global or local memory: its lines of 128 bytes, the four sectors of each, and the lanes in them.
+"""Draws a request to global or local memory: its 128-byte lines, the four sectors of each, and the lanes in them.
 
               0–31          32–63         64–95         96–127
     line +0   0–7 32 B      8–15 32 B     16–23 32 B    24–30 28 B
     line +1   31 4 B        ·             ·             ·
 
-A cell names the lanes that touch the sector, and how many of its 32 bytes they use; a dot is a sector that is not
-moved.
+A cell names the lanes that touch the sector and the number of its 32 bytes that they use; a dot is a sector that is
+not transferred.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Cell = tuple[str, int]  # the lanes that touch a sector, and how many of its byt
 
 
 def sector_map(space: str, width: int, addresses: Sequence[int] | np.ndarray, active: np.ndarray) -> list[str]:
-    """The picture as lines of text. addresses: (lanes,) bytes; width: bytes a lane."""
+    """The picture as lines of text. addresses: (lanes,) in bytes; width: bytes per lane."""
     lines, count = sector_lines(space, width, addresses, np.flatnonzero(active).tolist())
     rows = [["", *(f"{at * SECTOR}–{at * SECTOR + SECTOR - 1}" for at in range(SECTORS))]]
     rows += [
@@ -40,8 +40,10 @@ def sector_map(space: str, width: int, addresses: Sequence[int] | np.ndarray, ac
 def sector_lines(
     space: str, width: int, addresses: Sequence[int] | np.ndarray, lanes: Iterable[int]
 ) -> tuple[list[tuple[int, list[Cell | None]]], int]:
-    """([(lines behind the first, its four sectors), …], how many there are): of the first MOST_LINES that these lanes
-    touch."""
+    """([(offset in lines from the first, its four sectors), …], number of lines).
+
+    The list has the first MOST_LINES lines that the lanes touch.
+    """
     touched: dict[tuple[int, int], dict[int, set[int]]] = {}
     for lane in lanes:
         for byte in _bytes(space, lane, int(addresses[lane]), width):
@@ -53,7 +55,7 @@ def sector_lines(
 
 
 def _bytes(space: str, lane: int, address: int, width: int) -> Iterable[int]:
-    """Where a lane's bytes lie. Of local memory, word w of lane l at 128·w + 4·l."""
+    """The locations of a lane's bytes. In local memory, word w of lane l is at 128·w + 4·l."""
     every = range(address, address + width)
     return every if space == "global" else (LINE * (byte // WORD) + WORD * lane + byte % WORD for byte in every)
 

@@ -1,9 +1,8 @@
-"""The loops and the lines of a kernel with what they cost, most first, and where what is wasted comes from.
+"""The costliest loops and lines of a kernel with their cost, and where the excess comes from.
 
-78% of shared wavefronts are replays, all in the loop at k.cu:120
-
-loop       depth  trips  accesses  wavefronts  excess  share  sectors  excess  share      spills
-k.cu:120       1     16         3       1,024     992  78.0%      512       0  50.0%  64 sectors
+78% of shared wavefronts are replays, all in the loop at k.cu:120 loop       depth  trips  accesses  wavefronts
+excess  share  sectors  excess  share      spills k.cu:120       1     16         3       1,024     992  78.0%
+512       0  50.0%  64 sectors
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ FIGURES = ("depth", "trips", "accesses", "wavefronts", "excess", "share", "secto
 
 
 def share_row(share: Share, kernel: Sequence[str] = ()) -> Row:
-    """A loop, or a line, with its text. kernel: the name of the one that it is in, where there are several."""
+    """The row of a loop, or of a line with its text. kernel: the name of its kernel, if there are several."""
     place, *figures = _cells(share)
     return Row((place, *kernel, *figures), _notes(share), _tone(share))
 

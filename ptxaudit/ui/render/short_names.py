@@ -1,12 +1,11 @@
-"""Shortens the demangled names of kernels, so that what tells them apart is what is left.
+"""Shortens the demangled names of kernels so that they stay distinguishable.
 
-void
-cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<cub::CUB_300001_SM_900::detail::reduce::policy_hub<float,
-unsigned int, cuda::std::__4::plus<void>>::Policy1000, float*, unsigned int, cuda::std::__4::plus<void>, float>(float*,
-                                                            float*) at most 100
-                                                            DeviceReduceKernel<policy_hub<…>::Policy1000, float*,
-                                                            unsigned int, plus<…>, float>
-at most 70     DeviceReduceKernel<policy_hub<…>::Policy1000, float*, …>
+void cub::CUB_300001_SM_900::detail::reduce::DeviceReduceKernel<
+    cub::CUB_300001_SM_900::detail::reduce::policy_hub<float, unsigned int, cuda::std::__4::plus<void>>::Policy1000,
+    float*, unsigned int, cuda::std::__4::plus<void>, float>(float*, float*)
+
+at most 100    DeviceReduceKernel<policy_hub<…>::Policy1000, float*, unsigned int, plus<…>, float> at most 70
+DeviceReduceKernel<policy_hub<…>::Policy1000, float*, unsigned int, …>
 """
 
 from __future__ import annotations
@@ -18,28 +17,30 @@ from collections.abc import Iterable, Iterator
 from ptxaudit.base.words import bare_name, cut_at
 
 ELLIPSIS = "…"
-MOST_TITLE = 160  # characters of a name above a table: what is longer is no name that anybody reads
-CONTEXT = 8  # characters before the first that differs
+MOST_TITLE = 160  # characters of a name above a table: longer names are not readable
+CONTEXT = 8  # characters before the first difference
 _TAGS = re.compile(r"\[abi:\w+\]")
 _QUALIFIERS = re.compile(r"(?:(?:\w+|\(anonymous namespace\))::)+(?=\w)")
 
 
 def short_name(name: str, most: int) -> str:
-    """The first of these that has at most so many characters: the name without tags of its ABI, which Numba puts into
-    it, without return type and parameters, without namespaces, without the arguments of its template arguments, with
-    its first template arguments; else as much as there is room for."""
+    """The first of these forms with at most `most` characters.
+
+    The name without ABI tags, which Numba inserts; without return type and parameters; without namespaces; without
+    the arguments of its template arguments; with only its first template arguments. Otherwise, the name is cut.
+    """
     return next((form for form in _forms(name) if len(form) <= most), None) or _first_arguments(
         list(_forms(name))[-1], most
     )
 
 
 def title_width(width: int | None) -> int:
-    """Characters of a name above its table, which is one line."""
+    """The maximum length of a name above its table, which has one line."""
     return MOST_TITLE if width is None else min(width, MOST_TITLE)
 
 
 def distinct_names(names: Iterable[str], most: int) -> dict[str, str]:
-    """name -> short name, a different one for each: those that would be alike are shown where they differ."""
+    """name -> short name. Names that would be equal are shown from where they differ, to stay distinct."""
     short = {name: short_name(name, most) for name in dict.fromkeys(names)}
     alike: dict[str, list[str]] = {}
     for name, text in short.items():
@@ -53,8 +54,7 @@ def distinct_names(names: Iterable[str], most: int) -> dict[str, str]:
 
 
 def _where_it_differs(name: str, begin: int, most: int, at: int) -> str:
-    """The name's head, and what follows the beginning that it shares with others; its number among them, should that be
-    all the same."""
+    """The name's head, the text after the prefix shared with others, and its number among them."""
     head = _QUALIFIERS.sub("", bare_name(name)).partition("<")[0]
     own = name[max(0, begin - CONTEXT) :]
     number = f" [{at}]"
@@ -63,7 +63,7 @@ def _where_it_differs(name: str, begin: int, most: int, at: int) -> str:
 
 
 def short_pair(old: str, new: str, most: int) -> tuple[str, str]:
-    """Two names shortened in the same way, so that they differ where the names do."""
+    """Two names shortened in the same way, so that their difference stays visible."""
     for one, other in zip(_forms(old), _forms(new), strict=True):
         if max(len(one), len(other)) <= most and (one != other or old == new):
             return one, other
@@ -82,7 +82,7 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def _flat(name: str) -> str:
-    """Without the arguments of template arguments."""
+    """The name without the arguments of template arguments."""
     out: list[str] = []
     depth = 0
     for letter in name:
@@ -96,7 +96,7 @@ def _flat(name: str) -> str:
 
 
 def _first_arguments(name: str, most: int) -> str:
-    """The name with as many of its template arguments as there is room for."""
+    """The name with as many of its template arguments as fit."""
     head, bracket, rest = name.partition("<")
     if not bracket or not rest.endswith(">") or len(head) + len("<…>") > most:
         return cut_at(name, most)

@@ -1,11 +1,12 @@
-"""Shows the code of a changed site in both builds beside each other, aligned by opcode.
+"""Shows the code of a changed site in both builds side by side, aligned by opcode.
 
         old                                    new
       >  0210  LDS.128 R4, [R2+0x10]          >  0200  LDS R4, [R2+0x10]
                                               >  0210  LDS R5, [R2+0x14]
          0220  FFMA R8, R4, R9, R8               0240  FFMA R8, R4, R9, R8
 
-With line information these are the instructions of the site's source line, else those around it; > marks the accesses.
+With line information these are the instructions of the site's source line, otherwise those around it. > marks
+accesses.
 """
 
 from __future__ import annotations
@@ -22,18 +23,16 @@ from ptxaudit.report.model import AnySite, Kernel
 from ptxaudit.review.diff.reports import KernelDiff
 from ptxaudit.review.diff.verdict import Change
 
-Codes = tuple[CodeBook, CodeBook]  # of the old side and of the new one
+Codes = tuple[CodeBook, CodeBook]  # of the old and the new side
 
 AROUND = 5  # instructions before and after an access without a line
-MOST = 24  # instructions of a side
-LONGEST = 58  # characters of one
+MOST = 24  # instructions per side
+LONGEST = 58  # characters of an instruction
 _GUARD = re.compile(r"@!?U?[P%]\w+\s+")
 
 
 class Pair(Record):
-    """One row: an instruction a side, None where the other side has no such; marked: it is an access of the changed
-    site.
-    """
+    """One row: an instruction per side, None without a counterpart; marked: it is an access of the changed site."""
 
     old: CodeLine | None
     new: CodeLine | None
@@ -41,7 +40,7 @@ class Pair(Record):
 
 
 def pairs_of(entry: KernelDiff, row: Sequence[Change], codes: Codes | None) -> list[Pair]:
-    """The rows of one change; [] where the code of neither side is known."""
+    """The rows of one change; [] if neither side's code is known."""
     if codes is None:
         return []
     sides = []
@@ -61,9 +60,7 @@ def pairs_of(entry: KernelDiff, row: Sequence[Change], codes: Codes | None) -> l
 
     i = j = 0
     for at, there in [*align([_token(line) for line in old], [_token(line) for line in new]), (len(old), len(new))]:
-        for one, other in zip_longest(
-            range(i, at), range(j, there)
-        ):  # what has no counterpart stands beside what has none
+        for one, other in zip_longest(range(i, at), range(j, there)):  # instructions without a counterpart share a row
             put(one, other)
         if at < len(old):
             put(at, there)
@@ -72,7 +69,7 @@ def pairs_of(entry: KernelDiff, row: Sequence[Change], codes: Codes | None) -> l
 
 
 def code_lines_of(entry: KernelDiff, row: Sequence[Change], codes: Codes | None) -> list[str]:
-    """The same as text, two columns under a head."""
+    """The same as text: two columns with a heading."""
     pairs = pairs_of(entry, row, codes)
     if not pairs:
         return []
@@ -100,7 +97,7 @@ def _excerpt(code: Sequence[CodeLine], kernel: Kernel, sites: Sequence[AnySite])
 
 
 def _around(code: Sequence[CodeLine], marks: Iterable[int], before: int) -> list[CodeLine]:
-    """At most MOST instructions, from a few before the first access on."""
+    """At most MOST instructions, starting a few before the first access."""
     places = set(marks)
     first = next((at for at, line in enumerate(code) if line.place in places), None)
     if first is None:
@@ -111,5 +108,5 @@ def _around(code: Sequence[CodeLine], marks: Iterable[int], before: int) -> list
 
 
 def _token(line: CodeLine) -> str:
-    """The opcode alone: registers and places differ from build to build."""
+    """The opcode alone, because registers and places differ between builds."""
     return _GUARD.sub("", line.text).split(" ")[0].rstrip(";")

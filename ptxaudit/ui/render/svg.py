@@ -1,9 +1,9 @@
-"""Draws one request as an SVG picture: a column a bank, a row a wavefront, in each cell the lanes that it serves.
+"""Draws one request as an SVG picture: a column per bank, a row per wavefront, the lanes served in each cell.
 
     picture(sm_90, LDS.64, addresses, active)   "<svg …"
 
-Cells of one group of lanes have one colour; a frame in red marks what had to wait. The picture says nothing
-that `banks.groups` does not; rows of a cp.async.ca with sources are its rounds (`banks.copies`).
+Cells of one group of lanes share a colour; a red frame marks lanes that had to wait. The picture shows only what
+`banks.groups` computes; the rows of a cp.async.ca with sources are its rounds (`banks.copies`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_LANES_SHOWN = 2
 
 
 class Cell(Record):
-    """What one slot serves in one row: the lanes; late: it had to wait for the row before."""
+    """The lanes that one slot serves in one row; late: it had to wait for the row before."""
 
     slot: int
     lanes: tuple[int, ...]
@@ -52,9 +52,9 @@ def picture(
     sources: Sequence[int] | np.ndarray | None = None,
     title: str = "",
 ) -> str:
-    """The SVG of one request. Arguments as one row of `banks.score`'s; active: lanes booleans, None = all.
+    """The SVG of one request. Arguments as for one row of `banks.score`; active: a boolean per lane, None = all.
 
-    Raises InputError where `banks.score` does; ValueError for cp.async.cg, which has no wavefronts to draw.
+    Raises InputError where `banks.score` does, and ValueError for cp.async.cg, which has no wavefronts to draw.
     """
     on = np.ones(machine.lanes, bool) if active is None else np.asarray(active, bool)
     count = machine.known_rule(access).count
@@ -143,7 +143,7 @@ def _row_lines(machine: Machine, count: Count, row: Row, top: int) -> Iterator[s
 
 
 def _lanes(lanes: tuple[int, ...], wide: int) -> str:
-    """As many lanes as fit: "5", "4 5", "4+7" for 4 and seven more."""
+    """As many lanes as fit: "5", "4 5", or "4+7" for lane 4 and seven others."""
     if len(lanes) <= (1 if wide == 1 else MOST_LANES_SHOWN):
         return " ".join(map(str, lanes))
     return f"{lanes[0]}+{len(lanes) - 1}"

@@ -1,8 +1,7 @@
-"""Writes a sweep as plain text: a row a launch, the best and the worst marked, the verdict below.
+"""Writes a sweep as plain text: a row per launch with the best and the worst marked, and the verdict below.
 
 k
   k.cu · sm_90 ptx · 3 launches
-
          pitch  sites    requests  wavefronts  ideal  excess  ways  most at
   worst  32     2 exact        64       1,056     64     992    32  k.cu:4 st.shared.f32
   best   33     2 exact        64          64     64       0     1
@@ -21,13 +20,13 @@ from ptxaudit.review.sweeps import Point, Sweep, Swept, rank, settings, written
 from ptxaudit.ui.render.layout import table_lines
 from ptxaudit.ui.render.rows import ABSENT, Row
 
-MOST_ROWS = 50  # more launches than that: only the ends of their order are shown
+MOST_ROWS = 50  # if there are more launches, only the best and the worst are shown
 ENDS = 10
 FIGURES = ("sites", "requests", "wavefronts", "ideal", "excess", "ways", "most at")
 
 
 def sweep_text(sweep: Sweep) -> str:
-    """The tables of all kernels, then a line a kernel."""
+    """The tables of all kernels, then a line per kernel."""
     if not sweep.kernels:
         return "no kernel was checked\n"
     blocks = [_kernel(kernel, sweep) for kernel in sweep.kernels]
@@ -101,7 +100,7 @@ def _equal(kernel: Swept) -> bool:
 
 
 def verdict(kernel: Swept) -> str:
-    """The best and the worst launch of a kernel in a line."""
+    """The best and the worst launch of a kernel in one line."""
     name = bare_name(kernel.demangled)
     if kernel.best is None or kernel.worst is None:
         return f"{name}: no launch could be evaluated"
@@ -116,7 +115,7 @@ def verdict(kernel: Swept) -> str:
 
 
 def _open(kernel: Swept) -> list[str]:
-    """Why the best launch has ranges or open sites: what to tell."""
+    """Why the best launch has ranges or sites without a figure, and what to specify."""
     best = kernel.points[kernel.best] if kernel.best is not None else None
     return [f"  why: {best.open_reason}"] if best is not None and best.open_reason else []
 

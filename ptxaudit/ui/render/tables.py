@@ -1,4 +1,4 @@
-"""The tables of a kernel, of each memory and of what costs most, as every format for people lays them out."""
+"""The tables of a kernel as all text formats show them: one per memory, then the costliest loops and lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptxaudit.ui.render.shares import FIGURES, share_row
 
 
 class Table(Record):
-    """title: "" of shared memory; numeric: the columns of figures. The last row may be a total."""
+    """title: "" for shared memory; numeric: the columns with figures. The last row may be a total."""
 
     title: str
     columns: tuple[str, ...]
@@ -22,7 +22,7 @@ class Table(Record):
 
 
 def tables_of(kernel: Kernel, marks: Marks = NO_MARKS) -> list[Table]:
-    """Shared memory first, unless only others were looked at. marks: which rules found something where."""
+    """The tables, shared memory first unless only others were audited. marks: the rules with findings, by site."""
     rows, total = kernel_rows(kernel, marks), total_row(kernel)
     found = [Table("", COLUMNS, (*rows, *([total] if total else [])))] if rows or not kernel.memory else []
     for space in SPACES:
@@ -33,7 +33,7 @@ def tables_of(kernel: Kernel, marks: Marks = NO_MARKS) -> list[Table]:
 
 
 def share_table(word: str, shares: Sequence[Share], kernels: Sequence[str] = ()) -> Table:
-    """A row a loop, or a line. kernels: of each, the name of the one that it is in, where there are several."""
+    """A row per loop or line. kernels: the name of the kernel of each, if there are several."""
     columns = (word, *(["kernel"] if kernels else []), *FIGURES)
     rows = tuple(share_row(share, kernels[at : at + 1]) for at, share in enumerate(shares))
     return Table(f"{word}s", columns, rows, frozenset(FIGURES))

@@ -1,4 +1,4 @@
-"""Writes a report to a terminal: the lines of `text`, in colour. NO_COLOR leaves the colours out, as rich knows it."""
+"""Writes a report to a terminal: the lines of `text` in colour; rich omits the colours if NO_COLOR is set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STYLES: dict[Style, str] = {
 
 
 def print_report(report: Report, console: Console, view: View = EVERYTHING) -> None:
-    """The report as wide as the console, unless the view says how wide."""
+    """Prints the report as wide as the console, unless the view sets a width."""
     for pieces in report_lines(report, replace(view, width=view.width or console.width)):
         text = Text.assemble(*((piece.text, STYLES[piece.style]) for piece in pieces))
         text.rstrip()

@@ -1,17 +1,16 @@
-"""Writes a report for people, as plain text or on a terminal: the same lines, in colour there.
+"""Writes a report as text; on a terminal, `terminal` colours the same lines.
 
 transpose(float*, float const*, int)
   transpose.cu · sm_90 ptx · grid 2×2, block 32×8 · 4,096 bytes of static shared memory
-
   place            instruction    status  requests  wavefronts  ideal  excess  ways
   transpose.cu:14  ld.shared.f32  exact         32       1,024     32     992    32
      14 │ out[x * n + y] = tile[threadIdx.x][threadIdx.y];
         = PA001: 32 lanes (0-31) conflict in one bank: stride 128 bytes
 
-conflicts cost 992 of 1,024 wavefronts (96.9%), most at transpose.cu:14: ld.shared.f32, 32 ways
-1 site in 1 kernel: 1 exact
+conflicts cost 992 of 1,024 wavefronts (96.9%), most at transpose.cu:14: ld.shared.f32, 32 ways 1 site in 1 kernel: 1
+exact
 
-The same bytes every time, and no escape codes in plain text. What is too much for a screen is specified by `overview`.
+The output is deterministic, and plain text has no escape codes. `overview` summarises reports that exceed a screen.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ def report_text(report: Report, view: View = EVERYTHING) -> str:
 
 
 def kernel_text(kernel: Kernel, view: View = EVERYTHING) -> str:
-    """One kernel: its header, its table."""
+    """One kernel: its header and tables."""
     return text_of(kernel_lines(kernel, view)).rstrip("\n")
 
 
 def report_lines(report: Report, view: View) -> Iterator[Line]:
-    """The whole report, or what of it matters most, with the closing lines."""
+    """The whole report or its overview, with the closing lines."""
     if view.top is not None or not view.full and is_too_long(report):
         yield from overview_lines(report, view)
         return
@@ -63,7 +62,7 @@ def report_lines(report: Report, view: View) -> Iterator[Line]:
 
 
 def kernel_lines(kernel: Kernel, view: View, name: str = "") -> Iterator[Line]:
-    """One kernel: its header, its table. name: what it is called here."""
+    """One kernel: its header and tables. name: replaces the name in the header."""
     own, *facts = header_lines(kernel, view.width)
     yield line(name or own, "title")
     for text in facts:

@@ -1,7 +1,7 @@
-"""Writes what the limits of a diff deny, and what they could not judge: lines for stderr.
+"""Writes what the limits of a diff deny or could not judge, as lines for stderr.
 
-denied by registers+8: transpose(float*): registers 32 → 40
-not judged by wavefronts+5%: 2 kernels, in which it is unknown on at least one side
+denied by registers+8: transpose(float*): registers 32 → 40 not judged by wavefronts+5%: 2 kernels, in which it is
+unknown on at least one side
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ptxaudit.ui.render.change_rows import ARROW, LONGEST_NAME, figure_text, nam
 
 
 def judged_lines(judged: Judged, strict: bool = False, name: str = "") -> Iterator[str]:
-    """A line a denial, and one for each limit that left kernels out. name: of what is compared, in front."""
+    """One line per denial, and one for each limit with unjudged kernels. name: a prefix for what is compared."""
     for crossing in judged.crossings:
         yield f"denied by {name}{crossing.threshold}: {crossing_text(crossing)}"
     for threshold, count in Counter(threshold for threshold, _ in judged.unjudged).items():

@@ -1,4 +1,4 @@
-"""What of a report is shown, and how wide: asked for on the command line."""
+"""Which parts of a report are shown, and how wide, as requested on the command line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 
 class View(Record):
-    """width: columns; None: as wide as it gets. full: every site, however many there are. top: so many rows and loops,
-    those that cost most; None: as many as a screen holds, where not all are shown. marks: which rules found something
-    where; rules: how often, in words; first_rule: one of them."""
+    """The view of a report.
+
+    width: in columns, None for unlimited.
+    full: every site, however many.
+    top: the maximum number of rows and loops, the costliest first; None: as many as fit a screen, if not all are shown.
+    marks: the rules with findings, by site.
+    rules: their names and counts in words; first_rule: one of them.
+    """
 
     width: int | None = None
     full: bool = True
@@ -29,7 +34,7 @@ EVERYTHING = View()
 
 
 def marked(findings: tuple[Finding, ...]) -> tuple[Marks, str, str]:
-    """(marks, rules, first_rule) of a view, out of the findings that have something to say."""
+    """(marks, rules, first_rule) of a view, from the findings that are not unknown."""
     from ptxaudit.review.rules import RULES
 
     marks: dict[int, dict[str, None]] = {}

@@ -1,5 +1,5 @@
-"""What runs inside the program that is recorded.
+"""The code that runs inside the recorded program.
 
-It imports nothing but the standard library, in Python 3.9 or later, and nothing of this package that does: the program
-may run in an environment of its own. Whatever goes wrong here becomes a note of the recording; the program goes on.
+It imports only the standard library, in Python 3.9 or later, and nothing of this package that imports more: the
+program may run in its own environment. Any error here becomes a note in the recording; the program continues.
 """

@@ -1,10 +1,10 @@
-"""Begins to record in a program of `ptxaudit record`, as its environment says.
+"""Starts recording in a program of `ptxaudit record`, as configured in the environment.
 
 PTXAUDIT_RECORD             the folder
-PTXAUDIT_RECORD_ARRAYS      bytes up to which what pointers lead to is kept
-PTXAUDIT_RECORD_LAUNCHES    distinct launches of a kernel
-PTXAUDIT_RECORD_DRIVER      the library that records through the driver, for programs and frameworks that are not
-                            seen from Python: CUDA_INJECTION64_PATH has it until this process is known to be none
+PTXAUDIT_RECORD_ARRAYS      keep data behind pointers up to this size, in bytes
+PTXAUDIT_RECORD_LAUNCHES    distinct launches to keep per kernel
+PTXAUDIT_RECORD_DRIVER      the library that records through the driver, for programs and frameworks that Python does
+                            not see: it is also in CUDA_INJECTION64_PATH, which a Python process clears
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def begin(folder: str) -> Session:
     """Opens a session that lasts as long as the process."""
     library = os.environ.get("PTXAUDIT_RECORD_DRIVER")
     if library and os.environ.get(INJECTION) == library:
-        del os.environ[INJECTION]  # the driver looks when it is initialised: what adapters see need not be seen twice
+        del os.environ[INJECTION]  # the driver reads it when initialised; the adapters already record this process
     session = Session(
         folder,
         arrays=int(os.environ.get("PTXAUDIT_RECORD_ARRAYS") or 0),
@@ -33,7 +33,7 @@ def begin(folder: str) -> Session:
 
 
 def _unseen(why: str, library: str | None, note: Callable[[str], None]) -> None:
-    """A framework whose launches are not seen from Python is recorded through the driver, if that has not begun."""
+    """Has the driver record a framework whose launches Python does not see, unless it is initialised already."""
     if library and os.path.exists(library):
         os.environ[INJECTION] = library
         note(f"{why}; they are recorded through the driver")

@@ -1,8 +1,8 @@
-"""Looks at what is imported, and changes attributes of it, so that all can be put back.
+"""Watches imports, and patches attributes so that all can be restored.
 
-    watch({"triton.compiler.compiler": attach})     attach(module) once it is imported, or at once where it is
+    Finder({"triton.compiler.compiler": attach})     in sys.meta_path: calls attach(module) after its import
 
-Nothing is imported for it, and what is not watched costs one look into a dictionary an import.
+Nothing is imported for this. An import of an unwatched module costs one dictionary lookup.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ABSENT = object()
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Calls a function for each module of certain names when it has been imported."""
+    """An import hook that calls a function for each watched module after its import."""
 
     def __init__(self, watched: Mapping[str, Attach]) -> None:
         self._watched = dict(watched)
@@ -47,7 +47,7 @@ class Finder(importlib.abc.MetaPathFinder):
 def _next_spec(
     finder: Finder, name: str, path: Sequence[str] | None, target: ModuleType | None
 ) -> importlib.machinery.ModuleSpec | None:
-    """What the other finders say."""
+    """The spec that the other finders give."""
     for other in sys.meta_path:
         find = getattr(other, "find_spec", None)
         if other is finder or find is None:
@@ -59,7 +59,7 @@ def _next_spec(
 
 
 class _Loader(importlib.abc.Loader):
-    """A loader that calls a function when its module is there."""
+    """A loader that calls a function after it has executed its module."""
 
     def __init__(self, loader: Any, attach: Attach) -> None:
         self._loader, self._attach = loader, attach
@@ -69,7 +69,7 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         if module.__spec__ is not None:
-            module.__spec__.loader = self._loader  # as if no one had looked
+            module.__spec__.loader = self._loader  # as without this hook
         module.__loader__ = self._loader
         self._loader.exec_module(module)
         self._attach(module)
@@ -79,19 +79,19 @@ class _Loader(importlib.abc.Loader):
 
 
 class Patches:
-    """Attributes that were changed, to be put back in the reverse order."""
+    """Changed attributes, restored in reverse order."""
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
-        """Changes an attribute of a module or a class."""
+        """Changes an attribute of a module or class."""
         before = vars(owner).get(name, _ABSENT)
         _set(owner, name, value)
         self._undo.append(lambda: _set(owner, name, before))
 
     def set_everywhere(self, module: ModuleType, name: str, value: Any) -> None:
-        """Changes a function of a module, also where others have imported it by its name."""
+        """Changes a function of a module, and every reference to it that other modules have imported."""
         before = getattr(module, name)
         for other in list(sys.modules.values()):
             names = [key for key, one in list(vars(other).items()) if one is before] if _has_names(other) else []
@@ -108,8 +108,10 @@ def _has_names(module: Any) -> bool:
 
 
 def _set(owner: Any, name: str, value: Any) -> None:
-    """Sets or removes an attribute; of a class that Python calls immutable, as those of extension modules are, in the
-    dictionary behind it, after which Python forgets what it had looked up there.
+    """Sets or deletes an attribute.
+
+    Changes the dictionary of an immutable class, as those of extension modules are, and invalidates Python's type
+    cache.
     """
     try:
         if value is _ABSENT:

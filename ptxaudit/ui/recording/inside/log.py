@@ -1,11 +1,11 @@
-"""What one process of a recorded program writes down, as it goes: code, launches, notes.
+"""The files that one process of a recorded program writes: code, launches, notes.
 
     folder/events-1234-….jsonl    {"event": "launch", "slot": 1, "code": "3fa9….cubin", "kernel": "k", …}
-    folder/counts-1234-….bin     how often, 8 bytes a slot: mapped, so that they are there however the process ends
-    folder/3fa9….cubin           code by the SHA-256 of its content, once
-    folder/81c0….npy             what memory held
+    folder/counts-1234-….bin      counts, 8 bytes per slot: mapped, so that they survive any end of the process
+    folder/3fa9….cubin            code, named by the SHA-256 of its content
+    folder/81c0….npy              the contents of memory
 
-A launch is written the first time that it is seen; launches are the same if all is equal but for the pointers, of which
+A launch is written when it is first seen. Launches are equal if everything is equal except the pointers, of which
 only the alignment counts.
 """
 
@@ -26,16 +26,19 @@ from ptxaudit.ui.recording.inside.values import encoded
 FORMAT = 1
 SLOTS = 1 << 16  # distinct launches of a process
 SLOT_BYTES = 8
-OVERFLOW = 0  # the slot of all launches for which there is none
-ALIGNED = 0xFF  # the bits of a pointer that tell two launches apart: cudaMalloc gives multiples of 256
+OVERFLOW = 0  # the slot of all launches that have no slot of their own
+ALIGNED = 0xFF  # the bits of a pointer that distinguish launches: cudaMalloc returns multiples of 256
 LONGEST_NOTE = 500  # characters
 
 Dims = tuple[int, int, int]
 
 
 class Code:
-    """Compiled code. suffix: ".cubin", ".ptx" or ".fatbin"; framework: what compiled it; kernel: its name, where it is
-    one; ptx: what it was made of; source: text that was compiled, with the name that it went by."""
+    """Compiled code.
+
+    suffix: ".cubin", ".ptx" or ".fatbin"; framework: compiled it; kernel: its name, if there is only one; ptx: the
+    PTX that it was assembled from; source: the text that it was compiled from.
+    """
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class Code:
 
 
 class Site:
-    """All that the launches of a kernel have in common. kinds: of its parameters, as of `values.encoded`."""
+    """The properties that all launches of a kernel share. kinds: of its parameters, for `values.encoded`."""
 
     __slots__ = ("block", "cluster", "code", "kernel", "kinds", "shared")
 
@@ -70,7 +73,7 @@ class Site:
 
 
 class New:
-    """A launch that was not seen before, until it has succeeded."""
+    """A launch that was not seen before and has not succeeded yet."""
 
     __slots__ = ("key", "launch")
 
@@ -82,8 +85,11 @@ Token = Union[int, New, None]  # noqa: UP007
 
 
 class Log:
-    """The notes of one process. folder: where they go; arrays: bytes up to which what pointers lead to is kept, 0 for
-    none; most: distinct launches of a kernel that are kept."""
+    """The event files of one process.
+
+    folder: where they are written; arrays: keep data behind pointers up to this size in bytes, 0 for none; most:
+    distinct launches to keep per kernel.
+    """
 
     def __init__(self, folder: str, arrays: int = 0, most: int = 32) -> None:
         self.folder, self.arrays, self.most = folder, arrays, most
@@ -92,24 +98,24 @@ class Log:
             os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        """A file of its own for this process; nothing is made before there is something to write."""
+        """Starts a new file for this process, which is created when there is something to write."""
         self._lock = threading.RLock()
         self._file: int | None = None
         self._counts: Any = None
         self._slots: dict[Any, int] = {}
         self._of_kernel: dict[Any, int] = {}
-        self._not_kept = {OVERFLOW}  # slots of launches that differ
+        self._not_kept = {OVERFLOW}  # slots shared by different launches
         self._written: set[str] = set()
         self._warned: set[str] = set()
         self._next = 0
         self._name = (
-            f"{os.getpid()}-{time.time_ns():x}"  # a process may take another's number, or begin another program
+            f"{os.getpid()}-{time.time_ns():x}"  # a process may reuse another's number, or exec another program
         )
 
     # --- events ---------------------------------------------------------------------------------
 
     def note(self, text: str) -> None:
-        """A sentence for the user, once."""
+        """Writes a sentence for the user, once."""
         text = text if len(text) <= LONGEST_NOTE else text[:LONGEST_NOTE] + "…"
         with self._lock:
             if text not in self._warned:
@@ -117,7 +123,7 @@ class Log:
                 self._write({"event": "note", "text": text})
 
     def compiled(self, code: Code) -> None:
-        """Code that the program has made or loaded, whether or not it is launched."""
+        """Writes code that the program has compiled or loaded, whether or not it is launched."""
         with self._lock:
             if code.name in self._written:
                 return
@@ -140,8 +146,11 @@ class Log:
         extents: Sequence[Extent] = (),
         stream: int = 0,
     ) -> Token:
-        """A launch that is about to happen: `done` is told of it when it has. values: of the parameters, as the site's
-        kinds say; block, shared: where they are not the site's; extents: what memory its pointers lead to."""
+        """Prepares to count a launch that is about to happen; pass the token to `done` afterwards.
+
+        values: of the parameters, by the site's kinds; block, shared: if they are not the site's; extents: the memory
+        that the pointers lead to.
+        """
         block, shared = block or site.block, site.shared if shared is None else shared
         alike = tuple([value & ALIGNED if kind[0] == "p" else value for kind, value in zip(site.kinds, values)])
         key = (site.code.name, site.kernel, grid, block, site.cluster, shared, alike)
@@ -172,8 +181,11 @@ class Log:
             return New(key, launch)
 
     def done(self, token: Token) -> tuple[Any, int] | None:
-        """The launch has been made. Where to count others that are like it: the slot of the counts that is to be
-        increased; None where that does not hold for all of them."""
+        """Counts a launch that has been made.
+
+        Returns where to count equal launches: (counts, slot to increment). Returns None if different launches share
+        the slot.
+        """
         if token is None:
             return None
         if isinstance(token, New):
@@ -188,7 +200,7 @@ class Log:
     # --- files ----------------------------------------------------------------------------------
 
     def _slot_of(self, key: Any, event: dict[str, Any]) -> int:
-        """The slot of what is counted by that key, which is written down when it is new."""
+        """The slot for a key; writes the event of a new one."""
         slot = self._slots.get(key)
         if slot is None:
             self._next += 1
@@ -209,7 +221,7 @@ class Log:
             os.close(handle)
 
     def _memory(self, extents: Sequence[Extent], stream: int) -> list[list[Any]]:
-        """[address, file] of what the pointers lead to, where it is small enough and can be read."""
+        """[address, file] of the memory behind pointers, if it is small enough and readable."""
         found, why = contents(extents, self.arrays, stream)
         if why:
             self.note(why)
@@ -221,7 +233,7 @@ class Log:
         return name
 
     def _put(self, name: str, data: bytes) -> None:
-        """A file by its content: there once, and whole, whichever process writes it first."""
+        """Writes a file named by its content atomically, unless another process already has."""
         path = os.path.join(self.folder, name)
         if os.path.exists(path):
             return

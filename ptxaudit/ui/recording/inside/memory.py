@@ -1,9 +1,9 @@
-"""What device memory holds before a launch, read through the driver: arrays up to a size, as .npy files.
+"""Reads device memory before a launch through the driver: arrays up to a size, as .npy files.
 
     contents([Extent(0x7f2c4a000000, 4096, "<i4")], most=65536, stream=0)   ->  ([(0x7f2c4a000000, b"\\x93NUMPY…")], "")
 
-Extents that overlap are read as one, so that no byte is read twice and what is written through one pointer is seen
-through the other. Of a pointer whose extent is not known the whole allocation is taken.
+Overlapping extents are read as one, so that each byte is read once and has one value for all pointers to it. For a
+pointer with an unknown extent, the whole allocation is read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ BYTES_TYPE = "|u1"
 
 
 class Extent(NamedTuple):
-    """A stretch of device memory. size: bytes, None where it is not known; type: of its elements, as NumPy writes it,
-    or "" for bytes."""
+    """A range of device memory. size: in bytes, None if unknown; type: of its elements, for NumPy, or "" for bytes."""
 
     address: int
     size: int | None = None
@@ -27,7 +26,7 @@ class Extent(NamedTuple):
 
 
 def contents(extents: Sequence[Extent], most: int, stream: int = 0) -> tuple[list[tuple[int, bytes]], str]:
-    """([(address, .npy file)], why something could not be read, or ""). most: bytes of one array."""
+    """([(address, .npy file)], why something could not be read, or ""). most: the size limit of one array, in bytes."""
     driver = _driver()
     if driver is None:
         return [], "the data behind pointers is not kept: there is no CUDA driver"
@@ -44,7 +43,7 @@ def contents(extents: Sequence[Extent], most: int, stream: int = 0) -> tuple[lis
 
 
 def _joined(extents: Sequence[Extent]) -> list[Extent]:
-    """Those that overlap as one, which has bytes for elements unless they are the same."""
+    """The extents with overlapping ones merged; merged extents that differ have bytes as elements."""
     out: list[Extent] = []
     for extent in sorted(set(extents)):
         last = out[-1] if out else None
@@ -57,7 +56,7 @@ def _joined(extents: Sequence[Extent]) -> list[Extent]:
 
 
 def npy(data: bytes, type: str = "") -> bytes:
-    """A file of one dimension, in the format of numpy.save: version 1.0 of numpy/lib/format.py."""
+    """A one-dimensional array in the format of numpy.save: version 1.0 of numpy/lib/format.py."""
     size = int(type[2:]) if type[:1] in "<|" and type[2:].isdigit() else 0
     if not size or len(data) % size:
         type, size = BYTES_TYPE, 1
@@ -67,7 +66,7 @@ def npy(data: bytes, type: str = "") -> bytes:
 
 
 class Driver:
-    """The few functions of libcuda that are needed."""
+    """The libcuda functions needed here."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
@@ -76,12 +75,12 @@ class Driver:
         return bool(getattr(self._library, name)(*arguments) == _SUCCESS)
 
     def is_pointer(self, address: int) -> bool:
-        """An address that the driver has given out, or knows."""
+        """Whether the driver knows the address."""
         kind = ctypes.c_int()
         return self._call("cuPointerGetAttribute", ctypes.byref(kind), 2, ctypes.c_uint64(address))  # MEMORY_TYPE
 
     def whole(self, extent: Extent) -> Extent | None:
-        """The extent with its size; None for an address at which there is no allocation."""
+        """The extent with its size, or None if there is no allocation at its address."""
         if extent.size is not None or not extent.address:
             return extent if extent.address else None
         base, size = ctypes.c_uint64(), ctypes.c_size_t()
@@ -96,7 +95,7 @@ class Driver:
         return not done or status.value != _CAPTURE_NONE
 
     def wait(self, stream: int) -> bool:
-        """Everything that comes before in the stream has happened."""
+        """Waits until all earlier work in the stream is done."""
         return self._call("cuStreamSynchronize", ctypes.c_void_p(stream))
 
     def read(self, extent: Extent) -> bytes | None:
@@ -110,7 +109,7 @@ _found: list[Driver | None] = []
 
 
 def _driver() -> Driver | None:
-    """The driver that the program uses; None where there is none."""
+    """The driver that the program uses, or None."""
     if not _found:
         try:
             _found.append(Driver(ctypes.CDLL("libcuda.so.1")))
@@ -120,6 +119,6 @@ def _driver() -> Driver | None:
 
 
 def is_pointer(address: int) -> bool:
-    """Whether a number is an address of memory that a kernel can reach."""
+    """Whether a number is an address of memory that a kernel can access."""
     driver = _driver()
     return driver is not None and driver.is_pointer(address)

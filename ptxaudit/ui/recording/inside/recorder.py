@@ -1,7 +1,7 @@
-"""Where adapters bring what they see: it goes to every log that is open, and no fault of it reaches the program.
+"""Passes what adapters see to every open log. An error while recording does not reach the program.
 
-recorder = Recorder();  recorder.open(log)
-token = recorder.begin(site, (4, 2, 1), values);  …the launch…;  recorder.done(token)
+recorder = Recorder();  recorder.open(log) token = recorder.begin(site, (4, 2, 1), values);  …the launch…;
+recorder.done(token)
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ MOST_SEEN = 4096  # keys of one kernel
 
 
 class Seen:
-    """Launches of one kernel that were recorded before, by what its adapter knows them by: to count one more takes a
-    look into a dictionary."""
+    """The launches of one kernel recorded before, by the adapter's key: counting another is one dictionary lookup."""
 
     __slots__ = ("_logs", "_recorder", "_where")
 
@@ -27,13 +26,13 @@ class Seen:
         self._where: dict[Any, list[tuple[Any, int]]] = {}
 
     def get(self, key: Any) -> list[tuple[Any, int]] | None:
-        """Where launches with that key are counted; None where they are new, to one of the logs at least."""
+        """Where to count launches with this key; None if one of the logs has not seen them."""
         if self._logs is not self._recorder.logs:
             self._logs, self._where = self._recorder.logs, {}
         return self._where.get(key)
 
     def add(self, key: Any, tokens: list[tuple[Log, Token]] | None) -> None:
-        """A launch has been made that was new. key: None where others cannot be known by one."""
+        """Counts a launch that was new. key: None if equal launches cannot be recognised."""
         counted = self._recorder.done(tokens)
         if counted and key is not None:
             if len(self._where) >= MOST_SEEN:
@@ -42,7 +41,7 @@ class Seen:
 
 
 class Recorder:
-    """The logs that are open. wants_arrays: one of them keeps what pointers lead to."""
+    """The open logs. wants_arrays: one of them keeps the data behind pointers."""
 
     def __init__(self) -> None:
         self.logs: tuple[Log, ...] = ()
@@ -61,11 +60,11 @@ class Recorder:
         for log in self.logs:
             try:
                 log.note(text)
-            except OSError:  # a full disk: the program goes on, and `finish` says what is missing
+            except OSError:  # a full disk: the program continues, and `finish` reports what is missing
                 continue
 
     def guarded(self, what: str, action: Callable[[], Any]) -> Any:
-        """What an action gives; None, and a note, where it fails. what: "launches of Triton"."""
+        """The result of an action, or None with a note if it fails. what: "launches of Triton"."""
         try:
             return action()
         except Exception as error:
@@ -89,7 +88,7 @@ class Recorder:
         extents: Sequence[Extent] = (),
         stream: int = 0,
     ) -> list[tuple[Log, Token]]:
-        """As of `Log.begin`, of each log."""
+        """Calls `Log.begin` of each log."""
         out: list[tuple[Log, Token]] = []
         for log in self.logs:
             try:
@@ -101,7 +100,7 @@ class Recorder:
         return out
 
     def done(self, tokens: list[tuple[Log, Token]] | None) -> list[tuple[Any, int]]:
-        """As of `Log.done`, of each log; [] where one of them has to be asked again."""
+        """Calls `Log.done` of each log. Returns [] if one of them must be called for each launch."""
         counted: list[tuple[Any, int]] = []
         for log, token in tokens or ():
             try:

@@ -1,4 +1,4 @@
-"""Listens to the frameworks of this process, from now on or from when they are imported, until it is closed.
+"""Hooks into the frameworks of this process, now or when they are imported, until the session is closed.
 
 session = Session(folder);  session.open();  …;  session.close()      session.log.note(…)
 """
@@ -14,15 +14,18 @@ from ptxaudit.ui.recording.inside.hooks import Finder, Patches
 from ptxaudit.ui.recording.inside.log import Log
 from ptxaudit.ui.recording.inside.recorder import Recorder
 
-# One for the whole process: that a session is opened inside of another does not change what was changed already.
+# Shared by all sessions of the process: a nested session does not patch again.
 _recorder = Recorder()
 _patches = Patches()
 _finder: list[Finder] = []
 
 
 class Session:
-    """One recording of this process. unseen: called with a sentence for a framework whose launches are not seen; None:
-    the sentence becomes a note."""
+    """One recording of this process.
+
+    unseen: called with a sentence for a framework whose launches Python does not see; None: the sentence becomes a
+    note.
+    """
 
     def __init__(
         self, folder: str, arrays: int = 0, most: int = 32, unseen: Callable[[str], None] | None = None

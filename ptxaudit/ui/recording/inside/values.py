@@ -1,9 +1,9 @@
-"""What a launch hands to a kernel, as bytes: one text a parameter.
+"""Encodes the parameters of a launch as bytes: one text per parameter.
 
     encoded("i32", 1024)            "i:00040000"
     encoded("p", 0x7f2c4a000000)    "p:0000004a2c7f0000"
     encoded("p04000000", 0x7f…)     "p:…04000000"       a structure that begins with a pointer
-    encoded("?128", None)           "?:128"             so many bytes that are not known, 0: as many as there are
+    encoded("?128", None)           "?:128"             128 unknown bytes; 0: the size is unknown, too
 
 "p" is a pointer, "i" and "f" are numbers, "b" is anything else.
 """
@@ -20,7 +20,7 @@ _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 
 
 def encoded(kind: str, value: Any) -> str:
-    """A parameter as text. Raises ValueError, struct.error or TypeError for a value that is not of its kind."""
+    """A parameter as text. Raises ValueError, struct.error or TypeError for a value that does not match its kind."""
     if kind.startswith("p"):
         return "p:" + (int(value) & ADDRESS_MASK).to_bytes(8, "little").hex() + kind[1:]
     if kind.startswith("?"):

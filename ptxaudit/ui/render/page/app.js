@@ -1,13 +1,13 @@
 "use strict";
 (() => {
-// Everything that comes out of the report is set as text, never as markup.
+// Report contents are always inserted as text, never as markup.
 
 const D = JSON.parse(document.getElementById("data").textContent);
 const T = D.texts, S = D.sites, K = D.kernels;
 const view = document.getElementById("view");
 const rulesSection = document.getElementById("rules");
 
-// --- small ones ---------------------------------------------------------------------------
+// --- helpers ------------------------------------------------------------------------------
 
 const SVG = "http://www.w3.org/2000/svg";
 const PROPERTIES = new Set(["value", "disabled", "checked", "selected", "tabIndex"]);
@@ -33,7 +33,7 @@ const plural = (n, word, several) => `${number(n)} ${n === 1 ? word : several ||
 const percent = (part, whole) => whole ? `${(100 * part / whole).toFixed(1).replace(/\.0$/, "")}%` : "–";
 const hex = n => "0x" + n.toString(16).padStart(4, "0");
 const sum = (list, of) => list.reduce((total, one) => total + (of(one) || 0), 0);
-/** A template's name without the inside of its arguments, as far as that is needed. */
+/** A template name, its innermost arguments removed until it fits. */
 function shortened(name, most) {
   let text = name;
   for (let depth = 4; text.length > most && depth >= 1; depth--) text = shallow(name, depth);
@@ -59,14 +59,14 @@ function grouped(list, key) {
   return groups;
 }
 
-// --- what the report says ------------------------------------------------------------------
+// --- accessors of the report ---------------------------------------------------------------
 
 const kernelOf = site => K[site.k];
 const settled = site => site.st === "exact" || site.st === "unreached";
 const place = site => T[site.p];
 const idOf = site => T[site.i].startsWith("\0") ? T[site.i].slice(1) : kernelOf(site).name + T[site.i];
 const where = (kernel, at) => kernel.isa === "sass" ? "+" + hex(at) : "line " + at;
-const several = new Set();       // kernels that are there under several launches
+const several = new Set();       // kernels with several launches
 for (const group of grouped(K.keys(), k => K[k].name + "\n" + K[k].isa + "\n" + K[k].arch + "\n" + K[k].input).values()) {
   if (group.length > 1) group.forEach((k, at) => { several.add(k); K[k].nth = at + 1; });
 }
@@ -79,7 +79,7 @@ function costText(site, sumName, eachName) {
   return "–";
 }
 
-/** Copies of one access: one line, inline stack, opcode and status, as the text report folds them. */
+/** The key that copies of one access share: line, inline stack, opcode and status, as in the text report. */
 function foldKey(site) {
   if (!site.s) return "#" + site.at_;
   const open = settled(site) ? "" : [site.per, site.re, JSON.stringify(site.co || 0)].join();
@@ -108,7 +108,7 @@ function heat(excess, most) {
   return Math.min(5, Math.max(1, Math.ceil(5 * share)));
 }
 
-// --- where one is ---------------------------------------------------------------------------
+// --- navigation -----------------------------------------------------------------------------
 
 function parsed() {
   const raw = location.hash.slice(1), out = { view: "overview", args: new Map() };
@@ -141,7 +141,7 @@ function siteOf(id, launch) {
 const kernelLink = k => link("kernel", K[k].name, { isa: K[k].isa, launch: K[k].nth });
 const sourceLink = (file, line, k) => link("source", D.files[file].path + (line ? ":" + line : ""), { k });
 
-// --- a list of which only what is seen is there ----------------------------------------------
+// --- a list that creates only its visible rows -----------------------------------------------
 
 class VirtualList {
   /** rowHeight: pixels; make(index): the element of a row. */
@@ -188,7 +188,7 @@ function addressesOf(shape) {
 const isOn = (shape, lane) => Math.floor(shape[1] / 2 ** lane) % 2 === 1;
 const modulo = (a, b) => ((a % b) + b) % b;
 
-/** [{lanes: [first, last], on, rows: [[{slot, word, lanes}, …], …]}, …] of one request: a row is one wavefront. */
+/** [{lanes: [first, last], on, rows: [[{slot, word, lanes}, …], …]}, …] for one request; each row is a wavefront. */
 function layOut(rule, shape, turns) {
   const addresses = addressesOf(shape), all = Math.min(rule.all, addresses.length);
   const size = rule.paired && shape[2] ? rule.paired : rule.lanes, groups = [];
@@ -237,7 +237,7 @@ const depthClass = depth => depth === 0 ? "d0" : depth === 1 ? "d1" : depth < 4 
 
 const CELL = 23, ROW = 17, LABEL = 74, HEAD = 20, GAP = 5;
 
-/** The map as an element, with a line under it that says what a cell is. */
+/** The map as an element, with a legend below. */
 function laneMap(rule, shape, turns, said) {
   const groups = layOut(rule, shape, turns).filter(group => group.on.length);
   const lines = rule.what === "lines";
@@ -373,7 +373,7 @@ function openOnes() {
   open.length > 8 && h("p", { cls: "soft" }, `and ${open.length - 8} more reasons, each said at its site`)];
 }
 function repairs() {
-  const named = site => !(kernelOf(site).isa === "sass" && kernelOf(site).pair !== undefined);       // PTX has the names of arrays
+  const named = site => !(kernelOf(site).isa === "sass" && kernelOf(site).pair !== undefined);       // the PTX names the arrays
   const found = [...grouped(S.filter(site => site.fix && named(site)), site => [site.k, site.fix.array, site.fix.text].join("|")).values()]
     .map(list => ({ site: list[0], fix: list[0].fix, saves: sum(list, site => site.ex), places: new Set(list.map(place)) }))
     .sort((a, b) => b.saves - a.saves);
@@ -385,7 +385,7 @@ function repairs() {
 }
 const signed = bytes => bytes === 0 ? "no more bytes" : `${bytes < 0 ? "−" : "+"}${plural(Math.abs(bytes), "byte")}`;
 
-/** The line of the source that a site is on, where it is known. */
+/** The source line of a site if it is known, otherwise its instruction. */
 function textOf(site) {
   if (!site.s) return T[site.t];
   return lineOf(site.s[0], site.s[1]) || T[site.t];
@@ -504,7 +504,7 @@ function siteRow(index) {
     if (!event.target.closest("a")) location.hash = siteLink(site) + tail(); } },
   COLUMNS.map(([key, , cls]) => h("div", { cls, role: "cell" }, cells[key])));
 }
-/** The line number stays when the name of the file is cut. */
+/** A place split so that the line number stays visible when the file name is cut. */
 function placeParts(text) {
   const at = text.lastIndexOf(":");
   return at < 0 ? text : [h("span", { cls: "file" }, text.slice(0, at)), h("span", {}, text.slice(at))];
@@ -694,7 +694,7 @@ function partnerSite(k, id) {
 // --- source, PTX and machine code --------------------------------------------------------------
 
 const MARKS = new Map();
-/** place -> site of a kernel. */
+/** place -> site, for one kernel. */
 function siteMarks(k) {
   if (!MARKS.has(k)) { const found = new Map(); for (let at = K[k].first; at < K[k].first + K[k].count; at++) if (!found.has(S[at].at)) found.set(S[at].at, S[at]); MARKS.set(k, found); }
   return MARKS.get(k);
@@ -708,7 +708,7 @@ function codeRow(code, n, kernel, marks, on, click) {
 }
 
 let LINES = null;
-/** file -> line -> {own, through, open, sites}: what the sites of a line, and those inlined at it, cost. */
+/** file -> line -> {own, through, open, sites}: the cost of the sites on a line, and of those inlined at it. */
 function lineCosts() {
   if (LINES) return LINES;
   LINES = D.files.map(() => new Map());
@@ -804,7 +804,7 @@ function codePane(k, state, select) {
   const title = kernel.isa === "sass" ? "Machine code" : "PTX";
   const scroller = h("div", { cls: "vlist", tabindex: "0", role: "region", "aria-label": title });
   const node = h("div", { cls: "pane" }, h("div", { cls: "pane-head" }, h("b", {}, title), h("a", { href: kernelLink(k) }, shortened(kernel.bare, 80)), code.cut ? " (what is near its sites)" : ""), scroller);
-  const of = new Map();          // place of an access -> the line it counts for: its own, or where it was inlined
+  const of = new Map();          // place of an access -> the lines that it counts for: its own, and those that it is inlined at
   for (const site of marks.values()) if (site.s) of.set(site.at, site.s);
   const here = n => {
     const stack = of.get(code.p[n]);
@@ -964,7 +964,7 @@ function sectorMaps(site) {
   draw();
   return [h("h2", {}, "Lanes by sector"), panel];
 }
-/** A row is a line of 128 bytes, a column one of its four sectors; in a cell the lanes that touch it and the bytes of it that they use. */
+/** A row per 128-byte line and a column per sector; a cell has the lanes that touch the sector and the bytes that they use. */
 function sectorMap(one, said) {
   const all = sum(one.map, line => line.slice(1).filter(Boolean).length);
   return h("div", { cls: "scroll", tabindex: "0", role: "group", "aria-label": "lanes by sector" }, h("table", { cls: "sectors" }, h("caption", {}, `${said}: each row is a line of 128 bytes, each column a sector of it; the lanes that touch a sector, and how many of its bytes they use`),
@@ -1010,7 +1010,7 @@ function setTheme(name) {
   const said = { "": "Colours as the system has them", light: "Light colours", dark: "Dark colours" }[theme];
   themeButton.title = said;
   themeButton.setAttribute("aria-label", said + ": change");
-  try { localStorage.setItem("ptxaudit-theme", theme); } catch { /* a page opened from a file may keep nothing */ }
+  try { localStorage.setItem("ptxaudit-theme", theme); } catch { /* a page opened from a file may have no storage */ }
 }
 const help = document.getElementById("help");
 help.append(h("h2", {}, "Keys"), h("table", {}, h("tbody", {}, [["/", "search"], ["j k  or  ↓ ↑", "next and previous site"], ["[ ]", "previous and next request of a site"], ["1 – 6", "overview, sites, source, kernels, memory, findings"], ["Esc", "back to the list, leave the search"], ["?", "these keys"]]
@@ -1047,7 +1047,7 @@ function siteView(now) {
   if (!site) { view.classList.remove("fill"); view.replaceChildren(h("h1", { cls: "lead" }, "There is no such site in this report"), h("p", {}, h("code", {}, now.value)), h("p", {}, h("a", { href: "#sites" }, "all sites"))); return; }
   const there = view.querySelector(".split.two");
   if (!there) return sitesView(site);
-  there.lastChild.replaceChildren(detail(site));      // the list stays where it is
+  there.lastChild.replaceChildren(detail(site));      // keeps the list's scroll position
   list.site = site;
   list.at = list.rows.findIndex(row => row.sites.includes(site));
   if (list.at >= 0) list.virtual.show(list.at); else list.virtual.draw(true);
@@ -1081,5 +1081,5 @@ window.addEventListener("afterprint", () => { if (printed) { printed.remove(); p
 
 setTheme(theme);
 show();
-window.ptxaudit = { data: D, layOut, drawnRows, siteOf };       // for the console
+window.ptxaudit = { data: D, layOut, drawnRows, siteOf };       // for the browser's console
 })();

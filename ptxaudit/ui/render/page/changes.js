@@ -30,7 +30,7 @@ function setTheme(name, one) {
   theme = names.includes(name) ? name : "";
   if (theme) document.documentElement.dataset.theme = theme; else delete document.documentElement.dataset.theme;
   one.textContent = { "": "◐", light: "○", dark: "●" }[theme];
-  try { localStorage.setItem("ptxaudit-theme", theme); } catch { /* a page opened from a file may keep nothing */ }
+  try { localStorage.setItem("ptxaudit-theme", theme); } catch { /* a page opened from a file may have no storage */ }
 }
 const themeButton = button("◐", "Change colours", one => setTheme(names[(names.indexOf(theme) + 1) % 3], one));
 if (kernels.some(kernel => kernel.dataset.worse) && kernels.some(kernel => !kernel.dataset.worse)) {

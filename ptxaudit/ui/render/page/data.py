@@ -1,9 +1,9 @@
-"""What the page of a report is drawn from, as plain values for JSON: each text and each request once.
+"""The data of a report's page as plain values for JSON, with each text and each request stored once.
 
     Checked(Report(kernels=(Kernel(…),)))  ->  {"kernels": [{"name": "k", …}], "sites": [{"k": 0, "wf": 1024, …}], …}
 
-Keys that are null or empty are left out. A page stays below ten megabytes: sources, code and requests have a share
-each, the costliest kernels first, and what does not fit is cut round the sites, or left out and said to be.
+Null and empty keys are left out. A page stays below ten megabytes: sources, code and requests have a budget each,
+spent on the costliest kernels first. What does not fit is cut to the lines around sites, or left out with a note.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from ptxaudit.ui.render.sectormap import sector_lines
 
 SOURCE_SHARE = 1_500_000  # characters of sources
 CODE_SHARE = 2_600_000  # characters of PTX and machine code
-MOST_PATTERNS = 8  # of a site
-PATTERN_SHARE = 2_300_000  # characters of requests: the costliest of every site, then the most frequent, and so on
+MOST_PATTERNS = 8  # per site
+PATTERN_SHARE = 2_300_000  # characters of requests: first the costliest of every site, then the most frequent, …
 MOST_FINDINGS = 1_000
-AROUND_SOURCE, AROUND_CODE = 12, 8  # lines round a site of what does not fit as a whole
-NAME_SHARE = 1_000_000  # characters of kernels' names
-LONGEST_NAME, SHORTEST_NAME = 2_000, 160  # characters of one, from which on its middle is left out
+AROUND_SOURCE, AROUND_CODE = 12, 8  # lines to keep around a site if the whole does not fit
+NAME_SHARE = 1_000_000  # characters of kernel names
+LONGEST_NAME, SHORTEST_NAME = 2_000, 160  # characters of one name; the middle of a longer one is left out
 _MANGLED = re.compile(r"\b_Z\w+")
 
 
@@ -66,13 +66,13 @@ class Page:
         self.rule_list: list[dict[str, Any]] = []
         self.shapes: dict[tuple[tuple[int, ...], int, bool], int] = {}
         self.shape_list: list[list[Any]] = []
-        self.number_of: dict[int, int] = {}  # of a site by its identity
-        self.memory_number: dict[int, int] = {}  # the same of global and local memory
+        self.number_of: dict[int, int] = {}  # id(site) -> number
+        self.memory_number: dict[int, int] = {}  # the same for global and local memory
         self.known: dict[int, dict[int, str]] = defaultdict(dict)  # file -> line -> text
         self.left = PATTERN_SHARE
 
     def data(self) -> dict[str, Any]:
-        """All of it."""
+        """All data of the page."""
         report = self.report
         for kernel in report.kernels:
             for site in kernel.sites:
@@ -167,7 +167,7 @@ class Page:
         )
 
     def _loop(self, loop: Loop, mine: dict[str, int], others: dict[str, int]) -> dict[str, Any]:
-        """mine, others: numbers of the kernel's sites, of shared and of other memory."""
+        """mine, others: the numbers of the kernel's sites in shared memory, and in global and local memory, by id."""
         return present(
             f=self._file(loop.file),
             first=loop.first,
@@ -179,7 +179,7 @@ class Page:
         )
 
     def _access(self, k: int, kernel: Kernel, site: AnySite) -> dict[str, Any]:
-        """What sites of every memory have."""
+        """The keys that sites of all memories share."""
         of = self.texts.of
         own = self.checked.place_of(site.source) if site.source else None
         return {
@@ -226,7 +226,7 @@ class Page:
         )
 
     def _of_memory(self, k: int, kernel: Kernel, site: MemorySite) -> dict[str, Any]:
-        """A site of global or local memory: sectors where one of shared memory has wavefronts."""
+        """A site of global or local memory, with sectors instead of wavefronts."""
         return present(
             **self._access(k, kernel, site),
             sp=site.space,
@@ -245,7 +245,7 @@ class Page:
         )
 
     def _maps(self, entries: Sequence[dict[str, Any]]) -> None:
-        """Adds to the entries of global and local memory where the lanes of their requests lie, as `_requests` does."""
+        """Adds the requests of global and local memory to their entries, with the lanes' locations; see `_requests`."""
         every = [site for kernel in self.report.kernels for site in kernel.memory]
         sites = [
             (site, entry, chosen(site.patterns, MOST_PATTERNS)) for site, entry in zip(every, entries, strict=True)
@@ -271,11 +271,11 @@ class Page:
         )
 
     def _readable(self, text: str) -> str:
-        """Names of variables as the source has them."""
+        """The text with variables named as in the source."""
         return _MANGLED.sub(lambda name: demangle(name[0]).rpartition("::")[2], text) if "_Z" in text else text
 
     def _stack(self, source: Source | None) -> list[Any] | None:
-        """[file, line, function, …] of the access, then of what it was inlined into."""
+        """[file, line, function, …] of the access, then of each function that it is inlined into."""
         if source is None:
             return None
         found: list[Any] = []
@@ -310,7 +310,7 @@ class Page:
         )
 
     def _others(self, site: Site) -> list[int]:
-        """The ids of the other side, as texts: the page finds the sites of the partner by them."""
+        """The ids of the other side, as texts, by which the page finds the partner's sites."""
         one = site.pairing
         assert one is not None
         ids = one.sass if site.id in one.ptx else one.ptx
@@ -338,7 +338,7 @@ class Page:
     # --- requests ---
 
     def _rule(self, scored_as: str) -> int | None:
-        """How a machine counts an opcode: what the page needs to lay the lanes of a request out."""
+        """How a machine counts an opcode, as the page needs it to lay out the lanes of a request."""
         if not scored_as:
             return None
         if scored_as not in self.rules:
@@ -377,8 +377,11 @@ class Page:
         return len(self.rule_list) - 1
 
     def _requests(self, entries: Sequence[dict[str, Any]]) -> None:
-        """Adds requests to the entries of the sites: the costliest of each first, then what a repair makes of it, then
-        others, as long as there is room; those of costly sites before others'."""
+        """Adds requests to the entries of sites while the budget lasts.
+
+        First the costliest request of each site, then that request after a repair, then others; costly sites come
+        first.
+        """
         both = zip(self.report.every_site, entries, strict=True)
         sites = [(site, entry, chosen(site.patterns, MOST_PATTERNS)) for site, entry in both]
         sites.sort(key=lambda one: -one[1]["weight"])
@@ -393,7 +396,7 @@ class Page:
                         entry["fix"]["moved"] = [shape, *moved.wavefronts]
 
     def _pairs(self, entry: dict[str, Any]) -> bool:
-        """Lanes that agree in pairs may be served together."""
+        """Whether the rule may serve lanes together that agree in pairs."""
         return "r" in entry and bool(self.rule_list[entry["r"]]["paired"])
 
     def _pattern(self, pattern: Pattern, paired: bool) -> dict[str, Any]:
@@ -421,7 +424,7 @@ class Page:
     # --- sources and code ---
 
     def _files(self) -> list[dict[str, Any]]:
-        """The sources, in the order of their numbers: whole ones, or the lines round sites."""
+        """The sources in the order of their numbers: whole files, or the lines around sites."""
         cost: Counter[int] = Counter()
         for kernel in self.report.kernels:
             for site in kernel.sites:
@@ -451,7 +454,7 @@ class Page:
         return [found[number] for number in range(len(names))]
 
     def _codes(self) -> tuple[list[dict[str, Any]], dict[Key, int]]:
-        """(codes, number of the code of a kernel): whole ones while they fit, then what is round sites."""
+        """(codes, number of the code of each kernel): whole while they fit, then only the lines around sites."""
         codes: list[dict[str, Any]] = []
         number_of: dict[Key, int] = {}
         left = CODE_SHARE

@@ -1,4 +1,4 @@
-"""Numbers and texts of the page, as its script reads them."""
+"""Numbers and texts as the page's script reads them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ptxaudit.report.model import Pattern, Site
 
 
 class Texts:
-    """Each text once, by its number; 0 is no text."""
+    """Numbers each distinct text; 0 is the empty text."""
 
     def __init__(self) -> None:
         self.all: list[str] = [""]
         self._numbers: dict[str, int] = {}
 
     def of(self, text: str | None) -> int | None:
-        """None for no text."""
+        """The number of a text, or None for an empty one."""
         if not text:
             return None
         number = self._numbers.get(text)
@@ -29,12 +29,12 @@ class Texts:
 
 
 def present(**entries: Any) -> dict[str, Any]:
-    """Without what is None, empty or False; zeros stay."""
+    """The entries except those that are None, "" or an empty sequence; zeros stay."""
     return {key: value for key, value in entries.items() if value is not None and value not in ("", [], ())}
 
 
 def short(name: str, most: int) -> str:
-    """A name, a digest instead of its middle where it is long: two names stay two."""
+    """A name with the middle of a long one replaced by a digest, so that different names stay different."""
     if len(name) <= most:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
@@ -42,7 +42,7 @@ def short(name: str, most: int) -> str:
 
 
 def steps(addresses: Sequence[int]) -> list[int]:
-    """The first, then how far to the next and how often: 0, 4, 8, 12 -> [0, 4, 3]."""
+    """The first address, then pairs of step and repetitions: 0, 4, 8, 12 -> [0, 4, 3]."""
     found = [addresses[0]]
     before = addresses[0]
     for address in addresses[1:]:
@@ -55,7 +55,10 @@ def steps(addresses: Sequence[int]) -> list[int]:
 
 
 def agree(addresses: Sequence[int], active: int) -> bool:
-    """Every active lane has an inactive or equal partner i^1, or every one such an i^2: `banks.count.pairs_agree`."""
+    """Whether every active lane i has an inactive or equal partner i^1, or every one such a partner i^2.
+
+    The same as `banks.count.pairs_agree`.
+    """
     for distance in (1, 2):
         if all(
             not (active >> i & 1 and active >> i + distance & 1) or addresses[i] == addresses[i + distance]
@@ -67,7 +70,7 @@ def agree(addresses: Sequence[int], active: int) -> bool:
 
 
 def chosen(patterns: Sequence[Pattern], most: int) -> list[Pattern]:
-    """The costliest first, then the most frequent."""
+    """The costliest pattern first, then the most frequent ones."""
     if not patterns:
         return []
     worst = max(patterns, key=lambda one: (one.low - one.ideal, one.high, one.count or 0))
@@ -95,7 +98,7 @@ def value_of(value: Any) -> str:
 
 
 def trips_of(site: Site) -> list[list[int]] | None:
-    """[requests, wavefronts, ideal, how many trips like this one after the other]."""
+    """[requests, wavefronts, ideal, number of consecutive trips with these figures]."""
     if len(site.trips) < 2 or site.status is not Status.EXACT:
         return None
     found: list[list[int]] = []

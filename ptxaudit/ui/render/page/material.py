@@ -1,7 +1,7 @@
-"""What a page shows beside the report: the text of the sources, and the instructions of the kernels.
+"""What a page shows in addition to the report: the text of the sources, and the instructions of the kernels.
 
-gather(report, roots, book)
-->  Material(sources={"/src/k.cu": "__global__ …"}, codes={("k.cu", "k", "ptx", "sm_90"): (CodeLine(…), …)})
+gather(report, roots, book) ->  Material(sources={"/src/k.cu": "__global__ …"}, codes={("k.cu", "k", "ptx", "sm_90"):
+(CodeLine(…), …)})
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ MOST_READ = 64  # kernels whose code is read again, the costliest first
 
 @dataclass(frozen=True)
 class Material:
-    """sources: the text of files by their names in the report. codes: the instructions of kernels."""
+    """sources: the text of each file, by its name in the report. codes: the instructions of kernels."""
 
     sources: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[Key, tuple[CodeLine, ...]] = field(default_factory=dict)
 
 
 def gather(report: Report, roots: Roots, book: CodeBook) -> Material:
-    """All that can be read: sources that may be shown, and code that was kept or can be read again."""
+    """Reads the sources that may be shown, and the code that was kept or can be read again."""
     book.read([kernel for kernel in costliest(report.kernels) if kernel.sites or kernel.memory][:MOST_READ])
     codes = {key_of(kernel): code for kernel in report.kernels if (code := book.code(kernel))}
     sources = {}
@@ -37,12 +37,12 @@ def gather(report: Report, roots: Roots, book: CodeBook) -> Material:
 
 
 def costliest(kernels: Iterable[Kernel]) -> list[Kernel]:
-    """Most excess first, then most sites that are open."""
+    """The kernels by excess, then by number of sites without an exact figure, greatest first."""
     return sorted(kernels, key=lambda kernel: (-kernel.totals.excess, -sum(not site.settled for site in kernel.sites)))
 
 
 def files_of(report: Report) -> Iterator[str]:
-    """The source files that sites are of, or are inlined into."""
+    """The source files that contain sites, or code that sites are inlined into."""
     for source in _sources(report):
         yield source.file
         yield from (frame.file for frame in source.inlined)

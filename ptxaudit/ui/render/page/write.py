@@ -1,8 +1,7 @@
-"""Puts a page together: a template, the style, a script, and the data as JSON between them.
+"""Assembles a page from a template, the style, a script, and the data as JSON.
 
-Whatever names and sources hold, nothing of it ends the script element, and no script of it runs: in the JSON every
-`<`, `>` and `&` is an escape, the rest of the page is escaped by the template, and the page's policy allows one script
-and one style by their digests.
+No name or source text can end the script element or run as a script: the JSON escapes every `<`, `>` and `&`, the
+template escapes the rest of the page, and the page's policy allows one script and one style by their digests.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _UNSAFE = "<>&\u2028\u2029"
 
 
 def written(template: str, script: str, data: Any, **more: Any) -> str:
-    """The page. template, script: files of this package; data: what the script draws from; more: for the template."""
+    """The page. template, script: files of this package; data: the script's input; more: variables of the template."""
     style, code = part("page.css"), part(script)
     return _template(template).render(
         policy=policy(style, code),
@@ -35,7 +34,7 @@ def written(template: str, script: str, data: Any, **more: Any) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """Nothing is loaded from anywhere; this style and this script are the only ones that count."""
+    """A policy that loads nothing from elsewhere and allows only this style and this script."""
     return (
         f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -43,12 +42,12 @@ def policy(style: str, script: str) -> str:
 
 
 def digest(text: str) -> str:
-    """As a Content-Security-Policy has it."""
+    """A digest as a Content-Security-Policy source."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
 def embedded(data: Any) -> str:
-    """JSON that can stand in a script element of a page."""
+    """JSON that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in _UNSAFE:
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -57,7 +56,7 @@ def embedded(data: Any) -> str:
 
 @cache
 def part(name: str) -> str:
-    """A file of this package, with a line end before and after it, as it stands between the tags."""
+    """A file of this package with a newline before and after it, as between the tags: the digest covers both."""
     return "\n" + resources.data(FOLDER + name).read_text(encoding="utf-8").strip() + "\n"
 
 

@@ -1,10 +1,10 @@
-"""One module a framework: which of its versions it knows, and where it listens.
+"""One module per framework: the versions that it supports, and the functions that it hooks.
 
-    NAME, PACKAGE      what users call it; the module whose `__version__` is its version
+    NAME, PACKAGE      the name for users; the module whose `__version__` is its version
     KNOWN              ("3.2", "3.10"): from the first, below the second
     attach(module, recorder, patches)     changes the attributes of one imported module
 
-`WATCHED` has the modules that are looked for; an adapter is imported when one of its modules has been.
+`WATCHED` lists the modules to wait for; an adapter is imported once one of its modules has been.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Release = tuple[int, ...]
 
 
 def attached(recorder: Recorder, patches: Patches, unseen: Callable[[str], None]) -> dict[str, Callable[..., None]]:
-    """For each module that is looked for, what to do when it has been imported.
+    """For each watched module, the function to call when it has been imported.
 
-    unseen: called with a sentence for a framework whose launches no adapter sees.
+    unseen: called with a sentence for a framework whose launches no adapter records.
     """
 
     def attach(module: ModuleType, name: str) -> None:
@@ -60,7 +60,7 @@ def _attach(name: str, module: ModuleType, recorder: Recorder, patches: Patches,
 
 
 def unknown(adapter: Any) -> str | None:
-    """Why nothing is recorded of a framework, where this version of it is not known."""
+    """The reason why nothing of a framework is recorded, if this version of it is not supported."""
     found = version_of(adapter.PACKAGE, adapter.DISTRIBUTIONS)
     first, end = adapter.KNOWN
     release = release_of(found)
@@ -73,7 +73,7 @@ def unknown(adapter: Any) -> str | None:
 
 
 def version_of(package: str, distributions: tuple[str, ...]) -> str:
-    """The version of a package that is being imported, "" where there is none."""
+    """The version of a package that is being imported, or "" if it cannot be found."""
     version = getattr(sys.modules.get(package), "__version__", None)
     if isinstance(version, str):
         return version
@@ -89,7 +89,7 @@ def version_of(package: str, distributions: tuple[str, ...]) -> str:
 
 
 def release_of(version: str) -> Release | None:
-    """ "3.6.0+git1" -> (3, 6, 0); None for what is no version."""
+    """ "3.6.0+git1" -> (3, 6, 0); None if the text is not a version."""
     numbers = []
     for part in version.split("+")[0].split("."):
         digits = ""

@@ -1,8 +1,8 @@
-"""cuda.core: what `Program.compile` makes, the kernels that `ObjectCode.get_kernel` finds, and `launch` of these.
+"""cuda.core: the code from `Program.compile`, the kernels from `ObjectCode.get_kernel`, and their launches.
 
     launch(stream, config, kernel, *arguments)
 
-The arguments are read as `launch` itself makes them, through its `ParamHolder`: an array of addresses, one a parameter,
+The arguments are read as `launch` itself packs them, by its `ParamHolder`: an array of addresses, one per parameter,
 whose sizes the driver knows (`Kernel.arguments_info`). Numba-CUDA launches its kernels through this, too.
 """
 
@@ -28,13 +28,15 @@ SUFFIXES = {"cubin": ".cubin", "ptx": ".ptx", "fatbin": ".fatbin"}
 _ADDRESS_BYTES = 8
 _NUMBERS = frozenset((int, float, bool, complex))
 MOST_KEPT = 1024  # objects
-_LOW = 1 << 32  # below it no number is taken for an address
+_LOW = 1 << 32  # a smaller number is never taken for an address
 
 
 class _ByIdentity:
-    """Values of objects as long as these live. They are not compared: to hash an ObjectCode loads it, and a kernel is
-    equal to another of the same name, which may go earlier. Objects that have no weak references are kept alive, the
-    latest MOST_KEPT of them."""
+    """A map from objects, by identity, that keeps a value as long as its object lives.
+
+    Objects are not compared: hashing an ObjectCode loads it, and a kernel is equal to another with the same name,
+    which may die earlier. Objects without weak references are kept alive, the latest MOST_KEPT of them.
+    """
 
     def __init__(self) -> None:
         self._values: dict[int, tuple[Callable[[], Any], Any]] = {}
@@ -63,7 +65,7 @@ _kernels, _codes = _ByIdentity(), _ByIdentity()
 
 
 class _Found:
-    """A kernel and the code that it is of. sizes: of its parameters, in bytes, once they were asked for."""
+    """A kernel and its code. sizes: of its parameters, in bytes, once queried."""
 
     def __init__(self, code: Code | None, name: str, recorder: Recorder) -> None:
         self.code, self.name, self.seen = code, name, Seen(recorder)
@@ -139,7 +141,7 @@ def _symbols(code: Any) -> dict[Any, Any]:
 
 
 def _code(made: Any) -> Code | None:
-    """The code of an ObjectCode; None for what is linked or compiled further before it is launched."""
+    """The code of an ObjectCode, or None if it is linked or compiled further before it is launched."""
     known: Code | None = _codes.get(made)
     if known is not None:
         return known
@@ -156,7 +158,7 @@ def _code(made: Any) -> Code | None:
 
 
 def _key(config: Any, arguments: tuple[Any, ...]) -> Any:
-    """Equal for launches that are recorded as one; None where that takes a closer look."""
+    """A key that is equal for launches that are recorded as one, or None if they must be examined in full."""
     key = [config.grid, config.block, config.cluster, config.shmem_size]
     try:
         for argument in arguments:
@@ -195,15 +197,15 @@ def _begin(
 
 
 def _sizes(kernel: Any) -> list[int]:
-    """Bytes of each parameter; of none where the driver does not know."""
+    """The size of each parameter, in bytes; empty if the driver does not know."""
     try:
         return [int(info.size) for info in kernel.arguments_info]
-    except Exception:  # a driver before 12.4: the parameters are not recorded
+    except Exception:  # a driver before 12.4: parameters are not recorded
         return []
 
 
 def _parameters(sizes: list[int], arguments: tuple[Any, ...]) -> tuple[tuple[str, ...], list[Any], list[Extent]]:
-    """Kinds and values of the parameters, and what memory they lead to."""
+    """Kinds and values of the parameters, and the memory that they point to."""
     from importlib import import_module
 
     if not arguments or len(arguments) != len(sizes):
@@ -232,7 +234,7 @@ def _modules() -> Any:
 
 
 def _extent(argument: Any, number: int) -> Extent | None:
-    """What a parameter points to; None for one that is no pointer."""
+    """The memory that a parameter points to, or None if it is not a pointer."""
     size = getattr(argument, "size", None)
     if hasattr(argument, "handle") and isinstance(size, int):  # a Buffer
         return Extent(number, size)
@@ -242,7 +244,7 @@ def _extent(argument: Any, number: int) -> Extent | None:
 
 
 def _shape(config: Any) -> tuple[Dims, Dims | None]:
-    """(grid in blocks, cluster): of a launch of clusters as cuda.core hands it to the driver."""
+    """(grid in blocks, cluster): for a launch with clusters, as cuda.core passes it to the driver."""
     if not config.cluster:
         return _three(config.grid), None
     from importlib import import_module

@@ -1,11 +1,12 @@
-"""CuPy: every module that it loads, and every launch, through classes that stand for its own.
+"""CuPy: every module that it loads and every launch, through subclasses of its own classes.
 
     cupy.cuda.function.Module.load(code), .get_function(name)
     Function(grid, block, arguments, shared_mem, stream, …), Function.linear_launch(size, arguments, …)
 
-RawKernel, RawModule, ElementwiseKernel, ReductionKernel, fused and JIT kernels all compile by cupy/cuda/compiler.py,
-which makes a `function.Module`, and launch by a Function that this gives; both are extension classes whose methods a
-subclass may replace. What an argument is as a parameter: `_pointer` in cupy/cuda/function.pyx.
+RawKernel, RawModule, ElementwiseKernel, ReductionKernel, fused and JIT kernels all compile through
+cupy/cuda/compiler.py, which creates a `function.Module`, and launch through a Function of that module. Both are
+extension classes whose methods a subclass can override. `_pointer` in cupy/cuda/function.pyx defines how an argument
+becomes a parameter.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ KNOWN = ("13", "15")
 ELF = b"\x7fELF"
 _TABLES = struct.Struct("<32xQQ6xHHHH2x")  # of an ELF header
 _NUMBERS = frozenset((int, float, bool, complex))
-_MOST_BLOCKS = 0x7FFFFFFF  # of a linear launch
-_source = threading.local()  # of what is being compiled
+_MOST_BLOCKS = 0x7FFFFFFF  # in a linear launch
+_source = threading.local()  # of the module being compiled
 
 
 def attach(module: ModuleType, recorder: Recorder, patches: Patches) -> str | None:
@@ -44,14 +45,14 @@ def attach(module: ModuleType, recorder: Recorder, patches: Patches) -> str | No
         finally:
             _source.text = None
 
-    # Other extension modules look for the classes where they are: only what the compiler makes is ours.
+    # Other extension modules use the original classes: only modules created by the compiler are subclassed.
     patches.set(module, "_compile_with_cache_cuda", compiled)
     patches.set(module, "function", _Beside(function, Module=_module_class(function, recorder)))
     return None
 
 
 class _Beside:
-    """A module, but for some of its names."""
+    """A module with some of its names replaced."""
 
     def __init__(self, module: Any, **names: Any) -> None:
         self._module = module
@@ -105,7 +106,7 @@ def _function_class(function_type: Any, recorder: Recorder) -> Any:
                 lambda: _begin(
                     recorder,
                     self._ptxaudit_kernel,
-                    None if cooperative else _at_least_one(grid),  # of these CuPy may make the grid smaller
+                    None if cooperative else _at_least_one(grid),  # CuPy may reduce the grid of a cooperative launch
                     _at_least_one(block),
                     arguments,
                     shared,
@@ -137,7 +138,7 @@ def _function_class(function_type: Any, recorder: Recorder) -> Any:
 
 
 def _named_as(one: type, like: type) -> type:
-    """The class, as it is shown and pickled."""
+    """The class, with the name by which the original is shown and pickled."""
     one.__name__, one.__qualname__, one.__module__ = like.__name__, like.__qualname__, like.__module__
     return one
 
@@ -149,15 +150,17 @@ def _code(data: Any) -> Code | None:
 
 
 def _whole(cubin: bytes) -> bytes:
-    """With the last byte, a zero that CuPy takes for the end of a string (getCUBIN in nvrtc.pyx): of the object that it
-    hands over, the driver reads it behind the last one."""
+    """Appends the final byte, a zero, that CuPy's getCUBIN (nvrtc.pyx) drops as the end of a string.
+
+    The driver reads that byte beyond the end of the object that CuPy passes.
+    """
     programs, sections, program_size, programs_, section_size, sections_ = _TABLES.unpack_from(cubin)
     end = max(programs + program_size * programs_, sections + section_size * sections_)
     return cubin + b"\0" if end == len(cubin) + 1 else cubin
 
 
 def _rest(rest: Sequence[Any], named: dict[str, Any], names: Sequence[str]) -> list[Any]:
-    """Arguments by position or by name, None where they are not given."""
+    """Arguments by position or by name, None if not given."""
     return [rest[at] if at < len(rest) else named.get(name) for at, name in enumerate(names)]
 
 
@@ -195,7 +198,7 @@ _sites: dict[Any, Site] = {}
 
 
 def _key(recorder: Recorder, arguments: Sequence[Any], *rest: Any) -> Any:
-    """Equal for launches that are recorded as one; None where that takes a closer look."""
+    """A key that is equal for launches that are recorded as one, or None if they must be examined in full."""
     if not recorder.logs:
         return None
     key = list(rest)
@@ -213,8 +216,11 @@ def _key(recorder: Recorder, arguments: Sequence[Any], *rest: Any) -> Any:
 
 
 def parameter(argument: Any) -> tuple[str, Any]:
-    """(kind, value) of an argument. What the kernel declares may be shorter: the first bytes
-    of an array's structure are its pointer, those of a Python number a smaller one."""
+    """(kind, value) of an argument.
+
+    The kernel's declared parameter may be shorter: the first bytes of an array's structure are its pointer, and those
+    of a Python number are the number in a smaller type.
+    """
     if argument is None:
         return "p", 0
     address = getattr(getattr(argument, "data", None), "ptr", None)
@@ -249,7 +255,7 @@ def _scalar(argument: Any) -> tuple[str, Any]:
 
 
 def _extent(argument: Any) -> Extent | None:
-    """What an argument leads to of memory."""
+    """The memory that an argument points to."""
     if type(argument).__name__ == "MemoryPointer":
         return Extent(int(argument.ptr))
     address = getattr(getattr(argument, "data", None), "ptr", None)

@@ -1,9 +1,9 @@
 """torch.compile: Inductor launches most of its Triton kernels itself, without Triton's launcher.
 
-    StaticallyLaunchedCudaKernel.load_kernel(device)                  the file of its machine code is still known
-    StaticallyLaunchedCudaKernel.run(x, y, z, stream, *arguments)     `arg_tys` has a letter an argument
+    StaticallyLaunchedCudaKernel.load_kernel(device)                  the path of the machine code is still known
+    StaticallyLaunchedCudaKernel.run(x, y, z, stream, *arguments)     `arg_tys` has one letter per argument
 
-Kernels that it does not take go through Triton's launcher, which the adapter of Triton sees.
+The other kernels go through Triton's launcher, which the Triton adapter records.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ptxaudit.ui.recording.inside.recorder import Recorder, Seen
 NAME, PACKAGE, DISTRIBUTIONS = "torch", "torch", ("torch",)
 KNOWN = ("2.7", "2.16")
 
-# The letters of `arg_tys` (StaticallyLaunchedCudaKernel.type_mappings). "f" stood for half floats, too, before there
-# were letters for them: where the kernel's parameter has another size, no value is recorded.
+# The letters of `arg_tys` (StaticallyLaunchedCudaKernel.type_mappings). "f" once stood for half floats, too: if the
+# kernel's parameter has another size, no value is recorded.
 _KINDS = {"O": "p", "b": "i8", "h": "i16", "i": "i32", "l": "i64", "B": "u8", "H": "u16", "I": "u32", "K": "u64"}
 _KINDS |= {"e": "f16", "y": "bf16", "f": "f32", "d": "f64"}
 
@@ -59,11 +59,11 @@ def attach(module: ModuleType, recorder: Recorder, patches: Patches) -> str | No
     return None
 
 
-_sites: dict[str, tuple[Site, Seen]] = {}  # by the hash of the kernel, which it takes along when it is pickled
+_sites: dict[str, tuple[Site, Seen]] = {}  # by the kernel's hash, which survives pickling
 
 
 def _remember(kernel: Any, recorder: Recorder) -> None:
-    """The code, while it is known where it is: it is forgotten once it is loaded."""
+    """Keeps the code before it is loaded, because its path is forgotten then."""
     if _key(kernel) in _sites:
         return
     data = getattr(kernel, "cubin_raw", None)
@@ -88,7 +88,7 @@ def _key(kernel: Any) -> str:
 
 
 def _values(site: Site | None, arguments: tuple[Any, ...]) -> tuple[list[Any], list[Any]] | None:
-    """The values of the parameters, and what of them tells two launches apart."""
+    """The values of the parameters, and the part of them that distinguishes launches."""
     if site is None:
         return None
     values = [_address(one) if kind == "p" else one for kind, one in zip(site.kinds, arguments)]

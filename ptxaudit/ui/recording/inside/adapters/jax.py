@@ -1,4 +1,4 @@
-"""JAX, Pallas included: XLA compiles and launches in its own C++, which calls no Python."""
+"""JAX, including Pallas: XLA compiles and launches in C++, without calling Python."""
 
 from __future__ import annotations
 

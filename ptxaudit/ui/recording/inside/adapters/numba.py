@@ -1,4 +1,4 @@
-"""Numba-CUDA: from 0.24 on it compiles to cuda.core's ObjectCode and launches by `cuda.core.launch`, seen there."""
+"""Numba-CUDA: since 0.24 it compiles to cuda.core's ObjectCode and launches by `cuda.core.launch`, recorded there."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""PyCUDA: the code of `module_from_buffer`, and `Function._launch_kernel`, which all ways to launch end in.
+"""PyCUDA: the code of `module_from_buffer`, and `Function._launch_kernel`, which every launch goes through.
 
     function._launch_kernel(grid, block, parameters, shared, stream)
 
-The parameters are one string of bytes, as the driver takes them (CU_LAUNCH_PARAM_BUFFER_POINTER): pointers lie in it
-at multiples of 8.
+The parameters are one byte string, as the driver takes it (CU_LAUNCH_PARAM_BUFFER_POINTER). Pointers in it are 8-byte
+aligned.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _begin(recorder: Recorder, function: Any, grid: Any, block: Any, parameters:
 
 
 def _extents(values: bytes) -> list[Extent]:
-    """What the addresses among the parameters lead to: which these are, the driver is asked."""
+    """The memory behind the addresses among the parameters. The driver decides which words are addresses."""
     words = [int.from_bytes(values[at : at + 8], "little") for at in range(0, len(values) - 7, 8)]
     return [Extent(word) for word in words if is_pointer(word)]
 

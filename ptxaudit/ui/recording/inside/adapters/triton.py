@@ -1,11 +1,11 @@
-"""Triton: each CompiledKernel as it is made, and each call of the launcher in its `run`.
+"""Triton: each CompiledKernel when it is created, and each call of the launcher in its `run`.
 
-That call is what `kernel[grid](…)`, the autotuner and Inductor's own launchers come down to, in all versions:
+`kernel[grid](…)`, the autotuner and Inductor's own launchers all make this call, in all versions:
 
     run(gridX, gridY, gridZ, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *arguments)
 
-The arguments are those of the signature in order, and the launcher (triton/backends/nvidia/driver.py, make_launcher)
-hands to the kernel all but the constants, each by its type; what is behind them (scratch memory) is not recorded.
+The arguments are those of the signature, in order. The launcher (triton/backends/nvidia/driver.py, make_launcher)
+passes all but the constants to the kernel, by type. Parameters after them (scratch memory) are not recorded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KNOWN = ("3.2", "3.10")
 
 WARP = 32  # threads
 TENSOR_MAP_BYTES = 128
-_BEFORE = 4  # packed metadata, launch metadata and two hooks come before the arguments
+_BEFORE = 4  # packed metadata, launch metadata and two hooks precede the arguments
 _KINDS = {"fp16": "f16", "bf16": "bf16", "fp32": "f32", "f32": "f32", "fp64": "f64"}
 _STRUCTURES = ("tensordesc", "nvTmaDesc")
 _INTEGERS = ("i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64")
@@ -60,7 +60,7 @@ def attach(module: ModuleType, recorder: Recorder, patches: Patches) -> str | No
 
 
 class Launcher:
-    """A launcher of Triton's that records its calls; otherwise it is the one that it stands for."""
+    """Wraps a launcher of Triton and records its calls; otherwise behaves like it."""
 
     def __init__(self, launch: Callable[..., Any], plan: _Plan, recorder: Recorder) -> None:
         self.launch, self._plan, self._recorder = launch, plan, recorder
@@ -89,7 +89,7 @@ class Launcher:
 
 
 class _Plan:
-    """How the launches of one kernel are read: made once."""
+    """How to read the launches of one kernel, determined once."""
 
     def __init__(self, kernel: Any) -> None:
         metadata = kernel.metadata
@@ -102,7 +102,7 @@ class _Plan:
         kinds: list[str] = []
         for kind, left_out in self._kinds:
             if not _add_kinds(kind, left_out, kinds, descriptors):
-                break  # of the parameters from here on nothing is recorded
+                break  # no parameter from here on is recorded
         taken = [(at, kind) for at, (kind, left_out) in enumerate(self._kinds, _BEFORE) if not left_out]
         taken = [(at, kind) for at, kind in taken if kind != "constexpr"]
         self._plain = all(isinstance(kind, str) and kind.partition("<")[0] not in _STRUCTURES for _, kind in taken)
@@ -115,7 +115,7 @@ class _Plan:
             self._site = Site(code, metadata.name, kinds, shape, cluster, int(metadata.shared))  # type: ignore[arg-type]
 
     def key(self, x: int, y: int, z: int, rest: tuple[Any, ...]) -> Any:
-        """Equal for launches that are recorded as one; None where that takes a closer look."""
+        """A key that is equal for launches that are recorded as one, or None if they must be examined in full."""
         if not self._plain:
             return None
         key = [x, y, z]
@@ -140,7 +140,7 @@ class _Plan:
 
 
 def _code(kernel: Any) -> Code | None:
-    """The machine code of a kernel; None where it is not for a GPU of NVIDIA."""
+    """The machine code of a kernel, or None if it is not for an NVIDIA GPU."""
     cubin, ptx = kernel.asm.get("cubin"), kernel.asm.get("ptx")
     if not isinstance(cubin, bytes):
         return None
@@ -152,14 +152,17 @@ def _code(kernel: Any) -> Code | None:
 
 
 def _constants(source: Any) -> set[int]:
-    """Positions of arguments that are constants although their type does not say so: before 3.3, where the signature
-    has all that are no constexpr. Since then they are "constexpr" in it, and the keys here are paths."""
+    """Positions of the arguments that are constants although their type does not say so.
+
+    Before Triton 3.3, the signature has every argument that is not a constexpr. Since then, constants are "constexpr"
+    in the signature, and the keys here are paths.
+    """
     names = list(source.signature)
     return {names.index(key) for key in getattr(source, "constants", None) or {} if key in names}
 
 
 def _add_kinds(kind: Any, left_out: bool, kinds: list[str], descriptors: list[Any]) -> bool:
-    """Adds the kinds of the parameters that an argument becomes; False where they are not known."""
+    """Appends the kinds of the parameters that an argument becomes. Returns False if they are not known."""
     if left_out or kind == "constexpr":
         return True
     if isinstance(kind, (tuple, list)):
@@ -172,7 +175,7 @@ def _add_kinds(kind: Any, left_out: bool, kinds: list[str], descriptors: list[An
         kinds.append(f"?{TENSOR_MAP_BYTES}")
     elif kind.startswith("tensordesc") and descriptors:
         meta, rank = descriptors.pop(0), _rank(kind)
-        if meta is None or meta.get("fp4_padded"):  # it is handed over in another form
+        if meta is None or meta.get("fp4_padded"):  # passed in another form
             return False
         kinds += [f"?{TENSOR_MAP_BYTES}", *["i32"] * rank, *["i64"] * rank]
     else:
@@ -181,12 +184,12 @@ def _add_kinds(kind: Any, left_out: bool, kinds: list[str], descriptors: list[An
 
 
 def _rank(kind: str) -> int:
-    """Dimensions of "tensordesc<fp16[64, 32]>"."""
+    """The number of dimensions of "tensordesc<fp16[64, 32]>"."""
     return kind.partition("[")[2].partition("]")[0].count(",") + 1
 
 
 def _add_values(kind: Any, left_out: bool, argument: Any, values: list[Any], extents: list[Extent] | None) -> bool:
-    """Adds the values of the parameters that an argument becomes."""
+    """Appends the values of the parameters that an argument becomes."""
     if left_out or kind == "constexpr":
         return True
     if isinstance(kind, (tuple, list)):
@@ -213,7 +216,7 @@ def _address(argument: Any) -> int:
 
 
 def _extent(argument: Any, address: int) -> Extent:
-    """What a tensor has of memory; of anything else the driver is asked."""
+    """The memory of a tensor. For any other argument, the driver determines the size."""
     try:
         strides, shape, size = argument.stride(), argument.shape, argument.element_size()
         last = sum((extent - 1) * stride for extent, stride in zip(shape, strides))

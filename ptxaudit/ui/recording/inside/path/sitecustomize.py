@@ -1,7 +1,7 @@
-"""Begins to record in a Python program that `ptxaudit record` has started; then does what it stands in the way of.
+"""Starts recording in a Python program of `ptxaudit record`, then runs the sitecustomize that this file shadows.
 
-This folder is the first of PYTHONPATH, so that Python imports this file when it starts. The program may have neither
-this package nor what it needs: the package is made known from where it is, and no more than `inside` of it is imported.
+This folder comes first in PYTHONPATH, so that Python imports this file at startup. The program's environment may lack
+this package and its dependencies: the package is registered from its location, and only `inside` is imported from it.
 """
 
 import importlib.machinery
@@ -13,7 +13,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _package() -> None:
-    """Makes `ptxaudit` importable where it is not, without the folder that it lies in."""
+    """Makes `ptxaudit` importable if it is not, without adding its parent folder to sys.path."""
     root = os.path.abspath(os.path.join(_HERE, *[os.pardir] * 4))
     if "ptxaudit" in sys.modules:
         return
@@ -39,7 +39,7 @@ def _begin() -> None:
 
 
 def _go_on() -> None:
-    """The sitecustomize that would have been imported."""
+    """Runs the sitecustomize that Python would have imported without this one."""
     path = [folder for folder in sys.path if os.path.abspath(folder or os.curdir) != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
     if spec is None or spec.loader is None:

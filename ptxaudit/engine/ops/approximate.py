@@ -152,7 +152,7 @@ def _quotient(full: bool) -> Run:
 
 
 def _upper_word(function: Callable[[np.ndarray], np.ndarray]) -> Run:
-    """The upper word of a function of a double of which only the upper word is read."""
+    """The upper word of a function of a double, given only the upper word of its argument."""
 
     def candidates(width: int, attrs: tuple[Any, ...], bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         exponent = bits >> np.uint32(20) & np.uint32(2047)

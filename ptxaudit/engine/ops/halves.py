@@ -85,7 +85,7 @@ class Carry(WithParts):
 
 
 def whole_of(value: Value) -> Value:
-    """The number of which a register holds the upper half; unknown if the register does not remember it."""
+    """The number whose upper half a register holds; unknown if the register does not remember it."""
     return value.whole if isinstance(value, UpperHalf) else opaque(PAIR, value.why or Reason(Kind.UPPER_HALF))
 
 

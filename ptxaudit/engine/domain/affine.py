@@ -54,7 +54,7 @@ LONGEST_NAME = 200  # characters in the name of an unknown that is named by its 
 
 
 def fit(value: Value, bits: int) -> Value:
-    """Zero-extend or truncate a value to a width."""
+    """Zero-extends or truncates a value to a width."""
     own = value.bits
     if own == bits:
         return value
@@ -424,7 +424,7 @@ def _same_quotient(a: Value, n: int) -> Value | None:
     if spans is None:
         return None
     low, high = spans
-    if high.max() >= 1 << (a.bits - 1):  # signed or not is the same below
+    if high.max() >= 1 << (a.bits - 1):  # below, signed and unsigned agree
         return None
     quotient = low >> n
     return known(quotient.astype(a.base.dtype)) if throughout(quotient == high >> n) else None

@@ -14,7 +14,7 @@ def compare(relation: str, a: Value, b: Value) -> Value | None:
         return None
     kind, _, sign = relation.partition(".")
     difference = subtract(a, b)
-    if difference.poison is not None:  # of too many unknowns
+    if difference.poison is not None:  # too many terms
         return None
     exact = difference.valid is None
     if kind in ("eq", "ne"):

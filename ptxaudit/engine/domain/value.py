@@ -342,7 +342,7 @@ def signed(array: np.ndarray) -> np.ndarray:
 
 
 def resize(array: np.ndarray, bits: int) -> np.ndarray:
-    """Zero-extend or truncate to a width."""
+    """Zero-extends or truncates an array to a width."""
     if bits == 1:
         return array if array.dtype == bool else (array & 1).astype(bool)
     return array if array.dtype == DTYPES[bits] else array.astype(DTYPES[bits])

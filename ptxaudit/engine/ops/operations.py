@@ -82,7 +82,7 @@ _OF_ITS_SOURCES = (
 
 _BITWISE = ("and", "or", "xor", "lop3")  # each bit of the result depends only on the bits at its place
 _SIGNS = {"add": 1, "sub": -1}  # of operations that keep unknowns separate
-_APART = frozenset((*_SIGNS, "mov"))  # … and constants
+_APART = frozenset((*_SIGNS, "mov"))  # … and constants as well
 
 
 def of_its_sources(name: str) -> bool:

@@ -183,7 +183,7 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     if a.base.dtype == bool or u is None or a.poison is not None or b.poison is not None:
         return None
     difference = subtract(a, b)
-    if difference.terms or difference.valid is not None or difference.poison is not None:  # of too many unknowns
+    if difference.terms or difference.valid is not None or difference.poison is not None:  # too many terms
         return None
     return add(b, scale(unknown(as_number(u, a.bits)), difference.base))
 

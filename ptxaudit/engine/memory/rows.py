@@ -1,8 +1,9 @@
 """The warps that inference examines: those of the launch, of the specified block, or of possible block shapes.
 
-If no shape is specified, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read `tid.y`,
-further batches of rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp spans several `tid.y`. A
-site whose requests look alike in all batches does not depend on the shape; any other is reported case by case.
+If no shape is specified, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read `tid.y` or
+`tid.z`, further batches of rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp spans several
+`tid.y`. Each batch yields one case of the answer; `shapes_of` decides from the code whether other shapes may cost
+more or less.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ This is what PTX guarantees for every GPU, and what holds for machine code of a 
 (`mufu` has the measured one). The bounds are those of the PTX ISA manual, "Floating Point Instructions": rcp, sqrt,
 rsqrt, lg2, ex2, div. ptxas turns each `.ftz` form into one MUFU. The bounds of sin, cos and tanh are too loose to be
 useful; they have no row. The manual gives no bound for the upper word of a double (rcp.approx.ftz.f64,
-rsqrt.approx.ftz.f64): the 20 bits to which sm_90 truncates it are assumed to be accurate to two units, and the
-reciprocal of a power of two to be exact.
+rsqrt.approx.ftz.f64): the 20 bits to which sm_90 truncates it are assumed to be accurate to two units. The 32-bit
+reciprocal of a power of two is assumed to be exact.
 
 Candidates are computed in doubles, with an allowance for the error of these. Lanes that may have more candidates than
 are listed are marked.

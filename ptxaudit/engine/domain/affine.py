@@ -1,9 +1,8 @@
 """Sums, products and shifts of values that are not fully known: exact rules on `base + Σ coeff·u`.
 
-Every rule is an identity modulo 2**valid; where an identity needs the absence of wrapping, the rule asks for the ranges
-that prove it. What has no affine form but is the same in all lanes becomes a *derived* unknown, named by its
-expression; the rest is given up, with the reason of the first source that was. (`bits` has the bitwise operations,
-`operations` all of them.)
+Every rule is an identity modulo 2**valid; a rule that holds only without wrapping checks the ranges that rule
+wrapping out. A uniform result without an affine form becomes a *derived* unknown, named by its expression; any other
+is opaque, with the reason of the first opaque source. (`bits` has the bitwise operations, `operations` all of them.)
 """
 
 from __future__ import annotations
@@ -51,11 +50,11 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 _GATHERED = frozenset(("parameter", "symbol", "loaded", "choice", "bit", "derived", "special", "block shape"))
 _SHARED_BY_LANES = _GATHERED | {"extension"}
-LONGEST_NAME = 200  # letters of an unknown that is named by what it is made of
+LONGEST_NAME = 200  # characters in the name of an unknown that is named by its expression
 
 
 def fit(value: Value, bits: int) -> Value:
-    """Zero-extend or truncate a value to a width."""
+    """Zero-extends or truncates a value to a width."""
     own = value.bits
     if own == bits:
         return value
@@ -103,13 +102,13 @@ def zero_extend(value: Value, bits: int) -> Value:
             resize(value.base, bits) if throughout(signed(value.base) >= 0) else sign_extended(bits, value.base),
             tuple((u, sign_extended(bits, c)) for u, c in value.terms),
         )
-    if lane_spans(value) is not None:  # nor does it wrap read as unsigned
+    if lane_spans(value) is not None:  # it does not wrap read as unsigned either
         return Value(resize(value.base, bits), tuple((u, sign_extended(bits, c)) for u, c in value.terms))
     if value.poison is not None and not value.terms and value.valid is None:
         above = DTYPES[bits]((1 << bits) - (1 << value.bits))
         sure = np.full((1, 1), above) if value.sure is None else resize(value.sure, bits) | above
         return Value(resize(value.base, bits), poison=value.poison, why=value.why, sure=sure)
-    # the upper half is lost, the lower one is not
+    # the upper half is unknown, the lower one is not
     return _widened("zext", value, bits) or partial(value, bits, value.valid if value.valid is not None else value.bits)
 
 
@@ -130,8 +129,10 @@ def sign_extend(value: Value, bits: int) -> Value:
 
 
 def _widened(name: str, value: Value, bits: int) -> Value | None:
-    """A value whose lanes wrap around together, extended: the sum in more bits, less a multiple of what it wrapped
-    around; how often it did is one more unknown, the same in all lanes of a warp."""
+    """Extends a value whose lanes wrap together: the wide sum less 2**width times the number of wraps.
+
+    That number is one more unknown, uniform in a warp. None if the lanes may wrap differently.
+    """
     flat = squeeze(value)
     if flat.poison is not None or flat.valid is not None or not flat.terms or not _wraps_together(flat):
         return None
@@ -142,10 +143,12 @@ def _widened(name: str, value: Value, bits: int) -> Value | None:
 
 
 def _wraps_together(value: Value) -> bool:
-    """How often the sum wraps around, read signed or not, is the same in all lanes of a warp: they are the same, or
-    differ below the lowest bit that the unknowns reach, so that no sum of them carries where another does not.
+    """Whether all lanes of a warp wrap the same number of times, read signed or unsigned.
 
-    8·u + {0, …, 7}: together;  8·u + {4, …, 11}: 8·u may be 2**32 - 8
+    They do if they are equal, or differ only below the lowest bit that the unknowns reach, so that no lane carries
+    where another does not.
+
+        8·u + {0, …, 7}: together;  8·u + {4, …, 11}: 8·u may be 2**32 - 8
     """
     if value.uniform:
         return True
@@ -163,7 +166,7 @@ def partial(value: Value, bits: int, valid: int) -> Value:
 def derived(
     name: str, values: tuple[Value, ...], bits: int, attrs: tuple[Any, ...] = (), zeros: int = 0
 ) -> Value | None:
-    """A uniform unknown for an operation on uniform values; None when a source varies over the lanes."""
+    """A uniform unknown for an operation on uniform values; None if a source varies by lane."""
     flat = []
     for v in values:
         if (one := as_uniform(v)) is None:
@@ -177,9 +180,7 @@ def derived(
 
 
 def brief(text: str) -> str:
-    """A name as it is; of a long one, the beginning and what tells it from others: names of names double in each trip
-    of some loops.
-    """
+    """A name, or the beginning of a long one with a digest: in some loops, names of names double with each trip."""
     return (
         text
         if len(text) <= LONGEST_NAME
@@ -204,7 +205,7 @@ def short(value: Value) -> str:
 
 
 def give_up(values: Iterable[Value], bits: int, kind: Kind, index: int = -1, given: tuple[Any, ...] = ()) -> Value:
-    """An opaque result, because of the first source that is; else for this reason, of the unknowns in the sources."""
+    """An opaque result: for the first opaque source's reason, else for this one with the unknowns of the sources."""
     return opaque(bits, because(*values) or Reason(kind, index, given, unknowns_of(*values)))
 
 
@@ -217,24 +218,24 @@ def from_data(*values: Value) -> bool:
 
 
 def addresses(*values: Value) -> bool:
-    """Some of them may be where something lies, or made of such a place."""
+    """Whether some of the values may be an address or computed from one."""
     return any(u.address or u.kind == "window" for v in values for u, _ in v.terms)
 
 
 class Made(TypedDict):
-    """As the fields of `Uniform`."""
+    """Fields of `Uniform`."""
 
     data: bool
     blocks: int
 
 
 def made_of(*values: Value) -> Made:
-    """What an unknown has of those that it is made of."""
+    """The fields that an unknown inherits from the values from which it is computed."""
     return {"data": from_data(*values), "blocks": reduce(or_, (u.blocks for v in values for u, _ in v.terms), 0)}
 
 
 def _weaker(a: Value, b: Value) -> tuple[int | None, np.ndarray | None, Reason | None]:
-    """(valid, poison, why) of what needs both."""
+    """(valid, poison, why) of a result that needs both operands."""
     if a.why is None and b.why is None and a.poison is None and b.poison is None:
         return least(a.valid, b.valid), None, None
     return least(a.valid, b.valid), either(a.poison, b.poison), because(a, b)
@@ -261,9 +262,12 @@ def subtract(a: Value, b: Value) -> Value:
 
 
 def _gathered(a: Value, b: Value, sign: int) -> Terms | None:
-    """The terms of a + b or a − b where these are many: numbers that all lanes of a warp share become one more unknown,
-    their sum. None where that leaves too many. (What moves with trips or blocks stays apart, and what may be a part of
-    an address where there is room: those are looked for by name. A sum that has such a part may be an address.)"""
+    """The terms of a + b or a − b where there are too many: uniform ones become a single unknown, their sum.
+
+    None if too many remain. Terms that change with trips or blocks stay separate, and so do possible parts of
+    addresses where there is room: later analyses look for them by name. A sum that includes a possible part of an
+    address may be an address.
+    """
     terms = combine_terms(a.terms, b.terms, sign, len(a.terms) + len(b.terms)) or ()
     for chosen in (_is_plain, _is_shared):
         plain = tuple([(u, c) for u, c in terms if chosen(u, c)])
@@ -274,7 +278,7 @@ def _gathered(a: Value, b: Value, sign: int) -> Terms | None:
 
 
 def _sum_of(terms: Terms, bits: int, address: bool) -> Uniform:
-    """The unknown that a sum of unknowns is. address: it may be one."""
+    """A sum of unknowns as one unknown. address: it may be an address."""
     total = Value(np.zeros((1, 1), DTYPES[bits]), terms)
     low, high = (span(total) if fits_signed(total) else None) or (None, None)
     name, key = brief(short(total)), ("sum", fingerprint(total))
@@ -282,22 +286,22 @@ def _sum_of(terms: Terms, bits: int, address: bool) -> Uniform:
 
 
 def _is_plain(u: Uniform, c: np.ndarray) -> bool:
-    """A number that counts, as often in all lanes, and that is not the upper half of another."""
+    """Whether the term is a count with a uniform coefficient that does not move it to the upper half of a number."""
     return u.kind in _GATHERED and not u.address and _is_small_factor(c)
 
 
 def _is_shared(u: Uniform, c: np.ndarray) -> bool:
-    """As often in all lanes, and neither where something begins nor what moves with trips or blocks."""
+    """Whether the term is uniform, and neither the base of an object nor changed by trips or blocks."""
     return u.kind in _SHARED_BY_LANES and c.shape[1] == 1
 
 
 def _is_small_factor(c: np.ndarray) -> bool:
-    """The same in all lanes, and not one that makes a number the upper half of another."""
+    """Whether the coefficient is uniform and does not move a number to the upper half of another."""
     return c.shape[1] == 1 and throughout(np.abs(signed(c).astype(np.int64)) < 1 << 31)
 
 
 def scale(a: Value, factor: np.ndarray) -> Value:
-    """a times a known array of a's width."""
+    """The product of a value and a known array of the same width."""
     terms = tuple([(u, d) for u, c in a.terms if some(d := c * factor)])
     valid = a.valid
     if valid is not None:
@@ -367,7 +371,7 @@ def invert(a: Value) -> Value:
 
 
 def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
-    """Floor division by 2**n: exact where every unknown's term is a multiple of 2**n."""
+    """Floor division by 2**n: exact if every term is a multiple of 2**n."""
     if n >= a.bits or a.poison is not None and not a.terms and a.valid is None:
         return None
     if a.valid is not None and a.valid <= n:
@@ -400,7 +404,7 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
     if whole:
         return Value(base, tuple(terms), None, a.poison, a.why)
     if n and len(terms) < MAX_TERMS and (flat := as_uniform(a)) is not None:
-        # how often the sum wrapped around is the same in all lanes: one more unknown
+        # the number of wraps is uniform: one more unknown
         key = ("shr.s" if is_signed else "shr.u", n, fingerprint(flat))
         wraps = Uniform("wraps", a.bits, kind="extension", key=key, **made_of(flat))
         return Value(base, (*terms, (wraps, np.full((1, 1), 1 << (a.bits - n), a.base.dtype))))
@@ -408,29 +412,29 @@ def shift_right(a: Value, n: int, is_signed: bool) -> Value | None:
 
 
 def _quotient(u: Uniform, n: int) -> Uniform:
-    """u / 2**n, of an unknown to which a coefficient below 2**n owes its low zeros."""
+    """u / 2**n, for an unknown whose low zeros a coefficient below 2**n needs."""
     low, high = (None if limit is None else limit >> n for limit in (u.low, u.high))
     name = f"{naming.operand(u.name)}/{1 << n}"
     return Uniform(name, u.bits, u.zeros - n, low, high, u.kind, ("/", n, u), u.data, blocks=u.blocks)
 
 
 def _same_quotient(a: Value, n: int) -> Value | None:
-    """The number that each lane has whatever the unknowns are, as the sign of one that is never negative: 0."""
+    """The quotient, if it is the same in each lane whatever the unknowns are: the sign of a nonnegative number is 0."""
     spans = lane_spans(a) if a.terms else None
     if spans is None:
         return None
     low, high = spans
-    if high.max() >= 1 << (a.bits - 1):  # signed or not is the same below
+    if high.max() >= 1 << (a.bits - 1):  # below, signed and unsigned agree
         return None
     quotient = low >> n
     return known(quotient.astype(a.base.dtype)) if throughout(quotient == high >> n) else None
 
 
 def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
-    """The same where the unknowns reach one or two bits below 2**n: one of two or four quotients a lane.
+    """The quotient where the unknowns reach one or two bits below 2**n: one of two or four numbers per lane.
 
-    With w the sum of the unknowns and s its bits below 2**n, floor((b + s) / 2**n) is a function of
-    one or two bits: written as a polynomial in them.
+    With w the sum of the unknowns and s its bits below 2**n, the quotient is floor(w / 2**n) + floor((b + s) / 2**n).
+    The second summand is a function of one or two bits, written as a polynomial in them.
     """
     zeros = term_zeros(a)
     whole = Value(np.zeros((1, 1), a.base.dtype), a.terms)
@@ -444,7 +448,7 @@ def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
     half = 1 << (a.bits - 1)
     if s is None or not (-half <= s[0] if is_signed else 0 <= s[0]) or s[1] >= half:
         return None
-    if int(signed(a.base).max()) + (1 << n) > half:  # the base and what the bits add wrap around
+    if int(signed(a.base).max()) + (1 << n) > half:  # the base plus the bits may wrap
         return None
     low, high = (s[0] - int(signed(a.base).max())) >> n, (s[1] - int(signed(a.base).min())) >> n
     quotient = unknown(
@@ -475,7 +479,7 @@ def _shift_right_by_bits(a: Value, n: int, is_signed: bool) -> Value | None:
 
 
 def bit_of(value: Value, bit: int) -> Uniform | None:
-    """Bit `bit` of a uniform unknown value, as an unknown of its own in {0, 1}; None if it is not uniform."""
+    """Bit `bit` of a uniform value as an unknown in {0, 1}; None if the value is not uniform."""
     flat = squeeze(value)
     if not flat.uniform or flat.poison is not None or flat.valid is not None and flat.valid <= bit:
         return None

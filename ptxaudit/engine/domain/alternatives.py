@@ -1,16 +1,15 @@
-"""Values of which a few numbers are known: one *alternative* for each outcome of something that is not known exactly.
+"""Values that are one of a few known numbers: one *alternative* for each outcome of an event that is not known exactly.
 
-    r = MUFU.RCP x        on a machine whose unit was not measured: 1/x to one unit, two or three numbers a lane
-    q = F2I(r · n)        alternative by alternative; where all of them agree, q is plainly known again
+    r = MUFU.RCP x        on a machine whose unit was not measured: 1/x to one unit, two or three numbers per lane
+    q = F2I(r · n)        computed for each alternative; where all of them agree, q is known again
 
 An `Axis` is one event with a few outcomes. A value depends on some axes and has one alternative for each combination
-of their outcomes. Values that depend on one axis are correlated: the same outcome holds for both, lane by lane;
-outcomes of different axes are combined in all pairs. Combining loses no outcome, and the same event is never counted
-as two.
+of their outcomes. Values that depend on the same axis are correlated: the same outcome holds for both, lane by lane;
+outcomes of different axes are combined in all pairs. Combining loses no outcome, and never counts one event as two.
 
-Lanes in which the alternatives differ are poisoned in the value, with a reason: code that knows nothing of
-alternatives sees opaque lanes. `operations.apply` works on all alternatives, `effects` keeps them in registers; the
-rest drops them.
+Lanes in which the alternatives differ are poisoned in the value, with a reason, so that code that ignores
+alternatives sees opaque lanes. `operations.apply` computes with all alternatives, `effects` keeps them in registers;
+everything else drops them.
 """
 
 from __future__ import annotations
@@ -40,21 +39,19 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.ir.reasons import Kind, Reason
 
 MOST = 64  # alternatives of one value; beyond them it is opaque
-MOST_NUMBERS = 1 << 22  # of all rows, lanes and alternatives of one value
+MOST_NUMBERS = 1 << 22  # rows × lanes × alternatives of one value
 
 
 def chosen(
     numbers: np.ndarray, unknown: np.ndarray | None, before: tuple[Axis, ...], uniform: bool, why: Reason
 ) -> Value:
-    """The value of an operation whose result is one of `numbers` (n, K, rows, lanes) for each of the K alternatives
-    before it."""
+    """The result of an operation that yields one of n `numbers` (n, K, rows, lanes) in each of K alternatives."""
     axes = (Axis(len(numbers), uniform), *before)
     return _value(axes, numbers.reshape(-1, *numbers.shape[2:]), unknown, why)
 
 
 def of_all(values: tuple[Value, ...]) -> tuple[tuple[Axis, ...], list[np.ndarray], np.ndarray | None] | None:
-    """(axes, the numbers of each value in all alternatives, lanes that are lost) of values without unknowns; None:
-    too many."""
+    """(axes, each value's numbers in all alternatives, unknown lanes) of values without terms; None if too many."""
     axes = _axes(values)
     if axes is None:
         return None
@@ -67,7 +64,7 @@ def of_all(values: tuple[Value, ...]) -> tuple[tuple[Axis, ...], list[np.ndarray
 def elementwise(
     run: Callable[..., Any], undefined: Callable[..., Any] | None, values: tuple[Value, ...], name: str, index: int
 ) -> Value | tuple[Value, ...] | None:
-    """A row of `operations` on every alternative of values without unknowns; None where there are too many."""
+    """Applies a row of `operations` to every alternative of values without unknowns; None if there are too many."""
     together = of_all(values)
     if together is None:
         return None
@@ -82,7 +79,7 @@ def elementwise(
 
 
 def selected(values: tuple[Value, ...]) -> Value | None:
-    """p ? a : b of values without unknowns: a lane that is lost counts only where it is chosen."""
+    """p ? a : b of values without unknowns: an unknown lane matters only where it is selected."""
     axes = _axes(values)
     if axes is None:
         return None
@@ -96,8 +93,7 @@ def selected(values: tuple[Value, ...]) -> Value | None:
 def symbolic(
     run: Callable[[tuple[Value, ...]], Value | tuple[Value, ...]], values: tuple[Value, ...]
 ) -> Value | tuple[Value, ...] | None:
-    """An operation with unknowns among its sources, alternative by alternative: the results must have the same
-    unknowns in them."""
+    """Applies an operation with unknowns in its sources to each alternative; the results' unknowns must agree."""
     axes = _axes(values)
     if axes is None:
         return None
@@ -116,18 +112,18 @@ def symbolic(
 
 
 def changed(value: Value, of_values: Callable[[Value], Value], of_arrays: Callable[[np.ndarray], np.ndarray]) -> Value:
-    """The value with all its alternatives changed alike: as values where there are unknowns in them, else as arrays."""
+    """The value with one change made to all alternatives: to values if they have unknowns, else to arrays."""
     own = value.alternatives
     assert own is not None
     if value.terms or value.valid is not None:
         out = symbolic(lambda plain: of_values(plain[0]), (value,))
-        assert isinstance(out, Value)  # as many alternatives as before, each with one result
+        assert isinstance(out, Value)  # the number of alternatives is unchanged, and each has one result
         return out
     return _value(own.axes, of_arrays(own.bases), own.unknown, value.why)
 
 
 def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
-    """The value with each of its arrays (rows, lanes) changed: of other rows or lanes."""
+    """The value with `change` applied to each of its arrays (rows, lanes), to select other rows or lanes."""
     own = value.alternatives
     assert own is not None
     bases = np.stack([change(base) for base in own.bases])
@@ -136,11 +132,11 @@ def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
 
 
 def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
-    """new where the mask is true, old elsewhere; None where one of them has unknowns in it."""
+    """new where the mask is true, old elsewhere; None if either has unknowns."""
     if old.terms or new.terms or old.valid is not None or new.valid is not None:
         return None
     axes = _axes((old, new))
-    if axes is None:  # what was there before is seldom read again
+    if axes is None:  # the old value is seldom read again
         assert new.alternatives is not None
         axes, old = new.alternatives.axes, Value(old.base, poison=old.poison, why=old.why)
     lost_new, lost_old = (NOWHERE if (bad := _unknown(value)) is None else bad for value in (new, old))
@@ -149,8 +145,10 @@ def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
 
 
 def as_unknown(value: Value) -> Value:
-    """A value whose alternatives are the same distance apart in all lanes of each row, as a sum with one more unknown
-    that these lanes share: which of them it is. Other values as they are."""
+    """A value whose alternatives differ by a uniform distance, as a sum with an unknown that says which of them it is.
+
+    The distances must be the same in all lanes of each row. Other values are returned unchanged.
+    """
     own = value.alternatives
     if own is None or not all(axis.uniform for axis in own.axes):
         return value
@@ -168,7 +166,7 @@ def as_unknown(value: Value) -> Value:
     key = ("alternatives", tuple(axis.serial for axis in own.axes), digest)
     if truth:
         differ = apart[..., :1].any(axis=0)
-        first = bases[0][:, :1]  # of p and its opposite the same changes
+        first = bases[0][:, :1]  # p and its negation change alike
         start = blake2b((first & differ).tobytes(), digest_size=8).digest()
         return Value(first & ~differ, ((Uniform("one of two", 1, 0, 0, 1, key=(*key, start)), differ),))
     numbers = signed(apart)
@@ -180,7 +178,7 @@ def as_unknown(value: Value) -> Value:
 
 
 def _axes(values: tuple[Value, ...]) -> tuple[Axis, ...] | None:
-    """All axes that the values depend on; None where they make too many alternatives."""
+    """All axes on which the values depend; None if that makes too many alternatives."""
     axes = tuple(dict.fromkeys(axis for v in values if v.alternatives is not None for axis in v.alternatives.axes))
     size = prod(axis.size for axis in axes)
     rows, lanes = (max(v.base.shape[at] for v in values) for at in (0, 1))
@@ -192,7 +190,7 @@ def _unknown(value: Value) -> np.ndarray | None:
 
 
 def _bases(value: Value, axes: tuple[Axis, ...]) -> np.ndarray:
-    """(K, rows, lanes) for the product of `axes`; (1, rows, lanes) where the value does not depend on them."""
+    """(K, rows, lanes) for the product of `axes`; (1, rows, lanes) if the value depends on none."""
     own = value.alternatives
     if own is None:
         alone: np.ndarray = value.base[None]
@@ -209,7 +207,7 @@ def _bases(value: Value, axes: tuple[Axis, ...]) -> np.ndarray:
 
 
 def _in_any(bad: np.ndarray) -> np.ndarray | None:
-    """Lanes that are bad in any alternative."""
+    """Lanes that are true in any alternative, or None."""
     if bad.ndim > 2:
         bad = np.logical_or.reduce(bad, axis=tuple(range(bad.ndim - 2)))
     return bad if bad.any() else None
@@ -223,7 +221,7 @@ def _value(
     terms: Terms = (),
     valid: int | None = None,
 ) -> Value:
-    """The value of these alternatives, without the axes that make no difference."""
+    """The value with these alternatives, without axes that make no difference."""
     if unknown is not None and not unknown.any():
         unknown = None
     sizes = tuple(axis.size for axis in axes)

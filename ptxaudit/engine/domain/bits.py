@@ -1,8 +1,8 @@
 """Bitwise operations on values that are not fully known.
 
-(128·n + 4·lane) & 127      the low bits alone:  4·lane, whatever n is
-(128·n + 4·lane) | 3        sums, where bits cannot meet
-n ^ lane                    affine in the bits of n, distinguished one by one
+(128·n + 4·lane) & 127      only low bits:  4·lane, whatever n is
+(128·n + 4·lane) | 3        sums, if the operands have no bit in common
+n ^ lane                    affine in the bits of n, each an unknown
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from ptxaudit.engine.domain.value import (
 )
 
 _TRUTH = {"and": 0b1000, "or": 0b1110, "xor": 0b0110}
-MAX_BITS = 6  # bits of an unknown that are distinguished: a swizzle takes three to five
+MAX_BITS = 6  # bits of an unknown that become unknowns: a swizzle uses three to five
 
 
 def split(a: Value, zeros: int) -> tuple[np.ndarray, Value]:
-    """a = low + high: low < 2**zeros known by lane, high a multiple of 2**zeros with all unknowns."""
+    """a = low + high: low < 2**zeros is known by lane, high is a multiple of 2**zeros with all unknowns."""
     mask = a.base.dtype.type((1 << zeros) - 1) if zeros < a.bits else a.base.dtype.type((1 << a.bits) - 1)
     low = a.base & mask
     return low, Value(a.base - low, a.terms, a.valid, a.poison, a.why)
 
 
 def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) -> Value | None:
-    """and/or/xor: exact where above the known low bits one side is all zeros or all ones."""
+    """and/or/xor: exact if one side is all zeros or all ones above the known low bits."""
     if a.base.dtype == bool:
         return _predicate_logic(name, a, b)
     if a.known:
@@ -51,7 +51,7 @@ def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) 
             return None
         return _disjoint(name, a, b)
     if name == "and" and a.valid is not None and not anywhere(b.base >> b.base.dtype.type(a.valid)):
-        a = Value(a.base, a.terms, None, a.poison, a.why)  # no bit is asked for of which nothing is known
+        a = Value(a.base, a.terms, None, a.poison, a.why)  # the mask selects only valid bits
     zeros = term_zeros(a)
     low, high = split(a, zeros)
     bits = a.bits
@@ -65,7 +65,7 @@ def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) 
         kept = {"and": None, "or": high, "xor": high}[name]
     elif throughout(upper == ones):
         kept = {"and": high, "or": constant(int(ones), bits), "xor": invert(high)}[name]
-        if name == "xor":  # ~high has ones below: take them off
+        if name == "xor":  # ~high has ones in its low bits: subtract them
             kept = subtract(kept, Value(np.full((1, 1), int(mask_low), b.base.dtype)))
     elif name in ("or", "xor") and lane_uniform(upper) and span(high) is not None:
         return _above(name, high, upper, new_low)
@@ -91,10 +91,11 @@ def bitwise(name: str, a: Value, b: Value, function: Callable[..., np.ndarray]) 
 
 
 def _by_bits(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
-    """A uniform unknown combined with bits that are known lane by lane: affine in the unknown's bits.
+    """Combines a uniform unknown with bits that are known by lane: affine in the unknown's bits.
 
-    With v_b the bits of v and x_b those of x:  v & x = Σ 2^b x_b v_b,  v | x = v + x − (v & x),
-    v ^ x = v + x − 2 (v & x).
+    With v_b the bits of v and x_b those of x:
+
+        v & x = Σ 2^b x_b v_b,  v | x = v + x − (v & x),  v ^ x = v + x − 2 (v & x)
     """
     common = int(np.bitwise_or.reduce(upper, axis=None))
     places = [b for b in range(high.bits) if common >> b & 1]
@@ -115,7 +116,7 @@ def _by_bits(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> 
 
 
 def _bounded_by_mask(value: Value, mask: int) -> Value:
-    """A masked unknown lies in 0…mask and has the mask's low zeros."""
+    """Bounds a masked unknown: it lies in 0…mask and has the mask's low zeros."""
     if len(value.terms) == 1 and mask < 1 << (value.bits - 1):
         u, c = value.terms[0]
         bounded = replace(u, zeros=max(u.zeros, low_zeros(mask)), low=0, high=mask)
@@ -124,7 +125,7 @@ def _bounded_by_mask(value: Value, mask: int) -> Value:
 
 
 def _above(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Value | None:
-    """or/xor with bits that lie above everything that `high` can reach."""
+    """or/xor with bits above every bit that `high` can reach."""
     reached = span(high)
     if reached is None or reached[0] < 0:
         return None
@@ -135,7 +136,7 @@ def _above(name: str, high: Value, upper: np.ndarray, new_low: np.ndarray) -> Va
 
 
 def _disjoint(name: str, a: Value, b: Value) -> Value | None:
-    """or/xor of two symbolic values whose bits cannot meet are sums."""
+    """or/xor as a sum of two symbolic values that have no bit in common."""
     if name == "and" or a.poison is not None or b.poison is not None:
         return None
     for x, y in ((a, b), (b, a)):
@@ -147,7 +148,7 @@ def _disjoint(name: str, a: Value, b: Value) -> Value | None:
 
 
 def _predicate_logic(name: str, a: Value, b: Value) -> Value | None:
-    """Predicates: a known false decides an `and`, a known true an `or`, lane by lane."""
+    """Logic on predicates: a known false decides an `and`, a known true an `or`, lane by lane."""
     if a.terms or b.terms:
         for x, y in ((a, b), (b, a)):
             if x.known and x.base.size and lane_uniform(x.base) and throughout(x.base) == anywhere(x.base):

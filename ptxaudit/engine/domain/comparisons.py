@@ -1,4 +1,4 @@
-"""Comparisons of values that are not fully known: by their difference, its range, its low bits."""
+"""Comparisons of values that are not fully known: by their difference, its range and its low bits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ptxaudit.engine.domain.value import Value, fits_signed, lane_ends, span, te
 
 
 def compare(relation: str, a: Value, b: Value) -> Value | None:
-    """A comparison decided by the ranges of the unknowns, else None."""
+    """The result of a comparison that the ranges of the unknowns decide, else None."""
     if a.base.dtype == bool or a.poison is not None or b.poison is not None:
         return None
     kind, _, sign = relation.partition(".")
     difference = subtract(a, b)
-    if difference.poison is not None:  # of too many unknowns
+    if difference.poison is not None:  # too many terms
         return None
     exact = difference.valid is None
     if kind in ("eq", "ne"):
@@ -31,9 +31,11 @@ def compare(relation: str, a: Value, b: Value) -> Value | None:
 
 
 def difference_compares(sign: str, a: Value, b: Value, difference: Value) -> bool:
-    """The sign of the form of a − b says how the two compare: neither wraps around, nor does their difference, and
-    without a sign ("u") neither is negative. (That of a form may be off by 2**bits where the unknowns are never 0: of
-    2**31 − 1 − n less 2**21·n − 2**21, n = 1 to 1024, it begins with what 2**31 − 1 + 2**21 wraps around to.)
+    """Whether the sign of the form of a − b decides the comparison.
+
+    Neither operand may wrap, nor their difference, and for an unsigned comparison ("u") neither may be negative. The
+    form of the difference may be off by 2**bits where the unknowns are never 0: for 2**31 − 1 − n less 2**21·n −
+    2**21, n = 1 to 1024, its constant 2**31 − 1 + 2**21 wraps.
     """
     sa, sb = span(a), span(b)
     if sa is None or sb is None or not fits_signed(difference):
@@ -45,7 +47,7 @@ def difference_compares(sign: str, a: Value, b: Value, difference: Value) -> boo
 
 
 def outcomes(kind: str, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where `d <kind> 0` holds, and where it fails, whichever number between `low` and `high` d is."""
+    """Where `d <kind> 0` holds, and where it fails, for every d between `low` and `high`."""
     return {
         "lt": (high < 0, low >= 0),
         "le": (high <= 0, low > 0),

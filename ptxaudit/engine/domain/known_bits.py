@@ -1,14 +1,14 @@
-"""Arithmetic on values of which some bits are known: 4·tid + (loaded << 7 & 0x380) has its low seven bits.
+"""Arithmetic on values with known bits: the low seven bits of 4·tid + (loaded << 7 & 0x380) are known.
 
     value, unknown:  4·tid, 0   +   0, 0x380        ->        4·tid, 0x380
 
-A *tristate number* is a value and a mask of the bits that are not known, whose bits in the value are zero (Vishwanathan
-et al., "Sound, precise, and fast abstract interpretation with tristate numbers", CGO 2022; the addition is theirs).
-Here it is of each lane. Of a value with unknowns it is that of the rest: of the value less their sum, which addition,
-subtraction and scaling leave apart. What operations make of tristate numbers is in `ops.tristates`.
+A *tristate number* is a value and a mask of its unknown bits, which are zero in the value (Vishwanathan et al.,
+"Sound, precise, and fast abstract interpretation with tristate numbers", CGO 2022; the addition is theirs). Here
+there is one per lane. For a value with unknowns it describes the value less the sum of its unknowns, which addition,
+subtraction and scaling keep separate. `ops.tristates` has the operations on tristate numbers.
 
-A constant whose carries would hide bits stays apart as well, as one more term whose number is known: where an array
-begins changes no count, and 0x240 + (0, with 0x3fc open) is 9 lines of a bank's words by its bits, but 8.
+A constant whose carries would make bits unknown stays separate as well, as a term whose number is known: where an
+array begins changes no count, and 0x240 + (0, with 0x3fc unknown) spans 9 lines of the banks by its bits, in fact 8.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ CONSTANT = "constant"  # kind of a term whose number is known
 
 
 class Tristate(Record):
-    """bits: known bits, zero elsewhere; unknown: the others. Both unsigned arrays of one width, broadcastable to (rows,
-    lanes).
+    """bits: the known bits, zero elsewhere; unknown: a mask of the others.
+
+    Both are unsigned arrays of one width, broadcastable to (rows, lanes).
     """
 
     bits: np.ndarray
     unknown: np.ndarray
 
     def each(self, change: Callable[[np.ndarray], np.ndarray]) -> Tristate:
-        """Both arrays changed alike, by what moves bits or drops them."""
+        """Applies a change that moves or drops bits to both arrays."""
         return Tristate(change(self.bits), change(self.unknown))
 
     def beside(self, other: Tristate) -> Tristate:
-        """The bits of both, of which none has those of the other."""
+        """The bits of both, which have none in common."""
         return Tristate(self.bits | other.bits, self.unknown | other.unknown)
 
     @property
@@ -59,7 +60,7 @@ class Tristate(Record):
 
 
 def known_part(value: Value) -> Tristate:
-    """What is known of a value less its unknowns, bit by bit."""
+    """The known bits of a value less its unknowns."""
     base, bits, poison = value.base, value.bits, value.poison
     if poison is None and (value.valid is None or bits == 1):
         return Tristate(base, constant(0, bits).base)
@@ -73,7 +74,7 @@ def known_part(value: Value) -> Tristate:
 
 
 def whole_part(value: Value) -> Tristate:
-    """What is known of a value with its unknowns, bit by bit: those below the lowest that an unknown reaches."""
+    """The known bits of a value including its unknowns: only those below the lowest bit that an unknown reaches."""
     rest = known_part(value)
     if not value.terms:
         return rest
@@ -83,7 +84,7 @@ def whole_part(value: Value) -> Tristate:
 
 
 def with_bits(out: Value, found: Tristate) -> Value:
-    """A value with what is known of its bits in the lanes in which it is not."""
+    """The value with these known bits in the lanes in which it is unknown."""
     if found.bits.dtype != out.base.dtype or out.base.dtype == bool or out.valid is not None:
         return out
     if out.poison is not None and out.poison is not EVERYWHERE and not throughout(out.poison):
@@ -110,8 +111,9 @@ def add(a: Tristate, b: Tristate) -> Tristate:
 
 
 def logic(table: int, given: Sequence[Tristate]) -> Tristate:
-    """A bitwise function by its truth table, whose index has the first operand's bit highest: known where no choice
-    changes it.
+    """A bitwise function given by its truth table: a bit is known if no choice of the unknown bits changes it.
+
+    The first operand's bit is the highest of the table's index.
     """
     ones = [a.bits | a.unknown for a in given]
     zeros = [~a.bits for a in given]
@@ -127,29 +129,29 @@ def logic(table: int, given: Sequence[Tristate]) -> Tristate:
 
 
 def truth_function(table: int, *values: Value) -> Value:
-    """The same of predicates without unknowns."""
+    """As `logic`, of predicates without unknowns."""
     found = logic(table, [known_part(v) for v in values])
     return Value(found.bits, poison=found.unknown if anywhere(found.unknown) else None, why=because(*values))
 
 
 def either(a: Tristate, b: Tristate) -> Tristate:
-    """One of the two: the bits in which they agree."""
+    """One of the two: known in the bits in which they agree."""
     unknown = a.unknown | b.unknown | (a.bits ^ b.bits)
     return Tristate(a.bits & ~unknown, unknown)
 
 
 def resized(a: Tristate, bits: int) -> Tristate:
-    """Truncated, or extended with zeros."""
+    """The number truncated, or extended with zeros."""
     if a.bits.dtype == DTYPES[bits]:
         return a
     return a.each(lambda array: array.astype(DTYPES[bits], copy=False))
 
 
 def total(out: Value, a: Tristate, b: Tristate) -> Value:
-    """A sum, of which nothing but its unknowns is known so far, with the bits that are."""
+    """The sum `out`, of which only the unknowns are known so far, with its known bits."""
     found = add(a, b)
     if out.poison is None or out.valid is not None or not anywhere(found.unknown & ~(a.unknown | b.unknown)):
-        return with_bits(out, found)  # no bit is lost to a carry
+        return with_bits(out, found)  # no carry makes a bit unknown
     for rest, other in ((a, b), (b, a)):
         if (term := _constant(other)) is not None and throughout(out.poison):
             terms = combine_terms(out.terms, (term,))
@@ -159,7 +161,7 @@ def total(out: Value, a: Tristate, b: Tristate) -> Value:
 
 
 def _constant(of: Tristate) -> tuple[Uniform, np.ndarray] | None:
-    """A number as a term; those of lanes that have none yet are 0."""
+    """A number as a term; it is 0 in lanes that do not have it yet."""
     if anywhere(of.unknown):
         return None
     number = int(of.bits.max())
@@ -177,7 +179,7 @@ def has_constants(value: Value) -> bool:
 
 
 def folded(value: Value) -> Value:
-    """The same without constants apart: they are added to what is known of its bits."""
+    """The value with its separate constants added to its known bits."""
     part = known_part(value)
     for u, c in value.terms:
         if u.kind == CONSTANT:

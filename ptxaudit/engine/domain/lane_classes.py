@@ -1,13 +1,13 @@
-"""Which lanes hold the same, though nobody knows what: an operation gives equal results for equal sources.
+"""Which lanes hold equal values even where these are unknown: an operation yields equal results for equal sources.
 
-    p = 8·(lane mod 8) < d       not known by lane, but lanes 0, 8, 16 and 24 hold the same, and so do 1, 9, 17 and 25
+    p = 8·(lane mod 8) < d       unknown, but equal in lanes 0, 8, 16 and 24, in lanes 1, 9, 17 and 25, …
 
-So lanes of which a predicate decides whether they take part do so by whole classes: those of one class all do, or none.
-(A partition of the lanes, which operations refine: value numbering, of lanes in place of expressions; Alpern, Wegman,
+So if a predicate decides which lanes are active, they are active by whole classes: all lanes of a class, or none. (A
+partition of the lanes, which operations refine: value numbering of lanes instead of expressions; Alpern, Wegman,
 Zadeck: "Detecting equality of variables in programs", POPL 1988.)
 
-Classes are an array (rows, lanes) of the first lane of each lane's class; one column where all lanes are in one; None
-where nothing is known: any lane may differ from any.
+Classes are an array (rows, lanes) with the first lane of each lane's class; it has one column if all lanes are in one
+class. None means unknown: any two lanes may differ.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from ptxaudit.ir.nodes import Op
 
 Classes = np.ndarray | None
 
-MOST_ROWS = 128  # of warps whose lanes are told apart; of more, nothing is known
+MOST_ROWS = 128  # warps whose lanes are partitioned; for more, the classes are unknown
 
 WHOLE = np.zeros((1, 1), np.uint8)
 WHOLE.setflags(write=False)
 
 
 def classes_of(value: Value) -> Classes:
-    """Those of the lanes of a value: of one that is not known what was found where it was computed, of others the lanes
-    with the same number and the same multiples of each unknown."""
+    """The classes of a value's lanes.
+
+    For an unknown value, those found where it was computed; otherwise, lanes with equal bases and equal coefficients
+    of each unknown.
+    """
     if value.classes is not None:
         return value.classes
     if type(value) is not Value or value.poison is not None or value.valid is not None:
@@ -40,7 +43,7 @@ def classes_of(value: Value) -> Classes:
 
 
 def refined(*several: Classes) -> Classes:
-    """Lanes that are in one class of each."""
+    """The common refinement: lanes that are in one class of each argument."""
     wide: list[np.ndarray] = []
     for classes in several:
         if classes is None:
@@ -51,7 +54,7 @@ def refined(*several: Classes) -> Classes:
 
 
 def of_result(out: Value, sources: Sequence[Value]) -> None:
-    """Notes of a result that is not known which lanes hold the same, as its sources are."""
+    """Records which lanes of an unknown result are equal, given the classes of its sources."""
     if type(out) is not Value or out.poison is None or out.classes is not None:
         return
     for source in sources:
@@ -61,14 +64,14 @@ def of_result(out: Value, sources: Sequence[Value]) -> None:
 
 
 def of_equality(op: Op, a: Value, b: Value) -> bool:
-    """lane == n: it holds in one lane at most, whatever n is, where each lane has another number."""
+    """Whether `lane == n` holds in at most one lane whatever n is, because each lane has a different number."""
     if a.bits != op.bits or b.bits != op.bits:
         return False
     return any(_all_apart(x) and as_uniform(y) is not None for x, y in ((a, b), (b, a)))
 
 
 def _all_apart(value: Value) -> bool:
-    """Each lane of a warp has another number."""
+    """Whether all lanes of each warp hold different numbers."""
     if value.poison is not None or value.valid is not None or value.base.shape[1] == 1 or len(value.base) > MOST_ROWS:
         return False
     if any(c.shape[1] > 1 for _, c in value.terms):
@@ -78,7 +81,7 @@ def _all_apart(value: Value) -> bool:
 
 
 def _partition(arrays: list[np.ndarray]) -> Classes:
-    """By equal elements in all arrays."""
+    """Classes of lanes with equal elements in all arrays."""
     wide = [array for array in arrays if array.shape[1] > 1]
     if not wide:
         return WHOLE
@@ -94,14 +97,14 @@ def _of_bytes(arrays: tuple[tuple[bytes, tuple[int, int], str], ...]) -> np.ndar
         array = np.frombuffer(data, dtype).reshape(shape)
         same = array[:, :, None] == array[:, None, :]
         alike = same if alike is None else alike & same
-    assert alike is not None  # of no array there are no classes to find
+    assert alike is not None  # there is at least one array
     first: np.ndarray = alike.argmax(axis=2).astype(np.uint8)
     first.setflags(write=False)
     return first
 
 
 def one_by_one(mask: np.ndarray, classes: np.ndarray) -> Iterator[np.ndarray]:
-    """(rows, lanes) of one class of each row at a time, until each lane of the mask was in one."""
+    """Yields masks (rows, lanes), each with one class per row, until they cover the mask."""
     left = mask.copy()
     while left.any():
         now = left & (classes == first_active(classes, left))

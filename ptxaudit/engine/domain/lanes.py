@@ -1,7 +1,7 @@
-"""Lanes of warps: arrays (rows, lanes) of which some lanes are active, and words with a bit a lane.
+"""Lanes of warps: arrays (rows, lanes) in which some lanes are active, and words with one bit per lane.
 
 first_active([[7, 5, 5]], [[no, yes, yes]])     [[5]]
-varies([[7, 5, 5]], [[no, yes, yes]])           no: all active lanes of the row have the same
+varies([[7, 5, 5]], [[no, yes, yes]])           no: all active lanes of the row are equal
 pack([[no, yes, yes]])                          [0b110]
 """
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere
 
-LANES = 32  # of a warp, on every NVIDIA machine
+LANES = 32  # in a warp, on every NVIDIA GPU
 FULL_MASK = 0xFFFFFFFF
 LANE_BITS = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
-_WORD = np.dtype("<u4")  # of a byte for each eight lanes
+_WORD = np.dtype("<u4")  # four bytes, each for eight lanes
 
 
 def first_active(array: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(rows, 1): what the first active lane of each row has; one row where all lanes of all rows have one number."""
+    """(rows, 1): the number in the first active lane of each row; one row if all lanes of all rows share one number."""
     if array.shape[1] == 1:
         return array
     wide = array if array.shape == active.shape else np.broadcast_to(array, active.shape)
@@ -26,7 +26,7 @@ def first_active(array: np.ndarray, active: np.ndarray) -> np.ndarray:
 
 
 def varies(array: np.ndarray, active: np.ndarray) -> bool:
-    """It is not the same in all active lanes of each row."""
+    """Whether the active lanes of any row differ."""
     return array.shape[1] > 1 and anywhere((array != first_active(array, active)) & active)
 
 
@@ -43,8 +43,10 @@ def unpack(words: np.ndarray) -> np.ndarray:
 
 
 class _RowsAtHand:
-    """Which rows of a run the values are of that are at hand: those that were read last (`registers.View`). grouping: a
-    number for what the rows of the run are just now; rows: some of them, None: all."""
+    """Which rows of a run the current values belong to: those read last (`registers.View`).
+
+    grouping: a number for the current meaning of the run's rows; rows: some of them, None: all.
+    """
 
     __slots__ = ("grouping", "rows")
 

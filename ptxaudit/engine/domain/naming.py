@@ -1,10 +1,10 @@
-"""What unknown numbers are called, in the words of the source: threadIdx.y, a parameter, the trip of a line's loop.
+"""Names of unknown numbers in the terms of the source: threadIdx.y, a parameter, the trip count of a line's loop.
 
     tid.y                        threadIdx.y
     and(8192*trip, 8192)         (8192*(trip of k.cu:26) & 8192)
     setp.lt.s(n, 16)             (n < 16)
 
-Names decide nothing: what tells unknowns apart is their key (`value.Uniform`).
+Names decide nothing: unknowns are distinguished by their keys (`value.Uniform`).
 """
 
 from __future__ import annotations
@@ -22,24 +22,23 @@ _CALLED = {"min": "min", "max": "max", "abs": "abs"}  # whatever the type
 
 
 def special(stem: str, dim: str) -> str:
-    """A special register, as CUDA C++ calls it."""
+    """The name of a special register in CUDA C++."""
     return f"{_SPECIAL[stem]}.{dim}" if stem in _SPECIAL else f"%{stem}.{dim}"
 
 
 @lru_cache(maxsize=4096)
 def variable(name: str) -> str:
-    """A variable of a function, or of a file, as the source has it: _ZZ4gemmPfE2As is As."""
+    """The name of a variable of a function or file as the source spells it: _ZZ4gemmPfE2As is As."""
     return demangle(name).rpartition("::")[2] if name.startswith("_Z") else name
 
 
 def operand(name: str) -> str:
-    """A name as a part of an expression."""
+    """A name as an operand of an expression, parenthesised where needed."""
     return name if " " not in name or _is_one(name) else f"({name})"
 
 
 def expression(operation: str, sources: Sequence[str]) -> str:
-    """An operation on sources that are written as sums, as C++ writes it; of one that C++ has no operator for its own
-    name."""
+    """An operation in C++ syntax, or by its own name if C++ has no such operator. sources: formulas, as sums."""
     stem, _, kind = operation.partition(".")
     if stem in _INFIX and len(sources) == 2:
         left, right = (_factors if stem in ("mul", "div", "rem") else _sums)(*sources)
@@ -47,7 +46,7 @@ def expression(operation: str, sources: Sequence[str]) -> str:
     if stem == "setp" and len(sources) == 2 and (relation := _COMPARED.get(kind.partition(".")[0])):
         return f"({sources[0]} {relation} {sources[1]})"
     if stem == "fsetp" and len(sources) == 2 and (relation := _COMPARED.get(kind.removesuffix("u"))):
-        if not any(_is_number(source) for source in sources):  # the bits of a float, but for 0
+        if not any(_is_number(source) for source in sources):  # a number here is the bits of a float, except 0
             return f"({sources[0]} {relation} {sources[1]})"
     if stem == "select" and len(sources) == 3:
         return f"({sources[2]} ? {sources[0]} : {sources[1]})"
@@ -61,17 +60,17 @@ def expression(operation: str, sources: Sequence[str]) -> str:
 
 
 def _sums(left: str, right: str) -> tuple[str, str]:
-    """The sources of an operator that binds less than a sum."""
+    """The operands of an operator that binds less tightly than a sum."""
     return left, right
 
 
 def _factors(left: str, right: str) -> tuple[str, str]:
-    """The sources of one that binds as a product does."""
+    """The operands of an operator that binds as tightly as a product."""
     return operand(left), f"({right})" if not _is_one(right) and re.search(r"[ */%]", right) else right
 
 
 def _is_one(name: str) -> bool:
-    """It is in one pair of brackets, or a call."""
+    """Whether the name needs no parentheses: it is wholly in one pair, or a call."""
     head, bracket, _ = name.partition("(")
     if not bracket or not name.endswith(")") or " " in head or any(sign in head for sign in "*/+-!"):
         return False

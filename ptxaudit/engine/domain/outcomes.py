@@ -1,5 +1,6 @@
-"""What values with a few alternatives are made of (`alternatives` computes with them): events with a few outcomes, and
-the numbers of a value in each combination of them.
+"""Parts of values with a few alternatives: events with outcomes, and the numbers for each combination of these.
+
+`alternatives` computes with these values.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ class Axis(Record):
 
 
 class Alternatives(Record, eq=False):
-    """bases: (K, rows, lanes), or fewer of the last two; K is the product of the axes' sizes, the first axis slowest.
-    lost: lanes whose number may be none of these, or None."""
+    """The numbers of a value, one for each combination of outcomes.
+
+    bases: (K, rows, lanes), the last two possibly 1; K is the product of the axes' sizes, the first axis slowest.
+    unknown: lanes whose number may be none of these, or None.
+    """
 
     axes: tuple[Axis, ...]
     bases: np.ndarray

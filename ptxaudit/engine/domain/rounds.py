@@ -1,9 +1,9 @@
-"""One round of a loop with the number of rounds as an unknown k: what it may do, and for which k it stays as it is.
+"""One round of a loop with the number of rounds as an unknown k: what it computes, and for which k that holds.
 
-    add r1, r1, 4         r1 = now + 4 k, before and behind
+    add r1, r1, 4         r1 = now + 4 k, before and after
     setp p, r1, 1000      as for k = 0, for k below some limit
 
-Whatever has no such form breaks the round off (`NotAffine`), and the loop is run trip by trip.
+An operation without such a form ends the round (`NotAffine`), and the loop is executed trip by trip.
 """
 
 from __future__ import annotations
@@ -20,45 +20,43 @@ from ptxaudit.engine.domain.value import Uniform, Value, signed
 
 
 class NotAffine(Exception):
-    """The round does something with k that has no closed form."""
+    """The round uses k in a way that has no closed form."""
 
 
 @dataclass
 class Round:
-    """A round that is being run with k as an unknown."""
+    """A round that is executed with k as an unknown."""
 
     head: int
     symbol: Uniform
     laps: int  # arrivals at the head that end the round
-    limit: int  # rounds for which every comparison stays as it is
+    limit: int  # rounds for which no comparison changes
     requests: list[tuple[Callable[..., None], tuple[Any, ...]]] = field(
         default_factory=list
-    )  # what adds each to a record
-    long: bool = False  # of a loop with many trips: worth more
-    live: Container[str] | None = None  # registers that may be read before a trip writes them; None: perhaps all
+    )  # the function and arguments that add each to a record
+    long: bool = False  # the loop has many trips: worth more effort
+    live: Container[str] | None = None  # registers that may be read before a trip writes them; None: possibly all
 
     def ends(self, block: int, pc: int, cohort: Any) -> bool:
-        """A cohort that comes to a basic block, which begins at pc, goes no further."""
+        """Whether a cohort that reaches a basic block, which begins at pc, stops there."""
         return False
 
     def note(self, add: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-        """A request that is added to a record where the round bears out."""
+        """Keeps a request, to be added to a record if the round is confirmed."""
         self.requests.append((add, arguments))
 
     def mentions(self, value: Value | None) -> bool:
         return value is not None and any(u is self.symbol or u == self.symbol for u, _ in value.terms)
 
     def moves_as_a_whole(self, address: Value, active: np.ndarray, shift: int) -> bool:
-        """Each round shifts the addresses of all active lanes alike, by a multiple of `shift` bytes, which changes no
-        count.
-        """
+        """Whether a round shifts all active lanes by the same multiple of `shift` bytes, which changes no count."""
         for u, c in address.terms:
             if u == self.symbol:
                 return not varies(c, active) and not ((signed(c) % shift != 0) & active).any()
         return True
 
     def compare(self, relation: str, a: Value, b: Value, active: np.ndarray) -> Value:
-        """A comparison as it is for k = 0; lowers `limit` to where it changes in an active lane."""
+        """A comparison as it is for k = 0; lowers `limit` to the first k at which it changes in an active lane."""
         if any(v.poison is not None or v.valid is not None for v in (a, b)):
             raise NotAffine
         if any(u != self.symbol for v in (a, b) for u, _ in v.terms):

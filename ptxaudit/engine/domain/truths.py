@@ -1,4 +1,4 @@
-"""Truth values that are not known but the same in all lanes, as predicates and as numbers.
+"""Unknown truth values that are uniform, as predicates and as numbers.
 
 p = (n < 4)        False + True·p
 zext(p), p ? 1 : 0 one number, 0 or 1: the same unknown for both
@@ -11,7 +11,7 @@ from ptxaudit.engine.domain.value import Uniform, Value, as_uniform
 
 
 def truth(p: Value) -> Uniform | None:
-    """The unknown that a predicate is, the same in all lanes of all rows; None where it is not one alone."""
+    """The unknown that a predicate equals in all lanes of all rows; None if it is no single unknown."""
     one = as_uniform(p)
     if one is None or len(one.terms) != 1 or anywhere(one.base):
         return None

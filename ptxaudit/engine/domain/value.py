@@ -1,26 +1,24 @@
-"""A register's value in every lane of many warps at once: known, affine in uniform unknowns, or opaque.
+"""The abstract value of a register: for every lane of many warps known, affine in uniform unknowns, or opaque.
 
     value[row, lane]  =  base[row, lane]  +  Σ  coeff[row, lane] · u        (mod 2**valid)
 
-A *row* is one warp (of one class of blocks). Each `u` is an `Uniform`: a number that is not known
-but is the same in all lanes of one request (a parameter not specified, a pointer, a block index, a
-loop counter). All arithmetic is modulo 2**bits, as the hardware's, so base and coefficients live in
-unsigned arrays that wrap.
+A *row* is one warp (of one class of blocks). Each `u` is a `Uniform`: an unknown number that is the same in all lanes
+of one request (an unspecified parameter, a pointer, a block index, a loop counter). Arithmetic is modulo 2**bits, as
+in the hardware, so base and coefficients are unsigned arrays that wrap.
 
-Three things make this small domain strong enough for real index arithmetic:
+Three properties make this small domain strong enough for real index arithmetic:
 
-- Arrays broadcast. A value that is the same in all lanes has one column, one that is the same in
-  all warps has one row: uniformity is not an analysis, it is the shape.
-- `valid`: the form holds modulo 2**valid. Low bits of sums and products depend on low bits only, so
-  `cvt.s64.s32` of a wrapping sum loses the upper half but not the lower, and truncating it
-  back loses nothing at all.
-- What is uniform stays uniform. An operation on values without lane dependence that has no affine
-  form gives a *derived* unknown, named by the expression (`n/4`), the same for the same operands.
+- Arrays broadcast. A value that is the same in all lanes has one column, one that is the same in all warps has one
+  row: uniformity needs no analysis, it is the shape.
+- `valid`: the form holds modulo 2**valid. The low bits of sums and products depend only on low bits, so `cvt.s64.s32`
+  of a wrapping sum loses the upper half but not the lower, and truncating it back loses nothing.
+- Uniform values stay uniform. An operation on uniform values that has no affine form yields a *derived* unknown,
+  named by the expression (`n/4`), which is the same for the same operands.
 
-`poison` marks lanes whose value is not known, `why` says which instruction lost it. Of such a lane some bits may
-still be known (`sure`): predicates that ptxas keeps in the bits of a register, a digit beside an index (`known_bits`);
-of a value with unknowns they are those of the rest, without the unknowns. Or it is one of a few numbers
-(`alternatives`).
+`poison` marks lanes whose value is unknown, and `why` names the instruction that made it so. Some bits of such a lane
+may still be known (`sure`), such as predicates that ptxas keeps in the bits of a register, or a digit beside an index
+(`known_bits`); in a value with unknowns they are bits of the value less its unknowns. Or the lane holds one of a few
+numbers (`alternatives`).
 """
 
 from __future__ import annotations
@@ -42,29 +40,28 @@ DTYPES: dict[int, type[Any]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
 SIGNED: dict[int, type[Any]] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 NO_LANE_ALONE = (False, False)
-BITS_OF_SUMS = 64  # of the numbers in which ranges are added up
-SAFE = 1 << 58  # sums of MAX_TERMS such products stay below a quarter of what an int64 holds
+BITS_OF_SUMS = 64  # width of the integers in which ranges are added up
+SAFE = 1 << 58  # sums of MAX_TERMS products below it stay below 2**62
 POINTER_LIMIT = 2**57  # device addresses are below this
 POINTER_BYTES = 8
-ADDRESS_BITS = 32  # of an address within shared or local memory
-MAX_TERMS = 12  # beyond this unknowns are taken together, or given up: no index expression of a person has more
+ADDRESS_BITS = 32  # width of an address in shared or local memory
+MAX_TERMS = 12  # more unknowns are merged, or the value is given up: no handwritten index expression has more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uniform:
-    """A number that all lanes of a request share but that is not known.
+    """An unknown number that all lanes of a request share.
 
-    name:  what to call it in a formula; it decides nothing. bits: its width. zeros: known low zero bits.
-    low, high: its range as a signed integer, inclusive; None = not known.
+    name: its name in formulas, which decides nothing. bits: its width. zeros: known low zero bits.
+    low, high: its range as a signed integer, inclusive; None = unknown.
     kind: "parameter" | "symbol" (a variable that the host writes) | "pointer" | "variable" | "window" (where a state
-    space
-        begins among generic addresses) | "block" | "block shape" | "shared" | "loop" | "rounds" | "loaded" | "choice" |
-        "bit" |
-        "extension" | "derived" | "special".
-    key: with the kind what tells it from all others (a definition, an execution; it may hold other unknowns).
-    data: it comes from data that was not given (as against something a launch tells).
-    address: it may be where something lies, or the difference of two such places (as against a number that counts).
-    blocks: a bit for each dimension of the block index that it is made of.
+        space begins among generic addresses) | "block" | "block shape" | "shared" | "loop" | "rounds" | "loaded" |
+        "choice" | "bit" | "extension" | "derived" | "special".
+    key: distinguishes it, together with the kind, from all others (a definition, an execution; it may contain other
+        unknowns).
+    data: it depends on data that is not specified (as opposed to a property of the launch).
+    address: it may be an address or the difference of two addresses (as opposed to a count).
+    blocks: one bit per dimension of the block index from which it is computed.
     """
 
     name: str
@@ -103,8 +100,9 @@ class Uniform:
 
     @property
     def identity(self) -> bytes:
-        """What tells it from other unknowns, in 16 bytes: of its kind, width and key alone. (Keys nest deeply: each is
-        looked at once.)
+        """16 bytes that distinguish it from other unknowns: a digest of its kind, width and key alone.
+
+        Keys nest deeply, so each is digested once.
         """
         if not self._identity:
             digest = blake2b(f"{self.kind}|{self.bits}|".encode() + _identity(self.key), digest_size=16).digest()
@@ -113,7 +111,7 @@ class Uniform:
 
 
 def _identity(key: object) -> bytes:
-    """A key as bytes that no other key has."""
+    """An injective encoding of a key as bytes."""
     if isinstance(key, tuple):
         return b"(" + b"".join(_identity(part) + b"," for part in key) + b")"
     identity = key if isinstance(key, bytes) else getattr(key, "identity", None)
@@ -124,7 +122,7 @@ Terms = tuple[tuple[Uniform, np.ndarray], ...]
 
 
 class Value:
-    """See the module. base: unsigned array broadcastable to (rows, lanes)."""
+    """An abstract value, as the module describes it. base: an unsigned array broadcastable to (rows, lanes)."""
 
     __slots__ = ("base", "terms", "valid", "poison", "why", "sure", "alternatives", "classes", "lone")
 
@@ -145,10 +143,10 @@ class Value:
         self.poison = poison  # None or bool array broadcastable to (rows, lanes)
         self.why = why
         self.sure = sure  # None or array: bits of `base` that hold in poisoned lanes too
-        # None or the numbers that poisoned lanes are one of; whoever does not know of them sees poison
+        # None, or the numbers of which poisoned lanes hold one; code that ignores alternatives sees poison
         self.alternatives = alternatives
-        self.lone = NO_LANE_ALONE  # of a predicate: whether it holds in one lane at most, and whether it fails so
-        self.classes = classes  # None or which lanes hold the same where it is not known what (`lane_classes`)
+        self.lone = NO_LANE_ALONE  # of a predicate: whether at most one lane is true, whether at most one is false
+        self.classes = classes  # None, or which lanes hold equal values where these are unknown (`lane_classes`)
 
     @property
     def bits(self) -> int:
@@ -156,7 +154,7 @@ class Value:
 
     @property
     def elements(self) -> int:
-        """Of its arrays."""
+        """The number of elements in its arrays."""
         size = self.base.size * (1 + len(self.terms))
         if self.poison is not None:
             size += self.poison.size
@@ -164,12 +162,12 @@ class Value:
 
     @property
     def known(self) -> bool:
-        """Fully known in every lane: no unknowns, no poison, all bits."""
+        """Whether every lane is fully known: no unknowns, no poison, all bits."""
         return not self.terms and self.poison is None and self.valid is None
 
     @property
     def uniform(self) -> bool:
-        """The same in all lanes, by its shape."""
+        """Whether its shape shows that it is the same in all lanes."""
         return (
             self.base.shape[1] == 1
             and all(c.shape[1] == 1 for _, c in self.terms)
@@ -213,12 +211,12 @@ _NOTHING = {bits: constant(0, bits).base for bits in DTYPES}
 
 
 def opaque(bits: int, why: Reason | None) -> Value:
-    """Nothing known in any lane."""
+    """A value that is unknown in every lane."""
     return Value(_NOTHING.get(bits, _NOTHING[64]), poison=EVERYWHERE, why=why)
 
 
 def is_number(value: Value) -> bool:
-    """All of it is known, as numbers and nothing else, which most values are."""
+    """Whether the value is plain known numbers and nothing else, as most values are."""
     return (
         type(value) is Value
         and value.poison is None
@@ -229,7 +227,7 @@ def is_number(value: Value) -> bool:
 
 
 def wholly_opaque(value: Value) -> bool:
-    """Nothing is known of it in any lane."""
+    """Whether nothing is known of the value in any lane."""
     poison = value.poison
     if poison is None or value.sure is not None:
         return False
@@ -242,12 +240,12 @@ def low_zeros(number: int, bits: int = 64) -> int:
 
 
 def some(array: np.ndarray) -> bool:
-    """Whether an element is not zero: quickly of one number, which most arrays here are."""
+    """Whether any element is nonzero. Fast for a single number, which most arrays here are."""
     return bool(array.item()) if array.size == 1 else anywhere(array)
 
 
 def ends_of(array: np.ndarray) -> tuple[int, int]:
-    """The least and the greatest element, as quickly."""
+    """The least and the greatest element. Fast for a single number."""
     if array.size == 1:
         return (number := int(array.item())), number
     return int(array.min()), int(array.max())
@@ -262,7 +260,7 @@ def array_zeros(array: np.ndarray) -> int:
 
 
 def term_zeros(value: Value) -> int:
-    """Low bits that the unknowns leave alone: the base alone decides them."""
+    """The number of low bits that the unknowns do not reach: the base alone determines them."""
     bits = value.bits
     zeros = bits if value.valid is None else value.valid
     for u, c in value.terms:
@@ -271,12 +269,12 @@ def term_zeros(value: Value) -> int:
 
 
 def common_zeros(value: Value) -> int:
-    """Low bits that are zero in every lane."""
+    """The number of low bits that are zero in every lane."""
     return min(term_zeros(value), array_zeros(value.base))
 
 
 def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> Terms | None:
-    """The terms of a + b or a − b, without zeros; None when there are more than `most`."""
+    """The terms of a + b or a − b, without zero coefficients; None if there are more than `most`."""
     if not b:
         return a
     merged = dict(a)
@@ -291,21 +289,21 @@ def combine_terms(a: Terms, b: Terms, sign: int = 1, most: int = MAX_TERMS) -> T
 
 
 def least(a: int | None, b: int | None) -> int | None:
-    """The smaller of two numbers of which there may be none: of `valid` widths (None = all bits), say."""
+    """The smaller of two numbers either of which may be None, such as `valid` widths (None = all bits)."""
     if a is None:
         return b
     return a if b is None else min(a, b)
 
 
 def either(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
-    """Poison of a result that needs both."""
+    """The poison of a result that needs both operands."""
     if a is None or b is EVERYWHERE:
         return b
     return a if b is None or a is EVERYWHERE else a | b
 
 
 def sure_bits(value: Value) -> np.ndarray:
-    """The bits of `base` that hold in each lane, as far as they are followed."""
+    """The bits of `base` that are known to hold in each lane."""
     dtype = value.base.dtype
     everything = np.full((1, 1), -1 & ((1 << value.bits) - 1), dtype)
     if value.valid is not None:
@@ -316,15 +314,14 @@ def sure_bits(value: Value) -> np.ndarray:
 
 
 def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
-    """The value with each of its arrays changed: of other rows or lanes, say."""
+    """The value with `change` applied to each of its arrays, for example to select rows or lanes."""
     poison, sure = (None if array is None else change(array) for array in (value.poison, value.sure))
     terms = tuple([(u, change(c)) for u, c in value.terms])
     return Value(change(value.base), terms, value.valid, poison, value.why, sure)
 
 
 def chosen(choose: Callable[[np.ndarray, np.ndarray], np.ndarray], a: Value, b: Value) -> Value:
-    """One of two values in each row and lane; of alternatives nothing is kept. choose: of an array (rows, lanes) of
-    each."""
+    """One of two values in each row and lane, without alternatives. choose: merges two arrays (rows, lanes)."""
     nothing = constant(0, a.bits).base
     mine, others = dict(a.terms), dict(b.terms)
     unknowns = {**mine, **others} if others else mine
@@ -345,16 +342,14 @@ def signed(array: np.ndarray) -> np.ndarray:
 
 
 def resize(array: np.ndarray, bits: int) -> np.ndarray:
-    """Zero-extend or truncate to a width."""
+    """Zero-extends or truncates an array to a width."""
     if bits == 1:
         return array if array.dtype == bool else (array & 1).astype(bool)
     return array if array.dtype == DTYPES[bits] else array.astype(DTYPES[bits])
 
 
 def words_at(data: np.ndarray, at: np.ndarray, bits: int) -> np.ndarray:
-    """The number of so many bits, little end first, that begins at each byte offset of `data` (uint8); past its end its
-    last byte is read.
-    """
+    """The little-endian number at each byte offset of `data` (uint8), whose last byte is repeated past its end."""
     out = np.zeros(at.shape, DTYPES[bits])
     for k in range(bits // 8):
         out |= data[np.minimum(at + k, len(data) - 1)].astype(DTYPES[bits]) << DTYPES[bits](8 * k)
@@ -362,7 +357,7 @@ def words_at(data: np.ndarray, at: np.ndarray, bits: int) -> np.ndarray:
 
 
 def span(value: Value) -> tuple[int, int] | None:
-    """The range of base + Σ coeff·u as signed integers without wrapping, or None if not bounded."""
+    """The range of base + Σ coeff·u as signed integers without wrapping, or None if unbounded."""
     if value.poison is not None or value.valid is not None or value.base.dtype == bool:
         return None
     low, high = ends_of(signed(value.base))
@@ -377,15 +372,17 @@ def span(value: Value) -> tuple[int, int] | None:
 
 
 def lane_ends(value: Value, is_signed: bool = True) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the most that base + Σ coeff·u is in each lane as an integer, (n, lanes) int64, without wrapping;
-    None where that is not bounded. is_signed: how the base is read."""
+    """The bounds of base + Σ coeff·u in each lane as integers without wrapping, two arrays (n, lanes) of int64.
+
+    None if unbounded. is_signed: how the base is read.
+    """
     if value.poison is not None or value.valid is not None or value.base.dtype == bool:
         return None
     if not is_signed and anywhere(value.base >= SAFE):
         return None
     low = high = (signed(value.base) if is_signed else value.base).astype(np.int64)
     if value.bits == BITS_OF_SUMS and max(map(abs, ends_of(low))) >= 1 << BITS_OF_SUMS - 2:
-        return None  # what is added may wrap around
+        return None  # the sum may wrap
     for u, c in value.terms:
         c = signed(c).astype(np.int64)
         if u.low is None or u.high is None or max(map(abs, ends_of(c))) >= SAFE // max(1, abs(u.low), abs(u.high)):
@@ -395,7 +392,7 @@ def lane_ends(value: Value, is_signed: bool = True) -> tuple[np.ndarray, np.ndar
 
 
 def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
-    """The same read as unsigned; None where it may wrap around."""
+    """As `lane_ends`, read as unsigned; None if the sum may wrap."""
     ends = lane_ends(value, is_signed=False)
     if ends is None or ends[0].min() < 0 or value.bits < 64 and ends[1].max() >= 1 << value.bits:
         return None
@@ -403,20 +400,19 @@ def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def fits_signed(value: Value) -> bool:
-    """True when no lane wraps, read as signed: the form is also an equation of integers."""
+    """Whether no lane wraps, read as signed, so that the form is also an equation of integers."""
     s = span(value)
     return s is not None and -(1 << (value.bits - 1)) <= s[0] and s[1] < 1 << (value.bits - 1)
 
 
 def same_terms(a: Terms, b: Terms) -> bool:
-    """The same unknowns, by the same numbers in every lane."""
+    """Whether both have the same unknowns with equal coefficients in every lane."""
     other = dict(b)
     return len(a) == len(b) and all(u in other and _equal(c, other[u]) for u, c in a)
 
 
 def same(a: Value, b: Value) -> bool:
-    """True when the two values are the same in every lane for every value of the unknowns; those of other warps are
-    not."""
+    """Whether two values of as many warps are equal in every lane whatever the unknowns are."""
     if a is b:
         return True
     if a.poison is not None or b.poison is not None or a.valid != b.valid:
@@ -425,14 +421,12 @@ def same(a: Value, b: Value) -> bool:
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Everywhere, where both are of as many warps, or one is the same in all."""
+    """Whether arrays are equal everywhere. Their numbers of rows must agree, unless one is 1."""
     return (len(a) == len(b) or 1 in (len(a), len(b))) and throughout(a == b)
 
 
 def because(*values: Value) -> Reason | None:
-    """Why what is made of these values is not known: the first reason, one from data that was not given before
-    others.
-    """
+    """Why a result of these values is unknown: the first reason, preferably one caused by unspecified data."""
     first: Reason | None = None
     for v in values:
         if v.why is not None:
@@ -446,7 +440,7 @@ def because(*values: Value) -> Reason | None:
 
 
 def modulo(value: Value, zeros: int, why: Reason) -> Value:
-    """What remains known of a value to which a multiple of 2**zeros is added, another one in each lane."""
+    """What remains known of a value after adding a multiple of 2**zeros that differs by lane."""
     if value.poison is not None or zeros <= 0 or value.base.dtype == bool:
         return opaque(value.bits, value.why or why)
     valid = min(zeros, value.bits if value.valid is None else value.valid)
@@ -454,20 +448,19 @@ def modulo(value: Value, zeros: int, why: Reason) -> Value:
 
 
 def lane_uniform(array: np.ndarray) -> bool:
-    """True when all columns are equal."""
+    """Whether all columns are equal."""
     return array.shape[1] == 1 or throughout(array == array[:, :1])
 
 
 def squeeze(value: Value) -> Value:
-    """Drop columns that repeat the first one, so that the shape shows the uniformity."""
+    """Drops columns that repeat the first, so that the shape shows the uniformity."""
     if not value.terms and (value.base.shape[1] == 1 or not lane_uniform(value.base)):
         return value
     return mapped(value, lambda array: array[:, :1] if array.shape[1] > 1 and lane_uniform(array) else array)
 
 
 def as_uniform(value: Value) -> Value | None:
-    """The value with one column, where it is the same in all lanes of a warp and nothing but its unknowns is not
-    known."""
+    """The value with one column, if it is the same in all lanes of a warp and unknown only in its terms."""
     if value.poison is not None or value.valid is not None:
         return None
     flat = value if value.uniform else squeeze(value)
@@ -475,11 +468,11 @@ def as_uniform(value: Value) -> Value | None:
 
 
 def fingerprint(value: Value) -> bytes:
-    """A key of 16 bytes: equal keys mean equal values. For naming derived unknowns.
+    """A key of 16 bytes that names derived unknowns: equal keys mean equal values.
 
-    A digest, because such a key becomes part of the keys of what is derived from it, twice in a sum of both. Of numbers
-    that differ from row to row it has which rows these are: warp 1 may be the first of some warps, and then the second
-    of others that have the same numbers.
+    It is a digest because it becomes part of the keys of values derived from this one, twice in a sum of both. For
+    numbers that differ by row it includes which rows these are: warp 1 may be the first of some warps, and later the
+    second of others that hold the same numbers.
     """
     digest = blake2b(digest_size=16)
     differ = False
@@ -501,7 +494,7 @@ def fingerprint(value: Value) -> bytes:
 
 
 def sign_extended(bits: int, a: np.ndarray) -> np.ndarray:
-    """Numbers of any width, predicates too, in so many bits with their sign."""
+    """Numbers of any width, or predicates, sign-extended or truncated to `bits` bits."""
     if a.dtype == bool:
         extended: np.ndarray = np.where(a, DTYPES[bits]((1 << bits) - 1), DTYPES[bits](0))
         return extended

@@ -1,1 +1,1 @@
-"""Where values are kept: registers; by one protocol parameters, constants, given buffers, shared and local memory."""
+"""The state of a run: registers and, by one protocol, parameters, constants, given buffers, shared and local memory."""

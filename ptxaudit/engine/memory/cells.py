@@ -1,8 +1,8 @@
-"""The bytes of a variable in shared memory: by whom and when each was written, and what a load may take as known.
+"""The bytes of a variable in shared memory: who wrote each byte and when, and what a load may take as known.
 
-The rules of `shadow`, byte by byte: a load counts what an earlier epoch wrote, or the same warp in order; a store that
-nothing orders with a load or another store of its epoch makes the byte unknown, or shows that a load was trusted too
-early (`Unsafe`).
+These are the rules of `shadow`, byte by byte: a load sees what an earlier epoch wrote, or the same warp in order. A
+store that is unordered with another store of its epoch makes the byte unknown; one that is unordered with a load
+shows that the load was trusted too early (`Unsafe`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
 from ptxaudit.ir.reasons import Kind, Reason, sentence
 
-GRAIN = 1 << 10  # bytes that are taken in at a time
-SEVERAL = -2  # in place of the one warp that has read or written
-UNORDERED = -3  # in place of the one that writes, where it is several
+GRAIN = 1 << 10  # bytes by which cells grow
+SEVERAL = -2  # replaces the warp that has read or written, if there are several
+UNORDERED = -3  # replaces the warp that writes, if there are several
 
-# Why a byte is not known; further numbers are given to further reasons (`Shadow.reasons`).
+# Why a byte is unknown; further numbers stand for further reasons (`Shadow.reasons`).
 NEVER, VALUE, ORDER, COPY, PLACE, LATER = range(6)
 REASONS = {
     NEVER: Kind.READ_NEVER_WRITTEN,
@@ -33,8 +33,10 @@ REASONS = {
 
 
 class Unsafe(Exception):
-    """What was taken as known of shared memory (`shadow`) may be otherwise. loads: the instructions that took it so,
-    where the run may be right without them."""
+    """Something taken as known of shared memory (`shadow`) may differ.
+
+    loads: the instructions that took it as known; without trusting them, the run may be right.
+    """
 
     def __init__(self, reason: Reason, loads: frozenset[int] = frozenset()):
         super().__init__(sentence(reason))
@@ -42,8 +44,11 @@ class Unsafe(Exception):
 
 
 class Bytes(Record):
-    """An access byte by byte, (m,) arrays: cell; of its lane: epoch, warp, when all of the warp last met (synced), the
-    lanes that are issued with it (group), and row * LANES + lane; which byte of the access it is."""
+    """An access byte by byte, (m,) arrays.
+
+    cell; of its lane: epoch, warp, the time when the whole warp last synchronised (synced), the lanes that are issued
+    with it (group), and row * LANES + lane; byte: which byte of the access it is.
+    """
 
     cell: np.ndarray
     epoch: np.ndarray
@@ -76,9 +81,10 @@ _FIELDS: dict[str, tuple[type[Any], int]] = {
 class Cells:
     """The bytes of one variable, (classes of blocks, bytes) arrays.
 
-    value, known, why; frozen: never known again; blocks: dimensions (a bit each) of block indices in what was stored.
-    written, writer, writing, stored: epoch, warp, lanes that were together, and time of the last store; seen, reader,
-    reading, loaded, by: the same of loads that were taken as known, and the instruction.
+    value, known, why; frozen: never known again; blocks: dimensions (one bit each) of block indices in the stored
+        value.
+    written, writer, writing, stored: epoch, warp, lanes issued together, and time of the last store.
+    seen, reader, reading, loaded, by: the same for loads that were taken as known, and the instruction.
     """
 
     __slots__ = (*_FIELDS, "limit")
@@ -129,13 +135,16 @@ class Cells:
         lasting: bool,
         why: int = VALUE,
     ) -> None:
-        """Store bytes. value, sure, blocks: (m,) what, whether it is known, dimensions of block indices in it; lasting:
-        arrives later; why: the reason that values are not known."""
+        """Stores bytes.
+
+        value, sure, blocks: (m,) the values, whether they are known, dimensions of block indices in them; lasting:
+        they arrive later; why: the reason for unknown values.
+        """
         if not len(at.cell):
             return
         if len(distinct(at.cell)) == len(at.cell):
             return self.write_diverged(at, clock, value, sure, blocks, lasting, why=why)
-        for warp in distinct(at.warp):  # one after the other: nothing orders them, which `write_apart` sees
+        for warp in distinct(at.warp):  # one by one: nothing orders them, which `write_diverged` detects
             some = at.warp == warp
             order, first, reduced = _by_cell(at.cell, np.flatnonzero(some))
             alike = reduced(np.minimum, value) == reduced(np.maximum, value)
@@ -171,7 +180,7 @@ class Cells:
         clash: np.ndarray | bool = False,
         why: int = VALUE,
     ) -> None:
-        """Every cell once. clash: where threads disagree."""
+        """Stores at most one byte per cell. clash: where threads store different values."""
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
         get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
@@ -193,8 +202,10 @@ class Cells:
         flat["written"][at.cell], flat["stored"][at.cell] = epoch, clock
 
     def read(self, at: Bytes, clock: int, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, set[int]]:
-        """(value, whether it is known, why not, dimensions of the block indices that would tell more) of each byte;
-        notes what was taken as known by the instruction `index`."""
+        """(value, whether it is known, why not, dimensions of block indices that would make it known) of each byte.
+
+        Records what was taken as known by the instruction `index`.
+        """
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
         get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
@@ -227,8 +238,7 @@ class Cells:
 def _by_cell(
     cell: np.ndarray, some: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ufunc, np.ndarray], np.ndarray]]:
-    """(some bytes of an access in the order of their cells; where in it each cell begins; what reduces an array (m,) of
-    all bytes to a number a cell)."""
+    """(bytes of an access sorted by cell, where each cell begins, a reduction of arrays (m,) to numbers per cell)."""
     order = some[np.argsort(cell[some], kind="stable")]
     ordered = cell[order]
     first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
@@ -236,7 +246,9 @@ def _by_cell(
 
 
 def _in_order(get: Get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:
-    """Where the last access, by `who` with the lanes `together` at the time `when`, came before this one in the same
-    warp: of lanes that are issued with this one, or before all of the warp last met."""
+    """Where the last access of `who`, by the lanes `together` at `when`, came before this one in the same warp.
+
+    It did if its lanes are issued with this one's, or if the whole warp has synchronised since.
+    """
     result: np.ndarray = (get(who) == at.warp) & (((get(together) & at.group) != 0) | (get(when) < at.synced))
     return result

@@ -1,8 +1,8 @@
-"""Distributed shared memory: addresses that may be of another block of the cluster.
+"""Distributed shared memory: addresses that may belong to another block of the cluster.
 
-The window of shared memory holds that of all blocks of a cluster, 16 MiB each; machine code makes
-addresses of its own as (SR_CgaCtaId << 24) + offset. Where the bits from 24 on are not certainly those of
-the block itself, the access may leave it, and then other counters see it (hardware.unscored.UNSCORED["remote"]).
+The window of shared memory contains that of all blocks of a cluster, 16 MiB each; machine code computes its own
+addresses as (SR_CgaCtaId << 24) + offset. If the bits from 24 on are not certainly those of the block itself, the
+access may leave it, and then other counters count it (hardware.unscored.UNSCORED["remote"]).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ REMOTE = Reason(Kind.REMOTE, given=(UNSCORED["remote"],))
 
 
 def clustered(function: Function, launch: Launch | None) -> bool:
-    """The launch is known to have clusters of several blocks."""
+    """Whether the launch is known to have clusters of several blocks."""
     size = launch.cluster if launch is not None and launch.cluster else function.cluster
     return size is not None and int(np.prod(size)) > 1
 
 
 def own_place(address: Value, env: Environment, rows: np.ndarray | None) -> Value:
-    """A shared address of 32 bits without the rank of the block itself. rows: those that it is of; None: all."""
+    """A 32-bit shared address without the rank of the block itself. rows: the rows of the address; None: all."""
     address = affine.fit(address, 32)
     if env.cluster == ALONE or not env.function.absolute_shared:
         return address
@@ -40,15 +40,15 @@ def own_place(address: Value, env: Environment, rows: np.ndarray | None) -> Valu
 
 
 def remote(address: Value, active: np.ndarray, env: Environment, rows: np.ndarray | None) -> Reason | None:
-    """Why an address within the window of shared memory is not certainly one of the block's own; None: it is.
+    """Why an address in the window of shared memory may belong to another block; None: it does not.
 
-    address: without the window's base; of lanes where `active` is false it does not matter. rows: as of `own_place`.
+    address: without the window's base; only lanes in `active` matter. rows: as in `own_place`.
     """
     if env.cluster == ALONE:
         return None
     if address.poison is not None and (address.poison & active).any():
         if env.cluster is None:
-            return None  # (what is not known at all is left to who asks)
+            return None  # (the caller handles a wholly unknown address)
         return Reason(Kind.MAY_BE_REMOTE, cause=address.why)
     rest = own_place(address, env, rows)
     base = np.broadcast_to(signed(rest.base), active.shape)[active]
@@ -57,8 +57,9 @@ def remote(address: Value, active: np.ndarray, env: Environment, rows: np.ndarra
 
 
 def _leaves(unknown: Uniform, coefficients: np.ndarray, active: np.ndarray) -> bool:
-    """One step of the unknown takes an active lane out of all that a block has. (An unknown that steps less is taken to
-    stay in its array.)
+    """Whether one step of the unknown moves an active lane out of the block's memory.
+
+    An unknown with smaller steps is assumed to stay in its array.
     """
     of_lanes = np.abs(np.broadcast_to(signed(coefficients).astype(np.int64), active.shape)[active])
     return bool((of_lanes << min(unknown.zeros, RANK_BIT) >= 1 << RANK_BIT - 1).any())

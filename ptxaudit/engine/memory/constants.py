@@ -1,9 +1,10 @@
-"""The content of constant memory: what the file initialises it with, and what the launch tells of it.
+"""The contents of constant memory: the initial values in the file, and values that the launch specifies.
 
     __constant__ int table[8] = {…};      ld.const.u32 r, [table + 4·i]   ->   r = the table's words
 
-The host may write a `__constant__` variable before the launch (cudaMemcpyToSymbol). What is read as the file has it is
-therefore noted, so that the report can name it as assumed; what the launch tells of a symbol takes its place.
+The host may write a `__constant__` variable before the launch (cudaMemcpyToSymbol). A load that takes the file's
+value is therefore recorded, so that the report can list it as an assumption; a value that the launch specifies takes
+precedence.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Table(Record):
-    """Bytes that lie together. known, specified: which of them are, by the file or by the launch; by the launch."""
+    """The bytes of a variable. known: specified by the file or the launch; specified: by the launch."""
 
     variable: Variable
     content: np.ndarray  # uint8
@@ -34,19 +35,21 @@ class _Table(Record):
 
 
 class Constants(Struct, eq=False):
-    """What the variables of one kernel in constant memory hold.
+    """The contents of the variables of one kernel in constant memory.
 
-    assumed: names of the variables of which a load took what the file has.
+    assumed: names of the variables of which a load took the file's value.
     """
 
     variables: tuple[Variable, ...]
-    tables: dict[tuple[str, str], _Table]  # (space, name) -> what is known of its content
+    tables: dict[tuple[str, str], _Table]  # (space, name) -> its known contents
     assumed: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, function: Function, symbols: Mapping[str, tuple[bytes, bytes] | None]) -> Constants:
-        """symbols: name of a variable -> what the launch tells: its first bytes, for each 1 where it is known; None:
-        nothing is known.
+        """The constants of a function.
+
+        symbols: name of a variable -> what the launch specifies: its first bytes, and for each a byte that is 1 if it
+        is known; None: the variable is unknown.
         """
         variables = tuple(v for v in function.variables if v.space.startswith("const"))
         return cls(
@@ -54,7 +57,7 @@ class Constants(Struct, eq=False):
         )
 
     def load(self, space: str, address: Value, bits: int) -> Value | None:
-        """What a load yields, lane by lane; None where it is of no known content in any lane."""
+        """The result of a load, lane by lane; None if it is unknown in every lane."""
         variables = self._named_by(space, address)
         if not variables:
             return None
@@ -62,9 +65,7 @@ class Constants(Struct, eq=False):
         return self._identity(variables, address.base, bits) if loaded is None else loaded
 
     def _named_by(self, space: str, address: Value) -> list[Variable]:
-        """The variables that an address may be of, its base then being the offset: from their beginning, or in their
-        bank.
-        """
+        """The variables that an address may refer to; its base is then the offset from the variable or in the bank."""
         if address.poison is not None or address.valid is not None or len(address.terms) > 1:
             return []
         if not address.terms:
@@ -75,7 +76,7 @@ class Constants(Struct, eq=False):
         return [v for v in self.variables if symbol.key == ("const", v.name)]
 
     def _identity(self, variables: list[Variable], base: np.ndarray, bits: int) -> Value | None:
-        """One number that the host has written: an unknown that a launch can tell, the same in all blocks."""
+        """A number that the host has written: an unknown that a launch can specify, the same in all blocks."""
         if base.size > 1 and (base != base.flat[0]).any():
             return None
         for v in variables:
@@ -107,7 +108,7 @@ class Constants(Struct, eq=False):
         return Value(out, poison=poison, why=None if poison is None else Reason(Kind.CONSTANT_MEMORY))
 
     def sentences(self) -> tuple[str, ...]:
-        """What the answers rest on, for the report."""
+        """The assumptions of the answers, for the report."""
         names = sorted(demangle(name) for name in self.assumed)
         if not names:
             return ()
@@ -116,7 +117,7 @@ class Constants(Struct, eq=False):
 
 
 def _whole(marks: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
-    """Whether all of the `size` bytes from each offset on are marked."""
+    """Whether all of the `size` bytes at each offset are marked."""
     result: np.ndarray = np.logical_and.reduce([marks[np.minimum(at + k, len(marks) - 1)] for k in range(size)])
     return result
 

@@ -1,4 +1,4 @@
-"""What an asynchronous copy (cp.async) reads, as far as it changes the count: where from, and which lanes copy nothing.
+"""The source of an asynchronous copy (cp.async), as far as it affects counts: its addresses, and which lanes copy.
 
 cp.async.ca.shared.global [s], [g], 16, %size;     sources: g by lane;  filled: lanes in which size is 0
 """
@@ -12,14 +12,12 @@ from ptxaudit.engine.domain.value import array_zeros, constant, lane_uniform
 from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.nodes import Site
 
-LINE_BITS = 7  # of an address in a line of global memory, 128 bytes
+LINE_BITS = 7  # bits of an offset in a 128-byte line of global memory
 
 
 def sources(site: Site, view: View, active: np.ndarray) -> np.ndarray | None:
-    """Global byte addresses up to a shift of whole lines, (n, LANES); None where not known. active: (n, LANES) lanes
-    that copy.
-    """
-    assert site.source is not None  # of a copy
+    """Global byte addresses (n, LANES) up to a shift by whole lines, or None if unknown. active: lanes that copy."""
+    assert site.source is not None  # this is a copy
     value = view.read(site.source)
     if site.source_offset:
         value = affine.add(value, constant(site.source_offset, value.bits))
@@ -34,20 +32,22 @@ def sources(site: Site, view: View, active: np.ndarray) -> np.ndarray | None:
 
 
 def may_fill(site: Site) -> bool:
-    """It reads memory of another kind than its destination, and some of its lanes may read nothing."""
+    """Whether the copy reads memory of another kind than its destination, and some lanes may read nothing."""
     return site.of != "shared" and (site.ignore is not None or site.source_size is not None)
 
 
 def reading(site: Site, view: View, active: np.ndarray) -> np.ndarray | None:
-    """Of a copy whose source is looked at, the active lanes that read it; None where that is not known. A lane that
-    copies some of its bytes reads as one that copies all: they lie in one sector (measured, docs/hardware.md)."""
+    """The active lanes that read the source of a copy; None if unknown.
+
+    A lane that copies only some of its bytes reads as one that copies all: they lie in one sector (measured,
+    docs/hardware.md).
+    """
     zeros = _reading_nothing(site, view, active)
     return None if zeros is None else active & ~zeros
 
 
 def filled(site: Site, view: View, active: np.ndarray, width: int | None) -> np.ndarray | None:
-    """(n, LANES) lanes that write zeros instead of copying; None where all copy, or that is not known. width: bytes a
-    lane copies."""
+    """(n, LANES) lanes that write zeros instead of copying; None if all copy, or unknown. width: bytes per lane."""
     if site.ignore is None and site.source_size is None:
         return None
     zeros = _reading_nothing(site, view, active, width, parts=False)
@@ -57,8 +57,10 @@ def filled(site: Site, view: View, active: np.ndarray, width: int | None) -> np.
 def _reading_nothing(
     site: Site, view: View, active: np.ndarray, width: int | None = None, parts: bool = True
 ) -> np.ndarray | None:
-    """Lanes that a predicate or a size of 0 keeps from reading; None where that is not known. parts: lanes may copy
-    some of the `width` bytes."""
+    """Lanes that read nothing, because of a predicate or a size of 0; None if unknown.
+
+    parts: lanes may copy only some of the `width` bytes.
+    """
     out = np.zeros(active.shape, bool)
     if site.ignore is not None:
         ignored, undecided = guard_mask(view, site.ignore)

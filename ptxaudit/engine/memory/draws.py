@@ -1,5 +1,6 @@
-"""The memory that atomic counters are in a run: each block draws the index that it has itself, which is right for sums
-over the grid (`tickets`), once it is seen that each draws exactly once.
+"""Atomic counters in a run: each block draws its own index, which is right for sums over the grid (`tickets`).
+
+It is checked that each block draws exactly once.
 
     @p atom.add r, [counter], 1      p in lane 0 of warp 0 of every block      r = start + index of the block, there
 """
@@ -25,26 +26,25 @@ _OF_BLOCKS = ("ctaid", "clusterid", *_IN_CLUSTERS)
 
 
 class NotOnce(Exception):
-    """Not every block is seen to draw exactly one number."""
+    """Not every block draws exactly one number."""
 
 
 class Draws:
-    """The memory that counters are, in a run in which nothing but what is drawn tells blocks apart: each block draws
-    the index that it has itself."""
+    """The memory of counters, in a run in which only drawn numbers distinguish blocks: each draws its own index."""
 
     def __init__(self, env: Environment, counters: Counters, no_round: Callable[[], None]):
-        """no_round: called where something happens that a round of a loop in closed form cannot have."""
+        """no_round: called before an action that a round of a loop in closed form cannot contain."""
         self.env, self.counters, self._no_round = env, counters, no_round
-        self.drawn = np.zeros(env.rows, np.int64)  # how often each row has
-        self.lost = np.zeros(env.rows, bool)  # rows of which it is not known what they do
-        self._by: int | None = None  # the instruction that did
+        self.drawn = np.zeros(env.rows, np.int64)  # how often each row has drawn
+        self.lost = np.zeros(env.rows, bool)  # rows whose actions are unknown
+        self._by: int | None = None  # the instruction that drew
 
     def expand(self, index: np.ndarray) -> None:
-        """New row i is old row index[i]."""
+        """Replaces the rows by copies: new row i is old row index[i]."""
         self.drawn, self.lost = self.drawn[index], self.lost[index]
 
     def lose(self, view: View) -> None:
-        """What these lanes do is not modelled: they may have ended, or drawn."""
+        """These lanes execute something that is not modelled: they may have exited, or drawn."""
         self._no_round()
         self.lost[slice(None) if view.rows is None else view.rows] = True
 
@@ -52,7 +52,7 @@ class Draws:
         return otherwise()
 
     def store(self, at: Reference) -> Results | None:
-        """One lane of each of these warps draws, if any does; NotOnce where more may."""
+        """At most one lane of each of these warps draws; NotOnce if more may."""
         if at.op.name != "atom" or at.index not in self.counters.by:
             return None
         rows = slice(None) if at.view.rows is None else at.view.rows
@@ -67,7 +67,7 @@ class Draws:
         return tuple([self._number(at) for _ in at.op.dst])
 
     def _number(self, at: Reference) -> Value:
-        """What the counter holds before any block draws, and what is added for each block before this one."""
+        """The counter's initial value, plus the amount for each block before this one."""
         where, amount = _one_number(at.address, at.active), _one_number(at.view.read(at.op.src[1]), at.active)
         bits = at.op.bits
         start = None if where is None else self.counters.by[at.index].start(where, bits)
@@ -76,18 +76,18 @@ class Draws:
         block, first = self._block(at.view, bits), constant(start, bits)
         if at.op.attrs[0] == "add":
             return affine.add(affine.multiply(block, constant(amount, bits)), first)
-        if start + self._blocks - 1 > amount:  # it would begin anew
+        if start + self._blocks - 1 > amount:  # the counter would start again
             raise NotOnce
         return affine.add(block, first)
 
     @property
     def _blocks(self) -> int:
         grid = self.env.grid
-        assert grid is not None  # of a launch
+        assert grid is not None  # there is a launch
         return grid[0] * grid[1] * grid[2]
 
     def _block(self, view: View, bits: int) -> Value:
-        """The index of each row's block, counted along x, then y, then z."""
+        """The index of each row's block, in the order x, then y, then z."""
         grid = self.env.grid
         assert grid is not None
         out = constant(0, bits)
@@ -97,7 +97,7 @@ class Draws:
         return out
 
     def check(self) -> int | None:
-        """The instruction that every block has executed, once; None: no block has. NotOnce where neither holds."""
+        """The instruction by which every block has drawn exactly once; None: no block has drawn. NotOnce otherwise."""
         some = self.drawn > 0
         if not some.any():
             return None
@@ -109,7 +109,7 @@ class Draws:
 
 
 def _one_number(value: Value, active: np.ndarray) -> int | None:
-    """What all active lanes hold; None where that is not known, or not the same."""
+    """The number that all active lanes hold; None if it is unknown or differs."""
     lost = [c != 0 for _, c in value.terms] + ([] if value.poison is None else [value.poison])
     if value.valid is not None or any((unknown & active).any() for unknown in lost):
         return None
@@ -118,7 +118,7 @@ def _one_number(value: Value, active: np.ndarray) -> int | None:
 
 
 def tells_blocks_apart(ops: Iterable[Op], env: Environment) -> bool:
-    """Some operation reads where its block is, and blocks of the launch differ in that."""
+    """Whether some operation reads a coordinate of its block in which the blocks of the launch differ."""
     for op in ops:
         for source in op.src:
             if not isinstance(source, Special) or not source.name.startswith(_OF_BLOCKS):

@@ -1,7 +1,7 @@
-"""What an operand is that is no register: special registers, addresses of variables; and what a launch tells.
+"""Operands other than registers (special registers, addresses of variables), and what a launch specifies.
 
-An `Environment` describes the rows (warps) that are run together: their thread indices, which
-lanes exist, and what the launch tells. What is not specified is a `Uniform`.
+An `Environment` describes the rows (warps) that are executed together: their thread indices, which lanes exist, and
+what the launch specifies. Everything else is a `Uniform`.
 """
 
 from __future__ import annotations
@@ -45,29 +45,32 @@ SHARED_WINDOW = 256 * 1024  # bytes: no block's shared memory is larger (228 KiB
 DIMENSIONS = "xyz"
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 BLOCK_LIMITS = (1024, 1024, 64)
-_WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variables count from where a window begins
+_WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variables are relative to a window
 HIGH_WORD = 1 << 32
-WINDOW_ZEROS = 24  # low bits of where a window begins
-ALL_BLOCKS = 0b111  # of a number that block indices of all dimensions make
-MOST_IN_CLUSTER = 16  # blocks, where a kernel allows for more than the portable 8
-_OF_A_BLOCK = ("clusterid", "cluster_ctaid", "cluster_ctarank", "cga_ctaid")  # others of a cluster are of the launch
+WINDOW_ZEROS = 24  # low zero bits of the base of a window
+ALL_BLOCKS = 0b111  # of a number that depends on block indices of all dimensions
+MOST_IN_CLUSTER = 16  # blocks, if a kernel allows more than the portable 8
+_OF_A_BLOCK = ("clusterid", "cluster_ctaid", "cluster_ctarank", "cga_ctaid")  # the others depend only on the launch
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
-# Numbers and sizes that are small and not negative. (%warpid and %nwarpid number the warp slots of the multiprocessor,
+# Small nonnegative numbers and sizes. (%warpid and %nwarpid number the warp slots of the multiprocessor,
 # not the block's warps: seen on an H200.)
 _SMALL = ("warpid", "nwarpid", "smid", "nsmid", "stack")
 _SIZES = ("smem_size", "smem_offset")
 
 
 class Facts(Record):
-    """What the user states beside a launch.
+    """What the user specifies besides a launch.
 
     aligned: parameter name -> byte alignment of its value; "*" stands for every pointer.
-    block, grid, dynamic_shared: stated without a whole launch. memory: what the launch tells of its content.
-    constants: of the kernel's constant memory; None: what the file has. origins: what its addresses are made of; None:
-    not looked at. counters: from which blocks may draw numbers; None: none. meanings: of operations of which the
-    machine knows more than any other (`operations.on_machine`). keep: the requests of every site are asked for, too,
-    with their places (`kept`). seen: the warps and trips of each distinct one, too. code: made-up addresses of
-    functions (`code_addresses`).
+    block, grid, dynamic_shared: specified without a whole launch.
+    memory: the contents of memory that the launch specifies.
+    constants: the kernel's constant memory; None: as in the file.
+    origins: the origins of its addresses; None: not computed.
+    counters: counters from which blocks may draw numbers; None: none.
+    meanings: rows of operations that the machine defines more precisely (`operations.on_machine`).
+    keep: the requests of every site are kept as well, with their places (`kept`).
+    seen: the warps and trips of each distinct request are kept as well.
+    code: invented addresses of functions (`code_addresses`).
     """
 
     aligned: Mapping[str, int] = msgspec.field(default_factory=dict)
@@ -88,9 +91,9 @@ class Facts(Record):
 class Environment:
     """One batch of rows. tid: three (rows, LANES) uint32 arrays, or Values for unknown ones.
 
-    exists: (rows, LANES) bool. block/grid/cluster: three numbers each, or None where not specified.
-    param_bytes/param_known: the buffer and which of its bytes are specified.
-    concrete_block: dimension -> (rows, 1) uint32 array, when blocks are run one by one.
+    exists: (rows, LANES) bool. block/grid/cluster: three numbers each, or None if not specified.
+    param_bytes/param_known: the buffer, and which of its bytes are specified.
+    concrete_block: dimension -> (rows, 1) uint32 array, if blocks are executed one by one.
     """
 
     function: Function
@@ -105,40 +108,40 @@ class Environment:
     param_known: bytes = b""
     facts: Facts = field(default_factory=Facts)
     concrete_block: dict[int, np.ndarray] = field(default_factory=dict)
-    executions: int = 0  # of loads and the like: two of one instruction need not give the same
-    shared: Any = None  # the memory (`references`) that follows the content of shared memory, if one does
-    counters: Any = None  # … and the one of counters from which blocks draw
-    made: dict[tuple[int, int], Any] | None = None  # by operations (`effects`), where many are executed again
-    grouping: int = 0  # tells what the rows are from what they were before they were others
+    executions: int = 0  # of loads and similar: two executions of one instruction may differ
+    shared: Any = None  # the memory (`references`) that tracks the contents of shared memory, if any
+    counters: Any = None  # … and the memory of counters from which blocks draw
+    made: dict[tuple[int, int], Any] | None = None  # results of operations (`effects`), if many are executed again
+    grouping: int = 0  # identifies the current meaning of the rows
     _groupings: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
-    _elements: int = field(default=0, init=False)  # of values, since someone paid for them
+    _elements: int = field(default=0, init=False)  # of values, since they were last paid for
 
     def note_work(self, result: Value) -> None:
-        """A result was computed or copied, for which someone pays."""
+        """Records the size of a value that was computed or copied, for which an account pays."""
         self._elements += result.elements
 
     def work_done(self) -> int:
-        """The elements of the arrays of all values noted since this was asked last."""
+        """The elements of the arrays of all values recorded since the last call."""
         size, self._elements = self._elements, 0
         return size
 
     def serial(self) -> int:
-        """A number for this execution of a load: what it gives may change from one to the next."""
+        """A number for this execution of a load, whose result may differ between executions."""
         self.executions += 1
         return self.executions
 
     def regroup(self) -> None:
-        """The rows are others from now on."""
+        """Marks that the rows have a new meaning from now on."""
         self.grouping = next(self._groupings)
 
     @cached_property
     def makes_local_addresses(self) -> bool:
-        """The function makes generic addresses of local memory: else no pointer that it reads anywhere is one."""
+        """Whether the function computes generic addresses of local memory; if not, no pointer that it reads is one."""
         return makes_addresses_of(self.function, "local")
 
     @cached_property
     def makes_parameter_addresses(self) -> bool:
-        """The function makes generic addresses of its parameters."""
+        """Whether the function computes generic addresses of its parameters."""
         return makes_addresses_of(self.function, "param")
 
     def __post_init__(self) -> None:
@@ -154,7 +157,7 @@ class Environment:
     # --- operands ---
 
     def operand(self, source: Operand) -> Value:
-        """The value of anything but a register."""
+        """The value of any operand except a register."""
         if isinstance(source, Const):
             return constant(source.value, source.bits)
         if isinstance(source, Special):
@@ -163,7 +166,7 @@ class Environment:
             if source not in self._addresses:
                 self._addresses[source] = self.address(source)
             return self._addresses[source]
-        assert isinstance(source, Unknown)  # a register is read from where it is kept
+        assert isinstance(source, Unknown)  # registers are read from the register file
         return opaque(source.bits, Reason(Kind.NOT_EXPRESSED, given=(source.reason,)))
 
     def address(self, a: Address) -> Value:
@@ -219,7 +222,7 @@ class Environment:
             return known(_lane_mask(stem[9:]))
         if stem.startswith("cluster") or stem == "is_explicit_cluster" or stem in ("nclusterid", "cga_ctaid"):
             return self._cluster(stem, d)
-        if stem in _CLOCKS or stem.startswith("pm"):  # counters too
+        if stem in _CLOCKS or stem.startswith("pm"):  # and performance counters
             return opaque(bits, Reason(Kind.NOT_BEFORE_THE_RUN, given=(name,)))
         if name in WINDOWS:
             of_parameters, low = WINDOWS[name][0] == "param", name.endswith("_lo")
@@ -267,7 +270,7 @@ class Environment:
         )
 
     def _of_known_cluster(self, stem: str, d: int, size: tuple[int, int, int]) -> Value | None:
-        """What the size of a cluster says of its registers, with the grid or the block indices; None: not enough."""
+        """A cluster register, from the size of the cluster, the grid and block indices; None: not determined."""
         single = size == (1, 1, 1)
         match stem:
             case "cluster_nctaid" | "cluster_nctarank":
@@ -292,8 +295,9 @@ class Environment:
         return None
 
     def spaces(self, index: int, op: Op | None = None) -> frozenset[str] | None:
-        """State spaces in which a generic address may lie, by what it is made of; None: any. op: of the instruction;
-        None: its site.
+        """The state spaces in which a generic address may lie, by its origins; None: any.
+
+        op: an operation of the instruction; None: its site.
         """
         origins = self.facts.origins
         if origins is None:
@@ -304,7 +308,7 @@ class Environment:
 
 
 def _cluster_limits(stem: str, d: int) -> tuple[int | None, int | None]:
-    """The range of a register of clusters, whatever the launch; None: none."""
+    """The range of a cluster register in any launch; None: no limit."""
     of_grid = GRID_LIMITS[d] if d >= 0 else 0
     return {
         "clusterid": (0, of_grid - 1),
@@ -323,7 +327,7 @@ def _lane_mask(which: str) -> np.ndarray:
 def thread_rows(
     block: tuple[int, int, int],
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-    """(exists, tid, warp) of all warps of a block: threads in order x, y, z, LANES to a warp."""
+    """(exists, tid, warp) of all warps of a block: threads in the order x, y, z, LANES per warp."""
     threads = block[0] * block[1] * block[2]
     warps = -(-threads // LANES)
     linear = np.arange(warps * LANES, dtype=np.uint32).reshape(warps, LANES)

@@ -1,8 +1,8 @@
-"""Generic addresses: where an access through one goes, and the operations that make, take back and ask for one.
+"""Generic addresses: the memory that an access refers to, and the operations that create, convert and test them.
 
-ld.generic [window of shared memory + s]      shared memory, at s (`located`: whoever follows it asks here)
-cvta.shared g, s                              g = window of shared memory + s: its base is an unknown of its own
-isspacep.shared p, g                          p, because that is what g is made of
+ld.generic [window of shared memory + s]      shared memory, at s (`located`, used by each memory)
+cvta.shared g, s                              g = window of shared memory + s, the window an unknown of its own
+isspacep.shared p, g                          p is true, because g contains that window
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ from ptxaudit.engine.memory.spaces import OF, OPEN, PARAM, SHARED, spaces_of, wi
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
-# what is asked -> the window that an address has to be made of (of all other spaces more than addresses are asked)
+# space -> the window from which its addresses are computed (a test of any other space needs more than origins)
 NEVER_OTHERS = {"shared": "shared", "shared::cluster": "shared", "local": "local"}
 
 
 class Located(Record):
-    """Where a generic access goes. lanes, open: (rows, LANES) active lanes that go to the memory that is looked at, and
-    of which that is not known; place: the address there; why: it is not known of the latter, None where there are none.
-    idle: (rows,) no lane is active, and the address is one of that memory all the same. remote: why an address in
-    shared memory may be another block's; never: no address that is made so lies in the memory."""
+    """Where a generic access goes.
+
+    lanes, open: (rows, LANES) active lanes that refer to the memory in question, and those that may.
+    place: the address in it; why: the reason for the open lanes, None if there are none.
+    idle: (rows,) no lane is active, but the address still lies in that memory.
+    remote: why an address in shared memory may belong to another block.
+    never: no address with these origins lies in the memory.
+    """
 
     place: Value
     lanes: np.ndarray
@@ -48,8 +52,10 @@ def located(
     of: str = "shared",
     rows: np.ndarray | None = None,
 ) -> Located:
-    """By the value of the address, and by what it is made of at the instruction `index`, or for one of its operations.
-    of: the memory that is looked at; rows: those that the address is of, None: all."""
+    """Where an access goes, by the value of its address and its origins at the instruction `index` or for an operation.
+
+    of: the memory in question; rows: the rows of the address, None: all.
+    """
     origins = env.spaces(index, op)
     found = spaces_of(address, origins)
     possible = origins is None or of in origins or of == "global" and "param" in origins
@@ -71,7 +77,7 @@ def located(
 
 
 def generic_results(op: Op, view: View, address: Value, index: int) -> Value:
-    """Generic addresses: shared ones carry the window's base as an unknown of their own."""
+    """The result of cvta, cvta.to or isspacep. Generic addresses contain the base of their window as an unknown."""
     space = op.attrs[0] if op.attrs else "global"
     zeros = 0 if space == "param" else WINDOW_ZEROS
     window = Uniform(f"{space} window", 64, zeros, 0, POINTER_LIMIT, "window", (space, "whole"))
@@ -89,8 +95,10 @@ def generic_results(op: Op, view: View, address: Value, index: int) -> Value:
 
 
 def _in_space(op: Op, address: Value, space: str, view: View, index: int) -> Value:
-    """isspacep: a lane's address lies in the space of the one base that it has; the lanes may differ. Where the value
-    does not tell, no address that is made so may lie there."""
+    """isspacep: a lane's address lies in the space of its only base; lanes may differ.
+
+    Where the value is undecided, the origins may exclude the space.
+    """
     found = spaces_of(address)
     shape = np.broadcast_shapes(address.base.shape, found.shape)
     inside, unknown = found == (OF | {"shared::cluster": SHARED}).get(space, -1), found == OPEN
@@ -100,7 +108,7 @@ def _in_space(op: Op, address: Value, space: str, view: View, index: int) -> Val
         or space == "shared"
         and remote(within(address), np.broadcast_to(found == SHARED, shape), view.env, view.rows) is not None
     ):
-        unknown = EVERYWHERE  # a constant; perhaps another block's memory
+        unknown = EVERYWHERE  # a constant, or perhaps another block's memory
     if unknown.any() and space in NEVER_OTHERS and (origins := view.env.spaces(index, op)) is not None:
         if NEVER_OTHERS[space] not in origins:
             inside, unknown = inside & ~unknown, NOWHERE

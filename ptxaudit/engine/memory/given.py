@@ -1,10 +1,10 @@
-"""Memory whose content the launch tells: what a load from it yields, and when that can be trusted.
+"""Memory whose contents the launch specifies: the results of loads from it, and when they are reliable.
 
     params = [{file = "index.npy"}, …]      ld.global.u32 r, [index + 4·tid]   ->   r = the array's words
 
-The bytes are what memory holds when the kernel starts. They are taken for a load that the code promises to be of
-read-only memory (`ld.global.nc`, LDG.CONSTANT), and for any load from a buffer into which nothing that the kernel
-writes can go (`written`).
+The bytes are the contents when the kernel starts. They are used for a load that the code declares to be of read-only
+memory (`ld.global.nc`, LDG.CONSTANT), and for any load from a buffer that no write of the kernel can reach
+(`written`).
 """
 
 from __future__ import annotations
@@ -20,23 +20,26 @@ SPACES = ("global", "generic")
 
 
 class Given(Record):
-    """buffers: (address, bytes as uint8), sorted. trusted: for each, whether nothing in the kernel may write it.
-    writes: something in it is written through a pointer; taken: buffers, by position, of which a load took what the
-    launch tells."""
+    """Buffers that the launch specifies.
+
+    buffers: (address, bytes as uint8), sorted. trusted: for each, whether nothing in the kernel may write it.
+    writes: whether `trusted` relies on the objects to which pointers of stores point.
+    taken: positions of buffers of which a load took the specified contents.
+    """
 
     buffers: tuple[tuple[int, np.ndarray], ...]
     trusted: tuple[bool, ...]
-    promised: frozenset[int]  # instructions whose loads are promised to be of read-only memory
+    promised: frozenset[int]  # instructions whose loads are declared read-only
     variables: dict[str, int]  # address of each variable of the module that is one of the buffers
     writes: bool = False
     taken: set[int] = field(default_factory=set)
 
     def sentences(self) -> tuple[str, ...]:
-        """What the answers rest on, for the report."""
+        """The assumptions of the answers, for the report."""
         return (ASSUMED,) if self.writes and self.taken else ()
 
     def load(self, address: Value, bits: int, index: int) -> Value | None:
-        """What a load yields, lane by lane; None where it is of no specified buffer in any lane."""
+        """The result of a load, lane by lane; None if it reads no specified buffer in any lane."""
         if address.terms or address.valid is not None:
             return None
         places = address.base.astype(np.int64)

@@ -1,9 +1,9 @@
-"""Each lane's local memory: spills and local arrays, a cell a place, which holds a value as a register does.
+"""Each lane's local memory, for spills and local arrays: one cell per place, which holds a value as a register does.
 
     st.local [8], r1;  ld.local r2, [8]      r2 = r1, in the lanes that stored
-    st.local [r3], r1                        in each lane the cell that r3 names; nothing is known any more if r3 is not
+    st.local [r3], r1                        in each lane the cell at r3; if r3 is unknown, all cells become unknown
 
-The cells are among the registers, under the names ("local", what the place is counted from, bytes behind it, bits).
+The cells are kept among the registers, under the names ("local", base of the place, byte offset from it, bits).
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from ptxaudit.engine.memory.references import Otherwise, Reference
 from ptxaudit.engine.memory.registers import Registers, Results, blend, take
 from ptxaudit.ir.reasons import Kind, Reason
 
-CELLS = (8, 16, 32, 64, 128)  # bits that a lane stores to local memory at once, an element of a vector by itself
-MOST_PLACES = 64  # of a local array that one access may reach
+CELLS = (8, 16, 32, 64, 128)  # sizes in bits of a store to local memory, or of one element of a vector
+MOST_PLACES = 64  # places in a local array that one access may reach
 
-Place = tuple[Uniform | None, int, np.ndarray | None]  # counted from, bytes, the lanes that go there or None for all
+Place = tuple[Uniform | None, int, np.ndarray | None]  # base, byte offset, the lanes that access it or None for all
 
 
 class Local:
-    """The memory of the state space "local", and of generic addresses that lie there, or may."""
+    """The memory of the state space "local", and of generic addresses that lie there or may."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         kind = at.bits if at.bits in DTYPES else 64
         if at.op.space == "local":
             places = _places(at.address, at.active) or ()
             return tuple([at.extended(_cell(at, k, places), k) for k in range(len(at.op.dst))])
-        if may_be_local(at):  # one place, another content in each lane
+        if may_be_local(at):  # one place, but different contents in each lane
             unknown = opaque(kind, Reason(Kind.MAY_BE_LOCAL, at.index))
             return tuple([at.extended(unknown, k) for k in range(len(at.op.dst))])
         return otherwise()
 
     def store(self, at: Reference) -> None:
         if at.op.name != "store":
-            return  # no atomic operation is one of local memory
+            return  # atomic operations never access local memory
         if at.op.space != "local":
             if may_be_local(at):
                 forget(at.view.registers)
@@ -54,13 +54,13 @@ class Local:
 
 
 def forget(registers: Registers) -> None:
-    """Nothing is known of local memory any more."""
+    """Makes all of local memory unknown."""
     for key in [k for k in registers.values if type(k) is tuple]:
         del registers.values[key]
 
 
 def may_be_local(at: Reference) -> bool:
-    """The address is one of local memory in an active lane, or may be."""
+    """Whether the address lies, or may lie, in local memory in an active lane."""
     if not at.view.env.makes_local_addresses:
         return False
     found = located(at.address, at.active, at.view.env, at.index, op=at.op, of="local")
@@ -68,7 +68,7 @@ def may_be_local(at: Reference) -> bool:
 
 
 def _places(address: Value, mask: np.ndarray) -> list[Place] | None:
-    """Where a local address goes; None where that is not known."""
+    """The places to which a local address refers; None if unknown."""
     flat = squeeze(address)
     if (
         flat.poison is not None
@@ -89,7 +89,7 @@ def _places(address: Value, mask: np.ndarray) -> list[Place] | None:
 
 
 def _cell(at: Reference, k: int, places: list[Place] | tuple[()]) -> Value:
-    """What an element is, of the cells that lanes load it from."""
+    """An element of a load, from the cells that the lanes read."""
     value = missing = opaque(at.bits if at.bits in DTYPES else 64, Reason(Kind.LOCAL_PLACE, at.index))
     for symbol, start, lanes in places:
         cell = at.view.registers.values.get(("local", symbol, start + k * at.bits // 8, at.bits))
@@ -99,19 +99,19 @@ def _cell(at: Reference, k: int, places: list[Place] | tuple[()]) -> Value:
 
 
 def _write(at: Reference, place: Place, values: list[Value] | None) -> None:
-    """Elements are written side by side from a place on, or may be. values: None: not known."""
+    """Writes, or may write, consecutive elements at a place. values: None: unknown."""
     cells, view = at.view.registers.values, at.view
     symbol, first, lanes = place
     for key in [
         k for k in cells if type(k) is tuple and k[1] != symbol and not (_is_variable(k[1]) and _is_variable(symbol))
     ]:
-        del cells[key]  # counted from another place, which may be anywhere beside this one
+        del cells[key]  # its base is at an unknown distance from this one
     size = at.bits // 8
     unknown = Reason(Kind.LOCAL_PLACE if at.bits in DTYPES or not at.certain else Kind.WIDE_SPILL, at.index)
     for k in range(len(at.op.src) - 1):
         start = first + k * size
         name = ("local", symbol, start, at.bits)
-        for wide in CELLS:  # those that it overlaps: there may be thousands of others
+        for wide in CELLS:  # look up overlapping cells only: there may be thousands of others
             for other in range(start - wide // 8 + 1, start + size):
                 if (key := ("local", symbol, other, wide)) in cells and key != name:
                     del cells[key]
@@ -122,5 +122,5 @@ def _write(at: Reference, place: Place, values: list[Value] | None) -> None:
 
 
 def _is_variable(symbol: Uniform | None) -> bool:
-    """Where a variable begins: two of them do not overlap."""
+    """Whether the base is a variable: two variables do not overlap."""
     return symbol is not None and symbol.kind == "variable"

@@ -1,14 +1,15 @@
-"""Where an address comes from: which pointers the operations that make it begin with.
+"""The origins of an address: the pointers from which the operations that compute it start.
 
     q = param[8] + 4 * loaded             whole {parameter at 8}
     q = cvta.shared(s) + 4 * tid          whole {window of shared memory}
     q = p ? param[0] : param[8]           whole {parameter at 0}, or whole {parameter at 8}
-    q = {load.32, load.32}                anything: two halves out of memory may be of any pointer
+    q = {load.32, load.32}                anything: two halves loaded from memory may belong to any pointer
 
-Definitions are followed without order, to a fixed point. What is added to a pointer is taken to be a number that leaves
-it within what it points to (C++ [expr.add]; the report lists that as assumed where something rests on it). A number
-alone is no origin: what is computed, loaded in pieces, or comes back from a call or a shuffle may be anywhere, and so
-may what comes from local memory, but for places to which one register leads (`stack_places`).
+Definitions are followed regardless of order, to a fixed point. An offset added to a pointer is assumed to leave it
+within the object that it points to (C++ [expr.add]; the report lists this as an assumption if an answer relies on
+it). A number alone is no origin. A value that is computed otherwise, loaded in pieces or returned by a call may point
+anywhere, and so may a value from local memory, except from places at constant offsets from one register
+(`stack_places`).
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from ptxaudit.ir.nodes import Address, Const, Op, Operand, Parameter, Reg, Speci
 from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
-LOWEST_POINTER = 1 << 32  # device addresses begin above it: a number below is none
-MOST_ATOMS = 16  # alternatives that are distinguished
+LOWEST_POINTER = 1 << 32  # device addresses are above it: a lower number is none
+MOST_ATOMS = 16  # alternatives of one value; with more it may be anything
 
 
-Place = tuple[int, int, str]  # of a definition: instruction, operation, register
+Place = tuple[int, int, str]  # a definition: instruction, operation, register
 Node = Place | Joined
 
 
@@ -47,8 +48,8 @@ class Base(Record):
     """Something that a pointer points to.
 
     kind: "parameter" (key: its byte offset among the parameters), "variable" (its name), "window" (the state space
-    whose generic addresses it begins), "parameters" (of a parameter, it is not followed which). certain: it is an
-    address, not perhaps a number of 64 bits.
+    whose generic addresses begin there), "parameters" (an unknown one of the parameters). certain: it is an address,
+    and not possibly a 64-bit number.
     """
 
     kind: str
@@ -57,15 +58,16 @@ class Base(Record):
 
 
 class Part(Enum):
-    """What of an address a value is; NUMBER: of none; DATA: of 32 bits or fewer, out of memory, perhaps a half of one;
-    ANY.
+    """Which part of an address a value is.
+
+    NUMBER: none; DATA: 32 bits or fewer from memory, possibly a half of one; ANY: unknown.
     """
 
     NUMBER, DATA, ANY, WHOLE, LOW, HIGH = range(6)
 
 
 class Atom(Record):
-    """One alternative for a value. bases: of WHOLE, LOW and HIGH, one of which it points into."""
+    """One alternative for a value. bases: for WHOLE, LOW and HIGH, the objects into one of which it points."""
 
     part: Part
     bases: frozenset[Base] = frozenset()
@@ -79,35 +81,35 @@ _PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
 
 _PRODUCTS = ("mul", "mad")
 _CONVERSIONS = ("cvta", "cvta.to", "mapa")
-# What lanes do together has no row: numbers, and what another lane has.
+# Operations that lanes perform together have no row: their results are numbers, or another lane's value.
 _WITHOUT_ROW = dict.fromkeys((*WARP, "isspacep", "barrier", "mufu"), Origin.NUMBER) | {"shfl": Origin.SOURCE}
 
 
 class Origins:
-    """Of the addresses of one kernel. param_bytes, param_known: of the launch, as in `env.Environment`."""
+    """The origins of the addresses of one kernel. param_bytes, param_known: of the launch, as in `env.Environment`."""
 
     def __init__(
         self, graph: Graph, param_bytes: bytes = b"", param_known: bytes = b"", account: Account | None = None
     ):
-        """account: pays for following definitions; Exhausted where it cannot."""
+        """account: pays for following definitions; raises Exhausted if it cannot."""
         self.graph, self.account = graph, account
         self.instructions = graph.function.instructions
         self.param_bytes, self.param_known = param_bytes, param_known
         self._known: dict[Node, Atoms] = {}
         self._meeting: dict[Joined, Definition] = {}
-        self._written: set[Node] = set()  # of `_known`, those at which some definition is read
+        self._written: set[Node] = set()  # the nodes of `_known` that some definition reaches
 
     @cached_property
     def _stack(self) -> StackPlaces:
         return StackPlaces(self.graph)
 
     def bases(self, index: int, op: Op) -> frozenset[Base] | None:
-        """What the address of a load, store or atomic may point into; None: anything."""
+        """The objects into which the address of a load, store or atomic may point; None: anything."""
         position = self.instructions[index].ops.index(op)
         return self.of(op.src[0], index, position) if op.src else None
 
     def of(self, source: Operand, index: int, position: int) -> frozenset[Base] | None:
-        """The same of an operand as the operation at `position` reads it (one past the last: a site's)."""
+        """As `bases`, for an operand as the operation at `position` reads it (one past the last: the site)."""
         atoms = self._operand(source, index, position)
         if not atoms or any(atom.part is not Part.WHOLE for atom in atoms):
             return None
@@ -119,13 +121,13 @@ class Origins:
         return None if bases is None else frozenset(base.key if base.kind == "window" else "global" for base in bases)
 
     def spaces_of_site(self, index: int) -> frozenset[str] | None:
-        """The same of the address of an instruction's access."""
+        """As `spaces`, for the address of an instruction's access."""
         site, ops = self.graph.function.site(index), self.instructions[index].ops
         position = next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops))
         return self.spaces(site.address, index, position)
 
     def specified(self, base: Base) -> int | None:
-        """The number that a pointer parameter holds; None where it is not specified."""
+        """The value of a pointer parameter; None if it is not specified."""
         if base.kind == "parameters":
             return None
         known = self.param_known[base.key : base.key + POINTER_BYTES]
@@ -134,7 +136,7 @@ class Origins:
         return int.from_bytes(self.param_bytes[base.key : base.key + POINTER_BYTES], "little")
 
     def of_copy(self, graph: Graph) -> Origins:
-        """The same for a graph of the same kernel whose instructions are others."""
+        """The origins for a graph of the same kernel with other instructions."""
         return Origins(graph, self.param_bytes, self.param_known, self.account)
 
     # --- following definitions ---
@@ -147,7 +149,7 @@ class Origins:
         return self._together(read, self._known)
 
     def _read(self, name: str, index: int, position: int) -> list[Node]:
-        """What may have written a register that the operation at `position` reads: definitions, or where some meet."""
+        """The possible sources of a register that the operation at `position` reads: definitions, or joins of these."""
         own, ends = written_here(self.graph, name, index, position)
         if not ends and guard_of(self.instructions[index]) is None:
             node = self.graph.read.read(name, index)
@@ -159,7 +161,7 @@ class Origins:
         while isinstance(node, Joined) and node not in self._meeting:
             self._meeting[node] = node
             sources = self._joined(node)
-            if len(sources) != 1:  # otherwise the entry of a block that only one other leads to
+            if len(sources) != 1:  # else it is the entry of a block with one predecessor
                 break
             passed.append(node)
             node = sources[0]
@@ -171,13 +173,13 @@ class Origins:
         return [(node, k, name) for k, op in enumerate(self.instructions[node].ops) if writes(op)]
 
     def _joined(self, node: Joined) -> list[Definition]:
-        """What comes together there, of a register or of a place on the stack."""
+        """The definitions that a join merges, of a register or of a place on the stack."""
         return self._stack.sources(node) if is_place(node.register) else self.graph.read.sources(node)
 
     def _settle(self, wanted: Iterable[Node]) -> None:
-        """The fixed point for these definitions and all that they are made of."""
+        """Computes the fixed point for these definitions and all that they depend on."""
         sources: dict[Node, list[list[Node] | Atoms]] = {}
-        met: dict[Node, list[Node]] = {}  # those of all its sources
+        met: dict[Node, list[Node]] = {}  # the nodes of all its sources
         readers: dict[Node, list[Node]] = defaultdict(list)
 
         def following(node: Node) -> Iterator[Node]:
@@ -210,7 +212,7 @@ class Origins:
         self._known |= found
 
     def _sources(self, node: Node) -> list[list[Node] | Atoms]:
-        """What each source of a definition reads, or what meets."""
+        """The definitions that each source of an operation reads, or that a join merges."""
         if isinstance(node, Joined):
             return [[at for one in self._joined(node) for at in self._places(one, node.register)]]
         index, position, name = node
@@ -223,15 +225,15 @@ class Origins:
         return [self._source(source, index, position) for source in written if source is not None]
 
     def _source(self, source: Operand, index: int, position: int) -> list[Node] | Atoms:
-        """What a source of an operation reads."""
+        """The definitions that a source of an operation reads."""
         return self._read(source.name, index, position) if isinstance(source, Reg) else _plain(source)
 
     def _together(self, nodes: list[Node], facts: Mapping[Node, Atoms]) -> Atoms:
-        """What is read where these meet; anything where no definition does: read before it is written."""
+        """The union over these nodes; anything if no definition reaches them: a register read before it is written."""
         return _union(facts[node] for node in nodes) if not self._written.isdisjoint(nodes) else ANY
 
     def _made(self, place: tuple[int, int, str], sources: list[Atoms]) -> Atoms:
-        """What an operation makes of its sources. (Of a source that is still to be looked at nothing is made.)"""
+        """The result of an operation on its sources, or nothing while a source is still to be computed."""
         index, position, name = place
         op = self.instructions[index].ops[position]
         if is_place(name):
@@ -252,7 +254,7 @@ class Origins:
             return self._loaded(op, at, bits, sources)
         if any(not atoms for atoms in sources):
             return frozenset()
-        if factor is not None:  # machine code adds so where another unit than that for sums is free
+        if factor is not None:  # machine code also adds in this way, if the unit for products is free
             return _sums([sources[factor], *sources[2:]])
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
@@ -270,7 +272,7 @@ class Origins:
         return self._parameter(parameter, offset, each)
 
     def _parameter(self, parameter: Parameter, offset: int, bits: int) -> Atoms:
-        """A pointer among the parameters, a half of it, or a number."""
+        """A pointer among the parameters, a half of one, or a number."""
         inside = (offset - parameter.offset) % POINTER_BYTES
         start = offset - inside
         part = {(0, PAIR): Part.WHOLE, (0, WORD): Part.LOW, (4, WORD): Part.HIGH}.get((inside, bits))
@@ -284,12 +286,12 @@ class Origins:
 
 
 def _other_than_one(op: Op) -> int | None:
-    """Which factor a product is, as the other one is the constant 1; None where neither is."""
+    """The index of a product's factor if the other one is the constant 1; None if neither is."""
     return next((1 - k for k in (0, 1) if isinstance(source := op.src[k], Const) and source.value == 1), None)
 
 
 def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms:
-    """The first result of an operation whose sources are known."""
+    """The first result of an operation with known sources."""
     match origin:
         case Origin.SOURCE:
             return sources[0]
@@ -312,7 +314,7 @@ def _of_origin(origin: Origin, op: Op, sources: list[Atoms], bits: int) -> Atoms
 
 
 def _plain(source: Operand) -> Atoms:
-    """Anything but a register."""
+    """The origins of any operand except a register."""
     if isinstance(source, Const):
         return NUMBER
     if isinstance(source, Address):
@@ -322,7 +324,7 @@ def _plain(source: Operand) -> Atoms:
                 if source.bits == PAIR
                 else DATA
             )
-        return NUMBER  # within a window, or among the parameters
+        return NUMBER  # in a window, or among the parameters
     if isinstance(source, Special):
         window = WINDOWS.get(source.name)
         if window is None:
@@ -345,8 +347,9 @@ def _unless_numbers(sources: list[Atoms], bits: int) -> Atoms:
 
 
 def _among_parameters(op: Op, at: int, bits: int) -> Atoms:
-    """An element that is loaded from somewhere among the parameters: of a pair of words the halves of what may be a
-    pointer, as such a load is aligned.
+    """An element loaded from an unknown place among the parameters.
+
+    A pair of words holds the halves of a possible pointer, because such a load is aligned.
     """
     part = Part.WHOLE if bits == PAIR else (Part.LOW, Part.HIGH)[at % 2] if bits == WORD else None
     if part is None or bits == WORD and len(op.dst) % 2:
@@ -367,7 +370,7 @@ def _sums(sources: list[Atoms]) -> Atoms:
 
 
 def _sum(a: Atom, b: Atom) -> Atom:
-    """A value of both: an address and what is added to it."""
+    """The sum of two values: an address and an offset."""
     if a.part.value > b.part.value:
         a, b = b, a
     if a.part is Part.NUMBER:

@@ -1,7 +1,7 @@
-"""The parameters of a kernel: bytes that the launch tells, and a named unknown for each number that it does not.
+"""The parameters of a kernel: bytes that the launch specifies, and a named unknown for every other number.
 
 ld.param.u32 r, [8]     param_bytes = … 00 04 00 00 …     ->   1024
-                        not specified                     ->   the unknown `n`, the parameter that lies at 8
+                        not specified                     ->   the unknown `n`, the parameter at 8
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ptxaudit.engine.memory.spaces import among_parameters
 from ptxaudit.frontend.launch.signature import short_name
 from ptxaudit.ir.reasons import Kind, Reason
 
-MOST_OFFSETS = 64  # that one access may have in different lanes
+MOST_OFFSETS = 64  # different offsets in the lanes of one access
 
 
 class Parameters(ReadOnly):
@@ -39,7 +39,7 @@ class Parameters(ReadOnly):
 
 
 class ParametersByAddress(ReadOnly):
-    """The same of generic addresses that are made of where the parameters lie (`cvta.param`)."""
+    """The memory of generic addresses that are computed from the address of the parameters (`cvta.param`)."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         if not at.view.env.makes_parameter_addresses:
@@ -73,14 +73,14 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
         stated = max(stated, env.facts.aligned.get("*", 1))
     if pointer and bits == 64 and within == 0 and size == of.size:
         zeros = low_zeros(max(stated, of.align))
-        low, high = (0, POINTER_LIMIT) if of.pointer else (None, None)  # perhaps a number, which may be negative
+        low, high = (0, POINTER_LIMIT) if of.pointer else (None, None)  # may be a number, even a negative one
         return unknown(Uniform(name, 64, zeros, low, high, "pointer", ("param", offset, bits), address=True))
     zeros = low_zeros(stated) if within == 0 else 0
     return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits), address=bits == 64))
 
 
 def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:
-    """The same at an offset that may differ from warp to warp and from lane to lane."""
+    """As `parameter`, at an offset that may differ by warp and by lane."""
     known = _known_lanes(address)
     offsets = () if known is None else sorted(set(np.broadcast_to(address.base, known.shape)[known].flat))
     if known is not None and 0 < len(offsets) <= MOST_OFFSETS:  # (np.unique loads numpy.ma)
@@ -96,7 +96,7 @@ def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:
 
 
 def _known_lanes(value: Value) -> np.ndarray | None:
-    """Where it is a number, lane by lane; None where nothing tells lanes apart."""
+    """The lanes in which it is a number; None if it has unknowns or unknown high bits."""
     if value.terms or value.valid is not None:
         return None
     known = EVERYWHERE if value.poison is None else ~value.poison

@@ -1,10 +1,9 @@
-"""How far an address that is not known can be from its variable: the range of its offset, from the operations it is
-made of.
+"""How far an unknown address can be from its variable: the range of its offset, from the operations that compute it.
 
     atom.shared.add [hist + 4 * (x & 255)]      ->   0 to 1020 bytes from `hist`, whatever x is
 
-Ranges of unsigned integers over definitions, without order; a loop's counter, or anything that may wrap, has none.
-Machine code has no variables: its ranges are of the address itself.
+Ranges of unsigned integers are computed over definitions, regardless of order; a loop counter, or anything that may
+wrap, has none. Machine code has no variables: its ranges are those of the address itself.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Const, Op, Operand, Reg, Special
 
-DEEPEST = 80  # operations behind one another that are looked at
+DEEPEST = 80  # longest chain of operations that is followed
 
 
 class Reach:
-    """Of the addresses of one kernel under one launch."""
+    """The ranges of the addresses of one kernel under one launch."""
 
     def __init__(self, graph: Graph, env: Environment):
         self.graph, self.env = graph, env
@@ -31,7 +30,7 @@ class Reach:
         self._depth = 0
 
     def of(self, index: int, op: Op) -> Range | None:
-        """Where the first byte of an access may be; None: anywhere."""
+        """The range of the first byte of an access; None: anywhere."""
         position = self.graph.function.instructions[index].ops.index(op)
         found = self._source(op.src[0], index, position)
         return None if found is None else Range(found.low + op.offset, found.high + op.offset, found.name)
@@ -62,7 +61,7 @@ class Reach:
     def _result(self, index: int, position: int, reg: Reg) -> Range | None:
         key = (index, position, reg.name)
         if key not in self._known:
-            self._known[key] = None  # what is still being looked at may be anything
+            self._known[key] = None  # a definition that is being computed may be anything
             self._depth += 1
             if self._depth < DEEPEST:
                 self._known[key] = self._made(index, position, reg)
@@ -101,7 +100,7 @@ class Reach:
 
 
 def _of_uniform(value: Value) -> Range | None:
-    """Of an unknown as it is, such as %ctaid.x."""
+    """The range of an unknown with nothing added, such as %ctaid.x."""
     if value.poison is not None or value.valid is not None or value.base.any() or len(value.terms) != 1:
         return None
     ((uniform, factor),) = value.terms

@@ -1,6 +1,6 @@
-"""Which operations may have written a register that another one reads, under the guards of both.
+"""The operations that may have written a register that another one reads, given the guards of both.
 
-@p ld r, [a];  @p st [r]       the load alone, whatever was in r before
+@p ld r, [a];  @p st [r]       only the load, whatever was in r before
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Guard, Instruction, Op
 
-_TEMPORARY = re.compile(r"t\d+\.\d+")  # of machine code: no register of PTX has a point in its name
+_TEMPORARY = re.compile(r"t\d+\.\d+")  # of machine code: no register of PTX has a dot in its name
 
 
 def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[tuple[int, int]]:
-    """(instruction, operation) of what may have written a register that the operation at `position` reads."""
+    """(instruction, operation) of each possible definition of a register that the operation at `position` reads."""
     instructions = graph.function.instructions
     own, ends = written_here(graph, name, index, position)
     yield from ((index, k) for k in own)
@@ -30,21 +30,24 @@ def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[
 
 
 def written_here(graph: Graph, name: str, index: int, position: int) -> tuple[list[int], bool]:
-    """Operations of the same instruction that write a register before the one at `position`, and whether one always
-    does: a temporary of the instruction."""
+    """Operations of the same instruction that write a register before `position`, and whether one always does.
+
+    One that always does defines a temporary of the instruction.
+    """
     ops = graph.function.instructions[index].ops
     own = [k for k, op in enumerate(ops[:position]) if op.writes(name)]
     return own, any(ops[k].guard is None for k in own)
 
 
 def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> int | None:
-    """An instruction that comes before the one at `index` on every way, and writes a register wherever that does
-    anything, as both have one guard: what was written before the first is not read. None where there is none.
+    """A dominator of `index` with the same guard, which thus writes a register whenever the later instruction acts.
 
-        @p ld r, [a];  @p st [r]       reads the first alone, whatever was in r before
+    Values written before it are not read. None if there is none.
 
-    The guard is the same where one instruction alone, before both, always writes it: were it to write it again between
-    the two, the first of them would come again as well.
+        @p ld r, [a];  @p st [r]       reads only the load, whatever was in r before
+
+    The guard has the same value at both if one instruction alone, which dominates both, always writes it: if it were
+    executed again between the two, the first of them would be executed again as well.
     """
     instructions = graph.function.instructions
     guard = guard_of(instructions[index])
@@ -67,7 +70,7 @@ def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[in
 
 
 def _made_by(graph: Graph, name: str, index: int) -> int | None:
-    """The one instruction that a register has its value from at another one, where it always writes it."""
+    """The only instruction that defines a register's value at another one, if it always writes it."""
     found = graph.reaching(name, index)
     if len(found) != 1:
         return None
@@ -77,14 +80,16 @@ def _made_by(graph: Graph, name: str, index: int) -> int | None:
 
 
 def _before(graph: Graph, one: int, other: int) -> bool:
-    """Every way to the other leads through the first."""
+    """Whether one instruction dominates the other."""
     block, later = graph.block_of[one], graph.block_of[other]
     return one < other if block == later else graph.dominates(block, later)
 
 
 def _between(graph: Graph, definition: int, given: int, index: int) -> bool:
-    """What a definition writes may come behind `given`, through which all ways to `index` lead: then all ways to the
-    definition do as well, as one that does not would go on to the other."""
+    """Whether a definition may follow `given`, which dominates `index`.
+
+    Then `given` dominates the definition as well, as a path that avoids it would continue to `index`.
+    """
     if graph.block_of[given] == graph.block_of[index]:
         return given < definition < index
     return _before(graph, given, definition)
@@ -95,7 +100,7 @@ def _writes_under(instruction: Instruction, name: str, guard: Guard) -> bool:
 
 
 def guard_of(instruction: Instruction) -> Guard | None:
-    """The guard of all that an instruction does; None where it has none, or not one alone."""
+    """The guard of all actions of an instruction; None if it has none, or several."""
     guards = {op.guard for op in instruction.ops if not for_itself(op)}
     if instruction.site is not None:
         guards.add(instruction.site.guard)
@@ -103,5 +108,5 @@ def guard_of(instruction: Instruction) -> Guard | None:
 
 
 def for_itself(op: Op) -> bool:
-    """It writes temporaries of its instruction alone."""
+    """Whether the operation writes only temporaries of its instruction."""
     return bool(op.dst) and op.name in OPS and all(d is None or _TEMPORARY.fullmatch(d.name) for d in op.dst)

@@ -1,9 +1,9 @@
-"""One protocol for every state space: what a load yields, and what a store leaves behind.
+"""One protocol for every state space: the result of a load, and the effect of a store.
 
     ld.const.v2.u32 {a, b}, [r + 8]     two elements of 32 bits, at r + 8 and r + 12 in each lane
 
-A `Memory` has some places: what it does not have, `otherwise` yields (`state_spaces` says which memories an access may
-be of, and in what order they are asked). One that only the host writes leaves stores alone.
+A `Memory` holds some locations; `otherwise` provides the others (`state_spaces` lists the memories that an access may
+refer to, in the order in which they are queried). A memory that only the host writes ignores stores.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ Otherwise = Callable[[], Results]
 class Reference:
     """An access of one instruction to memory, as its lanes see it.
 
-    address: of the first element; bits: of an element in memory, signed: it is extended so into a register. guard: the
-    lanes in which the operation acts, None: all active ones. certain: these are known; else any of them may.
+    address: of the first element; bits: of an element in memory; signed: it is sign-extended into a register.
+    guard: the lanes in which the operation acts, None: all active ones. certain: these are known; else any of them
+        may act.
     """
 
     __slots__ = ("op", "view", "index", "guard", "certain", "bits", "signed", "_address")
@@ -44,17 +45,19 @@ class Reference:
 
     @property
     def active(self) -> np.ndarray:
-        """(rows, LANES) the lanes that make it, or may."""
+        """(rows, LANES) the lanes that perform the access, or may."""
         return active_lanes(self.view, self.guard)
 
     def place(self, k: int) -> Value:
-        """The address of an element."""
+        """The address of element k."""
         return affine.add(self.address, constant(k * self.bits // 8, self.address.bits)) if k else self.address
 
     @property
     def register_bits(self) -> int:
-        """The width of the registers that elements are loaded into; an element's own where these are none, or wider
-        than what is followed."""
+        """The width of the registers into which elements are loaded.
+
+        It is the element's own width if there are none, or if they are wider than any width that is tracked.
+        """
         bits = max((d.bits for d in self.op.dst if d is not None), default=self.bits)
         return bits if self.bits <= bits and bits in DTYPES else self.bits
 
@@ -64,15 +67,15 @@ class Reference:
         return (-1 << self.bits - 1, (1 << self.bits - 1) - 1) if self.signed else (0, (1 << self.bits) - 1)
 
     def extended(self, value: Value, k: int) -> Value:
-        """What a register holds that an element was loaded into."""
+        """The content of the register into which element k is loaded."""
         register = self.op.dst[k]
         bits = self.bits if register is None else register.bits
-        if value.bits == bits or bits not in DTYPES:  # registers of 128 bits hold nothing that is followed
+        if value.bits == bits or bits not in DTYPES:  # the contents of 128-bit registers are not tracked
             return value
         return affine.sign_extend(value, bits) if self.signed else affine.fit(value, bits)
 
     def elements(self, element: Callable[[Value], Value | None], otherwise: Otherwise) -> Results:
-        """What registers hold behind a load. element: what is at an address; None: it is not had."""
+        """The contents of registers after a load. element: the content at an address; None: not in this memory."""
         if self.bits not in DTYPES:
             return otherwise()
         found = [element(self.place(k)) for k in range(len(self.op.dst))]
@@ -80,7 +83,7 @@ class Reference:
         return tuple([rest[k] if value is None else self.extended(value, k) for k, value in enumerate(found)])
 
     def stored(self) -> list[Value] | None:
-        """The elements that a store writes; None where they are wider than what is followed."""
+        """The elements that a store writes; None if they are wider than any width that is tracked."""
         if self.bits not in DTYPES:
             return None
         return [affine.fit(self.view.read(source), self.bits) for source in self.op.src[1:]]
@@ -90,14 +93,14 @@ class ReadOnly:
     """A memory that only the host writes."""
 
     def store(self, at: Reference) -> None:
-        """A kernel leaves it alone."""
+        """Does nothing: a kernel cannot write it."""
 
 
 class Memory(Protocol):
-    """What keeps the content of a state space, or of some of its places."""
+    """The contents of a state space, or of some of its locations."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
-        """What registers hold behind a load. otherwise: the same without this memory."""
+        """The contents of registers after a load. otherwise: the same without this memory."""
 
     def store(self, at: Reference) -> Results | None:
-        """A store is made, or may be; of an atomic operation what registers hold behind it, where this memory knows."""
+        """Performs a store that is, or may be, executed; returns the results of an atomic operation, if known here."""

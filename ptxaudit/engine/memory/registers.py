@@ -1,6 +1,6 @@
-"""The register file of many warps, and what one piece of code sees of it.
+"""The register file of many warps, and the part of it that one piece of code sees.
 
-`Registers`: name -> Value over all rows. A `View` is some rows, under a mask of active lanes.
+`Registers`: name -> Value over all rows. A `View` is some rows, with a mask of active lanes.
 
     view of rows 0–7, all lanes      r1 = add(r2, 4)         -> the register is replaced
     view of rows {2}, lanes 0–15     r1 = mov(0)             -> row 2, lanes 0–15 of r1 change
@@ -38,7 +38,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 def take(value: Value, rows: np.ndarray) -> Value:
-    """The value in some rows. rows: their indices, by which `ndarray.take` is several times as fast as `[]`."""
+    """The value in some rows. rows: their indices, for which `ndarray.take` is several times faster than `[]`."""
     if is_number(value):
         return value if len(value.base) == 1 else Value(value.base.take(rows, 0))
     pick: Callable[[np.ndarray], np.ndarray] = lambda array: array if len(array) == 1 else array.take(rows, 0)
@@ -48,7 +48,7 @@ def take(value: Value, rows: np.ndarray) -> Value:
         return kept(take(as_plain(value), rows), value, make=lambda part: take(part, rows))
     out = mapped(value, pick)
     if out.poison is not None and out.poison is not value.poison and not anywhere(out.poison):
-        out.poison = None  # it was in the other rows
+        out.poison = None  # only other rows were poisoned
     if out.poison is None and out.valid is None:
         out.why = None
     return out
@@ -63,7 +63,7 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     if old.base.dtype != new.base.dtype:
         old = affine.fit(old, new.bits)
     if old.valid is not None and new.valid is None and throughout(mask):
-        return new  # no lane keeps what was there
+        return new  # no lane keeps the old value
     old, new = _both_beside(old, new)
     if old.alternatives is not None or new.alternatives is not None:
         both = alternatives.blended(old, new, mask)
@@ -74,12 +74,12 @@ def blend(old: Value, new: Value, mask: np.ndarray) -> Value:
     return chosen(lambda x, y: np.where(mask, x, y), new, old)
 
 
-MOST_SUPPOSED = 2  # truth values, beside the last, under which a register is followed
-LINE_BITS = 7  # of an address, that say where in a line of the banks it lies
+MOST_SUPPOSED = 2  # truth values, besides the last, under which a register is tracked
+LINE_BITS = 7  # low bits of an address: its place in a line of the banks
 
 
 def _beside(one: Value, other: Value) -> Value:
-    """A value of which the low bits alone are known, said lane by lane: lanes with another one keep all of its bits."""
+    """A value with only low bits known, marked as such per lane, so that other lanes can keep all bits of theirs."""
     if one.valid is None or one.terms or one.bits == 1 or other.valid == one.valid:
         return one
     low = one.base.dtype.type((1 << one.valid) - 1)
@@ -90,17 +90,20 @@ def _beside(one: Value, other: Value) -> Value:
 
 
 def _both_beside(old: Value, new: Value) -> tuple[Value, Value]:
-    """Two values that lanes of one register have. (The new one keeps what makes a figure: its place in a line.)"""
+    """Two values in different lanes of one register, in compatible forms.
+
+    The new one keeps what determines a figure: its place in a line.
+    """
     if new.valid is None:
         return _beside(old, new), new
     return old, _beside(new, old) if new.valid < LINE_BITS else new
 
 
-Name = str | tuple[Any, ...]  # of a register; of a cell of local memory
+Name = str | tuple[Any, ...]  # a register; a cell of local memory
 
 
 def called(name: Name) -> str:
-    """A register by its name, a cell of local memory by its place: `local memory [stack - 72]`."""
+    """The name of a register, or the place of a cell of local memory: `local memory [stack - 72]`."""
     if isinstance(name, str):
         return name
     symbol, start = name[1:3]
@@ -116,7 +119,7 @@ Results = tuple[Value, ...]
 
 
 class Registers:
-    """name -> Value over all rows. Local-memory cells live here too, under tuple names."""
+    """name -> Value over all rows. Local-memory cells are kept here too, under tuple names."""
 
     __slots__ = ("rows", "values")
 
@@ -131,13 +134,13 @@ class Registers:
         return value
 
     def expand(self, index: np.ndarray) -> None:
-        """Replace the rows by copies: new row i is old row index[i]."""
+        """Replaces the rows by copies: new row i is old row index[i]."""
         self.values = {n: take(v, index) for n, v in self.values.items()}
         self.rows = len(index)
 
 
 class View:
-    """Rows and lanes that run together. rows None = all of them; full: every living lane is active."""
+    """Rows and lanes that execute together. rows None = all of them; full: every living lane is active."""
 
     __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "grouped", "supposed", "truths")
 
@@ -153,23 +156,24 @@ class View:
         alive: np.ndarray | None = None,
         grouped: bool | None = None,
     ):
-        """exact: the mask is certain; data: if it is not, then because of data that was not given; alive: the lanes
-        that have not exited, active or not, where that is known; grouped: those that are active are together, None: if
-        exact."""
+        """exact: the mask is certain; data: if it is not, unspecified data is the cause.
+        alive: the lanes that have not exited, active or not, if known.
+        grouped: the active lanes are converged; None: if exact.
+        """
         self.registers, self.env = registers, env
         self.rows, self.mask, self.full, self.exact, self.data, self.alive = rows, mask, full, exact, data, alive
         self.grouped = exact if grouped is None else grouped
-        # register -> a truth value that is not known -> what it holds in lanes where it is true, and where it is false
+        # register -> an unknown truth value -> the contents in lanes where it is true, and where it is false
         self.supposed: dict[str, dict[int, tuple[Value, Value]]] = {}
-        self.truths: dict[str, same_truths.Bits] = {}  # register -> the truth values that its bits are
+        self.truths: dict[str, same_truths.Bits] = {}  # register -> the truth values that its bits equal
 
     def where(self, guard: Guard, holds: bool = True) -> View:
-        """The same as the lanes see it in which a guard that is not known holds, or does not."""
+        """The view of the lanes in which an unknown guard holds, or fails."""
         held = self.held_where(guard, holds)
         return _Supposed(self, held) if held else self
 
     def held_where(self, guard: Guard, holds: bool) -> dict[Name, Value]:
-        """The registers of which it is known what they hold there, as they were written under its predicate."""
+        """The registers whose contents are known in those lanes, as they were written under the guard's predicate."""
         if not self.supposed or guard.reg.name not in self.truths:
             return {}
         number, opposite = self._truth_of(guard.reg)
@@ -177,7 +181,7 @@ class View:
         return {n: of[number][side] for n, of in self.supposed.items() if number in of}
 
     def _truth_of(self, predicate: Reg) -> tuple[int, bool]:
-        """(the truth value that a predicate is, whether it is its opposite)."""
+        """(the truth value that a predicate equals, whether it is negated)."""
         found = same_truths.of_bit(self.truths.get(predicate.name, same_truths.NOWHERE))
         if found is None:
             found = same_truths.new_number(), False
@@ -185,7 +189,7 @@ class View:
         return found
 
     def truths_in(self, op: Op, seen: View) -> same_truths.Bits:
-        """Those in what an operation without a guard makes of its sources, read in `seen`."""
+        """The truth values in the result of an operation without a guard, whose sources are read in `seen`."""
         taken_up = op.name in same_truths.TAKEN_UP
         if not taken_up and not self.truths:
             return same_truths.NOWHERE
@@ -200,11 +204,10 @@ class View:
     def write_perhaps(
         self, reg: Reg, value: Value, guard: Guard, undecided: Value, index: int, truths: same_truths.Bits
     ) -> None:
-        """A write where a guard holds, which is not known: the register then holds the old or the new. truths: those in
-        the new one."""
+        """Writes a register under an unknown guard: it then holds the old or the new value. truths: of the new one."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
-        if reg.name not in self.registers.values:  # where it is not written, whoever reads it reads nothing
+        if reg.name not in self.registers.values:  # where it is not written, it is undefined
             self.write(reg, value, None)
             return self.note_truths(reg, truths)
         left = self.where(guard, holds=False).read(reg)
@@ -226,8 +229,9 @@ class View:
     def _under_others(
         self, reg: Reg, value: Value, guard: Guard, number: int, index: int
     ) -> dict[int, tuple[Value, Value]]:
-        """What a register holds behind a write where a guard holds, under the truth values under which it was written
-        before. The guard may be known under these, or be one for all lanes:
+        """The contents of a register after a guarded write, given the truth values under which it was written before.
+
+        The guard may be known given these, or be uniform:
 
             @p mov r, a;  @p mov q, u;  @q mov r, b        where p holds, r is b or a by u
         """
@@ -248,19 +252,19 @@ class View:
         return found
 
     def note_truths(self, reg: Reg, truths: same_truths.Bits) -> None:
-        """A register was written: truth values that are in it."""
+        """Records the truth values in a register that was written."""
         if truths and not reg.uniform:
             self.truths[reg.name] = truths
 
     def suppose_copy(self, reg: Reg, op: Op) -> None:
-        """The register is a copy: what is supposed of its source is so of it."""
+        """Gives the destination of a copy the conditional contents of its source."""
         source = op.src[0]
         entry = self.supposed.get(source.name) if op.guard is None and type(source) is Reg else None
         if entry and not reg.uniform and all(value.bits == reg.bits for sides in entry.values() for value in sides):
             self.supposed[reg.name] = entry
 
     def _outdate(self, name: str) -> None:
-        """A register was written: what was supposed of it holds no more."""
+        """Drops the conditional contents and the truth values of a register that is written."""
         self.supposed.pop(name, None)
         self.truths.pop(name, None)
 
@@ -278,7 +282,7 @@ class View:
         return value
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
-        """guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
+        """Writes a register. guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
         if self.truths:
             self._outdate(reg.name)
         if BITS[value.base.dtype] != reg.bits:
@@ -296,7 +300,7 @@ class View:
             self._store(reg.name, value, self.mask if guard is None else guard, self.full and guard is None)
 
     def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
-        """A uniform register holds what its first active lane has."""
+        """The value and guard of a uniform register, which holds the value of its first active lane."""
         lanes = self.mask if guard is None else guard
         pick: Callable[[np.ndarray], np.ndarray] = lambda a: first_active(a, lanes)
         value = squeeze(value) if value.alternatives is None else alternatives.mapped(value, pick)
@@ -309,7 +313,7 @@ class View:
         return value, guard
 
     def _replace(self, name: Name, value: Value) -> None:
-        """Whatever other rows and lanes had in the register is read no more, nor what they have now."""
+        """Replaces a temporary, which is never read in other rows and lanes."""
         if not self.full and type(value) is Value and value.poison is not None and value.alternatives is None:
             poison = value.poison & self.mask
             rest = (poison, value.why, value.sure) if anywhere(poison) else (None, value.why if value.valid else None)
@@ -343,7 +347,7 @@ class View:
 
 
 class _Supposed(View):
-    """A view in the lanes where a guard holds; nothing is written through it."""
+    """A read-only view of the lanes in which a guard holds."""
 
     __slots__ = ("held",)
 
@@ -380,7 +384,7 @@ def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:
 
 
 def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Value | None]:
-    """(lanes where a guard holds among the active ones or None for all, the guard if not known there)."""
+    """(lanes where a guard holds among the active ones or None for all, the guard if it is unknown there)."""
     if guard is None:
         return None, None
     value = view.read(guard.reg)
@@ -398,8 +402,9 @@ def active_lanes(view: View, guard: Guarded) -> np.ndarray:
 
 
 def fill(value: Value, mask: np.ndarray) -> Value:
-    """The value with the first active lane's content in the lanes that are not active, in warps of which none is that
-    of the first warp that has one.
+    """The value with inactive lanes replaced by the first active lane of their warp.
+
+    A warp without active lanes takes the value of the first warp that has one.
     """
     arrays = [value.base, *(c for _, c in value.terms), *(() if value.poison is None else (value.poison,))]
     some = mask.any(axis=1)
@@ -423,5 +428,5 @@ def fill(value: Value, mask: np.ndarray) -> Value:
 
 
 def place_at(env: Environment, index: int) -> str:
-    """Where an instruction stands, as a reader finds it."""
+    """The place of an instruction, as shown to the reader."""
     return place_of(env.function, index)

@@ -1,10 +1,9 @@
-"""The warps that inference looks at: those of the launch, of the stated block, or of the shapes a
-block may have when nothing is specified.
+"""The warps that inference examines: those of the launch, of the specified block, or of possible block shapes.
 
-When no shape is specified, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read
-`tid.y`, further groups of rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp
-spans several `tid.y`. A site whose requests look alike in all groups does not depend on the
-shape; another one is specified case by case.
+If no shape is specified, the *assumed* rows are warps of 32 consecutive `tid.x`; for kernels that read `tid.y` or
+`tid.z`, further batches of rows are warps of narrower blocks (16, 12 and 8 wide), in which a warp spans several
+`tid.y`. Each batch yields one case of the answer; `shapes_of` decides from the code whether other shapes may cost
+more or less.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from ptxaudit.engine.memory.environment import Environment, Facts, thread_rows
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.ir.nodes import Function
 
-WIDE = 0  # a width that is a multiple of a warp, not specified which
-NARROW = (16, 12, 8)  # block widths, in threads, that show what a narrow block would change
+WIDE = 0  # an unspecified width that is a multiple of a warp
+NARROW = (16, 12, 8)  # block widths, in threads, that show the effect of a narrow block
 
 
 class Rows(Record):
-    """env: all rows. group: what they stand for; the first batch of several is the assumed one.
+    """A batch of rows. env: all rows. group: what they stand for; the first batch of several is the assumed one.
 
-    assumed: sentences for the report. shape_known: the block's shape is specified, by a launch or the file.
+    assumed: sentences for the report. shape_known: a launch or the file specifies the block's shape.
     """
 
     env: Environment
@@ -80,11 +79,11 @@ def three(numbers: Iterable[int]) -> tuple[int, int, int]:
 def rows_for(
     function: Function, launch: Launch | None, specified: Launch | None, facts: Facts, two_dimensional: bool
 ) -> list[Rows]:
-    """The batches of rows to look at, the assumed one first.
+    """The batches of rows to examine, the assumed one first.
 
-    launch: with a shape, or None; specified: a launch whose parameters count, or None.
-    two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are looked at too, one width
-    a batch (rows of several widths have fewer low zero bits in common).
+    launch: one with a shape, or None; specified: a launch whose parameters are used, or None.
+    two_dimensional: the slice reads %tid.y or %tid.z, so that narrow blocks are examined too, one batch per width
+        (rows of several widths have fewer low zero bits in common).
     """
     if launch is not None:
         assert launch.block is not None
@@ -138,7 +137,7 @@ def _batch(function: Function, shape: tuple[int, str, int], stated: dict[str, An
 
 
 class _ShapedEnvironment(Environment):
-    """Rows of a block whose width is stated, or a multiple of a warp."""
+    """Rows of a block whose width is given, or a multiple of a warp."""
 
     width: int
 

@@ -1,11 +1,11 @@
-"""Truth values that are not known, followed lane by lane through the bits of registers, in code without branches.
+"""Unknown truth values, tracked lane by lane through the bits of registers, in code without branches.
 
     @p r1 = r2;  r3 = zext p;  r3 = r3 << 4;  …  q = (r3 & 16) != 0;  @q ld.shared [r1]      q is p: r1 is r2
 
-A compiler that runs out of predicates keeps them in registers (P2R, LOP3), where each is a bit. A truth value has a
-number; of a register it is known in which bits it has which, or the opposite. A bit of a result is a truth value if it
-is 0 in all lanes were that false, and 1 were it true, whatever else is not known: so the rules for known bits
-(`ops.tristates`) say where truth values go, and none of them knows of this.
+A compiler that runs out of predicates keeps them in bits of registers (P2R, LOP3). Each truth value has a number; for
+each register the analysis knows which bits equal which truth value, or its negation. A bit of a result equals a truth
+value if it is 0 in all lanes assuming that value to be false, and 1 assuming it to be true, whatever else is unknown.
+So the rules for known bits (`ops.tristates`) also determine where truth values go, and need not know of them.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from ptxaudit.engine.domain.value import BITS, Value, is_number
 from ptxaudit.engine.ops.row import OPS
 from ptxaudit.ir.nodes import Op
 
-Bits = dict[int, tuple[int, int]]  # truth value -> the bits that are it, and those that are its opposite
+Bits = dict[int, tuple[int, int]]  # truth value -> the bits that equal it, and those that equal its negation
 
 Rule = Callable[..., Tristate | None]
 
 NOWHERE: Bits = {}
-_BITWISE = ("and", "or", "xor", "not", "lop3")  # each bit of the result depends on those at its place alone
-TAKEN_UP = ("zext", "select")  # operations that make a number of a predicate, their last source
+_BITWISE = ("and", "or", "xor", "not", "lop3")  # each bit of the result depends only on the bits at its place
+TAKEN_UP = ("zext", "select")  # operations that turn a predicate, their last source, into a number
 
 _numbers = count()
 
 
 def new_number() -> int:
-    """That of a truth value that is no other's."""
+    """The number of a new truth value."""
     return next(_numbers)
 
 
 def of_bit(bits: Bits) -> tuple[int, bool] | None:
-    """The truth value that the lowest bit is, and whether it is its opposite."""
+    """The truth value that the lowest bit equals, and whether it is negated."""
     return next(((n, not same & 1) for n, (same, opposite) in bits.items() if (same | opposite) & 1), None)
 
 
@@ -56,20 +56,22 @@ def _different(a: Tristate, b: Tristate) -> Tristate:
     return Tristate(~equal.bits & ~equal.unknown, equal.unknown)
 
 
-_OF_TRUTHS: dict[str, Rule] = {  # where bits that are known are followed otherwise
+_OF_TRUTHS: dict[str, Rule] = {  # where the table has no rule for known bits
     "setp.eq": lambda op, a, b: _equal(resized(a, op.bits), resized(b, op.bits)),
     "setp.ne": lambda op, a, b: _different(resized(a, op.bits), resized(b, op.bits)),
 }
 
 
 def may_hold(*values: Value) -> bool:
-    """Whether it pays to look for a truth value in what chooses one of these: each is one number, or has bits that are
-    known beside others that are not, as registers in which predicates are kept have."""
+    """Whether the result of a choice between these values is worth searching for a truth value.
+
+    It is if each is a single number, or has some known bits, as registers have that hold predicates.
+    """
     return all(is_number(v) and v.base.size == 1 or type(v) is Value and v.sure is not None for v in values)
 
 
 def _rule_of(name: str) -> Rule | None:
-    """What an operation makes of known bits."""
+    """The rule of an operation for known bits."""
     row = OPS.get(name)
     return _OF_TRUTHS.get(name) or (None if row is None or row.results > 1 else row.bits)
 
@@ -96,8 +98,10 @@ def carried(op: Op, values: Sequence[Value], bits: Sequence[Bits], mask: np.ndar
 def chosen(
     number: int, opposite: bool, values: Sequence[Value], bits: Sequence[Bits], undecided: Value, mask: np.ndarray
 ) -> Bits:
-    """The truth values in one of two values, as a predicate chooses that is one itself, or its opposite: those that are
-    in both, and itself where bits of both are known and differ."""
+    """The truth values in the result of a choice by a predicate that is a truth value, or its negation.
+
+    Those in both operands, and the predicate itself where bits of both are known and differ.
+    """
     first, second = bits
     found = {n: (at[0] & second[n][0], at[1] & second[n][1]) for n, at in first.items() if n in second}
     select = Op("select", bits=values[0].bits)
@@ -114,15 +118,14 @@ def _all_places(bits: Bits) -> int:
 
 
 def _through(same: int, opposite: int, zero_one: int, one_zero: int) -> tuple[int, int]:
-    """Where a truth value is behind a bitwise operation that leaves some bits as they are, and turns others."""
+    """The bits of a truth value after a bitwise operation that copies some bits and inverts others."""
     return same & zero_one | opposite & one_zero, same & one_zero | opposite & zero_one
 
 
 def _moved(
     rule: Rule, op: Op, parts: Sequence[Tristate], places: Sequence[tuple[int, int]], mask: np.ndarray
 ) -> tuple[int, int]:
-    """The bits of the result that are a truth value, and those that are its opposite. places: the same of each
-    source."""
+    """The bits of the result that equal a truth value, and those that equal its negation. places: in each source."""
     off, on = (rule(op, *(_where(p, *at, truth) for p, at in zip(parts, places))) for truth in (False, True))
     if off is None or on is None:
         return 0, 0
@@ -131,7 +134,7 @@ def _moved(
 
 
 def _where(part: Tristate, same: int, opposite: int, truth: bool) -> Tristate:
-    """What is known of a number where a truth value is true, or false, that it has in some bits."""
+    """The known bits of a number assuming that a truth value, which some of its bits equal, is true or false."""
     width, as_own = (1 << BITS[part.bits.dtype]) - 1, part.bits.dtype.type
     if not (same | opposite) & width:
         return part

@@ -1,18 +1,18 @@
-"""The bytes of shared memory that a run follows, and the order of accesses to them.
+"""The bytes of shared memory that a run tracks, and the order of accesses to them.
 
-Warps are run in no order but that of the block's barriers: those of a block wait where all threads meet, and the time
-between two such meetings is an *epoch*. A byte that is read is known only if whatever thread order the hardware takes
-gives the same:
+Warps are executed in any order that the block's barriers allow: all warps of a block wait at a barrier of all
+threads, and the time between two such barriers is an *epoch*. A byte that is read is known only if every order in
+which the hardware may execute the threads yields the same value:
 
-- it was written in an earlier epoch, and in this one by nobody; or
-- it was written in this epoch by the same warp alone, before the load: by the same thread, in machine code by lanes
-  that were issued together with the load's (accesses of one issue after the other are in order), or before a barrier
-  of the whole warp;
-- and nobody overwrites it in this epoch in no order with the load. That is found at the store, whichever is run first:
-  then what has been said rests on luck, and the run is made anew with that load trusted no more (`Unsafe`).
+- it was written in an earlier epoch, and by no one in this one; or
+- it was written in this epoch only by the same warp, before the load: by the same thread, in machine code by lanes
+  that were issued together with the load's (accesses of lanes issued together are in order), or before a barrier of
+  the whole warp;
+- and no one overwrites it in this epoch unordered with the load. This is detected at the store, whichever is executed
+  first: the value read then depends on the order, and the run is repeated without trusting that load (`Unsafe`).
 
-Bytes that were never written are not known. A value with a block index in it asks for a run on numbers
-(`BlocksNeeded`) where it is read. What loads and stores make of the bytes: `shared`.
+Bytes that were never written are unknown. Reading a value that contains a block index requests a run with concrete
+block indices (`BlocksNeeded`). `shared` has the effects of loads and stores on the bytes.
 """
 
 from __future__ import annotations
@@ -32,22 +32,26 @@ from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.reasons import Kind, Reason
 
 BYTE = 8
-MOST_CELLS = 1 << 21  # bytes of all blocks that are run together
+MOST_CELLS = 1 << 21  # bytes of all blocks that are executed together
 READ = frozenset((*REASONS.values(), Kind.READ_UNPLACED))
 FOLLOWING = "following what is in shared memory"
-PASSES = 30  # over the bytes of an access, and of all memory where there is more of it
+PASSES = 30  # over the bytes of an access, and over all memory when it grows
 
 
 class BlocksNeeded(Exception):
-    """The run needs block indices of these dimensions as numbers."""
+    """The run needs concrete block indices in these dimensions."""
 
     def __init__(self, dimensions: set[int]):
         self.dimensions = dimensions
 
 
 class Touch(Record):
-    """Who accesses. kind: (n,) class of each row's block; warp: (n,) its number there; synced: (n,) when all its lanes
-    last met; group: (n, LANES) lanes that are certainly issued together with each; active: (n, LANES)."""
+    """Who performs an access.
+
+    kind: (n,) class of each row's block; warp: (n,) its number there; synced: (n,) when all its lanes last
+        synchronised.
+    group: (n, LANES) lanes that are certainly issued together with each; active: (n, LANES).
+    """
 
     kind: np.ndarray
     warp: np.ndarray
@@ -56,7 +60,7 @@ class Touch(Record):
     active: np.ndarray
 
 
-Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and which lanes go there
+Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and the lanes that access them
 
 
 class Shadow:
@@ -70,7 +74,7 @@ class Shadow:
         ask_for_blocks: bool,
         account: Account,
     ):
-        """low, high: (rows, 3) block indices of each row's class; account: pays for it, else Exhausted."""
+        """low, high: (rows, 3) block indices of each row's class; account: pays for tracking, or raises Exhausted."""
         self.account = account
         self.env, self.ask_for_blocks = env, ask_for_blocks
         self.kind = _classes(low, high)
@@ -80,7 +84,7 @@ class Shadow:
         self.epoch = np.zeros(classes, np.int32)
         self.unknown = np.zeros(classes, bool)
         self.clock = 0
-        self.trusted: set[int] = set()  # loads that have been taken as known since someone cleared it
+        self.trusted: set[int] = set()  # loads that were taken as known since it was last cleared
         self.reasons = [Reason(kind) for kind in REASONS.values()]
         self.cells: dict[str, Cells] = {}
         self.sizes = {v.name: v.size for v in env.function.variables if v.space.startswith("shared")}
@@ -88,7 +92,7 @@ class Shadow:
     # --- rows ---
 
     def whole_blocks(self, cuts: dict[int, tuple[int, list[int]]]) -> dict[int, tuple[int, list[int]]]:
-        """Cuts of block indices for all warps of the blocks that they are about."""
+        """Extends cuts of block indices to all warps of the blocks concerned."""
         by_class: dict[int, tuple[int, set[int]]] = {}
         for row, (d, points) in cuts.items():
             first, together = by_class.setdefault(int(self.kind[row]), (d, set()))
@@ -99,7 +103,7 @@ class Shadow:
         }
 
     def expand(self, index: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        """New row i is a copy of row index[i], of the class low[i] to high[i]."""
+        """Replaces the rows by copies: new row i is old row index[i], of the class low[i] to high[i]."""
         old, self.kind = self.kind[index], _classes(low, high)
         origin = np.zeros(int(self.kind.max()) + 1, np.int64)
         origin[self.kind] = old
@@ -116,25 +120,25 @@ class Shadow:
         self.account.spend(PASSES * elements(cells), FOLLOWING)
 
     def mark(self) -> tuple[np.ndarray, np.ndarray]:
-        """What a round of a loop that is given up has to put back."""
+        """The state that must be restored if a round of a loop is given up."""
         return self.epoch.copy(), self.synced.copy()
 
     def restore(self, mark: tuple[np.ndarray, np.ndarray]) -> None:
         self.epoch, self.synced = mark
 
     def met(self, rows: np.ndarray) -> None:
-        """All living lanes of these warps have met."""
+        """Records that all living lanes of these warps have synchronised."""
         self.clock += 1
         self.synced[rows] = self.clock
 
     # --- reasons ---
 
     def _reason(self, values: list[Value] | None) -> int:
-        """The number of the reason why one of the values that are stored is not known."""
+        """The number of the reason why one of the stored values is unknown."""
         return self._number(REASONS[VALUE], next((v.why for v in values or () if v.why is not None), None))
 
     def _number(self, kind: Kind, because: Reason | None) -> int:
-        """The number of a reason with its own cause; of the first one where memory is read by what was read there."""
+        """The number of a reason with this cause; a cause that is a read of shared memory is itself the reason."""
         reason = because if because is not None and because.kind in READ else Reason(kind, cause=because)
         if reason not in self.reasons:
             if len(self.reasons) > np.iinfo(np.uint8).max:
@@ -145,13 +149,14 @@ class Shadow:
     # --- places ---
 
     def _tracked(self, touch: Touch) -> bool:
-        """False where there is nothing left to know of any of these blocks."""
+        """Whether anything may still be known of any of these blocks."""
         return bool((touch.active.any(axis=1) & ~self.unknown[touch.kind]).any())
 
     def _places(self, address: Value | Reason, active: np.ndarray, size: int, view: View) -> tuple[Places, np.ndarray]:
-        """([(cells, (n, LANES) offsets, (n, LANES) lanes that go there)], lanes whose place is not known).
+        """([(cells, (n, LANES) offsets, (n, LANES) lanes that access them)], lanes whose place is unknown).
 
-        size: bytes that must lie within one variable."""
+        size: bytes that must lie within one variable.
+        """
         if isinstance(address, Reason):
             return [], active.copy()
         address = own_place(address, self.env, view.rows)
@@ -179,8 +184,10 @@ class Shadow:
         return out, astray
 
     def _owners(self, address: Value, active: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """(names of variables; (n, LANES) which of them each lane's address counts from, -1 where none; lanes with
-        anything else in it). BlocksNeeded where that is nothing but block indices."""
+        """(names of variables, (n, LANES) each lane's variable or -1, lanes whose address contains anything else).
+
+        Raises BlocksNeeded if that is only block indices.
+        """
         spread: Callable[[np.ndarray], np.ndarray] = lambda a: np.broadcast_to(a, active.shape)
         lost = active & spread(address.poison) if address.poison is not None else np.zeros(active.shape, bool)
         astray, names, owner = lost, list[str](), np.full(active.shape, -1)
@@ -202,7 +209,7 @@ class Shadow:
         return names, owner, astray
 
     def _cells(self, name: str) -> Cells:
-        """The bytes of a variable; those without a size of their own begin at one place."""
+        """The bytes of a variable; all variables without a size of their own begin at one place."""
         size = self.sizes.get(name, 0)
         if not size:
             name = ""

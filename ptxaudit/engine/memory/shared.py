@@ -1,12 +1,12 @@
-"""The memory of the state space "shared", and of generic addresses that lie there, where a run follows its content.
+"""The memory of the state space "shared", and of generic addresses that lie there, if a run tracks its contents.
 
-    store shared [s + 4 tid], tid ^ 1       bytes, by whom and when
-    x = load shared [s + 4 lane]            numbers, where they are certain (`shadow` says when)
+    store shared [s + 4 tid], tid ^ 1       bytes, with who wrote them and when
+    x = load shared [s + 4 lane]            numbers, where they are certain (`shadow` defines when)
 
-One for each run that has a plan (`tables`). Stores of unknown values, atomic operations and matrices make their bytes
-unknown; what an asynchronous copy writes stays unknown for good; a store whose place is not known makes what it can
-reach (`reach`) unknown, or all that its block has for good. A loop is closed (`repeat`) only where each round leaves
-the bytes as they were.
+There is one for each run that has a plan (`tables`). Stores of unknown values, atomic operations and matrices make
+their bytes unknown; bytes that an asynchronous copy writes stay unknown; a store to an unknown place makes the bytes
+that it can reach (`reach`) unknown, or else all bytes of its block permanently. A loop is summarised in closed form
+(`repeat`) only if each round leaves the bytes unchanged.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from ptxaudit.engine.memory.tables import Plan
 from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX
 from ptxaudit.ir.reasons import Kind, Reason
 
-ROW_BYTES = 16  # of a matrix
+ROW_BYTES = 16  # row of a matrix
 WIDEST = 16  # bytes that a lane accesses at once
 
 
 class Shared(Shadow):
-    """Content that is followed, in all blocks of one run."""
+    """Shared memory with tracked contents, of all blocks of one run."""
 
     def __init__(
         self,
@@ -49,8 +49,7 @@ class Shared(Shadow):
         account: Account,
         lap: Callable[[], Round | None],
     ):
-        """low, high, ask_for_blocks, account: as of `Shadow`. lap: the round of a loop in closed form that is tried, if
-        one is."""
+        """low, high, ask_for_blocks, account: as for `Shadow`. lap: the current round of a loop, if any."""
         super().__init__(env, low, high, ask_for_blocks, account)
         self.plan, self._lap = plan, lap
 
@@ -79,7 +78,7 @@ class Shared(Shadow):
         return tuple(out)
 
     def _read(self, at: Reference, place: Value, touch: Touch, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the bytes that each lane loads, (n, LANES, size) arrays: what, whether that is known, and why not."""
+        """The bytes that each lane loads, whether they are known, and why not: (n, LANES, size) arrays."""
         places, astray = self._places(place, touch.active, size, at.view)
         shape = (*touch.active.shape, size)
         value, sure, why = np.zeros(shape, np.uint8), np.zeros(shape, bool), np.full(shape, NEVER, np.uint8)
@@ -109,7 +108,7 @@ class Shared(Shadow):
             raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, at.index))
         values, size, lanes = self._written(at)
         if not at.certain or at.index not in self.plan.writes.valued:
-            values = None  # what decides them is not in the slice
+            values = None  # the operations that compute them are not in the slice
         if lanes < LANES:
             active = active & (np.arange(LANES) < lanes)
         touch, lap, lasting = self._touch(at.view, active), self._lap(), at.op.name == COPY_ASYNC
@@ -132,11 +131,11 @@ class Shared(Shadow):
                 there, before = cells.known.reshape(-1)[bytes_.cell], cells.value.reshape(-1)[bytes_.cell]
                 follows = at.index in self.plan.writes.valued
                 if (there & ~(sure & (new == before))).any() or follows and not (sure & there).all():
-                    raise NotAffine  # the rounds do not leave the bytes as they were
+                    raise NotAffine  # the rounds change the bytes
             cells.write(bytes_, self.clock, new, sure, blocks[where], lasting, self._reason(values))
 
     def _astray(self, at: Reference, touch: Touch, lanes: np.ndarray, size: int, lasting: bool) -> None:
-        """These lanes write where it is not known, but for how far their address reaches."""
+        """These lanes write to an unknown place, within the range of their address."""
         if self.env.cluster != ALONE:
             raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, at.index))
         reach = self.plan.reach.of(at.index, at.op) if at.op.space == "shared" else None
@@ -176,11 +175,11 @@ class Shared(Shadow):
             )
 
     def lose(self, view: View) -> None:
-        """What these lanes do is not modelled: they may write anything."""
+        """These lanes execute something that is not modelled: they may write anything."""
         self._lose(self._touch(view, view.mask), view.mask)
 
     def _lose(self, touch: Touch, lanes: np.ndarray) -> None:
-        """These lanes write somewhere, now or later: nothing in their blocks is known any more."""
+        """These lanes write somewhere, now or later: everything in their blocks becomes unknown."""
         if self._lap() is not None:
             raise NotAffine
         rows = np.flatnonzero(lanes.any(axis=1) & ~self.unknown[touch.kind])
@@ -201,7 +200,7 @@ class Shared(Shadow):
             self.unknown[kind] = True
 
     def _place(self, at: Reference) -> tuple[np.ndarray, bool, Value | Reason]:
-        """(lanes that go to shared memory, or may; whether all active ones do; where to, or why that is not known)."""
+        """(lanes that access shared memory, or may; whether all active ones do; the address, or why it is unknown)."""
         active = at.active
         if at.op.space != "generic":
             return active, True, at.address
@@ -211,17 +210,18 @@ class Shared(Shadow):
         return going, all_of_them, found.why or found.remote or found.place
 
     def _touch(self, view: View, active: np.ndarray) -> Touch:
-        """Who accesses. Lanes are certainly issued together where those of the cohort are; in PTX each is alone, as the
-        compiler may move accesses of one thread past those of another."""
+        """Who performs the access.
+
+        The lanes of a cohort are certainly issued together; in PTX each lane is alone, as the compiler may move
+        accesses of one thread past those of another.
+        """
         rows = np.arange(len(view.mask)) if view.rows is None else view.rows
         together = pack(view.mask)[:, None] if self.env.function.explicit_reconvergence and view.exact else LANE_BITS
         group = np.broadcast_to(together, view.mask.shape)
         return Touch(self.kind[rows], self.warp[rows], self.synced[rows], group, active)
 
     def _written(self, at: Reference) -> tuple[list[Value] | None, int, int]:
-        """(values of the elements side by side, or None where they are not known; bytes a lane; lanes from 0 that
-        write).
-        """
+        """(values of adjacent elements, or None if unknown; bytes per lane; how many lanes write, from lane 0)."""
         op = at.op
         if op.name == "store":
             known = at.bits in DTYPES and at.bits != 1
@@ -237,9 +237,7 @@ class Shared(Shadow):
 def _content(
     values: list[Value] | None, size: int, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the bytes that are stored, (n, LANES, size) arrays: what, whether that is known, and the dimensions of block
-    indices in it.
-    """
+    """The stored bytes, whether they are known, and dimensions of block indices in them: (n, LANES, size) arrays."""
     all_of_it = (*shape, size)
     value, sure, blocks = np.zeros(all_of_it, np.uint8), np.zeros(all_of_it, bool), np.zeros(all_of_it, np.uint8)
     at = 0
@@ -264,7 +262,7 @@ def _content(
 
 
 def _joined(default: Value, read: Value, mine: np.ndarray, active: np.ndarray, why: Reason) -> Value:
-    """`read` in the lanes `mine`, `default` in the others; what is in lanes that are not active does not matter."""
+    """`read` in the lanes `mine`, `default` in the others; inactive lanes do not matter."""
     if not (active & ~mine).any():
         return squeeze(fill(read, active))
     if default.poison is not None:

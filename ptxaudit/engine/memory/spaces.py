@@ -1,13 +1,13 @@
-"""Which state space each lane's generic address lies in, as far as that is proved.
+"""The state space of each lane's generic address, as far as it is proved.
 
     window(shared) + 4·lane                          SHARED in all lanes
     window(shared) + … in odd lanes, out + … else    SHARED in odd lanes, GLOBAL in the others
-    loaded + 4·lane                                  OPEN: a pointer out of memory may be to anything
+    loaded + 4·lane                                  OPEN: a pointer from memory may point anywhere
 
-A lane's address has one *base*: the window of a state space, a variable, or a pointer that the host gave, once; all
-else is taken to be a number that moves it within what the base points to. What may be an address itself (a pointer out
-of memory, a choice of two, the upper half of one) leaves the lane open. Where the values do not tell, the operations
-that make the address may (`origins`).
+A lane's address has one *base*, with coefficient 1: the window of a state space, a variable, or a pointer that the
+host passed; everything else is assumed to be an offset within the object to which the base points. A term that may
+itself be an address (a pointer from memory, a choice of two, the upper half of one) leaves the lane open. Where the
+value is undecided, the operations that compute the address may decide (`origins`).
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ import numpy as np
 from ptxaudit.engine.domain.value import Uniform, Value, signed
 from ptxaudit.engine.memory.environment import HIGH_WORD
 
-# GLOBAL: of variables and of what the host points to, constants among them; PARAM: of the kernel's parameters
+# GLOBAL: variables and whatever the host points to, including constants; PARAM: the kernel's parameters
 OPEN, SHARED, LOCAL, GLOBAL, PARAM = range(5)
 OF = {"shared": SHARED, "local": LOCAL, "global": GLOBAL, "param": PARAM}
-NEAR = 1 << 31  # bytes that an index may move an address by, as against half of one that is not known
-PARTS = ("low", "high", "whole")  # of where a window begins
+NEAR = 1 << 31  # bytes by which an index may move an address, as opposed to an unknown half of one
+PARTS = ("low", "high", "whole")  # of the base of a window
 
 
 def spaces_of(address: Value, origins: frozenset[str] | None = None) -> np.ndarray:
-    """The space of each lane, in a shape that broadcasts to (rows, lanes). origins: the spaces that the address may lie
-    in whatever its value; None: any.
+    """The space of each lane, in a shape that broadcasts to (rows, lanes).
+
+    origins: the spaces in which the address may lie whatever its value; None: any.
     """
     found = _by_value(address)
     if origins is not None and len(origins) == 1:
@@ -63,7 +64,7 @@ def _by_value(address: Value) -> np.ndarray:
             sure |= once
         elif u.kind == "pointer" and u.address:
             pointer |= once
-        elif u.kind != "extension":  # an address more, or the upper half of one
+        elif u.kind != "extension":  # another address, or the upper half of one
             size = np.abs(factor)
             astray |= np.broadcast_to((size >= HIGH_WORD) | (size == 1) & u.address, shape)
     halves, whole = parameters["low"] & parameters["high"], parameters["whole"]
@@ -73,15 +74,14 @@ def _by_value(address: Value) -> np.ndarray:
     windows = window[SHARED] | window[LOCAL]
     out = np.where((sure | pointer) & ~windows & ~some, GLOBAL, out)
     out = np.where((halves ^ whole) & ~windows & ~sure & ~pointer, PARAM, out)
-    out = np.where(number, GLOBAL, out)  # specified as a pointer, or null; with what moves it there
+    out = np.where(number, GLOBAL, out)  # a specified pointer, or null, with an offset
     if address.poison is not None:
         astray = astray | np.broadcast_to(address.poison, shape)
     return np.where(astray, OPEN, out).astype(np.int8)
 
 
 def _stays_near(u: Uniform, factor: np.ndarray) -> np.ndarray | bool:
-    """Whether a multiple of a number only moves an address: it counts (a block index, a trip), and moves it by less
-    than what a part of an address does."""
+    """Whether a multiple of an unknown is only an offset: of a count (a block index, a trip), and small enough."""
     if u.address or u.kind in ("window", "variable", "pointer", "extension") or u.low is None or u.high is None:
         return False
     most = (NEAR - 1) // max(abs(u.low), abs(u.high), 1)
@@ -90,16 +90,12 @@ def _stays_near(u: Uniform, factor: np.ndarray) -> np.ndarray | bool:
 
 
 def _unit(u: Uniform) -> int:
-    """By what the base of an address is multiplied: machine code reads the upper word of a window as a number of its
-    own.
-    """
+    """The coefficient of the base of an address: machine code reads the upper word of a window as a separate number."""
     return HIGH_WORD if u.kind == "window" and u.key[1] == "high" else 1
 
 
 def among_parameters(address: Value) -> Value | None:
-    """The place among the kernel's parameters of a generic address of theirs, bytes behind the first one; None of
-    another.
-    """
+    """The byte offset of a generic address from the kernel's first parameter; None if it is not among parameters."""
     windows = {u.key: c for u, c in address.terms if u.kind == "window"}
     if {key[1] for key in windows if key[0] == "param"} not in ({"whole"}, {"low", "high"}):
         return None
@@ -111,7 +107,7 @@ def among_parameters(address: Value) -> Value | None:
 
 
 def within(address: Value) -> Value:
-    """The address without the bases of windows: its place in the window, in the lanes where it lies in one."""
+    """The address without the bases of windows: its offset in the window, in lanes where it lies in one."""
     rest = tuple(term for term in address.terms if term[0].kind != "window")
     if len(rest) == len(address.terms):
         return address

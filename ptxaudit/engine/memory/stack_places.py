@@ -1,9 +1,10 @@
-"""What a place of a stack frame holds: what was stored there last, as a register holds what was written to it.
+"""The contents of a place in a stack frame: what was last stored there, as if it were a register.
 
     STL [R1+0x230], R34;  …  LDL R2, [R1+0x230]       R2 is R34, as it was at the store
 
-Known where every access to local memory is at a constant distance from one register, which is written at the beginning
-alone, nothing else may write local memory, and what overlaps is the same place: registers that a compiler spills.
+They are known if every access to local memory is at a constant offset from one register that is written only at the
+beginning, nothing else may write local memory, and overlapping accesses are of the same place: registers that a
+compiler spills.
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op, Operand, Reg
 from ptxaudit.ir.transfers import is_unresolved
 
-Cell = tuple[int, int]  # bytes from where the frame begins, bits
+Cell = tuple[int, int]  # byte offset in the frame, bits
 
 BYTE = 8  # bits
 
 
 class StackPlaces:
-    """Those of a function. sources: of a `Joined` store, what comes together there. Places have names beside those of
-    registers, `[560].32`."""
+    """The places of a function's stack frame.
+
+    sources: the definitions that a `Joined` store merges. Places have names like registers, `[560].32`.
+    """
 
     def __init__(self, graph: Graph):
         stores: dict[str, list[tuple[int, bool]]] = defaultdict(list)
-        self._over: dict[int, set[Cell]] = defaultdict(set)  # byte -> the places of which it is one
+        self._over: dict[int, set[Cell]] = defaultdict(set)  # byte -> the places that contain it
         known = _only_loads_and_stores(graph) and _one_base(graph)
         for instruction in graph.function.instructions if known else ():
             for op in instruction.ops:
@@ -41,7 +44,7 @@ class StackPlaces:
         self.sources = self._definitions.sources
 
     def loaded(self, op: Op, index: int, element: int) -> tuple[Definition, str] | None:
-        """The store that an element of a load comes from, and the name of its place; None: anything."""
+        """The store that an element of a load reads, and the name of its place; None: anything."""
         *_, cell = _cells(op, element + 1)
         if any(self._over.get(byte) != {cell} for byte in _bytes(cell)):
             return None
@@ -50,12 +53,12 @@ class StackPlaces:
 
 
 def is_place(name: str) -> bool:
-    """Of the stack, not a register."""
+    """Whether the name is that of a place on the stack, not a register."""
     return name.startswith("[")
 
 
 def stored(op: Op, name: str) -> Operand | None:
-    """What an operation stores to a place; None: nothing."""
+    """The operand that an operation stores to a place; None: it stores nothing there."""
     if op.space != "local" or op.name != "store":
         return None
     return next((s for s, cell in zip(op.src[1:], _cells(op, len(op.src) - 1)) if _named(cell) == name), None)
@@ -79,7 +82,7 @@ def _bytes(cell: Cell) -> range:
 
 
 def _only_loads_and_stores(graph: Graph) -> bool:
-    """Local memory is accessed by nothing else: no pointer leads there, no call that is not followed."""
+    """Whether only loads and stores access local memory: no pointer leads there, and no call is unresolved."""
     function = graph.function
     if makes_addresses_of(function, "local"):
         return False
@@ -95,8 +98,10 @@ def _only_loads_and_stores(graph: Graph) -> bool:
 
 
 def _one_base(graph: Graph) -> bool:
-    """The addresses of all accesses are in one register, as it is written in the first block, to which nothing leads
-    back, and nowhere behind the first access."""
+    """Whether the addresses of all accesses use one register, written only before the first access.
+
+    All its writes are in the first block, which no branch enters again.
+    """
     base, first = "", len(graph.function.instructions)
     for instruction in graph.function.instructions:
         for op in instruction.ops:

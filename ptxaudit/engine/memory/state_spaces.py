@@ -1,9 +1,9 @@
-"""Which memory keeps what an access is of, by its state space; of a generic address, by its value.
+"""The memories that an access may refer to: by its state space, for a generic address by its value.
 
     ld.param r, [8]        the parameters
-    ld.generic r, [p]      shared memory, a buffer that the launch gives, or local memory, as far as p tells
+    ld.generic r, [p]      shared memory, a buffer of the launch, or local memory, as far as p determines it
 
-Both engines load and store here: the one that runs and the one that infers.
+Both execution and inference load and store here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 class _Constants(ReadOnly):
-    """Constant memory, as the file and the launch fill it."""
+    """Constant memory, as the file and the launch initialise it."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         constants = at.view.env.constants
@@ -31,7 +31,7 @@ class _Constants(ReadOnly):
 
 
 class _Given(ReadOnly):
-    """Global memory whose content the launch tells: which buffers a kernel may write is known before (`written`)."""
+    """Global memory whose contents the launch specifies; `written` determines which buffers a kernel may write."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         memory = at.view.env.facts.memory
@@ -41,7 +41,7 @@ class _Given(ReadOnly):
 
 
 class _Followed:
-    """A memory that a run follows, where it does."""
+    """A memory that only some runs track."""
 
     def __init__(self, of: Callable[[Environment], Memory | None]):
         self.of = of
@@ -73,8 +73,10 @@ def memories(space: str) -> tuple[Memory, ...]:
 
 
 def access(op: Op, view: View, index: int, guard: Guarded, certain: bool = True) -> Results | None:
-    """An operation of `WRITES`, or a load: what registers hold behind it, None where it has no results. certain: the
-    lanes that make it are known; else any active one may."""
+    """Performs a load or an operation of `WRITES`: the contents of registers after it, None if it has no results.
+
+    certain: the lanes that perform it are known; else any active one may.
+    """
     at = Reference(op, view, index, guard, certain)
     if op.name == "load":
         return _loaded(at, memories(op.space))
@@ -87,7 +89,7 @@ def access(op: Op, view: View, index: int, guard: Guarded, certain: bool = True)
 
 
 def perhaps(op: Op, view: View, index: int) -> None:
-    """An operation that may write memory, where it is not known which lanes execute it."""
+    """Performs an operation that may write memory, if the lanes that execute it are unknown."""
     if op.name in WRITES:
         access(op, view, index, None, certain=False)
     elif writes_local(op):
@@ -95,7 +97,7 @@ def perhaps(op: Op, view: View, index: int) -> None:
 
 
 def perhaps_local(op: Op, view: View, index: int) -> None:
-    """The same, as far as it may write local memory."""
+    """As `perhaps`, as far as the operation may write local memory."""
     if op.name == "store":
         LOCAL.store(Reference(op, view, index, None, certain=False))
     elif writes_local(op):
@@ -109,9 +111,9 @@ def _loaded(at: Reference, of: tuple[Memory, ...]) -> Results:
 
 
 def _outside(at: Reference, address: Value) -> Value:
-    """Out of memory of which nothing is known: the same for all that read the same place at once."""
+    """A number from memory with unknown contents: the same for all lanes that read one place at once."""
     flat, env = as_uniform(address), at.view.env
-    together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read it at several times
+    together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read at different times
     if together and flat is not None:
         key = "load", at.index, fingerprint(flat), at.bits, env.serial()
         name, bits = f"value loaded at {place_at(env, at.index)}", at.register_bits
@@ -121,6 +123,6 @@ def _outside(at: Reference, address: Value) -> Value:
 
 
 def _wide(at: Reference) -> Results:
-    """Elements wider than what is followed."""
+    """Elements wider than any width that is tracked."""
     value = opaque(64, Reason(Kind.LOADED_WIDE, at.index, (at.bits,)))
     return tuple([at.extended(value, k) for k in range(len(at.op.dst))])

@@ -1,15 +1,15 @@
-"""Which stores to shared memory can leave known numbers behind, where an access reads them back as an index.
+"""The stores to shared memory that may leave known numbers behind, which an access reads back as an index.
 
     s[tid] = tid ^ 1;  __syncthreads();  x = t[s[lane] * 9]      the store's value decides the bank of the load of t
 
-`plan` looks at the sites that a run could not settle. Where what decides them is read from shared memory, and a store
-there can write a number that the launch decides, the run is made again with a shadow of shared memory (`shadow`); in
-all other kernels nothing is done. What can be known is asked of definitions, without order: a number that was loaded
-from memory which nobody tells, an atomic operation's result, a float that was computed with no meaning … never becomes
-known.
+`plan` examines the sites that a run left undecided. If the values that decide them are read from shared memory, and a
+store there can write a number that the launch determines, the run is repeated with a shadow of shared memory
+(`shadow`); for all other kernels nothing is done. Whether a value can be known is computed over definitions,
+regardless of order: a number loaded from unspecified memory, the result of an atomic operation or of a floating-point
+operation that is not modelled never becomes known.
 
-Nothing is planned where an instruction writes shared memory at places or times that cannot be followed: copies of the
-bulk engine, barrier objects, stores to other blocks of a cluster, calls that are not modelled.
+There is no plan if an instruction writes shared memory at places or times that cannot be tracked: bulk copies,
+barrier objects, stores to other blocks of a cluster, unmodelled calls.
 """
 
 from __future__ import annotations
@@ -41,16 +41,20 @@ from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.warp_operations import ACROSS
 
 LOOKING = "looking at what is read back from shared memory"
-MOST_OPERATIONS = 20_000  # looked at for what can be known
-# What looks across lanes and has a result for known sources.
-_TRACKED = (*ACROSS, "cvta", "isspacep", "bar")  # beside what has a row
-REDUCTION = "bar.red"  # what a barrier answers: how many threads of the block, whether any, whether all
+MOST_OPERATIONS = 20_000  # operations that are examined
+# Operations across lanes with a result for known sources.
+_TRACKED = (*ACROSS, "cvta", "isspacep", "bar")  # besides those that have a row
+REDUCTION = "bar.red"  # the result of a barrier: how many threads of the block, whether any, whether all
 
 
 class Plan(Record):
-    """part: what has to be run; writers: instructions that may write shared memory, and those of them whose values may
-    be known; barriers: instruction -> number, where every thread of the block waits for all others; reach: how far
-    addresses may be that are not known; distrusted: loads whose values are not taken as known."""
+    """What a run with tracked shared memory executes and tracks.
+
+    part: the slice to execute.
+    writes: instructions that may write shared memory, and those of them whose values may be known.
+    barriers: instruction -> number, where every thread of the block waits for all others.
+    reach: the ranges of unknown addresses. distrusted: loads whose values are not taken as known.
+    """
 
     part: Slice
     writes: SharedWrites
@@ -62,10 +66,10 @@ class Plan(Record):
 def plan(
     graph: Graph, env: Environment, roots: Sequence[int], whether: Collection[int], account: Account
 ) -> Plan | Reason | None:
-    """What to follow so that the accesses at `roots` (and whether those at `whether` run) may be known.
+    """What to track so that the accesses at `roots` (and whether those at `whether` are executed) may be known.
 
-    env: of the launch. Raises Exhausted where the account does not pay for it. None: they read no numbers from shared
-    memory that can be known; a reason: why that is not modelled.
+    env: of the launch. None: they read no numbers from shared memory that can be known; a Reason: why that is not
+    modelled. Raises Exhausted if the account does not pay for it.
     """
     specified = env.facts.memory is not None
     first = graph.slice(roots, specified, whether, account, SharedWrites())
@@ -92,12 +96,12 @@ def plan(
 
 
 def _writes(instruction: Instruction) -> bool:
-    """It may write shared memory, at places that can be followed."""
+    """Whether the instruction may write shared memory, at places that can be tracked."""
     return any(op.name in WRITES and op.space in SHARED_SPACES for op in instruction.ops)
 
 
 def _astray(instruction: Instruction) -> bool:
-    """It may write shared memory, at places or times that cannot be followed."""
+    """Whether the instruction may write shared memory, at places or times that cannot be tracked."""
     return any(
         op.name == "clobber"
         and op.space in SHARED_SPACES
@@ -108,8 +112,8 @@ def _astray(instruction: Instruction) -> bool:
 
 
 def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
-    """instruction -> number of the barriers at which all threads meet, wherever a barrier of that number is named."""
-    assert env.block is not None  # of the launch
+    """instruction -> number of the barriers at which all threads synchronise, if all barriers with that number do."""
+    assert env.block is not None  # there is a launch
     everybody = -(-env.block[0] * env.block[1] * env.block[2] // LANES) * LANES
     whole, others = {}, set()
     for i in running:
@@ -137,33 +141,36 @@ Operation = tuple[int, int]  # an instruction and the position of one of its ope
 def _valued(
     graph: Graph, env: Environment, specified: bool, writers: frozenset[int], account: Account
 ) -> frozenset[int]:
-    """Stores whose values can be known numbers. Empty where none of them is without another that is."""
+    """The stores whose values can be known numbers.
+
+    There are none unless one is known without relying on loads from shared memory.
+    """
     if not _Knowable(graph, env, specified, False, account).stores(writers):
         return frozenset()
     return _Knowable(graph, env, specified, True, account).stores(writers)
 
 
 class _Knowable:
-    """Operations whose results can be known. shared: those of loads from shared memory can be."""
+    """The operations whose results can be known. shared: results of loads from shared memory can be."""
 
     def __init__(self, graph: Graph, env: Environment, specified: bool, shared: bool, account: Account):
         self.graph, self.env, self.specified, self.shared, self.account = graph, env, specified, shared, account
         self.never: set[Operation] = set()
         self.seen: set[Operation] = set()
-        self.open: dict[tuple[Operation, int], int] = {}  # (operation, source) -> definitions that can be known
+        self.open: dict[tuple[Operation, int], int] = {}  # (operation, source) -> count of knowable definitions
         self.readers: dict[Operation, list[tuple[Operation, int]]] = defaultdict(list)
 
     def stores(self, writers: frozenset[int]) -> frozenset[int]:
-        """Those of the writers that store something known; none where there is too much to look at."""
+        """The writers that store a value that can be known; none if there are too many operations to examine."""
         stored: Callable[[Op], Sequence[Operand]] = lambda op: op.src[1:] if op.name == "store" else ()
         return self._any_known(writers, lambda op: stored(op) if op.space in SHARED_SPACES else ())
 
     def answers(self, reductions: Iterable[int]) -> frozenset[int]:
-        """Barriers that reduce predicates which can be known; none where there is too much to look at."""
+        """The barriers that reduce predicates that can be known; none if there are too many operations to examine."""
         return self._any_known(reductions, lambda op: op.src[-1:] if op.name == REDUCTION else ())
 
     def _any_known(self, at: Iterable[int], values_of: Callable[[Op], Sequence[Operand]]) -> frozenset[int]:
-        """Those of the instructions with an operation one of whose values can be known."""
+        """The instructions with an operation one of whose values can be known."""
         instructions = self.graph.function.instructions
         values: dict[int, list[list[Operation] | None]] = {}
         for k in at:
@@ -184,7 +191,7 @@ class _Knowable:
         )
 
     def _look(self, place: Operation) -> list[Operation]:
-        """Note what the operation needs; returns the definitions to look at."""
+        """Records what the operation needs; returns the definitions to examine."""
         index, position = place
         op = self.graph.function.instructions[index].ops[position]
         counters = self.env.facts.counters
@@ -200,7 +207,7 @@ class _Knowable:
             return []
         out: list[Operation] = []
         sources = [self._definitions(s, index, position) for s in op.src]
-        if op.name == "select" and sources[0] is not None and sources[1] is not None:  # one of both is enough
+        if op.name == "select" and sources[0] is not None and sources[1] is not None:  # one of the two is enough
             sources = [sources[0] + sources[1], sources[2]]
         for number, written in enumerate(sources):
             if written is None:
@@ -223,7 +230,7 @@ class _Knowable:
                     work.append(reader[0])
 
     def _definitions(self, source: Operand, index: int, position: int) -> list[Operation] | None:
-        """What may define a source; None: it can be known as it is; [] never."""
+        """The possible definitions of a source; None: it can be known itself; []: it never can."""
         if isinstance(source, Reg):
             return list(dict.fromkeys(definitions(self.graph, source.name, index, position)))
         if isinstance(source, Const):

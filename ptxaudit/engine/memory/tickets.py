@@ -1,11 +1,13 @@
-"""Atomic counters from which each block of the grid draws one number: which block draws which is not known, but
-together they draw 0, 1, 2 …, each once, if the launch tells where the counter starts.
+"""Atomic counters from which each block of the grid draws one number.
+
+Which block draws which number is unknown, but together they draw 0, 1, 2 …, each once, if the launch specifies the
+counter's initial value.
 
     @first atom.add r, [counter], 1;  @first st [s], r;  barrier;  ld tile, [s]     tile: 0 to gridDim - 1, in any order
 
-Sums over the grid are then those of blocks that draw their own index, as long as nothing else tells the blocks apart
-(blocks are symmetric: a permutation of them changes no sum). The code shows which instructions may draw, and that
-nothing else writes the counter (`counters`); that each block draws once is seen when it is run (`draws`).
+Sums over the grid then equal those of blocks that draw their own index, provided that nothing else distinguishes the
+blocks (blocks are symmetric: a permutation of them changes no sum). The code determines which instructions may draw,
+and that nothing else writes the counter (`counters`); the run checks that each block draws once (`draws`).
 """
 
 from __future__ import annotations
@@ -25,18 +27,18 @@ from ptxaudit.engine.memory.writers import reached_by, writers
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
 
-DRAWS = ("add", "inc")  # atomic operations that may
+DRAWS = ("add", "inc")  # atomic operations that may draw
 ASSUMED = "pointers that are not specified do not lead to a counter that is"
 
 
 class Counter(Record):
-    """A buffer of the launch that one instruction alone may write: its address and its bytes."""
+    """A buffer of the launch that only one instruction may write: its address and its bytes."""
 
     address: int
     data: np.ndarray
 
     def start(self, place: int, bits: int) -> int | None:
-        """What is at an address when the kernel starts; None where that is outside."""
+        """The number at an address when the kernel starts; None if it is outside."""
         at = place - self.address
         if not 0 <= at <= len(self.data) - bits // 8:
             return None
@@ -44,20 +46,22 @@ class Counter(Record):
 
 
 class Counters(Record):
-    """by: instruction -> the counter from which it may draw. open: pointers that are not specified are taken to lead
-    elsewhere. taken: the instructions of which a run took what they draw as known."""
+    """by: instruction -> the counter from which it may draw.
+    open: unspecified pointers are assumed to point elsewhere.
+    taken: the instructions whose draws a run took as known.
+    """
 
     by: dict[int, Counter]
     open: bool
     taken: set[int] = field(default_factory=set)
 
     def sentences(self) -> tuple[str, ...]:
-        """What the answers rest on, for the report."""
+        """The assumptions of the answers, for the report."""
         return ((given.ASSUMED, ASSUMED) if self.open else (given.ASSUMED,)) if self.taken else ()
 
 
 def drawn(op: Op) -> bool:
-    """An atomic operation of global memory whose result, a number of its width, may be one that is drawn."""
+    """Whether the operation is an atomic on global memory whose result, a number of its width, may be drawn."""
     written = [d for d in op.dst if d is not None]
     kind = op.attrs[0] if op.name == "atom" and op.space in SPACES and op.attrs else None
     return kind in DRAWS and len(written) == 1 and written[0].bits == op.bits
@@ -66,7 +70,7 @@ def drawn(op: Op) -> bool:
 def counters(
     graph: Graph, origins: Origins, buffers: Iterable[tuple[int, np.ndarray]], variables: Mapping[str, int]
 ) -> Counters | None:
-    """None where there are none. variables: name -> address, of those of the buffers that are variables."""
+    """The counters of a kernel; None if there are none. variables: name -> address of buffers that are variables."""
     places = sorted(buffers, key=lambda buffer: buffer[0])
     by: list[set[int]] = [set() for _ in places]
     draws: dict[int, int] = {}
@@ -89,8 +93,10 @@ def counters(
 
 
 def open_counters(graph: Graph, origins: Origins) -> dict[int, int]:
-    """Byte offset, among the parameters, of a pointer that is not specified -> bits of the numbers that one instruction
-    may draw through it, if no other writes there."""
+    """Byte offset of an unspecified pointer parameter -> bits of the numbers that one instruction may draw through it.
+
+    Only pointers through which no other instruction writes are included.
+    """
     by: dict[int, set[int]] = defaultdict(set)
     draws: dict[int, tuple[int, int]] = {}
     for instruction in graph.function.instructions:

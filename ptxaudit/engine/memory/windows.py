@@ -1,5 +1,6 @@
-"""Special registers that hold a part of where a state space begins among generic addresses; of the parameters, where
-the first one lies.
+"""Special registers that hold a part of the base of a state space among generic addresses.
+
+For parameters, the base is the address of the first one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ WINDOWS = {
 
 
 def makes_addresses_of(function: Function, space: str) -> bool:
-    """The function makes generic addresses of a state space."""
+    """Whether the function computes generic addresses of a state space."""
     return any(
         op.name == "cvta"
         and op.attrs[:1] == (space,)

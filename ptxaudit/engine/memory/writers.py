@@ -1,5 +1,6 @@
-"""The operations that write to memory whose content a launch tells, and which of its buffers each may go to: a
-points-to analysis by the pointers that an address is made of (`origins`).
+"""The operations that write memory whose contents a launch specifies, and the buffers that each may reach.
+
+This is a points-to analysis by the pointers from which an address is computed (`origins`).
 
     st.global [p + 4 * tid], p at the first buffer     ->   (7, st.global), {0}
 """
@@ -18,8 +19,10 @@ from ptxaudit.ir.transfers import is_unresolved
 
 
 def writers(graph: Graph) -> list[tuple[int, Op]] | None:
-    """The stores and atomic operations that may go to memory that a launch tells, each with its instruction; None where
-    code that is not seen may write there, too."""
+    """The stores and atomic operations that may write memory that a launch specifies, each with its instruction.
+
+    None if unseen code may write there too.
+    """
     found = []
     for instruction in graph.function.instructions:
         if graph.block_of[instruction.index] not in graph.reachable:
@@ -41,8 +44,7 @@ def reached_by(
     buffers: Sequence[tuple[int, np.ndarray]],
     variables: Mapping[str, int],
 ) -> tuple[set[int], bool]:
-    """(positions of the buffers that an address may point into, whether it may be made of a pointer that is not
-    specified)."""
+    """(positions of the buffers into which an address may point, whether it may contain an unspecified pointer)."""
     reached: set[int] = set()
     beyond = False
     for base in bases:

@@ -1,12 +1,12 @@
-"""Which of the buffers that a launch specifies a kernel may write: what a load from the others yields is known.
+"""The buffers of a launch that a kernel may write: the results of loads from the others are known.
 
     st.global [p + 4 * tid]      p = 0x7f0000000200, tid 0 to 127     ->   the buffer at 0x200 to 0x3ff, no other
     st.global [p + 4 * loaded]                                        ->   the buffer that p points to
 
-Where a store goes says the range of its address (`reach`), if that is known and the buffers are at their real places;
-else the pointers that its address is made of (`origins`): a pointer to one buffer does not reach another (C++
-[expr.add]: a pointer moves within its array), which the report lists as assumed. A pointer that is not specified, and
-an address without a pointer, may be anything.
+The target of a store follows from the range of its address (`reach`), if that is known and the buffers are at their
+real addresses; else from the pointers from which its address is computed (`origins`): a pointer to one buffer does
+not reach another (C++ [expr.add]: a pointer moves within its array), which the report lists as an assumption. An
+unspecified pointer, and an address without a pointer, may point anywhere.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def given(
     variables: Mapping[str, tuple[int, np.ndarray]],
     reach: Reach | None = None,
 ) -> Given:
-    """What the launch tells of memory, with what the kernel may change of it.
+    """The memory that the launch specifies, with what the kernel may change of it.
 
-    origins: of the kernel's addresses under this launch. pointed: (address, bytes) of each buffer that a pointer points
-    to; variables: name -> the same, of variables of the module. reach: of its addresses under
-    this launch, if the buffers are at their real places.
+    origins: of the kernel's addresses under this launch. pointed: (address, bytes) of each buffer to which a pointer
+        points; variables: name -> the same, for variables of the module. reach: the ranges of its addresses under
+        this launch, if the buffers are at their real addresses.
     """
     instructions = graph.function.instructions
     buffers = tuple(sorted((*pointed, *variables.values()), key=lambda buffer: buffer[0]))
@@ -53,8 +53,7 @@ def _written(
     variables: Mapping[str, int],
     reach: Reach | None,
 ) -> tuple[set[int], bool]:
-    """(positions of the buffers that something in the kernel may write, whether that rests on what pointers point
-    to)."""
+    """(positions of buffers that the kernel may write, whether that relies on the objects to which pointers point)."""
     everything = set(range(len(buffers))), True
     found = writers(graph)
     if found is None:
@@ -76,6 +75,6 @@ def _written(
 
 
 def _overlapped(spot: Range, op: Op, buffers: Sequence[tuple[int, np.ndarray]]) -> set[int]:
-    """The buffers of which a store or an atomic, whose first byte lies in a range, may write something."""
+    """The buffers that a store or an atomic may write if its first byte lies in a range."""
     end = spot.high + max(1, len(op.src) - 1) * op.bits // 8
     return {at for at, (begin, data) in enumerate(buffers) if begin < end and spot.low < begin + len(data)}

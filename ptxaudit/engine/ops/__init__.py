@@ -1,4 +1,4 @@
-"""What each operation means: on known values exactly, on abstract values by sound rules. All rows are in `table`."""
+"""The semantics of operations: exact on known values, by sound rules on abstract values. `table` has all rows."""
 
 from ptxaudit.engine.ops.row import Origin, Row
 from ptxaudit.engine.ops.table import OPS

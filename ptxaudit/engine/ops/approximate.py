@@ -1,16 +1,16 @@
-"""Special functions as far as documents bound them: all the floats that a result may be.
+"""Approximate special functions as far as documents bound them: all the floats that a result may be.
 
     rcp.approx.f32 of 3.0  ->  0x3EAAAAAA, 0x3EAAAAAB            "the maximum ulp error is 1" (PTX ISA, rcp)
 
-What PTX promises for every GPU, and what holds for machine code on a generation whose unit was not measured (`mufu`
-has the measured one). The bounds are those of the PTX ISA manual, "Floating Point Instructions": rcp, sqrt, rsqrt,
-lg2, ex2, div. MUFU is what ptxas makes of the `.ftz` forms, one to one. sin, cos and tanh are bounded so loosely that
-nothing is gained; they have no row. The manual gives no bound for the upper word of a double (rcp.approx.ftz.f64,
-rsqrt.approx.ftz.f64): there the 20 bits that sm_90 cuts off are taken to be right to two units, and the reciprocal of
-a power of two to be that power, by rule.
+This is what PTX guarantees for every GPU, and what holds for machine code of a generation whose unit was not measured
+(`mufu` has the measured one). The bounds are those of the PTX ISA manual, "Floating Point Instructions": rcp, sqrt,
+rsqrt, lg2, ex2, div. ptxas turns each `.ftz` form into one MUFU. The bounds of sin, cos and tanh are too loose to be
+useful; they have no row. The manual gives no bound for the upper word of a double (rcp.approx.ftz.f64,
+rsqrt.approx.ftz.f64): the 20 bits to which sm_90 truncates it are assumed to be accurate to two units. The 32-bit
+reciprocal of a power of two is assumed to be exact.
 
-Candidates are found in doubles, whose own error is allowed for. Lanes where more are possible than are listed are
-marked.
+Candidates are computed in doubles, with an allowance for the error of these. Lanes that may have more candidates than
+are listed are marked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from ptxaudit.engine.ops.row import Row, Run
 
-SLACK = 1 + 2.0**-20  # of every bound, for the error of the double
+SLACK = 1 + 2.0**-20  # factor of every bound, for the error of the double
 NAN = np.uint32(0x7FFFFFFF)
 SIGN, SIZE = np.uint32(1 << 31), np.uint32((1 << 31) - 1)
 INFINITY, LEAST_NORMAL = np.uint32(0x7F800000), np.uint32(0x00800000)
@@ -30,19 +30,22 @@ UPPER_WORD_UNITS = 2  # see the module
 
 
 def flushed(bits: np.ndarray) -> np.ndarray:
-    """Subnormal floats as zeros of their sign."""
+    """Subnormal floats as zeros of the same sign."""
     return np.where(bits & SIZE < LEAST_NORMAL, bits & SIGN, bits)
 
 
 def _unit(exact: np.ndarray) -> np.ndarray:
-    """The distance of neighbouring 32-bit floats at a number."""
+    """The distance between neighbouring 32-bit floats at a number."""
     result: np.ndarray = np.maximum(2.0 ** (np.frexp(exact)[1] - 24.0), 2.0**-149)
     return result
 
 
 def _listed(exact: np.ndarray, within: np.ndarray, steps: int, ftz: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(the floats no further than `within` from the exact result, the nearest first and again in place of those that
-    a lane lacks; lanes where there are more). steps: how many to either side of the nearest are looked at."""
+    """(candidates, lanes that have more): the floats no further than `within` from the exact result.
+
+    The nearest comes first, and fills the places of candidates that a lane lacks. steps: how many floats to either
+    side of the nearest are considered.
+    """
     nearest = exact.astype(np.float32)
     most = np.finfo(np.float32).max
     out, missing = [nearest], [np.zeros(exact.shape, bool)]
@@ -66,7 +69,7 @@ def _listed(exact: np.ndarray, within: np.ndarray, steps: int, ftz: bool) -> tup
 
 
 def _within(exact: np.ndarray, bound: np.ndarray, steps: int, ftz: bool) -> tuple[np.ndarray, np.ndarray]:
-    """As `_listed`, of any results: of those that are infinite, zero or no number, themselves."""
+    """As `_listed`, for any results: one that is infinite, zero or NaN is its only candidate."""
     special = ~np.isfinite(exact) | (exact == 0)
     numbers, beyond = _listed(np.where(special, 1.0, exact), np.where(special, 0.0, bound), steps, ftz)
     plain = np.where(np.isnan(exact), NAN, np.ascontiguousarray(exact.astype(np.float32)).view(np.uint32))
@@ -74,7 +77,7 @@ def _within(exact: np.ndarray, bound: np.ndarray, steps: int, ftz: bool) -> tupl
 
 
 def _as_doubles(bits: np.ndarray, ftz: bool) -> np.ndarray:
-    """32-bit floats; ftz: subnormal numbers are zeros."""
+    """32-bit floats as doubles; ftz: subnormal numbers are zeros."""
     return (flushed(bits) if ftz else bits).view(np.float32).astype(np.float64)
 
 
@@ -85,8 +88,11 @@ def _of_one(
     ftz: bool | None = None,
     sure: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Run:
-    """Candidates of a function of one float. bound(x, exact): the error; ftz: subnormal numbers are zeros, None:
-    where attrs say so; sure(x): where the nearest float is the result."""
+    """Candidates of a function of one float.
+
+    bound(x, exact): the error; ftz: subnormal numbers are zeros, None: if attrs say so; sure(x): where the result is
+    the nearest float.
+    """
 
     def candidates(width: int, attrs: tuple[Any, ...], bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         flush = attrs[1] if ftz is None else ftz
@@ -108,7 +114,7 @@ def _relative(error: float) -> Callable[..., np.ndarray]:
 
 
 def _of_logarithm(x: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """2**-22 absolute between one half and two, relative outside."""
+    """2**-22, absolute between one half and two, relative outside."""
     return np.where((x > 0.5) & (x < 2), 2.0**-22, 2.0**-22 * np.abs(exact))
 
 
@@ -146,7 +152,7 @@ def _quotient(full: bool) -> Run:
 
 
 def _upper_word(function: Callable[[np.ndarray], np.ndarray]) -> Run:
-    """The upper word of a double function of a double of which only the upper word counts."""
+    """The upper word of a function of a double, given only the upper word of its argument."""
 
     def candidates(width: int, attrs: tuple[Any, ...], bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         exponent = bits >> np.uint32(20) & np.uint32(2047)
@@ -172,7 +178,7 @@ def _upper_word(function: Callable[[np.ndarray], np.ndarray]) -> Run:
 
 
 def _not_one_number(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
-    """In the place of `run`: of such a row only candidates are known."""
+    """Takes the place of `run` in a row that has only candidates."""
     raise TypeError("only candidates of its result are known")
 
 
@@ -180,7 +186,7 @@ def _row(candidates: Run, widths: str = "s") -> Row:
     return Row(_not_one_number, widths, candidates=candidates)
 
 
-# Of machine code on generations that were not measured: subnormal numbers are zeros.
+# Machine code of generations that were not measured: subnormal numbers are zeros.
 MUFU = {
     "mufu.rcp": _row(_of_one(_reciprocal, _units(1), 2, True, _power_of_two)),
     "mufu.sqrt": _row(_of_one(np.sqrt, _relative(2.0**-23), 2, True)),
@@ -190,7 +196,7 @@ MUFU = {
     "mufu.rcp64h": _row(_upper_word(_reciprocal)),
     "mufu.rsq64h": _row(_upper_word(_inverse_root)),
 }
-# Of PTX, on every machine: attrs are (rounding, whether subnormal numbers are zeros).
+# PTX, on every machine: attrs are (rounding, whether subnormal numbers are zeros).
 PTX = {
     "rcp.approx": _row(_of_one(_reciprocal, _units(1), 2, sure=_power_of_two)),
     "sqrt.approx": _row(_of_one(np.sqrt, _relative(2.0**-23), 2)),

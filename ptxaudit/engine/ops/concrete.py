@@ -1,10 +1,10 @@
-"""Integer and predicate operations on arrays of lanes: the concrete semantics.
+"""The concrete semantics of integer and predicate operations on arrays of lanes.
 
-Each is a plain function of unsigned arrays (bool for predicates) to an array, or a tuple of
-arrays where the operation has several results. Arrays broadcast against each other over
-(rows, lanes). Semantics are the PTX ISA manual's ("Integer Arithmetic", "Logic and Shift",
-"Comparison and Selection", "Data Movement": docs.nvidia.com/cuda/parallel-thread-execution);
-the machine-code lifter writes its instructions in the same rows.
+Each operation is a plain function of unsigned arrays (bool for predicates) that returns an array, or a tuple of
+arrays if the operation has several results. Arrays broadcast against each other over (rows, lanes). The semantics are
+those of the PTX ISA manual ("Integer Arithmetic", "Logic and Shift", "Comparison and Selection", "Data Movement":
+docs.nvidia.com/cuda/parallel-thread-execution); the lifter of machine code expresses its instructions by the same
+operations.
 
     add.32(0xFFFFFFFF, 2)              -> 1
     shr.s.32(0x80000000, 40)           -> 0xFFFFFFFF         (clamped at the width)
@@ -21,7 +21,7 @@ from ptxaudit.engine.domain.value import BITS, DTYPES, SIGNED, resize, sign_exte
 
 
 def _shifted(shift: np.ufunc, bits: int, a: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Nothing is left of a shift by the width or more."""
+    """A shift that yields zero for counts of the width or more."""
     if n.size == 1:
         k = int(n.flat[0])
         moved: np.ndarray = shift(a, a.dtype.type(k)) if k < bits else np.zeros_like(a)
@@ -53,7 +53,7 @@ def funnel(bits: int, attrs: tuple[Any, ...], lo: np.ndarray, hi: np.ndarray, n:
 
 
 def wide(bits: int, array: np.ndarray, is_signed: bool) -> np.ndarray:
-    """A source of half the result's width, extended to it."""
+    """A source of half the result's width, extended to that width."""
     return sign_extended(bits, array) if is_signed else array.astype(DTYPES[bits])
 
 
@@ -109,7 +109,7 @@ def add3_carry(
 
 
 def lop3_table(table: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Any three-input function of bits, by its 8-entry truth table (index = 4a + 2b + c)."""
+    """Any bitwise function of three inputs, by its 8-entry truth table (index = 4a + 2b + c)."""
     out = np.zeros(np.broadcast_shapes(a.shape, b.shape, c.shape), a.dtype)
     for row in range(8):
         if table >> row & 1:
@@ -178,7 +178,7 @@ def brev(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
 
 
 def leading_zeros(a: np.ndarray, bits: int) -> np.ndarray:
-    """(…) int64: leading zeros, `bits` for zero."""
+    """The number of leading zeros, (…) int64; `bits` for zero."""
     length = np.zeros(a.shape, np.int64)
     rest = a.astype(np.uint64)
     for step in (32, 16, 8, 4, 2, 1):

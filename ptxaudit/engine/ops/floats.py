@@ -1,13 +1,13 @@
-"""Floating-point operations that index arithmetic meets, on bit patterns.
+"""Floating-point operations that occur in index arithmetic, on bit patterns.
 
-Integer division reaches machine code as I2F, MUFU.RCP, F2I and integer corrections; sampling code computes indices in
-floats. Conversions, sums, products and fused products are IEEE's, exactly, in all rounding modes (`rounding`; PTX
-ISA, "Floating-Point Instructions"). What IEEE leaves open was measured on an H100, with some 480 instructions on
-2,048 inputs each (tests/data/float_operations_sm90.npz): NaN results are 0x7FFFFFFF and 0x7FFF; of 64 bits the first
-NaN among c, a, b of a · b + c, made quiet, else 0xFFF8000000000000; .SAT makes 0 of a NaN; .FTZ flushes what is
-subnormal once rounded as if exponents had no end. FCHK depends on the exponents alone.
+Integer division becomes I2F, MUFU.RCP, F2I and integer corrections in machine code, and sampling code computes
+indices in floats. Conversions, sums, products and fused products follow IEEE 754 exactly, in all rounding modes
+(`rounding`; PTX ISA, "Floating-Point Instructions"). What IEEE 754 leaves open was measured on an H100, with some 480
+instructions on 2,048 inputs each (tests/data/float_operations_sm90.npz): NaN results are 0x7FFFFFFF and 0x7FFF; of 64
+bits they are the first NaN among c, a, b of a · b + c, made quiet, else 0xFFF8000000000000; .SAT turns a NaN into 0;
+.FTZ flushes a result that is subnormal after rounding with an unbounded exponent. FCHK depends only on the exponents.
 
-Approximations have rows of their own: `approximate`, and `mufu` for the generation that was measured.
+Approximations have rows of their own: `approximate`, and `mufu` for the measured generation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ptxaudit.engine.ops.row import Row, Run
 CANONICAL_NAN: dict[int, Any] = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
 QUIET_64, INDEFINITE_64 = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
 FRACTION = {16: 10, 32: 23, 64: 52}  # bits
-_UP = {16: 2.0**12, 32: 2.0**64}  # moves subnormal numbers among the normal ones
+_UP = {16: 2.0**12, 32: 2.0**64}  # scales subnormal numbers into the normal range
 
 
 def as_float(array: np.ndarray) -> np.ndarray:
@@ -43,14 +43,14 @@ def as_float(array: np.ndarray) -> np.ndarray:
 
 
 def as_bits(array: np.ndarray, bits: int) -> np.ndarray:
-    """Of floats of a width, NaN as the chip writes it (of 64 bits see `_with_nan`)."""
+    """The bits of floats of a width, with NaN as the GPU writes it (for 64 bits see `_with_nan`)."""
     out = np.ascontiguousarray(array).view(DTYPES[bits])
     result: np.ndarray = out if bits == 64 else np.where(np.isnan(array), CANONICAL_NAN[bits], out)
     return result
 
 
 def _with_nan(out: np.ndarray, *sources: np.ndarray) -> np.ndarray:
-    """64 bits: a NaN result is the first source that is one, made quiet."""
+    """The result of a 64-bit operation: a NaN becomes the first source that is NaN, made quiet."""
     bits = np.where(np.isnan(as_float(out)), INDEFINITE_64, out)
     for source in reversed(sources):
         bits = np.where(np.isnan(as_float(source)), source | QUIET_64, bits)
@@ -58,7 +58,7 @@ def _with_nan(out: np.ndarray, *sources: np.ndarray) -> np.ndarray:
 
 
 def _flush(array: np.ndarray, ftz: bool) -> np.ndarray:
-    """Subnormals of 16 and 32 bits to zero, keeping the sign."""
+    """Flushes subnormals of 16 and 32 bits to zero, keeping the sign."""
     if not ftz or array.dtype == np.float64:
         return array
     zero = array.dtype.type(0)
@@ -66,12 +66,12 @@ def _flush(array: np.ndarray, ftz: bool) -> np.ndarray:
 
 
 def _flush_32(array: np.ndarray, ftz: bool) -> np.ndarray:
-    """The same in a conversion, where it concerns 32 bits only."""
+    """As `_flush`, in a conversion, where it applies only to 32 bits."""
     return _flush(array, ftz) if array.dtype == np.float32 else array
 
 
 def _attrs(attrs: tuple[Any, ...]) -> tuple[str, bool, bool]:
-    """(rounding mode, subnormals are zeros, between 0 and 1) of attrs, of which the last may be missing."""
+    """(rounding mode, subnormals are zeros, saturated to [0, 1]) from attrs, whose last elements may be missing."""
     mode, ftz, saturated = attrs + ("rn", False, False)[len(attrs) :]
     return mode or "rn", bool(ftz), bool(saturated)
 
@@ -83,7 +83,10 @@ def _saturated(array: np.ndarray) -> np.ndarray:
 
 
 def _arithmetic(narrow: Callable[..., np.ndarray], wide: Callable[..., np.ndarray]) -> Run:
-    """narrow: of doubles, to be rounded to 16 or 32 bits, and the mode; wide: of doubles and the mode, 64 bits."""
+    """An arithmetic operation, from its functions of doubles and the rounding mode.
+
+    narrow: its result is rounded to 16 or 32 bits; wide: its result is the 64-bit one.
+    """
 
     def run(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
         mode, ftz, saturated = _attrs(attrs)
@@ -101,7 +104,7 @@ def _arithmetic(narrow: Callable[..., np.ndarray], wide: Callable[..., np.ndarra
 
 
 def _tiny(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
-    """Where a result is flushed: below the least normal number once rounded as if exponents had no end."""
+    """Where a result is flushed: below the least normal number after rounding with an unbounded exponent."""
     least = float(np.finfo(FLOAT[bits]).tiny)
     return np.abs(rounded(exact * _UP[bits], bits, mode).astype(np.float64)) < least * _UP[bits]
 
@@ -131,7 +134,7 @@ def _greatest(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _both_nan(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of 64 bits: which NaN an extremum of two gives."""
+    """Where both operands of a 64-bit minimum or maximum are NaN: which of them results is unknown."""
     return np.isnan(as_float(a)) & np.isnan(as_float(b)) if bits == 64 else np.zeros((1, 1), bool)
 
 
@@ -146,7 +149,7 @@ def _int_to_float(is_signed: bool) -> Run:
         if BITS[a.dtype] <= 32:
             rest = np.zeros_like(near)
         else:
-            half = number >> number.dtype.type(32)  # the rest of a sum of two exact doubles
+            half = number >> number.dtype.type(32)  # the error of a sum of two exact doubles
             low = (number & number.dtype.type(0xFFFFFFFF)).astype(np.float64)
             near, rest = two_sum(half.astype(np.float64) * 2.0**32, low)
         with np.errstate(all="ignore"):
@@ -161,13 +164,15 @@ _WHOLE = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}
 
 
 def _whole(mode: str) -> Callable[..., np.ndarray]:
-    """How "rni" and "rn" make whole numbers."""
+    """The function that rounds to whole numbers in a mode such as "rni" or "rn"."""
     return _WHOLE[mode.removesuffix("i")]
 
 
 def _float_to_int(is_signed: bool) -> Run:
-    """attrs: (mode, subnormals are zeros, NaN is zero); otherwise NaN is the sign bit. Too large numbers are the last
-    ones."""
+    """A saturating conversion to integers.
+
+    attrs: (mode, subnormals are zeros, NaN is zero); otherwise NaN is the sign bit.
+    """
 
     def run(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
         mode, ftz, nan_is_zero = _attrs(attrs)
@@ -186,8 +191,10 @@ def _float_to_int(is_signed: bool) -> Run:
 
 
 def _float_to_float(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
-    """Between widths, or to whole numbers of the same. Where 64 bits are one side, a NaN keeps the top of its
-    fraction."""
+    """Converts between widths, or to whole numbers of the same width.
+
+    If either side has 64 bits, a NaN keeps the top of its fraction.
+    """
     mode, ftz, saturated = _attrs(attrs)
     with np.errstate(all="ignore"):
         exact = _flush_32(as_float(a), ftz).astype(np.float64)
@@ -202,8 +209,7 @@ def _float_to_float(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndar
 
 
 def _at_the_edge(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
-    """Where a double just below the least normal 32-bit float may become it or zero: ptxas writes that out with a
-    threshold."""
+    """Where a double just below the least normal 32-bit float may become it or zero: ptxas emits a threshold."""
     if bits != 32 or a.dtype != np.uint64 or not _attrs(attrs)[1]:
         return np.zeros((1, 1), bool)
     size, least = np.abs(as_float(a)), 2.0**-126
@@ -212,7 +218,7 @@ def _at_the_edge(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray
 
 
 def _nan_between(a: np.ndarray, bits: int) -> np.ndarray:
-    """Sign and the top of the fraction of a NaN, made quiet, at another width."""
+    """A NaN at another width: the sign and the top of the fraction, made quiet."""
     own = BITS[a.dtype]
     wide = a.astype(np.uint64) << np.uint64(64 - own)
     fraction = wide << np.uint64(own - FRACTION[own])  # at the top of the word
@@ -225,27 +231,27 @@ def _nan_between(a: np.ndarray, bits: int) -> np.ndarray:
 
 
 def _opposite(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
-    """The sign bit changed, as an operand's minus does it: of 64 bits not that of a NaN."""
+    """Flips the sign bit, as the minus of an operand does; a 64-bit NaN is only made quiet."""
     changed = a ^ a.dtype.type(1 << (bits - 1))
     return np.where(np.isnan(as_float(a)), a | QUIET_64, changed) if bits == 64 else changed
 
 
 def _size(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
-    """The sign bit cleared, as |x| of an operand does it."""
+    """Clears the sign bit, as |x| of an operand does; a 64-bit NaN is only made quiet."""
     cleared = a & a.dtype.type((1 << (bits - 1)) - 1)
     return np.where(np.isnan(as_float(a)), a | QUIET_64, cleared) if bits == 64 else cleared
 
 
 # --- comparisons ----------------------------------------------------------------------------
 
-# Exponent fields for which FCHK does not ask for the slow path of a / b; it does for all others, whatever signs and
+# Exponent fields for which FCHK does not take the slow path of a / b; for all others it does, whatever the signs and
 # fractions are.
 # Measured on an H100 for all pairs of exponents, four pairs of signs and 64 of fractions.
 _DIVIDEND, _DIVISOR, _APART = (25, 254), (2, 251), (-124, 126)
 
 
 def division_check(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Where FCHK sends a division to its slow path."""
+    """Where FCHK takes the slow path of a division."""
     x, y = ((number >> np.uint32(23) & np.uint32(255)).astype(np.int64) for number in (a, b))
     within: Callable[[np.ndarray, tuple[int, int]], np.ndarray] = lambda number, limits: (
         (number >= limits[0]) & (number <= limits[1])
@@ -255,8 +261,11 @@ def division_check(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarr
 
 
 def near_the_limits(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Where FCHK may do so on a generation that was not measured: it asks whether an intermediate result could leave
-    the range of normal numbers; with both exponents within a quarter of the range none can."""
+    """Where FCHK may take the slow path on a generation that was not measured.
+
+    It tests whether an intermediate result could leave the range of normal numbers; none can if both exponents are
+    within a quarter of the range.
+    """
     with np.errstate(invalid="ignore"):
         inside: Callable[[np.ndarray], np.ndarray] = lambda x: (np.abs(x) >= 2.0**-30) & (np.abs(x) <= 2.0**30)
         result: np.ndarray = ~(inside(as_float(a)) & inside(as_float(b)))
@@ -265,7 +274,7 @@ def near_the_limits(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndar
 
 def _compare(name: str) -> Run:
     unordered = name.endswith("u") and name not in ("eq", "num")
-    relation = COMPARISONS.get(name[:-1] if unordered else name, np.equal)  # of num and nan not used
+    relation = COMPARISONS.get(name[:-1] if unordered else name, np.equal)  # unused for num and nan
 
     def run(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
         x, y = as_float(a), as_float(b)

@@ -1,12 +1,11 @@
-"""64-bit numbers in two registers, where the upper half has no form of its own: it remembers the number that it is the
-half of.
+"""64-bit numbers in two registers, where the upper half has no form of its own: it remembers the whole number.
 
     R2:R3 = pointer + 4·lane + 1024·ctaid       R2 = 4·lane + 1024·ctaid + low(pointer); R3 = UpperHalf(of that sum)
-    LDG R0, [R2:R3]                             `rejoined`: the sum, because its lower half is what R2 holds
+    LDG R0, [R2:R3]                             `rejoined`: the sum, because R2 equals its lower half
     R2, P0 = R4 + R6; R3 = R5 + R7 + P0         `carried`: the sum of both pairs
 
-Shared memory has addresses of 32 bits, and does without. Operations keep halves where their attributes ask for it
-(KEEP), as `memory.sites` writes them.
+Shared memory has 32-bit addresses and does not need this. Operations keep halves if their attributes contain KEEP,
+which `memory.sites` adds.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ WORD, PAIR = 32, 64
 
 
 class WithParts(Value):
-    """A value that remembers what it is made of: its parts, numbers of 64 bits."""
+    """A value that remembers the 64-bit values, its parts, from which it is computed."""
 
     __slots__ = ("parts",)
 
@@ -50,13 +49,16 @@ class WithParts(Value):
         return super().elements + sum(part.elements for part in self.parts)
 
     def of(self, plain: Value, parts: tuple[Value, ...]) -> WithParts:
-        """The same of other parts."""
+        """The same kind of value with other parts."""
         raise NotImplementedError
 
 
 class UpperHalf(WithParts):
-    """A value of 32 bits, which whoever does not look further takes for what its other fields say: unknown, but in
-    lanes that hold something else. whole: of 64 bits, poisoned in these lanes."""
+    """The upper 32 bits of a number.
+
+    Code that does not look at `whole` sees an unknown value, except in lanes that hold something else. whole: 64
+    bits, poisoned in these lanes.
+    """
 
     __slots__ = ("whole",)
 
@@ -70,7 +72,7 @@ class UpperHalf(WithParts):
 
 
 class Carry(WithParts):
-    """A carry that is not known, out of a sum of lower halves and of ones."""
+    """An unknown carry out of a sum of lower halves and `ones`, a number of carries in."""
 
     __slots__ = ("ones",)
 
@@ -83,12 +85,12 @@ class Carry(WithParts):
 
 
 def whole_of(value: Value) -> Value:
-    """The number that a register holds the upper half of; nothing known where it does not say."""
+    """The number whose upper half a register holds; unknown if the register does not remember it."""
     return value.whole if isinstance(value, UpperHalf) else opaque(PAIR, value.why or Reason(Kind.UPPER_HALF))
 
 
 def rejoined(low: Value, high: UpperHalf) -> Value | None:
-    """The number whose halves these are; None where the lower one is another's."""
+    """The number with these halves; None if the lower one belongs to another number."""
     whole = high.whole
     if whole.valid is not None or whole.poison is EVERYWHERE or low.valid is not None and low.valid < WORD:
         return None
@@ -108,7 +110,7 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
 
 
 def rejoin(low: Value, high: Value) -> Value | None:
-    """The 64-bit value of which the two are extracts, when the upper one says so by its name, or remembers it."""
+    """The 64-bit value from which both were extracted, if the upper one names or remembers it."""
     if isinstance(high, UpperHalf):
         return rejoined(low, high)
     if len(high.terms) == 1 and not anywhere(high.base):
@@ -121,7 +123,7 @@ def rejoin(low: Value, high: Value) -> Value | None:
 
 
 def joined(low: Value, high: Value) -> Value | None:
-    """The number of two halves, exactly; None where that is not known."""
+    """The number with these halves, exactly; None if it is unknown."""
     found = rejoin(low, high) or _parameter(low, high)
     if found is not None:
         return found
@@ -138,12 +140,12 @@ def joined(low: Value, high: Value) -> Value | None:
 
 
 def agree(a: Value, b: Value) -> bool:
-    """The same in every lane; of upper halves, what they are the halves of."""
+    """Whether two values are equal in every lane; for upper halves, whether the whole numbers are."""
     return same(a, b) or isinstance(a, UpperHalf) and isinstance(b, UpperHalf) and same(a.whole, b.whole)
 
 
 def _factors_modulo_word(value: Value) -> dict[object, np.ndarray]:
-    """By what its unknowns are multiplied, those that are one number modulo 2**32 together."""
+    """The coefficients of a value, added up over unknowns that are equal modulo 2**32."""
     factors: dict[object, np.ndarray] = {}
     for u, c in value.terms:
         same_word = _modulo_word(u)
@@ -152,7 +154,7 @@ def _factors_modulo_word(value: Value) -> dict[object, np.ndarray]:
 
 
 def _modulo_word(u: Uniform) -> object:
-    """What tells an unknown from others modulo 2**32: a parameter of 64 bits from its own lower half nothing does."""
+    """What identifies an unknown modulo 2**32: a 64-bit parameter and its own lower half are the same."""
     key = u.key
     if isinstance(key, tuple) and key[:1] == ("param",) and len(key) == 3 and not key[1] % (PAIR // 8):
         return "param", key[1]
@@ -160,7 +162,7 @@ def _modulo_word(u: Uniform) -> object:
 
 
 def _parameter(low: Value, high: Value) -> Value | None:
-    """The parameter of 64 bits whose halves these are, which were read one by one."""
+    """The 64-bit parameter with these halves, which were read separately."""
     u, upper = _unknown_alone(low), _unknown_alone(high)
     if u is None or upper is None:
         return None
@@ -189,7 +191,7 @@ def _parameter(low: Value, high: Value) -> Value | None:
 
 
 def _unknown_alone(value: Value) -> Uniform | None:
-    """The unknown that a value is, once and with nothing added."""
+    """The unknown that equals a value: a single term with coefficient 1 and nothing added."""
     if len(value.terms) != 1 or value.poison is not None or value.valid is not None or anywhere(value.base):
         return None
     u, c = value.terms[0]
@@ -197,7 +199,7 @@ def _unknown_alone(value: Value) -> Uniform | None:
 
 
 def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
-    """The sum of 64 bits whose upper half these and a carry add up to; None where its parts are not found."""
+    """The 64-bit sum whose upper half is the sum of `highs` and the carry; None if its parts are not found."""
     if not isinstance(carry, Carry):
         return None
     for lows in permutations(carry.parts):
@@ -216,14 +218,14 @@ def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
 
 
 def as_plain(value: Value) -> Value:
-    """It without what it remembers."""
+    """The value without its parts."""
     if type(value) is Value:
         return value
     return Value(value.base, value.terms, value.valid, value.poison, value.why, value.sure, value.alternatives)
 
 
 def kept(plain: Value, *sources: Value, make: Callable[..., Value]) -> Value:
-    """What is made of values, which remembers the same made of their parts. make: makes it of those."""
+    """A value computed from `sources` with its parts, computed likewise by `make` from theirs."""
     like = next(v for v in reversed(sources) if isinstance(v, WithParts))
     if plain.bits != like.bits:
         return plain
@@ -232,7 +234,7 @@ def kept(plain: Value, *sources: Value, make: Callable[..., Value]) -> Value:
 
 
 def _parts_as(like: WithParts, v: Value) -> tuple[Value, ...]:
-    """The parts of a value, nothing known of them where it is none of the same kind."""
+    """The parts of a value, unknown if it is of another kind."""
     if isinstance(v, WithParts) and type(v) is type(like):
         if not isinstance(v, Carry) or isinstance(like, Carry) and v.ones == like.ones:
             return v.parts

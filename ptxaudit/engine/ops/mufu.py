@@ -1,28 +1,28 @@
-"""What the special function unit of sm_90 (MUFU) gives, bit for bit, for every 32-bit input.
+"""The special function unit of sm_90 (MUFU), bit for bit, for every 32-bit input.
 
     rcp(0x40400000)  ->  0x3EAAAAAB           1 / 3
     rcp(0x42040000)  ->  0x3CF83E0F           1 / 33: one unit below the nearest float
 
 The unit interpolates by quadratics (Oberman and Siu, "A High-Performance Area-Efficient Multifunction Interpolator",
-ARITH 2005). The upper bits of the reduced argument choose a segment, with integers c0, c1, c2; its lower 17 bits are
+ARITH 2005). The upper bits of the reduced argument select a segment with integers c0, c1, c2; its lower 17 bits are
 x:
 
-    V = (c0 << grain) + bias + c1·x + c2·s(x)          s(x) = x² / 2**17, as the squarer has it
+    V = (c0 << grain) + bias + c1·x + c2·s(x)          s(x) = x² / 2**17, as the squarer computes it
 
-The squarer leaves out every partial product below 2**19. V has 17 bits (SQRT: 18) below the result's last place; they
-are cut off, never rounded. What the unit does around this, measured for all inputs:
+The squarer omits every partial product below 2**19. V has 17 bits (SQRT: 18) below the last place of the result,
+which are truncated, never rounded. The rest of what the unit does, measured for all inputs:
 
     RCP, RSQ, SQRT  subnormal inputs are zeros, subnormal results too; RSQ of an even power of two is exact
-    RCP64H, RSQ64H  the same on the upper word of a double: 20 bits of the fraction in and, cut off, out
-    EX2             the argument is cut off after 23 bits of fraction; of a negative one the ones' complement is taken
+    RCP64H, RSQ64H  the same on the upper word of a double: 20 bits of the fraction in and, truncated, out
+    EX2             the argument is truncated to 23 bits of fraction; a negative one is replaced by its ones' complement
                     unless that fraction is zero
     LG2             exponent + V, with 36 bits of fraction (of a negative sum the ones' complement); LG2 of 1 is 0
-    EX2.F16, .BF16  as EX2, cut off
-    SIN, COS        of revolutions, cut off after 25 bits of fraction; every second quarter is mirrored by ones'
+    EX2.F16, .BF16  as EX2, truncated
+    SIN, COS        of revolutions, truncated to 25 bits of fraction; every second quarter is mirrored by ones'
                     complement
 
-NaN results are 0x7FFFFFFF. Nothing here is taken from the name of an instruction: a generation that was not measured
-gets `approximate` instead.
+NaN results are 0x7FFFFFFF. Nothing here is inferred from the name of an instruction: a generation that was not
+measured uses `approximate` instead.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ import numpy as np
 from ptxaudit.base import resources
 from ptxaudit.engine.ops.rounding import rounded
 
-_TABLES = "hardware/special_functions.json"  # as read off a GPU
-X_BITS = 17  # of the reduced argument that are interpolated
+_TABLES = "hardware/special_functions.json"  # as measured on a GPU
+X_BITS = 17  # low bits of the reduced argument, which are interpolated
 FRACTION = 23  # bits of a 32-bit float's fraction
 ONE = 1 << FRACTION
 LOW = ONE - 1
 BIAS, TOP = 127, 255
-BIAS_64, TOP_64, FRACTION_64 = 1023, 2047, 20  # of the upper word of a double
+BIAS_64, TOP_64, FRACTION_64 = 1023, 2047, 20  # in the upper word of a double
 SIGN, NAN = np.uint32(1 << 31), np.uint32(0x7FFFFFFF)
 INFINITY, INFINITY_64 = TOP << FRACTION, TOP_64 << FRACTION_64
 _SQUARER = 19  # the least power of two that the squarer adds
@@ -59,10 +59,13 @@ FORMS = {
 
 @cache
 def tables() -> dict[str, list[list[int]]]:
-    """(constant, slope, curvature) of each segment of each function's period. How they were found: the results for
-    every input of one period (RCP: [1, 2); RSQ and SQRT: [1, 4); EX2: [1, 2); LG2: [2, 4); SIN: a quarter of a
-    revolution) determine all of them, up to bits of the constants that change no result. With them the results of all
-    2**32 inputs of each function come out, bit for bit. `bench/special_functions` measures and derives them."""
+    """(constant, slope, curvature) of each segment of each function's period.
+
+    The results for every input of one period (RCP: [1, 2); RSQ and SQRT: [1, 4); EX2: [1, 2); LG2: [2, 4); SIN: a
+    quarter of a revolution) determine all of them, up to bits of the constants that change no result. They reproduce
+    the results of all 2**32 inputs of each function, bit for bit. `bench/special_functions` measures and derives
+    them.
+    """
     found: dict[str, list[list[int]]] = json.loads(resources.data(_TABLES).read_text(encoding="utf-8"))
     return {name: found[name] for name in FORMS}
 
@@ -77,7 +80,7 @@ def _coefficients(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def squares() -> np.ndarray:
-    """s(x) / 4 of every x, uint16."""
+    """s(x) / 4 for every x, uint16."""
     x = np.arange(1 << X_BITS, dtype=np.uint32)
     total = np.zeros(1 << X_BITS, np.uint64)
     for bit in range(X_BITS):
@@ -91,27 +94,26 @@ def squares() -> np.ndarray:
 
 
 def _interpolated(name: str, segment: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """V of the module's words."""
+    """V as defined by the module."""
     c0, c1, c2 = _coefficients(name)
     result: np.ndarray = c0[segment] + c1[segment] * x + (c2[segment] * squares()[x] << 2)
     return result
 
 
 def _parts(bits: np.ndarray, fraction: int = FRACTION) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(sign bit in its place, exponent field, fraction as of a 32-bit float) of bit patterns."""
+    """(sign bit in its place, exponent field, fraction scaled to 23 bits) of bit patterns."""
     exponent = (bits >> np.uint32(fraction) & np.uint32((1 << 31 - fraction) - 1)).astype(np.int64)
     return bits & SIGN, exponent, (bits & np.uint32((1 << fraction) - 1)).astype(np.int64) << FRACTION - fraction
 
 
 def _packed(exponent: np.ndarray, significand: np.ndarray) -> np.ndarray:
-    """A positive float of an exponent field and 24 bits (or 2**24); subnormal numbers are zero, too large ones
-    infinite."""
+    """A positive float from an exponent field and 24 bits (or 2**24); underflow yields zero, overflow infinity."""
     bits = (exponent << FRACTION) + significand - ONE
     return np.where(bits < ONE, 0, np.minimum(bits, INFINITY)).astype(np.uint32)
 
 
 def _normalised(value: np.ndarray, unit: int) -> np.ndarray:
-    """value · 2**-unit as a float, cut off. value: int64, not negative."""
+    """value · 2**-unit as a float, truncated. value: int64, nonnegative."""
     above = np.frexp(value.astype(np.float64))[1].astype(np.int64) - 1
     above -= value >> np.maximum(above, 0) == 0  # the double was rounded up to a power of two
     more = above - FRACTION
@@ -142,13 +144,13 @@ def rcp64h(bits: np.ndarray) -> np.ndarray:
 
 
 def _packed_64(exponent: np.ndarray, significand: np.ndarray) -> np.ndarray:
-    """The upper word of a positive double; its exponents go further than any result here."""
+    """The upper word of a positive double, whose exponents exceed those of all results here."""
     bits = (exponent << FRACTION_64) + (significand >> FRACTION - FRACTION_64) - (1 << FRACTION_64)
     return np.where(bits < 1 << FRACTION_64, 0, bits).astype(np.uint32)
 
 
 def _inverse_root(exponent: np.ndarray, fraction: np.ndarray) -> np.ndarray:
-    """24 bits of 1 / sqrt(1.fraction), or of 1 / sqrt(2 · 1.fraction) where the exponent field is even."""
+    """24 bits of 1 / sqrt(1.fraction), or of 1 / sqrt(2 · 1.fraction) if the exponent field is even."""
     even = (exponent & 1) == 0
     out = _interpolated("rsq", (fraction >> X_BITS) + 64 * even, fraction & (1 << X_BITS) - 1) >> X_BITS
     return np.where(even | (fraction != 0), out, 1 << FRACTION + 1)
@@ -163,7 +165,7 @@ def _without_negative(
     at_zero: np.ndarray | int,
     at_infinity: np.ndarray | int,
 ) -> np.ndarray:
-    """The results of a function that has none for negative numbers."""
+    """The results of a function that is undefined for negative numbers."""
     out = np.where((exponent == top) & (fraction == 0), np.uint32(at_infinity), out)
     out = np.where((sign != 0) | (exponent == top) & (fraction != 0), NAN, out)
     return np.where(exponent == 0, at_zero, out)
@@ -191,7 +193,7 @@ def sqrt(bits: np.ndarray) -> np.ndarray:
 
 
 def _fixed(exponent: np.ndarray, fraction: np.ndarray, places: int, most: int) -> np.ndarray:
-    """A number as an integer with so many bits of fraction, cut off; moved up by no more than `most`."""
+    """A number as an integer with `places` bits of fraction, truncated; shifted left by at most `most`."""
     significand, up = fraction | ONE, exponent - BIAS + places - FRACTION
     result: np.ndarray = np.where(up >= 0, significand << np.clip(up, 0, most), significand >> np.clip(-up, 0, 31))
     return result
@@ -217,7 +219,7 @@ def lg2(bits: np.ndarray) -> np.ndarray:
 
 
 def _wave(bits: np.ndarray, quarters: int, odd: bool) -> np.ndarray:
-    """The sine of a number of revolutions, so many quarters further on; odd: it changes its sign with the argument."""
+    """The sine of a number of revolutions plus so many quarters; odd: it changes its sign with the argument."""
     sign, exponent, fraction = _parts(bits)
     angle = _fixed(exponent, fraction, FRACTION + 2, 26)
     quarter = (angle >> FRACTION) + quarters
@@ -236,7 +238,7 @@ def cos(bits: np.ndarray) -> np.ndarray:
 
 
 def ex2_f16(bits: np.ndarray) -> np.ndarray:
-    """EX2 of a 16-bit float, cut off; infinite from 2**16 on."""
+    """EX2 of a 16-bit float, truncated; infinite from 2**16 on."""
     out = ex2(bits.view(np.float16).astype(np.float32).view(np.uint32)).view(np.float32)
     with np.errstate(invalid="ignore"):
         cut = rounded(np.where(out < 2.0**16, out, 0).astype(np.float64), 16, "rz").view(np.uint16)
@@ -244,11 +246,11 @@ def ex2_f16(bits: np.ndarray) -> np.ndarray:
 
 
 def ex2_bf16(bits: np.ndarray) -> np.ndarray:
-    """EX2 of the upper half of a 32-bit float, cut off."""
+    """EX2 of the upper half of a 32-bit float, truncated."""
     return (ex2(bits.astype(np.uint32) << np.uint32(16)) >> np.uint32(16)).astype(np.uint16)
 
 
-# bit patterns of any shape -> those of the results: uint32, of the 16-bit forms uint16
+# bit patterns of any shape -> bit patterns of the results: uint32, in the 16-bit forms uint16
 UNIT = "sm_90"
 FUNCTIONS = {
     "rcp": rcp,

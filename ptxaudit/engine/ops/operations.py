@@ -1,15 +1,14 @@
-"""The results of operations on values that are not fully known: exact rules where they exist, else derived or opaque.
+"""The results of operations on values that are not fully known: by exact rules if they exist, else derived or opaque.
 
-`apply(op, values)` is the only entry. Where all sources are known it runs the row of
-`OPS`. Otherwise it tries, in this order:
+`apply(op, values)` is the only entry point. If all sources are known, it runs the row of `OPS`. Otherwise it tries,
+in this order:
 
 1. the affine rule of the operation, which keeps the form `base + Σ coeff·u`;
-2. for values without lane dependence, a derived unknown named by the expression;
-3. the low bits: sums, products and left shifts of partly known values are known as far down as
-   their sources are;
-4. opaque, with the reason of the first source that was.
+2. for uniform values, a derived unknown named by the expression;
+3. the low bits: sums, products and left shifts of partly known values are known in as many low bits as their sources;
+4. opaque, with the reason of the first opaque source.
 
-Sources of which a few numbers are known are gone through one alternative after the other (`alternatives`).
+Sources that are one of a few numbers are evaluated for each alternative (`alternatives`).
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ UNITS = {
 }
 """By the name of a unit for special functions: what its functions give, bit for bit."""
 
-# Functions of their sources alone that have no row: approximations, whose last bits no document gives.
+# Functions of their sources alone: approximations, whose last bits no document specifies.
 _OF_ITS_SOURCES = (
     "mufu.",
     "sqrt.approx",
@@ -81,13 +80,13 @@ _OF_ITS_SOURCES = (
 )
 
 
-_BITWISE = ("and", "or", "xor", "lop3")  # each bit of the result depends on those at its place alone
-_SIGNS = {"add": 1, "sub": -1}  # of operations that leave unknowns apart
-_APART = frozenset((*_SIGNS, "mov"))  # … and constants
+_BITWISE = ("and", "or", "xor", "lop3")  # each bit of the result depends only on the bits at its place
+_SIGNS = {"add": 1, "sub": -1}  # of operations that keep unknowns separate
+_APART = frozenset((*_SIGNS, "mov"))  # … and constants as well
 
 
 def of_its_sources(name: str) -> bool:
-    """Equal sources give equal results, though no document says which."""
+    """Whether equal sources yield equal results, although no document specifies them."""
     return name.startswith(_OF_ITS_SOURCES)
 
 
@@ -95,13 +94,13 @@ meaning_of = OPS.get
 
 
 def ever_known(name: str) -> bool:
-    """Some machine has a meaning for it."""
+    """Whether some machine has a meaning for the operation."""
     return name in OPS or any(name in unit for unit in UNITS.values())
 
 
 @cache
 def on_machine(special: SpecialFunctions) -> dict[str, Row]:
-    """The operations that mean more on a machine than `OPS` says: name -> row."""
+    """The operations with more precise rows on a machine than in `OPS`: name -> row."""
     unit = UNITS.get(special.unit, {})
     found = {name: row for name, row in unit.items() if name.removeprefix("mufu.") in special.measured}
     if special.division_check:
@@ -111,7 +110,7 @@ def on_machine(special: SpecialFunctions) -> dict[str, Row]:
 
 @lru_cache(1 << 12)
 def _source_types(row: Row, bits: int, count: int) -> tuple[np.dtype | None, ...]:
-    """As what an operation of a width reads so many sources; None: as they are."""
+    """The types as which an operation of a width reads its `count` sources; None: unchanged."""
     return tuple(
         None if letter == "o" else np.dtype(DTYPES[source_bits(letter, bits, bits)]) for letter in row.letters(count)
     )
@@ -123,13 +122,13 @@ def number_of(value: Value) -> int | None:
 
 
 def _symbolic(op: Op, values: tuple[Value, ...]) -> Value | tuple[Value, ...] | None:
-    """The affine rule of an operation, or None where it has none for these sources."""
+    """The result by the affine rule of an operation, or None if it has none for these sources."""
     rule = OPS[op.name].affine if op.name in OPS else None
     return None if rule is None else rule(op, *values)
 
 
 def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value | tuple[Value, ...]:
-    """The results of an operation: a Value, or a tuple for rows with several results. For the rest see `_applied`."""
+    """The results of an operation: a Value, or a tuple for rows with several results. `_applied` has the parameters."""
     if (row := row or meaning_of(op.name)) is not None and (known := _of_numbers(row, op, values)) is not None:
         return known
     out = _with_bits_known(op, values, index, row)
@@ -142,7 +141,7 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = 
 
 
 def _with_bits_known(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> Value | tuple[Value, ...]:
-    """The results, with the bits that are known of what is not."""
+    """The results, with the known bits of unknown lanes."""
     for v in values:
         if v.terms and v.poison is not None and op.name not in _APART:
             values = tuple([folded(v) if has_constants(v) else v for v in values])
@@ -164,8 +163,10 @@ def _with_bits_known(op: Op, values: tuple[Value, ...], index: int, row: Row | N
 
 
 def _of_numbers(row: Row, op: Op, values: tuple[Value, ...]) -> Value | tuple[Value, ...] | None:
-    """The results of sources that are numbers and nothing else, as most are; None where one is not, or where the
-    operation has no result of some numbers."""
+    """The results of sources that are plain numbers, as most are.
+
+    None if a source is not, or if the operation may be undefined or has only candidates.
+    """
     if row.candidates is not None or row.undefined is not None:
         return None
     bases = []
@@ -179,7 +180,7 @@ def _of_numbers(row: Row, op: Op, values: tuple[Value, ...]) -> Value | tuple[Va
 
 
 def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
-    """The result of an operation that was not known in some lanes, with the bits of it that are."""
+    """A result that is unknown in some lanes, with its known bits there."""
     rule = OPS[op.name].bits if op.name in OPS else None
     if rule is None or any(v.alternatives is not None for v in values):
         return out
@@ -190,7 +191,7 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
         if terms is None:
             found = None if out.terms else rule(op, *(whole_part(v) for v in values))
             return out if found is None else with_bits(out, found)
-        assert out.poison is not None  # as it is to be refined
+        assert out.poison is not None  # only such values are refined
         if not throughout(out.poison) and (out.valid is not None or not same_terms(terms, out.terms)):
             return out
         out = Value(out.base, terms, None, out.poison, out.why)
@@ -203,7 +204,7 @@ def _refined(op: Op, values: tuple[Value, ...], out: Value) -> Value:
 
 
 def _with_truths(rule: Callable[..., Any], op: Op, values: tuple[Value, ...], out: Value) -> Value | None:
-    """The same with bits that are truth values which all lanes share."""
+    """The result with bits that are uniform truth values."""
     if op.name == "select":
         a, b, choice = values
         return packed.selected(a, b, choice, out) or packed.agreed(a, b, out)
@@ -211,8 +212,10 @@ def _with_truths(rule: Callable[..., Any], op: Op, values: tuple[Value, ...], ou
 
 
 def _terms(op: Op, values: tuple[Value, ...]) -> Terms | None:
-    """The unknowns in a sum, or in a multiple by a constant, which what is known of the rest leaves apart; None: it is
-    neither, or there are too many."""
+    """The unknowns in a sum or in a multiple by a constant, which stay separate from the known bits.
+
+    None if the operation is neither, or there are too many.
+    """
     if any(v.bits != op.bits for v in values[: 1 if op.name == "shl" else None]):
         return None
     if op.name in _SIGNS:
@@ -231,10 +234,10 @@ def _terms(op: Op, values: tuple[Value, ...]) -> Terms | None:
 
 
 def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> Value | tuple[Value, ...]:
-    """The results of an operation, bits of what is not known left out but for those of bitwise operations.
+    """The results of an operation, without the known bits of unknown lanes except those of bitwise operations.
 
-    values: one per source, any width; they are fitted to the row's. index: the instruction, for reasons. row: what the
-    operation means on the machine at hand, where that is not what `OPS` says.
+    values: one per source, of any width; they are converted to the row's. index: the instruction, for reasons. row:
+    the operation's row on the current machine, if it differs from `OPS`.
     """
     row = row or meaning_of(op.name)
     if row is None:
@@ -256,7 +259,7 @@ def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> 
             for v, t in zip(values, _source_types(row, op.bits, len(values)))
         ]
     )
-    known = numbers = True  # in all lanes, in those that are not poisoned
+    known = numbers = True  # in all lanes, in all lanes that are not poisoned
     several = row.candidates is not None
     for v in values:
         if v.terms or v.valid is not None:
@@ -272,7 +275,7 @@ def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> 
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
-    if isinstance(out, Value) and out.poison is EVERYWHERE:  # too much for a form: still one number for all lanes
+    if isinstance(out, Value) and out.poison is EVERYWHERE:  # no affine form, but perhaps uniform
         out = derived(op.name, values, out.bits, op.attrs) or out
     if out is None:
         out = _lane_by_lane(row, op, values, index)
@@ -280,7 +283,7 @@ def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> 
 
 
 def _without_meaning(op: Op, values: tuple[Value, ...], index: int) -> Value:
-    """The result of an operation without a row: equal sources, equal result, whatever it is."""
+    """The result of an operation without a row: equal sources yield equal results, whatever these are."""
     same_everywhere = derived(op.name, values, op.bits, op.attrs) if of_its_sources(op.name) and values else None
     return same_everywhere or opaque(op.bits, because(*values) or Reason(Kind.NO_MEANING, index, (op.name,)))
 
@@ -296,7 +299,7 @@ def _computed(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
 
 
 def _given_up(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...]:
-    """The results where no form holds them: one number that all lanes share, if anything."""
+    """The results if they have no form: a uniform unknown if the sources are uniform, else opaque."""
     bits = 1 if row.predicate else op.bits
     shared = derived(op.name, values, bits, op.attrs) if row.results == 1 else None
     if shared is None:
@@ -305,7 +308,7 @@ def _given_up(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
 
 
 def _bounded(shared: Value, row: Row, op: Op, values: tuple[Value, ...]) -> Value:
-    """One number that all lanes share, with the range that the ranges of its sources allow."""
+    """A uniform unknown with the range that follows from those of its sources."""
     assert row.range is not None
     found = row.range(op, *(_range(v) for v in values))
     if found is None or found.low < 0 or found.high >> op.bits - 1:
@@ -315,7 +318,7 @@ def _bounded(shared: Value, row: Row, op: Op, values: tuple[Value, ...]) -> Valu
 
 
 def _range(value: Value) -> Range:
-    """That of a number, read without a sign."""
+    """The range of a number, read as unsigned."""
     most = (1 << value.bits) - 1
     ends = (0, most) if value.bits == 1 else span(value)
     return Range(*ends) if ends is not None and 0 <= ends[0] and ends[1] <= most else Range(0, most)
@@ -324,7 +327,7 @@ def _range(value: Value) -> Range:
 def _several(
     row: Row, op: Op, values: tuple[Value, ...], index: int, numbers: bool
 ) -> Value | tuple[Value, ...] | None:
-    """The result where the operation has candidates, or a source has alternatives; None where these are too many."""
+    """The result if the operation has candidates or a source has alternatives; None if these are too many."""
     if row.candidates is not None:
         return (
             _candidates(row, op, values, index)
@@ -349,7 +352,7 @@ def _several(
 
 
 def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value:
-    """An operation of which only candidates are known, on numbers."""
+    """The result on numbers of an operation that has only candidates."""
     why = because(*values) or Reason(Kind.WITHIN_ERROR, index, (op.name,))
     together = alternatives.of_all(values)
     if together is None:
@@ -357,7 +360,7 @@ def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Valu
     axes, bases, unknown = together
     assert row.candidates is not None
     numbers, beyond = row.candidates(op.bits, op.attrs, *bases)
-    if throughout(beyond) and not axes:  # as little is known of it as of any other function of its sources
+    if throughout(beyond) and not axes:  # nothing is known but that it is a function of its sources
         return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
     beyond = beyond.any(axis=0)
     if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
@@ -367,7 +370,7 @@ def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Valu
 
 
 def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...] | None:
-    """Where some lanes have no unknown in them (those that others left behind in a loop, say): the result there."""
+    """The result in lanes without unknowns, such as lanes that others left behind in a loop; None if there are none."""
     unknown = None
     for v in values:
         if v.valid is not None:
@@ -375,7 +378,7 @@ def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Va
         for _, c in v.terms:
             unknown = either(unknown, c != 0)
         unknown = either(unknown, v.poison)
-    assert unknown is not None  # something is not known in some lane
+    assert unknown is not None  # something is unknown in some lane
     if throughout(unknown):
         return None
     out = row.concrete(op.bits, op.attrs, *(v.base for v in values))
@@ -390,7 +393,7 @@ def _lane_by_lane(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Va
 
 
 def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value | tuple[Value, ...]:
-    """Known lanes stay known: run the row, carry the poison."""
+    """The results of numbers in the lanes where all sources are known; the other lanes are poisoned."""
     if op.name == "mov":
         return values[0]
     if KEEP in op.attrs:
@@ -398,7 +401,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
         if out is not None:
             return out
     if op.name in (*_BITWISE, "select", "mul", "prmt"):
-        bitwise = op.name in _BITWISE and op.bits > 1  # bits that are sure are found afterwards: `_refined`
+        bitwise = op.name in _BITWISE and op.bits > 1  # `_refined` finds the known bits
         if bitwise and all(v.base.size == 1 and (v.poison is None or v.poison is EVERYWHERE) for v in values):
             return opaque(op.bits, because(*values))
         out = _symbolic(op, values)
@@ -426,7 +429,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
 
 
 def _partly_known(op: Op, values: tuple[Value, ...], why: Reason | None) -> Value | None:
-    """Low zero bits of an opaque value: `loaded << 2` is a multiple of 4, `loaded & 31` of nothing."""
+    """The low zero bits of an opaque value: `loaded << 2` is a multiple of 4, of `loaded & 31` nothing is known."""
     if op.name == "shl":
         n = number_of(values[1])
         if n is not None and 0 < n < op.bits:

@@ -1,11 +1,11 @@
-"""Truth values that all lanes share, in the bits of a register of which the others are not known.
+"""Uniform truth values in single bits of a register whose other bits are unknown.
 
-    r = anything & ~8;  @p r = r | 8        ->  r = (not known, but bit 3 is 0) + 8·p
-    q = (r & 8) != 0                        ->  8·p != 0: one answer for all lanes, though r is another in each
+    r = anything & ~8;  @p r = r | 8        ->  r = (unknown, but bit 3 is 0) + 8·p
+    q = (r & 8) != 0                        ->  8·p != 0: one answer for all lanes, though r differs by lane
 
-So compilers keep predicates for later. The form is that of values of which bits are known (`known_bits`): a rest and a
-sum of unknowns. Where each unknown is 0 or 1, and its factor has bits that are zero in the rest and in all other
-factors, no sum carries: each bit is one of the rest, or is an unknown.
+Compilers save predicates in this way. The form is that of values with known bits (`known_bits`): a rest and a sum of
+unknowns. If each unknown is 0 or 1, and its coefficient consists of bits that are zero in the rest and in all other
+coefficients, the sum has no carries: each bit is a bit of the rest or an unknown.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ptxaudit.engine.domain.value import EVERYWHERE, MAX_TERMS, Terms, Uniform, 
 
 
 class Packed(Record, eq=False):
-    """rest: of the bits that are no unknown. terms: unknowns that are 0 or 1, with the bits that each is in a lane."""
+    """rest: the bits that equal no unknown. terms: unknowns that are 0 or 1, with masks of the bits that equal them."""
 
     rest: Tristate
     terms: Terms
 
     @property
     def unknown(self) -> Tristate:
-        """The same, nothing being known of the unknowns."""
+        """The same bits with the unknowns as unknown bits."""
         mask = self.rest.unknown
         for _, c in self.terms:
             mask = mask | c
@@ -42,7 +42,7 @@ class Packed(Record, eq=False):
 
 
 def packed(value: Value) -> Packed | None:
-    """A value as such a sum; None where it is none."""
+    """A value in this form, or None if it does not have it."""
     if value.valid is not None or value.alternatives is not None or value.bits == 1:
         return None
     rest = known_part(value)
@@ -55,8 +55,10 @@ def packed(value: Value) -> Packed | None:
 
 
 def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: Value) -> Value | None:
-    """The result of a bitwise operation of which `out` is known otherwise; None where no unknown goes through it. rule:
-    what it makes of tristate numbers."""
+    """The result of a bitwise operation, otherwise known as `out`; None if no unknown reaches it.
+
+    rule: the operation on tristate numbers.
+    """
     parts = [packed(v) if v.bits == out.bits else None for v in values]
     if not any(part is not None and part.terms for part in parts):
         return None
@@ -72,24 +74,26 @@ def bitwise(rule: Callable[..., Any], op: Any, values: tuple[Value, ...], out: V
 
 
 def _with(source: Tristate, mask: np.ndarray, bit: bool) -> Tristate:
-    """The same with these bits known: all set, or none."""
+    """The number with the bits of a mask known: all set, or all clear."""
     return Tristate(source.bits | mask if bit else source.bits & ~mask, source.unknown & ~mask)
 
 
 def selected(a: Value, b: Value, p: Value, out: Value) -> Value | None:
-    """One of two, as a truth value that all lanes share chooses, of which `out` is known otherwise: each bit that is a
-    truth value or known in both is a truth value, or known; None where no bit is a truth value."""
+    """a or b as a uniform truth value selects, otherwise known as `out`; None if no bit is a truth value.
+
+    A bit that is a truth value or known in both operands is a truth value, or known, in the result.
+    """
     chooses = truth(p)
     return None if chooses is None else _either(a, b, as_number(chooses, a.bits), out)
 
 
 def agreed(a: Value, b: Value, out: Value) -> Value | None:
-    """One of two, as each lane chooses: bits that are one truth value in both are that."""
+    """a or b as each lane selects: bits that are the same truth value in both are that truth value."""
     return _either(a, b, None, out)
 
 
 def alike(a: Value, b: Value) -> bool:
-    """Two such values are known to be the same in the same bits."""
+    """Whether two values in this form have the same terms and the same known bits."""
     first, second = packed(a), packed(b)
     if first is None or second is None:
         return False
@@ -114,7 +118,7 @@ def _either(a: Value, b: Value, u: Uniform | None, out: Value) -> Value | None:
 
 
 def _alike(part: Packed) -> list[tuple[Uniform | bool, np.ndarray]]:
-    """What bits are that are the same in all lanes: a truth value that is known, or one that is not."""
+    """The uniform bits: masks of each truth value, unknown or known."""
     sure = ~part.unknown.unknown
     return [*part.terms, (True, part.rest.bits & sure), (False, ~part.rest.bits & sure)]
 
@@ -144,8 +148,7 @@ def _name(one: Uniform | bool) -> str:
 
 
 def _joined(found: Tristate, kept: list[tuple[Uniform, np.ndarray]], out: Value) -> Value | None:
-    """A result by its tristate number, with bits that are unknowns, of which there may be so many; those of one that
-    comes twice are put together."""
+    """A result from its tristate number and masks of bits that equal unknowns, at most MAX_TERMS of these."""
     terms: dict[Uniform, np.ndarray] = {}
     for u, c in kept:
         if some(c):

@@ -2,7 +2,7 @@
 
     add(0 to 255, 16)  ->  16 to 271
 
-None: anything, or it may have wrapped. A range may count from a variable instead of zero: an offset.
+None: any number, or it may wrap. A range may be relative to a variable instead of zero: an offset.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptxaudit.ir.nodes import Op
 
 
 class Range(Record):
-    """low to high, inclusive, from the beginning of a variable; name "": of the number itself."""
+    """low to high, inclusive, relative to the beginning of a variable; name "": of the number itself."""
 
     low: int
     high: int
@@ -44,7 +44,7 @@ def times(a: Range, b: Range) -> Range | None:
 
 
 def below(*ranges: Range) -> Range | None:
-    """As many bits as the largest has."""
+    """Numbers with as many bits as the largest."""
     return None if any(r.name for r in ranges) else Range(0, (1 << max(r.high for r in ranges).bit_length()) - 1)
 
 
@@ -53,7 +53,7 @@ def and_(op: Op, a: Range, b: Range) -> Range | None:
 
 
 def lop3(op: Op, a: Range, b: Range, c: Range) -> Range | None:
-    """Bounded by an operand without whose bit there is none in the result, else by all of them."""
+    """A bitwise function: bounded by each operand whose zero bits are zero in the result, else by all operands."""
     table = op.attrs[0]
     masks = [r.high for r, zero in zip((a, b, c), (0x0F, 0x33, 0x55)) if not table & zero]
     if any(r.name for r in (a, b, c)) or table & 1 and not masks:
@@ -91,7 +91,7 @@ def remainder(op: Op, a: Range, b: Range) -> Range | None:
 
 
 def sum3(op: Op, a: Range, b: Range, c: Range, *carries: Range) -> Range | None:
-    """With carries that are known."""
+    """A sum with known carries."""
     if any(x.low != x.high for x in carries):
         return None
     both = plus(a, b, op.bits)
@@ -101,7 +101,7 @@ def sum3(op: Op, a: Range, b: Range, c: Range, *carries: Range) -> Range | None:
 
 
 def carries(op: Op, which: int, *sources: Range) -> Range | None:
-    """What a sum carries, 1 or 2 (`which`) being carried at least: 0, 1 or either."""
+    """The carry of a sum: whether at least `which`, 1 or 2, is carried; 0, 1 or either."""
     if any(r.name for r in sources):
         return None
     low, high = (sum(numbers) >> op.bits >= which for numbers in zip(*((r.low, r.high) for r in sources)))
@@ -109,7 +109,7 @@ def carries(op: Op, which: int, *sources: Range) -> Range | None:
 
 
 def funnel_left(op: Op, low: Range, high: Range, n: Range) -> Range | None:
-    """The upper word of two that are shifted to the left."""
+    """The upper word of two that are shifted left."""
     if n.low != n.high or n.high > 31 or high.low != high.high or low.name or high.name:
         return None
     above, down = high.low << n.low, 32 - n.low
@@ -130,7 +130,7 @@ def _as_signed(a: Range, bits: int) -> tuple[int, int]:
 
 
 def signed_extremum(op: Op, a: Range, b: Range) -> Range | None:
-    """The least or the greatest of two numbers with a sign, where that is not negative."""
+    """The minimum or maximum of two signed numbers, if it is not negative."""
     if a.name or b.name:
         return None
     (a_low, a_high), (b_low, b_high) = (_as_signed(r, op.bits) for r in (a, b))
@@ -144,7 +144,7 @@ def quotient(op: Op, a: Range, b: Range) -> Range | None:
 
 
 def of_sign(sign: str, rule: Callable[..., Range | None]) -> Callable[..., Range | None]:
-    """A rule of numbers without a sign; sign "s": of those with one, where none is negative."""
+    """A rule for unsigned numbers; sign "s": the same for signed numbers, if none is negative."""
     if sign == "u":
         return rule
     return lambda op, *given: None if any(r.high >> op.bits - 1 for r in given) else rule(op, *given)
@@ -157,14 +157,14 @@ def upper_product(op: Op, a: Range, b: Range) -> Range | None:
 
 
 def times_signed(op: Op, a: Range, b: Range, c: Range | None = None) -> Range | None:
-    """A product of numbers with a sign, half as wide as it, and a sum with it: where neither is negative."""
+    """A product of signed numbers of half its width, plus c if given; only if neither factor is negative."""
     if max(a.high, b.high) >> op.bits // 2 - 1:
         return None
     return times(a, b) if c is None else mad(op, a, b, c)
 
 
 def piece(op: Op, a: Range) -> Range | None:
-    """Some bits of a number, where those above them are the same in all of the range."""
+    """Some bits of a number, if the bits above them are constant over the range."""
     start = op.attrs[0]
     end = start + op.bits
     if a.name or a.low >> end != a.high >> end:
@@ -174,7 +174,7 @@ def piece(op: Op, a: Range) -> Range | None:
 
 
 def joined(op: Op, low: Range, *high: Range) -> Range | None:
-    """Two words as one number, the upper one known."""
+    """Two words as one number, if the upper one is known."""
     if len(high) != 1 or low.name or high[0].name or high[0].low != high[0].high:
         return None
     above = high[0].low << op.bits // 2

@@ -3,14 +3,13 @@
     sum_64(1.0, 2**-60, "rp")      -> 1.0000000000000002
     rounded(0.1 (double), 32, "rz") -> 0.099999994
 
-64 bits: the nearest double and the sign of what it leaves out, by error-free transformations (Knuth's two-sum,
-Dekker's product; a fused product by Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved
-algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008). Lanes whose exponents would make these
-inexact go through fractions. 16 and 32 bits: in doubles, which hold products exactly, and whose quotients and roots
-never come so near to a halfway point of 24 bits that a second rounding matters; of sums the double is moved off such
-points (`sticky`).
+64 bits: the nearest double and the sign of its error, by error-free transformations (Knuth's two-sum, Dekker's
+product; a fused product by Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
+rounding to odd", IEEE Transactions on Computers 57, 2008). Lanes whose exponents would make these inexact use
+fractions. 16 and 32 bits: in doubles, which hold products exactly, and whose quotients and roots are never so near to
+a halfway point of 24 bits that a second rounding matters; the double of a sum is moved off such points (`sticky`).
 
-Modes are PTX's: "rn", "rz", "rm", "rp".
+Modes are those of PTX: "rn", "rz", "rm", "rp".
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from fractions import Fraction  # which few lanes need, and which takes as long to load as ten modules
+    from fractions import Fraction  # few lanes need it, and it takes as long to load as ten modules
 
 FLOAT: dict[int, type[Any]] = {16: np.float16, 32: np.float32, 64: np.float64}
-SPARE_BITS = np.uint64((1 << 28) - 1)  # of a double, below the last bit of a 32-bit float and the one after it
-_SPLIT = float((1 << 27) + 1)  # Veltkamp's, which halves a double's bits
-_SAFE_LOW, _SAFE_HIGH = 2.0**-400, 2.0**400  # sizes of factors whose product's error is a double
+SPARE_BITS = np.uint64((1 << 28) - 1)  # bits of a double below the last bit of a 32-bit float and the one after it
+_SPLIT = float((1 << 27) + 1)  # Veltkamp's constant, which splits a double in halves
+_SAFE_LOW, _SAFE_HIGH = 2.0**-400, 2.0**400  # magnitudes of factors whose product's error is a double
 _ADDEND_LOW, _ADDEND_HIGH = 2.0**-850, 2.0**850
 
 
@@ -48,24 +47,25 @@ def rounded(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
 
 
 def sticky(total: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """A double that rounds to 32 bits and fewer as total + rest does, in every mode; of `rest` the sign counts.
+    """A double that rounds to 32 bits and fewer as total + rest does, in every mode; only the sign of `rest` matters.
 
-    It matters only where the double is a 32-bit float or halfway between two, so its low bits are zero: then its
-    neighbour stands for the sum."""
+    The two differ only if the double is a 32-bit float or halfway between two, so that its low bits are zero: then
+    its neighbour stands for the sum.
+    """
     on_edge = (np.ascontiguousarray(total).view(np.uint64) & SPARE_BITS) == 0
     beside = np.nextafter(total, np.where(rest > 0, np.inf, -np.inf))
     return np.where((rest != 0) & np.isfinite(total) & on_edge, beside, total)
 
 
 def two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(a + b rounded, what that leaves out)."""
+    """(a + b rounded, its error)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same of a · b, where no part of it is too small or too large."""
+    """As `two_sum`, of a · b, if no part of it underflows or overflows."""
     product = a * b
     high_a, high_b = _SPLIT * a, _SPLIT * b
     high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
@@ -77,7 +77,7 @@ def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def directed(near: np.ndarray, rest: np.ndarray, mode: str) -> np.ndarray:
-    """near + rest rounded, where `near` is the nearest double and of `rest` the sign counts."""
+    """near + rest rounded, where `near` is the nearest double and only the sign of `rest` matters."""
     if mode == "rn":
         return near
     down, up = rest < 0, rest > 0
@@ -91,7 +91,7 @@ def directed(near: np.ndarray, rest: np.ndarray, mode: str) -> np.ndarray:
 
 
 def _of_overflow(near: np.ndarray, rest: np.ndarray, *sources: np.ndarray) -> np.ndarray:
-    """What an infinite result of finite numbers leaves out."""
+    """The error of a result; of an infinite result of finite numbers, its sign."""
     finite = np.isfinite(sources[0])
     for source in sources[1:]:
         finite = finite & np.isfinite(source)
@@ -125,7 +125,7 @@ def product_64(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
 def fused_64(a: np.ndarray, b: np.ndarray, c: np.ndarray, mode: str) -> np.ndarray:
     """a · b + c."""
     a, b, c = np.broadcast_arrays(a, b, c)
-    plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, a * b + c)  # of zeros, infinities and NaN
+    plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, a * b + c)  # for zeros, infinities and NaN
     product, low = _two_product(a, b)
     middle, lowest = two_sum(c, low)
     high, between = two_sum(product, middle)
@@ -175,7 +175,7 @@ def _safe_factors(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _by_fractions(
     out: np.ndarray, where: np.ndarray, function: Callable[..., float], *sources: np.ndarray
 ) -> np.ndarray:
-    """The function of exact fractions, lane by lane, in some finite lanes; elsewhere what is there."""
+    """`out` with the lanes in `where` replaced by a function of exact fractions, if their sources are finite."""
     if not where.any():
         return out
     from fractions import Fraction

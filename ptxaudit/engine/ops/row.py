@@ -1,10 +1,10 @@
-"""The table of operations: what a row says of one, and the table itself, which `table` fills.
+"""The rows of the table of operations, and the table, which the module `table` fills.
 
     OPS["add"]  ->  Row(np.add on arrays, "ss", affine=the rule on values, range=the sum of ranges, linear=True, …)
 
-A row is all that the engine knows of an operation: its meaning on numbers (`concrete`), and a sound transfer function
-for each abstract domain in which it has one. Where one lacks (None, False), the result of
-unknown sources is unknown there.
+A row is all that the engine knows of an operation: its concrete semantics (`concrete`), and a sound transfer function
+for each abstract domain that supports it. Where one is missing (None, False), that domain knows nothing of the result
+of unknown sources.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from ptxaudit.base.records import Record
 
-Run = Callable[..., Any]  # (bits, attrs, one array for each source); arrays, as many as there are results
+Run = Callable[..., Any]  # (bits, attrs, one array per source) -> one array per result
 
 
 class Origin(Enum):
-    """What an address that an operation makes may point into (points-to analysis: Andersen 1994, ch. 4)."""
+    """Where an address that an operation computes may point (points-to analysis: Andersen 1994, ch. 4)."""
 
     OPAQUE = "not known"
     NUMBER = "nothing: the result is a number"
@@ -35,17 +35,18 @@ class Origin(Enum):
 class Row(Record, eq=False):
     """One operation. `concrete(op_bits, attrs, *arrays)`; `undefined(…)` marks lanes without a result.
 
-    candidates: in place of `concrete` where only a few numbers are known of which the result is one: (all of them,
-    first axis new; the lanes where it may be another). widths: which sources are read at the operation's width
-    ("same"), as they are ("own"), or at 32 bits ("count"), one letter each: s, o, c, p (predicate), h (half the width).
-    predicate: the result is one.
-
-    affine: on values that are affine in unknowns, `affine(op, *values)`, None where it has no rule for these. bits: on
-    numbers of which some bits are known, `bits(op, *tristates)`, None where no bit of the result is. range: on ranges
-    of offsets, `range(op, *ranges)`. linear: of sources that change by the same in every trip of a loop the result
-    does. lone: of a predicate that is not known, `lone(op, *values)`: whether it holds in one lane of a warp at most,
-    and whether it fails so. strict: nothing is known of it where nothing is known of one source. origin: where an
-    address that it makes points.
+    candidates: replaces `concrete` if the result is only known to be one of a few numbers: (all of them along a new
+        first axis, lanes where it may be another).
+    widths: how each source is read, one letter each: s at the operation's width ("same"), o at its own, c at 32 bits
+        ("count"), p as a predicate, h at half the width. predicate: the result is one.
+    affine: on values that are affine in unknowns, `affine(op, *values)`; None if it has no rule for these.
+    bits: on numbers with known bits, `bits(op, *tristates)`; None if no bit of the result is known.
+    range: on ranges of offsets, `range(op, *ranges)`.
+    linear: if each source changes by a constant in every trip of a loop, so does the result.
+    lone: of an unknown predicate, `lone(op, *values)`: whether it is true in at most one lane of a warp, and whether
+        it is false in at most one.
+    strict: the result is opaque if any source is.
+    origin: where an address that it computes points.
     """
 
     concrete: Run
@@ -63,15 +64,15 @@ class Row(Record, eq=False):
     origin: Origin = Origin.OPAQUE
 
     def letters(self, count: int) -> str:
-        """The letters of so many sources: "o*" stands for any number."""
+        """The letters of `count` sources: "o*" stands for any number."""
         own = self.widths.rstrip("*")
         return own if len(own) == count else (own + own[0] * count)[:count]
 
 
-# Every operation as it is on any machine; what a unit was not measured for is as documents bound it.
+# Every operation as on any machine: functions that were measured on some are here as documents bound them.
 OPS: dict[str, Row] = {}
 
 
 def source_bits(letter: str, op_bits: int, own_bits: int) -> int:
-    """The width at which a source is read, by its letter in `Row.widths`."""
+    """The width at which a source with this letter of `Row.widths` is read."""
     return {"s": op_bits, "o": own_bits, "c": 32, "p": 1, "h": op_bits // 2}[letter]

@@ -1,6 +1,6 @@
-"""Rules of single operations on values that are not fully known: they keep the form `base + Σ coeff·u`, or give None.
+"""Rules of single operations on values that are not fully known: they keep the form `base + Σ coeff·u`, or return None.
 
-The table names the rule of each operation (`table`, affine=); `operations.apply` asks for it first.
+The table assigns a rule to each operation (`table`, affine=); `operations.apply` tries it first.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
-    """A three-input function as and/or/xor of two, where one source is known or does not matter."""
+    """A three-input function as and/or/xor of two sources, if the third is known or irrelevant."""
     sources = [a, b, c]
 
     used = [i for i in range(3) if _cofactor(table, i, False) != _cofactor(table, i, True)]
@@ -69,21 +69,21 @@ def lop3(table: int, bits: int, a: Value, b: Value, c: Value) -> Value | None:
         return x if table >> _INDEX[used[0]] & 1 else invert(x)
     if len(used) == 2:
         return _lop2(table, used, sources)
-    # three live sources: cofactor on one whose bits are known and uniform 0 or 1 where it matters
+    # three live sources: expand by one that is known
     return _lop3_by_parts(table, sources)
 
 
-_INDEX = (4, 2, 1)  # what a bit of each source adds to the index of a truth table
+_INDEX = (4, 2, 1)  # weight of each source's bit in the index of a truth table
 
 
 @cache
 def _cofactor(table: int, source: int, bit: bool) -> int:
-    """The table of the function in which a source has this bit (Shannon's expansion)."""
+    """The truth table of the function with one source fixed to this bit (Shannon's expansion)."""
     places = [(r | _INDEX[source]) if bit else (r & ~_INDEX[source]) for r in range(8)]
     return sum(1 << r for r, place in enumerate(places) if table >> place & 1)
 
 
-_TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> how to write it
+_TWO_INPUT = {  # 4-entry truth table (index 2a + b) -> (operation, inverted a, inverted b, inverted result)
     0b1000: ("and", False, False, False),
     0b1110: ("or", False, False, False),
     0b0110: ("xor", False, False, False),
@@ -116,7 +116,7 @@ def _lop2(table: int, used: Sequence[int], sources: Sequence[Value]) -> Value | 
 
 
 def _lop3_by_parts(table: int, sources: Sequence[Value]) -> Value | None:
-    """f(a,b,c) = (c & f(a,b,1)) | (~c & f(a,b,0)) with c known: each part touches disjoint bits."""
+    """f(a,b,c) = (c & f(a,b,1)) | (~c & f(a,b,0)) with c known: the two parts have no bit in common."""
     for k in (2, 1, 0):
         c = sources[k]
         if not c.known:
@@ -131,7 +131,7 @@ def _lop3_by_parts(table: int, sources: Sequence[Value]) -> Value | None:
 
 
 def binary(name: str, a: Value, b: Value) -> Value:
-    """add/sub/mul/and/or/xor on two values of one width, whatever is known of them."""
+    """add/sub/mul/and/or/xor of two values of one width, whatever is known of them."""
     return _one(Op(name, bits=a.bits), (a, b))
 
 
@@ -183,14 +183,14 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     if a.base.dtype == bool or u is None or a.poison is not None or b.poison is not None:
         return None
     difference = subtract(a, b)
-    if difference.terms or difference.valid is not None or difference.poison is not None:  # of too many unknowns
+    if difference.terms or difference.valid is not None or difference.poison is not None:  # too many terms
         return None
     return add(b, scale(unknown(as_number(u, a.bits)), difference.base))
 
 
 def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Value | None:
-    """Register pairs: the low part zero-extended plus the high part shifted."""
-    # two halves cut from one 64-bit value come back as that value
+    """A register pair: the low part zero-extended plus the high part shifted."""
+    # two halves of one 64-bit value are that value
     if len(values) == 2 and values[0].bits == 32 and bits == 64:
         whole = joined(*values) if keep else rejoin(*values)
         if whole is not None:
@@ -208,7 +208,7 @@ def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Va
 
 
 class _Kept:
-    """A value inside a symbol's key: compared by identity of meaning."""
+    """A value inside the key of an unknown, compared by its fingerprint."""
 
     __slots__ = ("value", "identity")
 
@@ -223,7 +223,7 @@ class _Kept:
 
 
 def _extract(value: Value, offset: int, bits: int, keep: bool) -> Value | None:
-    """keep: the upper half remembers what it is the half of."""
+    """Some bits of a value. keep: the upper half remembers the whole."""
     plain = _plain_extract(value, offset, bits)
     return UpperHalf(value, plain) if keep and (offset, bits, value.bits, value.valid) == (32, 32, 64, None) else plain
 
@@ -234,7 +234,7 @@ def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
     shifted = shift_right(value, offset, False)
     if shifted is not None and (shifted.valid is None or shifted.valid >= bits):
         return fit(shifted, bits)
-    # the upper half of a 64-bit form with uniform unknowns: one unknown a value, found again by `cat`
+    # the upper half of a uniform 64-bit form: one unknown per value, which `cat` recognises
     if offset == 32 and bits == 32 and (flat := as_uniform(value)) is not None:
         symbol = Uniform(
             f"hi({short(flat)})", 32, key=("upper half", _Kept(flat)), address=addresses(flat), **made_of(flat)
@@ -262,8 +262,11 @@ def extracted(op: Op, a: Value) -> Value | None:
 
 
 def _add3_carry(values: tuple[Value, ...], bits: int, named: Sequence[int] = ()) -> tuple[Value, Value, Value]:
-    """The sum is affine; the carries are not: known where all sums are below 2**bits, or none is, else unknowns of
-    their own where no source varies over the lanes. named: which of them (1, 2) somebody asks for."""
+    """The affine sum of three sources and two carries, and its carries.
+
+    A carry is known if all sums are below 2**bits or none is; else it is an unknown if all sources are uniform.
+    named: the carries (1, 2) that are used.
+    """
     a, b, c, in0, in1 = values
     total = add(add(a, b), c)
     for carry in (in0, in1):
@@ -281,7 +284,7 @@ def _add3_carry(values: tuple[Value, ...], bits: int, named: Sequence[int] = ())
 
 
 def _as_number(carry: Value, bits: int) -> Value:
-    """A carry, 0 or 1."""
+    """A carry as a number, 0 or 1."""
     if not carry.terms:
         return fit(carry, bits)
     u = truth(carry)
@@ -291,7 +294,7 @@ def _as_number(carry: Value, bits: int) -> Value:
 
 
 def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
-    """The same where what carries, and the upper half of a sum of pairs, are remembered (`halves`)."""
+    """As `_add3_carry`, but remembers the addends of a carry and the whole of an upper half (`halves`)."""
     total, once, twice = _add3_carry(values, 32)
     *addends, in0, in1 = values
     for carry, other in ((in0, in1), (in1, in0)):
@@ -302,13 +305,13 @@ def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     first, second = number_of(in0), number_of(in1)
     if first is not None and second is not None and once.poison is not None:
         two_numbers = first + second < 2 and any(number_of(v) == 0 for v in addends)
-        if two_numbers or number_of(twice) == 0:  # else it is not all that is carried
+        if two_numbers or number_of(twice) == 0:  # else it is not the whole carry
             once = Carry(once, tuple(addends), first + second)
     return total, once, twice
 
 
 def field(name: str, values: tuple[Value, ...], bits: int) -> Value | None:
-    """A bit field with known place: shift and mask."""
+    """A bit field at a known position: a shift and a mask."""
     if name == "bfe.u":
         a, pos, length = values
         p, n = number_of(pos), number_of(length)
@@ -327,7 +330,7 @@ def field(name: str, values: tuple[Value, ...], bits: int) -> Value | None:
 
 
 def extremum(name: str, a: Value, b: Value) -> Value | None:
-    """min/max where one side is never larger."""
+    """min/max if one side is never larger."""
     difference = subtract(a, b)
     s = span(difference) if difference_compares(name[-1], a, b, difference) else None
     if s is None:
@@ -354,7 +357,7 @@ def divided_by_a_power(name: str, a: Value, b: Value) -> Value | None:
 
 
 def funnel(name: str, values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
-    """A funnel shift that is a plain shift because one half is zero."""
+    """A funnel shift: a plain shift if one half is zero, else a shift of both halves as one number."""
     lo, hi, n = values
     k = number_of(n)
     if k is None:
@@ -373,12 +376,12 @@ def funnel(name: str, values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Valu
     return fit(moved, 32)
 
 
-# selector -> (the source whose low bits, these so many, it extends by their sign)
+# selector -> (source, number of its low bits that are sign-extended)
 _SIGN_EXTENSIONS = {0x9910: (0, 16), 0xDD54: (1, 16), 0x8880: (0, 8), 0xCCC4: (1, 8)}
 
 
 def permuted(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
-    """A byte permutation that moves whole known low bytes, or selects one source unchanged."""
+    """A byte permutation that selects a source, sign-extends part of it, or moves bytes as far as they are known."""
     a, b, sel = values
     s = number_of(sel)
     if s is None or attrs and attrs[0]:

@@ -1,8 +1,8 @@
-"""Every operation of the intermediate representation, a row each: this module fills the table (`row.OPS`).
+"""Every operation of the intermediate representation, one row each: this module fills the table (`row.OPS`).
 
-A row is the operation's concrete semantics and its transfer function in each abstract domain. To add an operation is to
-add a row here, and a case to tests/test_operations_table.py, which says what rows lack; docs/operations.md shows them.
-What lanes do together (shuffles, votes) is in `ir.warp_operations`, memory in `exec.effects`.
+A row is the operation's concrete semantics and its transfer function in each abstract domain. To add an operation,
+add a row here and a case to tests/test_operations_table.py, which also lists what rows lack; docs/operations.md shows
+them. Operations that lanes perform together (shuffles, votes) are in `ir.warp_operations`, memory in `exec.effects`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["OPS"]
 
 
 def _pair(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of two arrays that asks for neither the width nor attributes."""
+    """Adapts a function of two arrays that needs neither the width nor attributes."""
     return lambda bits, attrs, a, b: function(a, b)
 
 
@@ -87,7 +87,7 @@ def _distance(bits: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, is_signed:
 
 
 def _named(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule of several operations, which asks for the name."""
+    """Adapts a rule shared by several operations, which needs the name."""
     return lambda op, *values: rule(op.name, *values)
 
 

@@ -1,10 +1,11 @@
-"""Operations on values of which some bits are known, lane by lane: the domain of tristate numbers (`known_bits`).
+"""Operations on values with known bits, lane by lane: the domain of tristate numbers (`known_bits`).
 
-    add(4·tid with no bit open, 0 with 0x380 open)  ->  4·tid with 0x380 open
+    add(4·tid with all bits known, 0 with 0x380 unknown)  ->  4·tid with 0x380 unknown
 
-A rule gets an operation and its sources, each at its own width, and says which bits of the result are known whatever
-the open ones are; None: none of them. Vishwanathan et al., "Sound, precise, and fast abstract interpretation with
-tristate numbers", CGO 2022: addition and subtraction are theirs, and a product is a sum as there, of constants alone.
+A rule takes an operation and its sources, each at its own width, and returns the bits of the result that are known
+whatever the unknown bits are; None: none of them. Vishwanathan et al., "Sound, precise, and fast abstract
+interpretation with tristate numbers", CGO 2022: addition and subtraction are theirs, and so are products as sums,
+here of constants only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ptxaudit.ir.nodes import Op
 
 Rule = Callable[..., Tristate | None]  # (op, one tristate number for each source)
 
-MOST_FACTOR_BITS = 6  # ones of a constant factor: a product is a sum of so many
+MOST_FACTOR_BITS = 6  # ones in a constant factor: a product is a sum of as many
 
 
 def subtract(a: Tristate, b: Tristate) -> Tristate:
@@ -38,17 +39,17 @@ def down(a: Tristate, n: int) -> Tristate:
 
 
 def signed_down(a: Tristate, n: int) -> Tristate:
-    """The sign is copied: known, or not."""
+    """An arithmetic shift, which copies the sign bit, known or unknown."""
     return a.each(lambda array: (signed(array) >> n).view(array.dtype))
 
 
 def masked(a: Tristate, mask: np.ndarray) -> Tristate:
-    """The bits of a mask, known and unknown ones; zeros beside them."""
+    """The number with the bits outside a mask cleared."""
     return a.each(lambda array: array & mask)
 
 
 def _from_highest(array: np.ndarray) -> np.ndarray:
-    """All bits from the highest that is set downwards."""
+    """All bits from the highest set bit down."""
     for n in (1, 2, 4, 8, 16, 32):
         if n < BITS[array.dtype]:
             array = array | array >> array.dtype.type(n)
@@ -56,14 +57,14 @@ def _from_highest(array: np.ndarray) -> np.ndarray:
 
 
 def multiply(a: Tristate, factor: int) -> Tristate | None:
-    """Times a constant: a sum of shifted ones; of one with many ones the low zeros and the low known bits alone."""
+    """The product with a constant, a sum of shifted copies; for a constant with many ones, only its low known bits."""
     width = BITS[a.bits.dtype]
     factor &= (1 << width) - 1
     places = [n for n in range(width) if factor >> n & 1]
     if not places:
         return _zero(a)
     if len(places) > MOST_FACTOR_BITS:
-        least = a.unknown & (~a.unknown + a.bits.dtype.type(1))  # the lowest bit that is not known
+        least = a.unknown & (~a.unknown + a.bits.dtype.type(1))  # the lowest unknown bit
         below = (least << a.bits.dtype.type(places[0])) - a.bits.dtype.type(1)
         unknown = np.where(a.unknown == 0, a.bits.dtype.type(0), ~below)
         return Tristate((a.bits * a.bits.dtype.type(factor)) & ~unknown, unknown)
@@ -81,7 +82,7 @@ def product(a: Tristate, b: Tristate) -> Tristate | None:
 
 
 def shifted(shift: Callable[[Tristate, int], Tristate], whole: int) -> Rule:
-    """whole: what a shift by the width or more is taken as less than the width."""
+    """A shift rule. whole: shifts by the width or more act as shifts by the width − 1; else they yield zero."""
 
     def of(op: Op, source: Tristate, by: Tristate) -> Tristate | None:
         a, n = resized(source, op.bits), by.number
@@ -112,7 +113,7 @@ def sign_extended(op: Op, a: Tristate) -> Tristate | None:
 
 
 def bitwise(table: int | None) -> Rule:
-    """table: None, it is the operation's first attribute."""
+    """A bitwise rule by its truth table; None: the table is the operation's first attribute."""
     return lambda op, *given: logic(op.attrs[0] if table is None else table, [resized(a, op.bits) for a in given])
 
 
@@ -128,7 +129,7 @@ def selected(op: Op, first: Tristate, second: Tristate, choice: Tristate) -> Tri
 
 
 def minimum(a: Tristate, b: Tristate) -> Tristate:
-    """One of them, and not more than either can be."""
+    """One of two numbers, and at most the lesser of their maxima."""
     both = either(a, b)
     return masked(both, _from_highest(np.minimum(a.bits | a.unknown, b.bits | b.unknown)))
 
@@ -152,7 +153,7 @@ def extracted(op: Op, a: Tristate) -> Tristate | None:
 
 
 def concatenated(op: Op, *given: Tristate) -> Tristate | None:
-    """Parts beside each other, the lowest first."""
+    """Adjacent parts, the lowest first."""
     at, out = 0, None
     for part in given:
         if part.bits.dtype == bool:
@@ -164,7 +165,7 @@ def concatenated(op: Op, *given: Tristate) -> Tristate | None:
 
 
 def permuted(op: Op, a: Tristate, b: Tristate, selector: Tristate) -> Tristate | None:
-    """Bytes of two words, each as it is or its sign eight times."""
+    """Bytes of two words, each copied or replaced by eight copies of its sign."""
     s = selector.number
     if s is None or op.attrs and op.attrs[0]:
         return None
@@ -180,7 +181,7 @@ def permuted(op: Op, a: Tristate, b: Tristate, selector: Tristate) -> Tristate |
 
 
 def wide_product(op: Op, a: Tristate, b: Tristate, *more: Tristate) -> Tristate | None:
-    """The product of two words without a sign, in twice as many bits, and a sum with the third."""
+    """The unsigned product of two words at twice their width, plus the third source if there is one."""
     if BITS[a.bits.dtype] >= op.bits:
         return None
     both = product(resized(a, op.bits), resized(b, op.bits))
@@ -188,7 +189,7 @@ def wide_product(op: Op, a: Tristate, b: Tristate, *more: Tristate) -> Tristate 
 
 
 def sum_with_carry(op: Op, *given: Tristate) -> Tristate | None:
-    """Three sources and two carries, as numbers."""
+    """The sum of three sources and two carries, as numbers."""
     out = resized(given[0], op.bits)
     for part in given[1:]:
         out = add(out, resized(part, op.bits))
@@ -196,7 +197,7 @@ def sum_with_carry(op: Op, *given: Tristate) -> Tristate | None:
 
 
 def counted(op: Op, a: Tristate) -> Tristate:
-    """Of the ones of a number: not fewer than those that are known, nor more than with all that are not."""
+    """The number of ones: between the number of known ones, and that plus the number of unknown bits."""
     a = resized(a, max(8, BITS[a.bits.dtype]))
     least = np.bitwise_count(a.bits).astype(DTYPES[op.bits])
     most = least + np.bitwise_count(a.unknown).astype(DTYPES[op.bits])
@@ -218,5 +219,5 @@ def negate(a: Tristate) -> Tristate:
 
 
 def _zero(a: Tristate) -> Tristate:
-    """The number zero, as wide as another."""
+    """Zero at the width of another number."""
     return Tristate(np.zeros_like(a.bits), np.zeros_like(a.bits))

@@ -1,6 +1,6 @@
 """The entry point of the engine: from a kernel and a launch (or none) to one result per site.
 
-evaluate(function, graph, launch, machine) -> KernelResult(sites=(SiteResult, …), assumed=(…))
+evaluate(function, graph, launch, machine)  ->  KernelResult(sites=(SiteResult, …), assumed=(…))
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def not_begun(function: Function, spent: Exhausted) -> KernelResult:
 def _reach(function: Function, graph: Graph, launch: Launch, facts: Facts) -> Reach | None:
     """The reach of addresses under a launch that specifies where its buffers really are.
 
-    If the buffers were placed by ptxaudit, a number says nothing about what lies at it.
+    If the buffers were placed by ptxaudit, a number says nothing about the memory at it.
     """
     if launch.grid is None or launch.block is None or not launch.memory:
         return None

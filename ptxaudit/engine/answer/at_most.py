@@ -1,6 +1,6 @@
 """Upper bounds for requests whose addresses are known only in some bits (tristate numbers: `domain.known_bits`).
 
-address 4·lane + (anything & 0x380) -> 1 wavefront, whatever it is in each lane
+address 4·lane + (anything & 0x380)   ->   1 wavefront, whatever it is in each lane
 """
 
 from __future__ import annotations

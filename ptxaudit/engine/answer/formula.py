@@ -1,7 +1,8 @@
 """Writes a value as a formula in the lane and the unknowns, for people.
 
-base 0, 4, 8, … 124 4*lane base (l/8)*128 + ((l%8)^(l/8))*16 16*b0 ^ 32*b1 ^ 64*b2 ^ 144*b3 ^ 288*b4 (b0…b4: the lane's
-bits) anything else {0, 1, 4, 9, …}[lane], the numbers of the first warp
+base 0, 4, 8, … 124                         4*lane
+base (l/8)*128 + ((l%8)^(l/8))*16           16*b0 ^ 32*b1 ^ 64*b2 ^ 144*b3 ^ 288*b4  (b0…b4: the lane's bits)
+anything else                               {0, 1, 4, 9, …}[lane], the numbers of the first warp
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Move(Record):
 
 
 class Requests(Record, eq=False, dict=True):
-    """Distinct requests of a site that move alike.
+    """Distinct requests of a site with the same moves.
 
     variable: the array's name, "" if addresses are places in the block's window. offsets: (n, lanes) int64 bytes from
     it, 0 in inactive lanes; active: (n, lanes) bool; weights: (n,) int64, occurrences in the launch, None if unknown;

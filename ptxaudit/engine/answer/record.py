@@ -78,9 +78,9 @@ class SiteRecord(Scoring):
     waiting: int = 0  # the number of pending requests
     scored: dict[tuple[bytes | None, ...], list[Any]] = field(
         default_factory=dict
-    )  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
+    )  # (addresses, active, sources, filled) bytes -> [Pattern fields, scores]
     meeting_assumed: bool = False  # PTX: counted on the assumption that lanes have reconverged
-    trips: list[list[int]] = field(default_factory=list)  # trip -> [requests, {key: weights}]
+    trips: list[list[int]] = field(default_factory=list)  # trip -> [active requests, wavefronts, ideal]
     many_trips: bool = False
     lanes: int = 0  # active lanes of all requests to global or local memory
     kept: Keeper | None = None  # the requests with their places, if requested

@@ -1,7 +1,7 @@
 """The requests of a site with their places (`kept`), from its observations in an inference.
 
-st.shared [tile + 4·tid.x] -> Requests("tile", offsets=[[0, 4, …]], …) st.shared [tile + 4·tid.x + 512] -> the same,
-moved by 512 bytes: an unrolled loop is many such sites
+st.shared [tile + 4·tid.x]          ->  Requests("tile", offsets=[[0, 4, …], …], …)
+st.shared [tile + 4·tid.x + 512]    ->  the same, moved by 512 bytes: an unrolled loop is many such sites
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The task of an execution (`exec`) or an inference (`fixpoint`): the figures of some accesses of a kernel.
 
-Task(graph, launch, machine, facts, {7: Access("LDS.128", …)}, {7: 7}) -> {7: SiteResult(…)}
+Task(graph, launch, machine, facts, {7: Access("LDS.128", …)}, {7: 7})  ->  {7: SiteResult(…)}
 """
 
 from __future__ import annotations

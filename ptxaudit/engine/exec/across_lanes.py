@@ -1,7 +1,7 @@
 """Operations across the lanes of a warp: shuffles, votes, matches, reductions (PTX ISA, "Parallel Synchronization").
 
-shfl.up r1, r2, 1 lane n gets the value of lane n - 1; lane 0 its own vote.ballot r1, p one word for all lanes, if the
-active lanes are known
+shfl.up r1, r2, 1          lane n gets the value of lane n - 1; lane 0 its own
+vote.ballot r1, p          one word for all lanes, if the active lanes are known
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operations on block indices that represent ranges: keep them affine, split the rows, or require numbers.
 
-setp.lt p, %ctaid.x, 3 rows of blocks 0 to 9 become rows of 0 to 2, p true, and of 3 to 9, p false xor r, %ctaid.x, 5
-has no affine form: `NeedBlocks`, a run with every index known
+setp.lt p, %ctaid.x, 3        rows of blocks 0 to 9 become rows of 0 to 2, p true, and of 3 to 9, p false
+xor r, %ctaid.x, 5            has no affine form: `NeedBlocks`, a run with every index known
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Groups:
         self.occupied = np.zeros((rows, LEVELS), bool)  # the levels at which a warp has suspended groups
         self.covered = np.zeros((rows, LEVELS), bool)  # those on which another was suspended
 
-    # --- the whole ---
+    # --- all groups ---
 
     def standing(self) -> list[Cohort]:
         """All cohorts that wait or are suspended."""
@@ -169,7 +169,7 @@ class Groups:
         """Records that lanes of these warps set, wait at, leave or load a barrier."""
         self._of(self.used, name, bool)[rows[self.loose[rows]]] = True
 
-    # --- what a cohort sees ---
+    # --- the view of a cohort ---
 
     def view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.run.registers.rows
@@ -224,7 +224,7 @@ class Groups:
         places = {k for c in cohorts for k in (c.pc, *c.calls) if k < len(self.run.instructions)}
         return reached((self.run.graph.block_of[k] for k in places), self.run.graph.cfg.successors, set(known))
 
-    # --- who runs ---
+    # --- the choice of running groups ---
 
     def choose(self, groups: Iterable[Cohort]) -> list[Cohort]:
         """The groups that continue, of groups of the same warps: in each warp the one with the fewest lanes, and of

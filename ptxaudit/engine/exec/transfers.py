@@ -1,7 +1,7 @@
 """Moves the lanes of a cohort at the end of a block: branches, calls, returns, exits, and the barriers of a warp.
 
-@p bra L lanes in which p holds go to L, others to the next instruction; `convergence` orders them call f to f, with
-the instruction behind the call on the stack of the cohort
+@p bra L      lanes in which p holds go to L, others to the next instruction; `convergence` orders them
+call f        to f, with the instruction behind the call on the stack of the cohort
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which side of a uniform branch leads to a block, and whether it always does.
 
-@p bra L; x; bra M; L: y; M: … x executes if p is false, y if p is true @p bra L; @q bra M; x; L: … x does not execute
-if p is true; otherwise q decides
+@p bra L; x; bra M; L: y; M: …          x executes if p is false, y if p is true
+@p bra L; @q bra M; x; L: …             x does not execute if p is true; otherwise q decides
 """
 
 from __future__ import annotations

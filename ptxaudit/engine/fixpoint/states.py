@@ -100,7 +100,7 @@ class Branches(Struct, eq=False):
         return not self.kinds.get(block, frozenset()).isdisjoint(kinds)
 
 
-# --- what is not decided ---------------------------------------------------------------------
+# --- unknown branches ------------------------------------------------------------------------
 
 
 def either_undecided(a: tuple[Reason, ...], b: tuple[Reason, ...]) -> tuple[Reason, ...]:
@@ -115,7 +115,7 @@ def either_undecided(a: tuple[Reason, ...], b: tuple[Reason, ...]) -> tuple[Reas
     return kept[: MOST_UNDECIDED - len(data)] + data
 
 
-# --- what remains of values -----------------------------------------------------------------
+# --- values after a join --------------------------------------------------------------------
 
 
 def without_trips(value: Value, why: Reason) -> Value:

@@ -1,6 +1,6 @@
 """Transfers the state at the end of a block to each successor, with the lanes that may go there.
 
-@p bra b p known: its lanes to b, the others to the next instruction
+@p bra b       p known:      its lanes to b, the others to the next instruction
                p uniform:    all of them on both paths; which is unknown, but they stay together
                otherwise:    all of them on both paths; which lanes take each is unknown; p is known on each
 

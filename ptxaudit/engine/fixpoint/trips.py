@@ -1,6 +1,7 @@
 """The effect of a trip of a loop, as far as its code shows it: a guess that saves the trips to find it out.
 
-i = i + ntid.x; p = i < n; @p bra head moved: i; leaving: @p j = select(j == 2, 0, j + 1) tangled: j moves by no step
+i = i + ntid.x;  p = i < n;  @p bra head        moved: i;  leaving: @p
+j = select(j == 2, 0, j + 1)                    tangled: j moves by no step
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 mov r1, %tid.y          tainted by the shape
 add r2, r2, r1          tainted by r1
 @p bra …                with p tainted: the shape decides whether the controlled instructions execute
-mov r3, 4               if controlled so: r3 is tainted behind the point where the paths join
+mov r3, 4               if controlled so: r3 is tainted after the point where the paths join
 st.local [a], r1        if r1 is tainted, or controlled so: taints every load from local memory
 st.shared [r2]          a site whose address the shape decides
 st.shared [r4]          if controlled so: a site whose active lanes the shape decides

@@ -1,7 +1,7 @@
 """Values in %ctaid while a row stands for many blocks: a box of block indices, first to last in each dimension.
 
     a row with ctaid.x in 0…7        ctaid.x < 8       true in all of the box
-                                     4·ctaid.x < 16    undecided; cut at 4, and just behind it, each side is decided
+                                     4·ctaid.x < 16    undecided; cut at 4, and just after it, each side is decided
 
 `low` and `high` are (rows, 3) everywhere: the first and the last index of each row's box.
 """
@@ -101,8 +101,8 @@ def _cut(
     """Where to cut the box of one row in which the sign of `base + Σ factor·index` changes, with base and factors per
     lane.
 
-    If it varies along one dimension only, the cuts are at its zeros and the two indices behind them (a zero may lie
-    between two indices, and le and gt change behind it); otherwise one cut halves the longest dimension. None if there
+    If it varies along one dimension only, the cuts are at its zeros and the two indices after them (a zero may lie
+    between two indices, and le and gt change after it); otherwise one cut halves the longest dimension. None if there
     are no zeros.
     """
     varying = [d for d, c in factors.items() if low[d] < high[d] and c.any()]

@@ -78,7 +78,7 @@ class Warps(Groups):
         return self.choose([*self._release(name, cohort.rows[full]), cohort]) if anywhere(full) else [cohort]
 
     def sync(self, name: str, cohort: Cohort) -> list[Cohort]:
-        """BSYNC, for a cohort whose pc is behind it: the cohorts that continue."""
+        """BSYNC, for a cohort whose pc is after it: the cohorts that continue."""
         if name not in self.words:
             return [cohort]
         self._use(name, cohort.rows)
@@ -187,7 +187,7 @@ class Warps(Groups):
         WARPSYNC continue to wait for them.
 
         words: (n, LANES) uint32, None: all. alone: lanes that name other masks continue diverged. again: None, or the
-        barrier at which lanes that diverge behind the WARPSYNC reconverge.
+        barrier at which lanes that diverge after the WARPSYNC reconverge.
         """
         rows, mine, alive = cohort.rows, pack(cohort.mask), self._alive(cohort.rows)
         if words is None:
@@ -207,7 +207,7 @@ class Warps(Groups):
     def _tighten(self, cohort: Cohort, words: np.ndarray, again: str | None, arrived: bool = False) -> None:
         """Marks warps as converged if all their living lanes certainly wait for each other: each of them names all.
 
-        again: lanes that arrive diverged at a WARPSYNC.COLLECTIVE diverge again behind it, and reconverge at a BSYNC
+        again: lanes that arrive diverged at a WARPSYNC.COLLECTIVE diverge again after it, and reconverge at a BSYNC
         if its barrier holds all of them: it does if it was set before they diverged, and not since. (Measured: if a
         YIELD let one part go, each part sets the barrier separately, even at one BSSY, and they continue diverged.)
         arrived: all arrived as one group, which stays one if nothing let some of its lanes continue before.

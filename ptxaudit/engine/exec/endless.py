@@ -1,11 +1,11 @@
 """Handles launches that do not end, because lanes are in a loop that they never leave.
 
-    if (n != 7) { L: goto L; }       n = 3: the loop at L does not end in this launch; code behind it is never issued
+    if (n != 7) { L: goto L; }       n = 3: the loop at L does not end in this launch; code after it is never issued
     __syncthreads();                 if only some of the warps are in it, the others wait forever
 
 A loop from which no path leads to an end of the kernel is entered at *gates*: branches with one side that leads to
 ends and one that does not. Behind a gate, lanes that are not in the loop may continue; at the next barrier they wait
-for the others, and nothing behind that has a count.
+for the others, and nothing after that has a count.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Endless:
         return self.graph.block_of[index] in self._past
 
     def makes_wait(self, index: int) -> bool:
-        """The instruction is behind a barrier at which other lanes may wait for those in the loop."""
+        """The instruction is after a barrier at which other lanes may wait for those in the loop."""
         block = self.graph.block_of[index]
         return block in self._behind_barriers or index > self._barriers.get(block, index)
 

@@ -48,7 +48,7 @@ class Syncing(Struct, eq=False):
     """A cohort that waits at a WARPSYNC for the lanes that its lanes name.
 
     words: (n, LANES) uint32; named: the mask if the code states it, else 0; alone: lanes that name other masks
-    continue diverged; again: None, or the barrier at which lanes that diverge behind it reconverge.
+    continue diverged; again: None, or the barrier at which lanes that diverge after it reconverge.
     """
 
     cohort: Cohort
@@ -79,7 +79,7 @@ class Groups:
 
     def _forget_groups(self, rows: int) -> None:
         self.stopped = np.zeros(rows, np.uint32)  # the lanes that wait at any barrier
-        self.blocked: list[tuple[str, Cohort]] = []  # each stands behind its BSYNC
+        self.blocked: list[tuple[str, Cohort]] = []  # the pc of each is after its BSYNC
         self.syncing: list[Syncing] = []
         self.suspended: list[Suspended] = []
         self.free = np.zeros(rows, bool)  # warps whose group waits or has ended: another may continue

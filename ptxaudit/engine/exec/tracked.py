@@ -1,7 +1,7 @@
 """Synchronises the warps of a block that access tracked shared memory: they wait for each other at its barriers.
 
     barrier 0           these warps are held until the others of their blocks arrive: a new epoch of `shadow`
-    warpsync, bsync     the accesses of a warp before it precede those behind it
+    warpsync, bsync     the accesses of a warp before it precede those after it
 
 There is one for each run with a plan (`tables`); `shared` has the contents of the memory.
 """

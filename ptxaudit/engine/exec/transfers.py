@@ -1,7 +1,7 @@
 """Moves the lanes of a cohort at the end of a block: branches, calls, returns, exits, and the barriers of a warp.
 
 @p bra L      lanes in which p holds go to L, others to the next instruction; `convergence` orders them
-call f        to f, with the instruction behind the call on the stack of the cohort
+call f        to f, with the instruction after the call on the stack of the cohort
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Transfers:
         masks, except at `part`.
 
         (Measured: WarpExchange of CUB in bench/kernels/cub_exchange names both halves of the warp at a plain WARPSYNC,
-        and each access behind it is one request.)
+        and each access after it is one request.)
         """
         cohort.pc = pc
         words = None
@@ -177,7 +177,7 @@ class Transfers:
         return self.run.go_on(self.warps.warpsync(cohort, words, named, c.kind == "part", self._meeting_again(c)))
 
     def _meeting_again(self, c: Control) -> str | None:
-        """The barrier at which lanes that diverge behind a WARPSYNC.COLLECTIVE reconverge; "" if there is none, None
+        """The barrier at which lanes that diverge after a WARPSYNC.COLLECTIVE reconverge; "" if there is none, None
         for another WARPSYNC.
         """
         if not c.targets:
@@ -190,7 +190,7 @@ class Transfers:
         they arrive, so that the lane that is waited for can make progress.
 
         (Measured: the STS after the probing loop of samples/hash_table is issued once for each group of lanes that
-        leaves the loop together; and so is the code behind a NANOSLEEP of some lanes, in kernels 9008 and 9041 of
+        leaves the loop together; and so is the code after a NANOSLEEP of some lanes, in kernels 9008 and 9041 of
         bench/adversary.)
         """
         here, undecided = self.warps.lanes_of(c.guard, cohort)

@@ -106,7 +106,7 @@ def base_of(site: Site, view: View, index: int) -> Value:
 
 
 def gathers(control: Control, explicit: bool) -> bool:
-    """All living lanes of the warp continue together behind it.
+    """All living lanes of the warp continue together after it.
 
     explicit: machine code (in PTX, ptxas puts a WARPSYNC before a block's barrier where lanes may have diverged).
     """

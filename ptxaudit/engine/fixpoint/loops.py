@@ -232,7 +232,7 @@ class Paths:
 
     @cached_property
     def yielding(self) -> frozenset[int]:
-        """Blocks in which lanes may yield, or behind whose irrelevant branch they may.
+        """Blocks in which lanes may yield, or with an irrelevant branch after which they may.
 
         (The regions that irrelevant branches remove from the control flow are disjoint, so each is visited once.)
         """
@@ -240,7 +240,7 @@ class Paths:
 
     @cached_property
     def diverging_unseen(self) -> frozenset[int]:
-        """Blocks behind whose irrelevant branch some lanes of a warp may yield."""
+        """Blocks with an irrelevant branch after which some lanes of a warp may yield."""
         return frozenset(b for b in self._giving_way_unseen if self.graph.may_differ(self.graph.ends[b] - 1))
 
     @cached_property
@@ -253,7 +253,7 @@ class Paths:
         return frozenset(b for b in left_out if self.graph.yields(b))
 
     def successors(self, block: int) -> list[int]:
-        """The successors of a block; behind an irrelevant branch, its post-dominator."""
+        """The successors of a block; after an irrelevant branch, its post-dominator."""
         if block not in self._successors:
             successors = sorted(self.graph.cfg.successors(block))
             if len(successors) > 1 and not self.relevant(block):

@@ -71,9 +71,10 @@ class Meets:
     def folded(
         self, block: int, arriving: Sequence[tuple[int, State]], apart: bool | None, *mark: str, together: bool = True
     ) -> State:
-        """Joins all arriving states into the first, and returns it; `_merge` explains the arguments.
+        """Joins all arriving states into the first, and returns it.
 
-        mark: distinguishes the unknowns of this join from those of another.
+        apart: False if all lanes took the same path, whichever it was. mark: distinguishes the unknowns of this join
+        from those of another. together: as in `_merge`.
         """
         out = arriving[0][1]
         self.fresh += 1
@@ -191,11 +192,7 @@ class Meets:
     def _merge(
         self, block: int, out: State, other: State, apart: bool | None, key: tuple[Any, ...], together: bool
     ) -> None:
-        """Joins another state at a block into `out`.
-
-        apart: lanes may take different paths. key: identifies the join. together: lanes of both states then continue
-        at the same time.
-        """
+        """Joins another state at a block into `out`. together: lanes of both then continue at the same time."""
         alike = out.mask is other.mask or throughout(out.mask == other.mask)
         exclusive = together and not alike and not anywhere(out.mask & other.mask)
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]

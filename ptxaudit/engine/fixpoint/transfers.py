@@ -119,7 +119,7 @@ class Transfers(Meets):
             self._send(block, last, control, state, seen)
 
     def _block_at(self, index: int) -> int:
-        """The block of an instruction; END behind the last."""
+        """The block of an instruction; END past the last."""
         return self.graph.block_of[index] if index < len(self.graph.block_of) else END
 
     def _call_unresolved(self, block: int, control: Control, state: State) -> None:

@@ -206,9 +206,7 @@ def _either(
     widest: Callable[[], tuple[int, int]],
     keep: bool,
 ) -> SiteResult:
-    """The answer of a run, of inference, or of both. widest: gives the argument of `_merge`; keep: with the
-    requests.
-    """
+    """The answer of a run, of inference, or of both. widest: gives the argument of `_merge`; keep: with requests."""
     if simulated is None or inferred is None or _settled(simulated):
         found = simulated or inferred
         assert found is not None  # every access has a result of one of them
@@ -236,7 +234,7 @@ def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
 
 
 def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """The assumption behind counts in PTX where lanes name different member masks: PTX does not specify where they
+    """The assumption behind counts in PTX where lanes name different member masks: it does not say where they
     reconverge.
     """
     counted = [site.index for site in sites if site.requests is not None]
@@ -318,9 +316,7 @@ WARPGROUP = 4  # warps that issue one wgmma together
 
 
 def _charged(listed: SiteResult, site: Site, access: banks.Access, machine: Machine) -> SiteResult:
-    """An access without a rule for its lanes, with what a counter charges for it per warp of the warpgroup, if
-    known.
-    """
+    """An access without a rule for its lanes, with what a counter charges per warp of the warpgroup, if known."""
     charge = machine.charge(access, site.first)
     if charge is None or charge % WARPGROUP:
         return listed
@@ -373,9 +369,7 @@ def _originals(function: Function, accesses: Iterable[int]) -> dict[int, int]:
 
 
 def _code(function: Function, index: int) -> Hashable:
-    """What identifies an instruction across its copies. (With several memories under analysis, it may be a site of
-    each.)
-    """
+    """What identifies an instruction across its copies. (With several memories analysed, it may be a site of each.)"""
     site, place = function.instructions[index].site, function.code_at(index)
     return place if site is None or site.of == "shared" else (place, site.of)
 

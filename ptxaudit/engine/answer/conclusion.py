@@ -125,8 +125,8 @@ class Shapes(Record):
         return cls(shape.decides, low, high, (low, _widest_ideal(machine, access)))
 
     def rest(self, cases: Iterable[Case], whole: tuple[int, int], found: Found) -> tuple[Case, ...]:
-        """The observed cases, the case of lanes that are gigabytes apart, and that of all other blocks if they may cost
-        more or less.
+        """The observed cases, that of lanes gigabytes apart, and that of all other blocks if they may cost more or
+        less.
         """
         cases = tuple(cases)
         if self.low is not None and (min(case.low for case in cases), max(case.high for case in cases)) != whole:
@@ -295,7 +295,7 @@ def _partly_elsewhere(
     shapes: Shapes,
     found: Found,
 ) -> SiteResult:
-    """The answer for a generic access some of whose lanes may not access shared memory: never one figure for all
+    """The answer for a generic access some of whose lanes may access other memory: never one figure for all
     requests.
     """
     first, main = next(iter(found.ranges.items()))

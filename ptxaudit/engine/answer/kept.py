@@ -137,8 +137,7 @@ class Keeper(Struct, eq=False):
         certain: bool = True,
         times: int = 1,
     ) -> None:
-        """Adds requests: address of each lane; active (n, lanes) bool; weights (n,) occurrences; the rest as in
-        `Requests`.
+        """Adds requests: address per lane; active (n, lanes) bool; weights (n,) occurrences; the rest as in `Requests`.
 
         times: the number of such requests, in each of which an unknown of kind "rounds" in the address is one greater.
         """

@@ -337,8 +337,9 @@ def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason
 
 
 def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
-    """The unknowns, except places of arrays, whose step is not a multiple of the access's alignment; None if an address
-    is unknown.
+    """The unknowns whose step is not a multiple of the access's alignment, except places of arrays.
+
+    None if an address is unknown.
     """
     names: dict[str, None] = {}
     for o in (s.observation for s in seen):

@@ -194,8 +194,9 @@ class _Asking:
         return tuple(found)
 
     def data_of_count(self, site: SiteResult) -> tuple[str, ...]:
-        """The pointers to data that decides how often an invariant access executes, by its reason, whatever its address
-        depends on.
+        """The pointers to data that decides how often an invariant access executes, according to its reason.
+
+        What its address depends on does not matter.
         """
         if not _counts_open(site) or site.reason is None or self._hints > self.account.share(HINTS_SHARE):
             return ()
@@ -276,7 +277,7 @@ class _Asking:
 
     @cached_property
     def _execution_directly(self) -> Deciding:
-        """As `_execution`, without data loaded from shared memory and without the choice of lanes that continue
+        """As `_execution`, without data loaded from shared memory or data that decides which lanes continue
         together.
         """
         return Deciding(self.flow, self._data.read_directly_by, True, self.account, ASKING, together=False)

@@ -102,8 +102,8 @@ class SiteRecord(Scoring):
         warps: np.ndarray | None = None,
         times: int = 1,
     ) -> None:
-        """Adds requests: addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit
-        numbers.
+        """Adds requests: addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visits
+        before.
 
         zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes. line: if not 0, each
         lane's address is known up to its own multiple of `line` bytes, the distance after which banks repeat: the
@@ -167,7 +167,7 @@ class SiteRecord(Scoring):
         line: int,
         filled: np.ndarray | None,
     ) -> tuple[_Entry, Folded]:
-        """The pending entry that the requests belong to, up to what changes no count, and the requests folded to its
+        """The pending entry that equals the requests up to what changes no count, and the requests folded to its
         rows.
         """
         shift = self.machine.invariant_shift(self.access)

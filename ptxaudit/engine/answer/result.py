@@ -65,9 +65,7 @@ class Pattern(Record, dict=True):
 
     @cached_property
     def lane_distances(self) -> frozenset[float]:
-        """The address difference in bytes between successive active lanes, divided by the difference of their lane
-        numbers.
-        """
+        """Bytes between the addresses of successive active lanes, divided by the difference of their lane numbers."""
         lanes = self.active.nonzero()[0]
         return frozenset((np.diff(self.addresses[lanes]) / np.diff(lanes)).tolist())
 
@@ -76,7 +74,7 @@ class SiteResult(Record):
     """The result for one site (the instruction at `index`). Sums are over the launch.
 
     Every number is None if unknown. `per_request` is (low, high) of one request. trips: per-trip sums of an exact site
-    in a loop, [(requests, wavefronts, ideal), …], or ().
+    in a loop, [(active requests, wavefronts, ideal), …], or ().
     """
 
     index: int
@@ -110,9 +108,7 @@ class SiteResult(Record):
     kept: Kept | None = None  # all requests with their places, if requested
 
     def counted(self) -> SiteResult:
-        """Makes an invariant answer exact, if the number of requests with an active lane and the ideal of each are
-        known.
-        """
+        """Makes an invariant answer exact, if the requests with an active lane and the ideal of each are known."""
         if self.active_requests is None or self.requests is None:
             return self
         assert self.per_request is not None  # as it is invariant

@@ -159,9 +159,7 @@ class Scoring(Struct, eq=False):
         return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
 
     def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
-        """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in
-        `SiteRecord.add`.
-        """
+        """(3, n): least and most wavefronts and the ideal of each request. Arguments: as in `SiteRecord.add`."""
         shift = self.machine.invariant_shift(self.access)
         step = min(1 << zeros, shift)
         width = self.access.width or 1

@@ -76,9 +76,7 @@ def shapes_of(function: Function, graph: Graph, part: Slice, accesses: Iterable[
 
 
 class _Taint:
-    """What the block's shape decides: registers (`places`), and the branches through which it decides what executes
-    (`deciding`).
-    """
+    """What the block's shape decides: registers (`places`), and branches that decide what executes (`deciding`)."""
 
     def __init__(self, function: Function, graph: Graph, part: Slice):
         self.instructions, self.graph = function.instructions, graph

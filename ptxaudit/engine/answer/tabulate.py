@@ -283,8 +283,8 @@ def _wrapped(access: Access, addresses: np.ndarray) -> np.ndarray:
 
 
 def _turn(access: Access, c: np.ndarray, mask: np.ndarray) -> int:
-    """The number of steps of an unknown after which all lanes have the same distances again, as addresses wrap around:
-    2**30 for 4·lane.
+    """The period of an unknown after which the distances between lanes repeat, as addresses wrap around: 2**30 for
+    4·lane.
 
     (All lanes together have then moved by a multiple of every line.)
     """
@@ -374,8 +374,7 @@ def _meetings(
     turn: int,
     account: Account,
 ) -> list[int] | None:
-    """The numbers at which two active lanes of a row are less than `reach` bytes apart, although their distance depends
-    on u.
+    """The numbers at which two active lanes of a row are less than `reach` bytes apart, but not at every number.
 
     A number counts if u can be it or differ from it by a multiple of `turn` (`_turn`). None if there are too many. (At
     other numbers whose addresses wrap around, lanes are farther apart than shared memory is large.)

@@ -172,8 +172,8 @@ class Accesses:
     def _note_moving(
         self, record: SiteRecord, address: Value, active: np.ndarray, request: residues.Request, zeros: int
     ) -> None:
-        """Records requests to global memory, of which a row may represent several (`residues`); in a round, those of
-        all rounds.
+        """Records requests to global memory, of which a row may represent several (`residues`); in a round, of all
+        rounds.
         """
         lap = self.run.round
         if lap is None:
@@ -235,8 +235,8 @@ class Accesses:
     def _whole_cost(
         self, instruction: Instruction, site: Site, view: View, mask: np.ndarray, record: SiteRecord
     ) -> np.ndarray | None:
-        """(3, n): the least and the most wavefronts of each row's request if all its lanes are active, and its ideal;
-        None if unknown.
+        """(3, n): least and most wavefronts and the ideal of each row's request if all its lanes are active; None if
+        unknown.
         """
         address = address_of(site, view, instruction.index)
         known = self._addresses(address, mask, record, instruction.index)

@@ -35,8 +35,8 @@ class Aside:
         self.lanes: np.ndarray | None = None
 
     def rounds(self, cohort: Cohort, history: deque[Held], attempt: Callable[[deque[Held]], bool]) -> bool:
-        """Whether an attempt has executed rounds of the cohort. history: the registers at the head of the loop in the
-        last trips.
+        """Whether an attempt has executed rounds of the cohort. history: the registers at the loop head in the last
+        trips.
         """
         run = self.run
         queues, groups, held = (run.heap, run.waiting, run.held), self.warps.set_aside(), run.registers.values

@@ -53,8 +53,8 @@ class Attempt:
         self.before = {key: array.copy() for key, array in self.left().items()}
 
     def left(self) -> Left:
-        """What a trip leaves to the next besides registers: living lanes, convergence barriers, and where lanes
-        wait.
+        """What a trip leaves to the next besides registers: living lanes, convergence barriers, places of waiting
+        lanes.
         """
         found: Left = {("alive",): self.run.alive}
         found |= {("met", place): words for place, words in self.meetings.barriers.items()}
@@ -81,8 +81,9 @@ class Attempt:
 def attempt(
     run: Run, warps: Warps, meetings: Meetings, accesses: Accesses, rows: np.ndarray | None = None
 ) -> Iterator[Attempt]:
-    """Runs trips, rolled back unless `kept` is set. rows: of the run, each as often as it takes part; None: all of them
-    once.
+    """Runs trips, rolled back unless `kept` is set.
+
+    rows: of the run, each as often as it takes part; None: all of them once.
     """
     saved = [(part, dict(vars(part))) for part in (run, run.env, warps, meetings, accesses)]
     records = [(r, r.undecided, r.meeting_assumed) for r in {id(r): r for r in run.records.values()}.values()]

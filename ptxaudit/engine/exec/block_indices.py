@@ -45,9 +45,7 @@ class BlockIndices:
         return False
 
     def execute(self, op: Op, cohort: Cohort, view: View, index: int) -> Cohort:
-        """Executes an operation on a value with %ctaid in it: keeps it affine, splits the rows, or raises
-        NeedBlocks.
-        """
+        """Executes an operation on a value with %ctaid: keeps it affine, splits the rows, or raises NeedBlocks."""
         if op.name.startswith("setp."):
             return self._compare(op, cohort, index)
         before = {u for s in op.src for u in block_terms(view.read(s))}

@@ -79,8 +79,8 @@ def decide(
 
 
 def _span(value: Value, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the greatest value in each row's box, per lane or once for all, as int64; None if they may exceed
-    that.
+    """The least and the greatest value in each row's box, per lane or once for all: int64; None if they may
+    overflow.
     """
     if value.poison is not None:  # because of too many unknowns
         return None
@@ -98,8 +98,7 @@ def _span(value: Value, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, 
 def _cut(
     base: np.ndarray, factors: dict[int, np.ndarray], low: np.ndarray, high: np.ndarray
 ) -> tuple[int, list[int]] | None:
-    """Where to cut the box of one row in which the sign of `base + Σ factor·index` changes, with base and factors per
-    lane.
+    """Where to cut the box of one row in which the sign of `base + Σ factor·index` changes; base and factors per lane.
 
     If it varies along one dimension only, the cuts are at its zeros and the two indices after them (a zero may lie
     between two indices, and le and gt change after it); otherwise one cut halves the longest dimension. None if there

@@ -1,5 +1,4 @@
-"""Decides which lanes of a warp execute together where the code names convergence barriers, and the order of their
-groups.
+"""Decides which lanes of a warp execute together where the code names convergence barriers, and in what order.
 
 One group of lanes of a warp runs at a time. When its lanes diverge, the smaller part continues; the other is
 suspended, on top of those already suspended. A group that waits or ends yields to the one on top. A warp has one
@@ -120,8 +119,9 @@ class Warps(Groups):
         return result
 
     def _release(self, name: str, rows: np.ndarray) -> list[Cohort]:
-        """Opens the barrier in these warps: the cohorts that continue. If lanes wait at several places, those that
-        arrived last continue.
+        """Opens the barrier in these warps: the cohorts that continue.
+
+        If lanes wait at several places, those that arrived last continue.
         """
         if not len(rows):
             return []
@@ -272,8 +272,9 @@ class Warps(Groups):
                 self.suspend(cohort, word is not None)
 
     def idle(self) -> None:
-        """Handles a deadlock: all remaining lanes wait for others that will not arrive. The measurements do not say
-        which continue.
+        """Handles a deadlock: all remaining lanes wait for others that will not arrive.
+
+        The measurements do not say which lanes continue.
         """
         first = min(c.pc for c in self.waiting())
         freed: dict[tuple[int, ...], list[Cohort]] = defaultdict(list)

@@ -145,8 +145,9 @@ def _ending(graph: Graph) -> set[int]:
 
 
 def _ends(graph: Graph, block: int) -> bool:
-    """Lanes may end in a block, or run past the end of the code. (The graph has an edge from each endless loop to the
-    end, too.)
+    """Lanes may end in a block, or run past the end of the code.
+
+    (The graph has an edge from each endless loop to the end, too.)
     """
     instructions = graph.function.instructions
     control = instructions[graph.ends[block] - 1].control

@@ -1,5 +1,4 @@
-"""The groups of lanes of many warps that do not run, because they wait or are suspended, and the choice of the next
-one.
+"""The groups of lanes of many warps that wait or are suspended, and the choice of the one that continues.
 
 One group of lanes of a warp runs at a time. When its lanes diverge, the smaller part continues; the other is
 suspended, on top of those already suspended. A group that waits or ends yields to the one on top (`resume`).
@@ -218,9 +217,7 @@ class Groups:
         return [i for i in self.run.records if graph.block_of[i] in blocks or graph.block_of[i] in hidden]
 
     def reached(self, cohorts: Iterable[Cohort], known: set[int]) -> set[int]:
-        """The blocks where cohorts and their calls continue, and all that are reachable from these without passing
-        known blocks.
-        """
+        """The blocks where cohorts and their calls continue, and all that these reach without passing known blocks."""
         places = {k for c in cohorts for k in (c.pc, *c.calls) if k < len(self.run.instructions)}
         return reached((self.run.graph.block_of[k] for k in places), self.run.graph.cfg.successors, set(known))
 

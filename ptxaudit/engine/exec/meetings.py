@@ -72,9 +72,7 @@ class Meetings:
         self.surely_met(cohort)
 
     def expect(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
-        """Lets diverging lanes reconverge at the beginning of a block, unless they already wait for others there. END:
-        nowhere.
-        """
+        """Lets diverging lanes reconverge at the beginning of a block, unless they already wait there. END: nowhere."""
         if meeting == END:
             return
         name = ("at", meeting, len(cohort.calls))
@@ -109,7 +107,7 @@ class Meetings:
         return None
 
     def _sync(self, name: Met, cohort: Cohort, pc: int, named: np.ndarray) -> Cohort | None:
-        """Continues at pc when every living lane that is expected has arrived; otherwise waits. named: (rows,) those
+        """Continues at pc when every expected living lane has arrived; otherwise waits. named: (rows,) the expected
         lanes.
         """
         cohort.pc = pc

@@ -18,8 +18,8 @@ from ptxaudit.engine.domain.value import Value, as_uniform
 
 
 def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
-    """(rows, 1, lanes) if all active lanes of each row name one mask, else (rows, lanes, lanes): the group of each
-    lane.
+    """The group of each lane: (rows, 1, lanes) if all active lanes of each row name one mask, else (rows, lanes,
+    lanes).
 
     mask: None: all active lanes. active: (rows, lanes). Returns None if it is unknown which lanes name the same mask.
     """

@@ -58,9 +58,7 @@ class Place:
 
 
 class Places:
-    """Caches the last results of one run, keyed by the identity of the objects that they are made of, which it keeps
-    alive.
-    """
+    """Caches the last results of one run, keyed by the identity of their operands, which it keeps alive."""
 
     def __init__(self, run: Run):
         self._run = run

@@ -238,9 +238,7 @@ class Repeats:
         return any(site is not None and site.source is not None for site in sites)
 
     def _never_left(self, cohort: Cohort) -> NeverLeft | Unsafe:
-        """The error to raise: the lanes do the same forever, unless they read what another warp writes to shared
-        memory.
-        """
+        """The error to raise: lanes do the same forever, unless they read what another warp writes to shared memory."""
         shadow = self.run.shadow
         if shadow is not None:
             return Unsafe(SPINS, frozenset(shadow.trusted))

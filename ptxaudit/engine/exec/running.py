@@ -161,9 +161,7 @@ class Run:
     def expand(
         self, index: np.ndarray, low: np.ndarray, high: np.ndarray, renumber: Callable[[Cohort], Cohort]
     ) -> None:
-        """New row i is old row index[i], with these block indices. renumber: maps a cohort to the same in the new
-        rows.
-        """
+        """New row i is old row index[i], with these block indices. renumber: maps a cohort to the new rows."""
         self.low, self.high = low, high
         self.weigh()
         self.registers.expand(index)

@@ -109,15 +109,15 @@ class Simulation(Run):
         self.pay()
 
     def drawn(self) -> set[int]:
-        """After `run`: the instructions by which every block has taken a ticket, once. Raises NotOnce if one did so
-        otherwise.
+        """After `run`: the instructions by which every block has taken a ticket. Raises NotOnce if one did so not just
+        once.
         """
         by = None if self.env.counters is None else self.env.counters.check()
         return set() if by is None else {by}
 
     def dissolve(self) -> None:
-        """Breaks the reference cycles between the run and its parts, which would wait for the garbage collector. Call
-        it last.
+        """Breaks the reference cycles of the run and its parts, which would wait for the garbage collector. Call it
+        last.
         """
         self.env.shared = self.env.counters = None
         vars(self).clear()

@@ -32,9 +32,7 @@ class TrackedMemory:
         self.shadow = Shared(run.env, run.low, run.high, plan, run.allow_blocks, run.account, lambda: run.round)
 
     def matters(self, block: int) -> bool:
-        """Between the branch that ends a block and its post-dominator, something affects what is known of shared
-        memory.
-        """
+        """Between the branch that ends a block and its post-dominator, something affects the known shared memory."""
         matters = self.plan.writes.writers | self.plan.barriers.keys()
         return any(
             k in matters
@@ -43,7 +41,7 @@ class TrackedMemory:
         )
 
     def ordered(self, cohort: Cohort, named: int) -> None:
-        """Records that lanes have waited for those that they name: if these are all of the warp, its accesses are
+        """Records that lanes have waited for those that they name: if these are the whole warp, its accesses are
         ordered.
         """
         alive = self.run.alive[cohort.rows]
@@ -61,8 +59,8 @@ class TrackedMemory:
         return cohort.some(free) if free.any() else None
 
     def pass_barriers(self) -> bool:
-        """Releases blocks whose living lanes have all reached their barrier, when nothing else can run. False if there
-        is none.
+        """Releases blocks whose living lanes have all reached their barrier, when nothing else can run. False if
+        none.
         """
         shadow, run = self.shadow, self.run
         come = np.zeros((run.registers.rows, LANES), bool)

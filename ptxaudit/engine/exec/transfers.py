@@ -177,8 +177,9 @@ class Transfers:
         return self.run.go_on(self.warps.warpsync(cohort, words, named, c.kind == "part", self._meeting_again(c)))
 
     def _meeting_again(self, c: Control) -> str | None:
-        """The barrier at which lanes that diverge after a WARPSYNC.COLLECTIVE reconverge; "" if there is none, None
-        for another WARPSYNC.
+        """The barrier at which lanes that diverge after a WARPSYNC.COLLECTIVE reconverge.
+
+        "" if there is none, None for another WARPSYNC.
         """
         if not c.targets:
             return None

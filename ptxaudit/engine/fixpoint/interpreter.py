@@ -192,8 +192,9 @@ class Interpreter(Transfers):
         return self.incoming.pop(loop.head, [])
 
     def _unroll(self, loop: Loop, entry: State) -> bool:
-        """Follows the loop trip by trip while the lanes that leave it are known. False: they are not, or lanes may be
-        in different trips.
+        """Follows the loop trip by trip while the lanes that leave it are known.
+
+        False: they are not, or lanes may be in different trips.
         """
         if self._out_of_step(loop, entry):
             return False
@@ -292,8 +293,7 @@ class Interpreter(Transfers):
         self._pass(loop, start)
 
     def _out_of_step(self, loop: Loop, *states: State) -> bool:
-        """Groups of diverged lanes may be in different trips of a loop and join each other there, as one of them yields
-        in it.
+        """Diverged groups of lanes may be in different trips of a loop and join each other there, as one yields in it.
 
         (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318 requests whose lanes would
         take one in any one trip.)
@@ -345,7 +345,7 @@ class Interpreter(Transfers):
         )
 
     def _of_some(self, block: int, loop: Loop) -> bool:
-        """Only some lanes of a warp that began the trip reach a block: the others are on another path through the
+        """Only some lanes of a warp that began the trip reach a block: the others took another path through the
         loop.
         """
         here, start = self.after.get(block), self.begun.get(loop.head)
@@ -354,9 +354,7 @@ class Interpreter(Transfers):
         return start.exact and not here.exact or anywhere(here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1))
 
     def _forget_trips(self, loop: Loop) -> None:
-        """After lanes have left in different trips, forgets the trip counts in what the loop changed, as they differ
-        between lanes.
-        """
+        """Forgets trip counts in what the loop changed, as lanes that left in different trips differ in them."""
         causes = [self.causes[b] for b in loop.forks if b in self.causes]
         why = Reason(
             Kind.LOOP_EXITS_DIVERGE,

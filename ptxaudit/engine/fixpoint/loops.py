@@ -1,8 +1,7 @@
-"""What inference needs to know of a function's control flow: the order of its blocks, its loops, and the live
-registers.
+"""What inference needs of a function's control flow: the order of its blocks, its loops, and the live registers.
 
-    order      0, 1, (2, [3, (4, [5])]), 6       blocks; a loop is its head and, in order, the rest of it
-    live       block -> registers that are read there or later before they are written
+order      0, 1, (2, [3, (4, [5])]), 6       blocks; a loop is its head and, in order, the rest of it
+live       block -> registers that are read there or later before they are written
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ class Loop(Record):
 
 
 class Paths:
-    """What all rows of a function share: its control flow without irrelevant branches, the order of blocks, and live
-    registers.
+    """What all rows of a function share: its control flow without irrelevant branches, its order, and live registers.
 
     reduced: the control flow; order: a weak topological order, None if there is none; loops: block -> heads of the
     loops that contain it; heads: of all loops; dominators: immediate ones; live: block -> registers that are read
@@ -199,9 +197,7 @@ class Paths:
         return g
 
     def carried(self) -> Paths | None:
-        """The same for only what the loops carry from trip to trip; None if that is nothing, or too large a part of the
-        slice.
-        """
+        """The same for only what the loops carry from trip to trip; None if that is nothing, or much of the slice."""
         held: dict[tuple[str, int], Reg] = {}
         for head, body in loops_of(self.order or []):
             live, inside = self.live[head], self.loop(head, body).inside
@@ -327,8 +323,9 @@ class Paths:
         return self._between[block]
 
     def on_the_way(self, dominator: int, block: int) -> frozenset[int]:
-        """The blocks on the paths from a dominator to a block, without the dominator; the block itself if a loop leads
-        back to it.
+        """The blocks on the paths from a dominator to a block, without the dominator.
+
+        They include the block itself if a loop leads back to it.
         """
         key = dominator, block
         if key not in self._ways:

@@ -117,17 +117,15 @@ class Meets:
         )
 
     def _held(self, dominator: int, block: int) -> bool:
-        """Machine code: lanes that diverge between the two reconverge, because no branch diverges or a barrier waits
-        for all.
+        """Machine code: lanes that diverge between the two reconverge, as no branch diverges or a barrier waits for
+        all.
         """
         return self.paths.gathers(dominator, block) or not any(
             self.branches.any(b, "varying", "divergent") for b in self.paths.on_the_way(dominator, block) | {dominator}
         )
 
     def _groups(self, block: int, arriving: Sequence[tuple[int, State]]) -> list[list[tuple[int, State]]]:
-        """Groups the arriving states: the lanes of one warp arrive on several paths of one group, or all in another
-        group.
-        """
+        """Groups the arriving states: the lanes of one warp arrive on several paths of one group, or all in another."""
         groups = [[one] for one in arriving]
         if len(groups) == 1:
             return groups

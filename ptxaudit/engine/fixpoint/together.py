@@ -25,7 +25,7 @@ _WIDENED = (Status.INVARIANT, Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DE
 
 
 def most_together(copies: Iterable[list[Observation]]) -> int:
-    """The number of requests that may be served as one, given the observations of all copies of one access in the same
+    """The number of requests that may be served as one, from the observations of all copies of an access in the same
     rows.
 
     1 if all copies give a lane the same address or lanes do not diverge; LANES if addresses are not fixed.

@@ -71,17 +71,13 @@ class Transfers(Meets):
         self._seen_mask, self._whole = rows.env.exists, throughout(rows.env.exists)
 
     def _give_way(self, block: int, state: State) -> None:
-        """Records a block in which only some lanes of a warp yield, so that lanes waiting for them may continue without
-        them.
-        """
+        """Records a block in which only some lanes of a warp yield, so that lanes waiting for them may continue."""
         some = state.mask.any(axis=1)
         if not state.exact or anywhere((self.rows.env.exists & ~state.mask)[some]):
             self.given_way.add(block)
 
     def _view(self, state: State) -> View:
-        """All rows of a state. (Lanes that do not exist hold values, too, which must not be taken for those of
-        others.)
-        """
+        """All rows of a state. (Lanes that do not exist hold values, too, which must not be taken for others'.)"""
         if state.mask is not self._seen_mask:  # few masks, in many blocks
             self._seen_mask, self._whole = state.mask, throughout(state.mask)
         return View(
@@ -132,8 +128,8 @@ class Transfers(Meets):
         self._go(block, self._block_at(last + 1), state)
 
     def _call(self, block: int, control: Control, state: State) -> None:
-        """Handles a call of a shared routine: its body is run separately, and callers continue with everything that it
-        writes opaque.
+        """Handles a call of a shared routine: its body is run separately; callers continue with all that it writes
+        opaque.
         """
         start = self.graph.calls[block]
         if self.paths.relevant(block):
@@ -161,9 +157,7 @@ class Transfers(Meets):
                 self._go(block, s, state)
 
     def _send(self, block: int, last: Instruction, control: Control, state: State, seen: View) -> None:
-        """Sends lanes where the table says (`control`); if their destinations are unknown, sends all of them to
-        each.
-        """
+        """Sends lanes where the table says (`control`); if their destinations are unknown, all of them to each."""
         found = destinations(last, control, state.mask, partial(self._view, state))
         if isinstance(found, Value):
             return self._send_anyhow(block, last, control, state, found, seen)

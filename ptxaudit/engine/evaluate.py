@@ -1,4 +1,4 @@
-"""From a kernel and a launch (or none) to one figure a site.
+"""The entry point of the engine: from a kernel and a launch (or none) to one result per site.
 
 evaluate(function, graph, launch, machine)  ->  KernelResult(sites=(SiteResult, …), assumed=(…))
 """
@@ -61,11 +61,11 @@ def evaluate(
     facts: Facts = Facts(),
     account: Account | None = None,
 ) -> KernelResult:
-    """All sites of a kernel.
+    """The results for all sites of a kernel.
 
-    launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine.
-    facts: what is stated beside a launch. account: pays for it (None: one of the default budget); what is open when it
-    is used up is unknown.
+    launch: ptxaudit.launch.Launch with a grid and a block, or None. machine: machines.Machine. facts: what is stated
+    besides a launch. account: pays for the analysis (None: one of the default budget); sites that are open when it is
+    exhausted are unknown.
     """
     asked = _accesses(function, graph, machine, clustered(function, launch))
     if not asked.accesses and not asked.hidden and (launch is None or not asked.counted):
@@ -80,24 +80,29 @@ def evaluate(
 
 
 def not_begun(function: Function, spent: Exhausted) -> KernelResult:
-    """All sites unknown, because what comes before them was not finished."""
+    """All sites unknown, because an earlier stage was not finished."""
     return KernelResult(
         tuple(unfinished(i.index, spent) for i in function.instructions if i.site is not None and not i.site.again)
     )
 
 
 def _reach(function: Function, graph: Graph, launch: Launch, facts: Facts) -> Reach | None:
-    """Of addresses under a launch that says where its buffers really are: where these were placed by us, a number says
-    nothing about what lies there."""
+    """The reach of addresses under a launch that specifies where its buffers really are.
+
+    If the buffers were placed by ptxaudit, a number says nothing about the memory at it.
+    """
     if launch.grid is None or launch.block is None or not launch.memory:
         return None
     return Reach(graph, environment(function, launch, facts, three(launch.block)))
 
 
 class _Asked(Record):
-    """What is asked of a kernel. accesses: to be scored, by instruction; listed: answers of those that are not;
-    counted: of these, those whose requests are counted; hidden: those into which a call that is not modelled may lead,
-    known only where a run does not come to such a call."""
+    """The accesses of a kernel by what is needed.
+
+    accesses: to be scored, by instruction; listed: answers for those that are not; counted: of these, those whose
+    requests are counted; hidden: those that an unmodelled call may enter, known only if a run does not reach such a
+    call.
+    """
 
     accesses: Accesses
     listed: dict[int, SiteResult]
@@ -114,7 +119,7 @@ def _evaluated(
     account: Account,
     code: Tables = NO_TABLES,
 ) -> KernelResult:
-    """code: where functions and tables of them are taken to be."""
+    """Evaluates with a placement of functions and their tables. code: the placement."""
     function, accesses = graph.function, asked.accesses
     facts = _specified(graph, launch, machine, facts, account, code)
     task = Task(graph, launch, machine, facts, accesses, _originals(function, accesses))
@@ -130,7 +135,7 @@ def _evaluated(
     inferred: dict[int, SiteResult] = {}
     supposed: tuple[str, ...] = ()
     if open_sites:
-        from ptxaudit.engine.fixpoint.infer import infer  # where a run tells all, none of it is loaded
+        from ptxaudit.engine.fixpoint.infer import infer  # not loaded if a run answers everything
 
         found = infer(replace(task, accesses=open_sites), account)
         inferred, supposed = found.sites, found.assumed
@@ -148,7 +153,7 @@ def _evaluated(
 def _specified(
     graph: Graph, launch: Launch | None, machine: Machine, facts: Facts, account: Account, code: Tables
 ) -> Facts:
-    """The facts, with those that the launch, the machine and the file tell."""
+    """The facts, including those from the launch, the machine and the file."""
     function = graph.function
     symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
     values, known = launch.buffer(function) if launch is not None else (b"", b"")
@@ -180,12 +185,12 @@ def _specified(
 def _simulated(
     task: Task, asked: _Asked, account: Account
 ) -> tuple[dict[int, SiteResult], dict[int, SiteResult], Reason | None]:
-    """(what a run says of the accesses, and of those that are listed; why the launch does not end)."""
-    from ptxaudit.engine.exec.runs import simulate  # where nothing is specified, none of it is loaded
+    """(results of a run for the accesses, and for those that are listed; why the launch does not end)."""
+    from ptxaudit.engine.exec.runs import simulate  # not loaded if nothing is specified
 
     function, every, counted = task.function, asked.accesses | asked.hidden, asked.counted
     first = simulate(replace(task, accesses=every, originals=_originals(function, every)), account)
-    # a run of their own: what decides whether they are issued may not be known, and is nothing to the others
+    # a separate run: what decides whether they are issued may be unknown, and does not concern the others
     issued = simulate(replace(task, accesses=counted, originals={i: i for i in counted}), account)
     listed = {i: first.sites[i] for i in asked.hidden if i in asked.listed} | {
         i: _issued(asked.listed[i], function.instructions[i].site, counted[i], run, task.machine)
@@ -201,10 +206,10 @@ def _either(
     widest: Callable[[], tuple[int, int]],
     keep: bool,
 ) -> SiteResult:
-    """The answer of a run, of inference, or of both. widest: gives what `_merge` takes; keep: with the requests."""
+    """The answer of a run, of inference, or of both. widest: gives the argument of `_merge`; keep: with requests."""
     if simulated is None or inferred is None or _settled(simulated):
         found = simulated or inferred
-        assert found is not None  # every access is asked of one of them
+        assert found is not None  # every access has a result of one of them
         return found
     both = _merge(simulated, inferred, widest())
     if not keep:
@@ -217,19 +222,21 @@ def _either(
 
 
 def _assumed(graph: Graph, facts: Facts, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """What the answers rest on, for the report, beside what inference takes for granted."""
+    """The assumptions behind the answers, for the report, besides those of inference."""
     told = [one for one in (facts.constants, facts.memory, facts.counters) if one is not None]
     sentences = dict.fromkeys(sentence for one in told for sentence in one.sentences())
     return (*sentences, *code.sentences(), *_of_branches(sites), *_of_masks(graph, sites))
 
 
 def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """What counts in PTX rest on where lanes part: it does not say where they meet."""
+    """The assumption behind counts in PTX where lanes diverge: PTX does not specify where they reconverge."""
     return (MEETING,) if any(site.meeting_assumed and site.requests is not None for site in sites) else ()
 
 
 def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """What counts in PTX rest on where lanes are that name different member masks: it does not say where they meet."""
+    """The assumption behind counts in PTX where lanes name different member masks: it does not say where they
+    reconverge.
+    """
     counted = [site.index for site in sites if site.requests is not None]
     if graph.function.explicit_reconvergence or not counted:
         return ()
@@ -240,11 +247,11 @@ def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
 
 
 def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: bool) -> _Asked:
-    """The accesses of a kernel, by what is asked of them. in_clusters: the launch has clusters of several blocks."""
+    """The accesses of a kernel by what is needed. in_clusters: the launch has clusters of several blocks."""
     asked = _Asked({}, {}, {}, {})
     called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
     origins = Origins(graph)
-    named: set[Hashable] = set()  # of these, those that are listed
+    named: set[Hashable] = set()  # the concealed ones that are listed
     for i in graph.sites():
         site = function.site(i)
         if site.again and i - 1 not in asked.accesses:  # of an access that is only listed
@@ -278,14 +285,14 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
 
 
 def _elsewhere(origins: Origins, index: int) -> bool:
-    """No address that a generic access has is one of shared memory."""
+    """No address of a generic access is in shared memory."""
     spaces = origins.spaces_of_site(index)
     return spaces is not None and "shared" not in spaces
 
 
 @cache
 def _never_made(access: banks.Access) -> banks.Access:
-    """Of an access that is none of shared memory it does not matter what it would cost there."""
+    """The access with an arbitrary rule: as it never accesses shared memory, its cost there does not matter."""
     return replace(access, unscored="", operation="atomic", width=4)
 
 
@@ -296,12 +303,12 @@ def _unscored(index: int, why: Reason, status: Status = Status.UNKNOWN) -> SiteR
 
 @cache
 def _in_cluster(access: banks.Access) -> banks.Access:
-    """The same object for the same, so that what is remembered of an access is found again."""
+    """The access in a cluster: the same object for the same access, so that caches keyed by it hit."""
     return replace(access, clustered=True)
 
 
 def _waits(instruction: Instruction) -> bool:
-    """A test of a barrier: how often it is made is a matter of time."""
+    """A test of a barrier: how often it executes depends on timing."""
     return any(d is not None and d.bits == 1 for op in instruction.ops for d in op.dst)
 
 
@@ -309,9 +316,7 @@ WARPGROUP = 4  # warps that issue one wgmma together
 
 
 def _charged(listed: SiteResult, site: Site, access: banks.Access, machine: Machine) -> SiteResult:
-    """An access without a rule for its lanes, with what a counter charges for it, a warp of the warpgroup, where that
-    is known.
-    """
+    """An access without a rule for its lanes, with what a counter charges per warp of the warpgroup, if known."""
     charge = machine.charge(access, site.first)
     if charge is None or charge % WARPGROUP:
         return listed
@@ -329,9 +334,7 @@ def _charged(listed: SiteResult, site: Site, access: banks.Access, machine: Mach
 def _issued(
     listed: SiteResult, site: Site | None, access: banks.Access, run: SiteResult, machine: Machine
 ) -> SiteResult:
-    """An access without a rule for its lanes: how often it was issued, and what a counter charges for it where that is
-    known.
-    """
+    """An access without a rule for its lanes: how often it was issued, and what a counter charges for it, if known."""
     if run.status is Status.UNREACHED:
         return run
     if run.requests is None:
@@ -357,7 +360,7 @@ def _issued(
 
 
 def _originals(function: Function, accesses: Iterable[int]) -> dict[int, int]:
-    """access -> the first copy of the same instruction: `link` copies what is called from several places."""
+    """access -> the first copy of the same instruction: `link` copies functions that are called from several places."""
     first: dict[Hashable, int] = {}
     out = {}
     for i in sorted(accesses):
@@ -366,38 +369,36 @@ def _originals(function: Function, accesses: Iterable[int]) -> dict[int, int]:
 
 
 def _code(function: Function, index: int) -> Hashable:
-    """What the copies of one instruction have in common. (With several memories looked at, it may be a site of
-    each.)
-    """
+    """What identifies an instruction across its copies. (With several memories analysed, it may be a site of each.)"""
     site, place = function.instructions[index].site, function.code_at(index)
     return place if site is None or site.of == "shared" else (place, site.of)
 
 
 def _widest(machine: Machine, access: banks.Access, site: Site) -> tuple[int, int]:
-    """What a request can cost at all: nothing where its lanes may all go to other memory, or to another block's."""
+    """The range of a request's cost: from zero if all its lanes may access other memory, or another block's."""
     low, high = banks.bounds(machine, access, 1, LANES)
     return 0 if site.space in ("generic", "shared::cluster") or copied.may_fill(site) else low, high
 
 
 def _settled(result: SiteResult) -> bool:
-    """Nothing more is found without a run: all requests were counted, and all addresses known."""
+    """Inference has nothing to add: all requests were counted, and all addresses are known."""
     if result.status == Status.BOUNDED:
         return None not in (result.requests, result.active_requests, result.unaligned)
     return result.status in (Status.EXACT, Status.UNREACHED)
 
 
 def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int]) -> SiteResult:
-    """A site that the run could not count: the run's reason and requests with the per-request answer.
+    """Combines the run's reason and requests with the answer per request, for a site that the run could not count.
 
-    widest: what a request of this access can cost at all.
+    widest: the range of the cost of any request of this access.
     """
     if (
         inferred.status == Status.UNREACHED
         and simulated.reason is not None
         and simulated.reason.of_kind(Kind.BARRIER_SHARED)
     ):
-        return simulated  # no way leads there, but that from one BSYNC to where lanes of another go on
-    if inferred.status == Status.UNREACHED:  # whatever the run did not know
+        return simulated  # no path leads there, except from one BSYNC to where lanes of another continue
+    if inferred.status == Status.UNREACHED:  # whatever was unknown in the run
         return replace(inferred, requests=0, active_requests=0, wavefronts=0, ideal=0, excess=0, ways=0)
     if inferred.reason is not None and inferred.reason.kind in (Kind.NEVER_SHARED, Kind.NEVER_THERE):
         return _never(simulated, inferred)
@@ -417,7 +418,7 @@ def _merge(simulated: SiteResult, inferred: SiteResult, widest: tuple[int, int])
 
 
 def _never(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
-    """No address goes to the memory that is looked at, however often the access is made."""
+    """The answer if no address is in the memory under analysis, however often the access is made."""
     counted = simulated.requests is not None and simulated.active_requests is not None
     return replace(
         inferred,
@@ -433,7 +434,7 @@ def _never(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
 
 
 def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteResult:
-    """Requests that a run has counted, each of which costs what inference says."""
+    """Requests that a run has counted, with the cost of each from inference."""
     if inferred.status == Status.INVARIANT and inferred.line_class_max is not None and counted.line_class_max is None:
         return replace(
             inferred,
@@ -467,7 +468,7 @@ def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteRe
 
 
 def _cost(invariant: SiteResult) -> int | str:
-    """Of a request: wavefronts, or of a copy that no counter sees its steps."""
+    """The cost of a request: wavefronts, or steps of a copy that no counter sees."""
     if invariant.line_class_max is not None:
         return plural(invariant.line_class_max, "step")
     assert invariant.per_request is not None  # as it is invariant
@@ -475,5 +476,5 @@ def _cost(invariant: SiteResult) -> int | str:
 
 
 def _how_often(reason: Reason, cost: int | str) -> Reason:
-    """Why the number of requests is not known, beside what each of them costs."""
+    """Why the number of requests is unknown, besides what each of them costs."""
     return reason if reason.of_kind(Kind.EXHAUSTED) else Reason(Kind.HOW_OFTEN, given=(cost,), cause=reason)

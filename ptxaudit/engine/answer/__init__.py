@@ -1,1 +1,1 @@
-"""From requests, counted or abstract, to a figure, a range or a reason for each site."""
+"""Turns requests, counted or abstract, into a figure, a range or a reason for each site."""

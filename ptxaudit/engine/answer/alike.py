@@ -1,9 +1,8 @@
-"""Addresses of which a few numbers are known, where it does not matter which of them it is.
+"""Resolves addresses with a few alternatives, if all of them cost the same.
 
     lane 5: s + 8 or s + 12, the others known        32-bit load: one wavefront either way, an exact figure
 
-Each lane may have any of its alternatives, whatever the others have; where all lanes share the outcome they are taken
-together.
+Each lane chooses its alternative independently, unless all lanes share the outcome.
 """
 
 from __future__ import annotations
@@ -22,13 +21,15 @@ from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
 
-MOST_OF_ONE = 64  # ways to choose for one request
-MOST = 4096  # and for all requests of an instruction at once
+MOST_OF_ONE = 64  # combinations for one request
+MOST = 4096  # … for all requests of an instruction together
 
 
 def settled(address: Value, active: np.ndarray, machine: Machine, access: Access) -> Value:
-    """The address with the first of its alternatives, if each request costs the same whichever they are; else as it is.
-    active: (rows, lanes)."""
+    """The address with its first alternative, if each request costs the same with all of them; otherwise unchanged.
+
+    active: (rows, lanes).
+    """
     own = address.alternatives
     if (
         own is None
@@ -54,8 +55,7 @@ def settled(address: Value, active: np.ndarray, machine: Machine, access: Access
 
 
 def _ways(numbers: np.ndarray, active: np.ndarray, own: Alternatives) -> list[np.ndarray] | None:
-    """All addresses (lanes) that a request may have, from its alternatives (K, lanes); None where there are too
-    many."""
+    """All addresses (lanes) that a request may have, from its alternatives (K, lanes); None if there are too many."""
     if all(axis.uniform for axis in own.axes):
         return list(numbers)
     choices = [sorted(set(column)) if on else [int(column[0])] for column, on in zip(numbers.T.tolist(), active)]

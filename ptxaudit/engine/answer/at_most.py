@@ -1,4 +1,4 @@
-"""The most that requests cost whose addresses are known in some bits alone (tristate numbers: `domain.known_bits`).
+"""Upper bounds for requests whose addresses are known only in some bits (tristate numbers: `domain.known_bits`).
 
 address 4·lane + (anything & 0x380)   ->   1 wavefront, whatever it is in each lane
 """
@@ -19,17 +19,16 @@ from ptxaudit.ir.access import Access
 
 
 def moves_nothing(address: Value, lanes: np.ndarray, shift: int) -> bool:
-    """The unknowns in it move all lanes together by what changes no figure."""
+    """The unknowns of the address move all lanes together, by amounts that change no count."""
     return all(1 << u.zeros + array_zeros(c) >= shift and not varies(c, lanes) for u, c in address.terms)
 
 
 def most_wavefronts(
     machine: Machine, access: Access, address: Value, offset: int, lanes: np.ndarray
 ) -> np.ndarray | None:
-    """(n,): the most that each request costs whose address, less an offset, is known bit by bit; None where that says
-    nothing.
+    """(n,): the most that each request costs, from the known bits of address + offset; None if they imply no bound.
 
-    lanes: (n, LANES) bool, those that may take part.
+    lanes: (n, LANES) bool, those that may be active.
     """
     shift = machine.invariant_shift(access)
     if address.alternatives is not None or address.poison is None and address.valid is None:
@@ -48,7 +47,7 @@ def most_wavefronts(
 
 @lru_cache(1 << 10)
 def _most(machine: Machine, access: Access, bits: bytes, unknown: bytes, lanes: bytes) -> np.ndarray | None:
-    """The same of arrays as bytes: an access in a loop asks the same in every trip."""
+    """The same for arrays as bytes: cached, as an access in a loop repeats the query on every trip."""
     taking = np.frombuffer(lanes, bool).reshape(-1, LANES)
     set_bits, open_bits = (
         np.frombuffer(array, np.uint32).reshape(taking.shape).astype(np.int64) for array in (bits, unknown)

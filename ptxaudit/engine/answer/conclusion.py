@@ -1,6 +1,6 @@
-"""The strongest that can be said of a site, of what its requests add up to (`Found`).
+"""The strongest answer that the combined requests of a site (`Found`) allow.
 
-Counted in all groups of rows: exact or invariant; counted case by case: conditional; else a range, with why.
+Figures in all groups of rows: exact or invariant; figures by case: conditional; else a range, with the reason.
 """
 
 from __future__ import annotations
@@ -27,13 +27,11 @@ from ptxaudit.ir.reasons import Kind, Reason, several
 
 OWN_FORMULA = "each site's own"
 
-Answer = Callable[..., SiteResult]  # SiteResult, its first fields given
+Answer = Callable[..., SiteResult]  # SiteResult with its first fields given
 
 
 class Figures(Struct, eq=False):
-    """Figures of one group of rows, per request: wavefronts, the ideal, and the lines of a copy that no counter
-    sees.
-    """
+    """Figures per request of one group of rows: wavefronts, the ideal, and the lines of a copy that no counter sees."""
 
     low: int | None = None
     high: int | None = None
@@ -44,7 +42,7 @@ class Figures(Struct, eq=False):
 
     @property
     def wavefronts(self) -> tuple[int, int]:
-        """The least and the most, of requests that a counter sees."""
+        """The least and the most wavefronts, of requests that a counter sees."""
         assert self.low is not None and self.high is not None
         return self.low, self.high
 
@@ -57,21 +55,21 @@ class Figures(Struct, eq=False):
         lines_low: int | None = None,
         lines_high: int | None = None,
     ) -> None:
-        """Widens them by those of one more request; None: it has no such figure."""
+        """Widens the figures by those of another request; None: it has no such figure."""
         self.low, self.high = least(self.low, low), most(self.high, high)
         self.ideal_low, self.ideal_high = least(self.ideal_low, ideal_low), most(self.ideal_high, ideal_high)
         self.lines_low, self.lines_high = least(self.lines_low, lines_low), most(self.lines_high, lines_high)
 
 
 class Undecided(Record):
-    """Why lanes that may take part may also not; data: one of the reasons is loaded data."""
+    """Why lanes that may be active may be inactive. data: one of the reasons is loaded data."""
 
     reasons: tuple[Reason, ...]
     data: bool
 
 
 class Bounds(Record):
-    """A request that has no figure: only the range that its lanes allow, and why."""
+    """A request without a figure: the range that its lanes allow, and the reason."""
 
     reason: Reason
     status: Status
@@ -80,33 +78,35 @@ class Bounds(Record):
 
 
 class Found(Struct, eq=False):
-    """What the observations of a site add up to."""
+    """The combined observations of a site."""
 
     ranges: dict[str, Figures] = field(default_factory=dict)  # group -> figures
     cases: list[Case] = field(default_factory=list)
-    unknowns: list[Uniform] = field(default_factory=list)  # that multiply the lane
+    unknowns: list[Uniform] = field(default_factory=list)  # those that multiply the lane
     reasons: list[Reason] = field(default_factory=list)
     bounded: list[tuple[str, Bounds]] = field(default_factory=list)  # by group
     inexact: list[Undecided] = field(default_factory=list)
-    least: list[int | None] = field(default_factory=list)  # of each of these: as of `observe._Asked`
+    least: list[int | None] = field(default_factory=list)  # per entry of `inexact`: as in `observe._Asked`
     patterns: dict[str, set[Hashable]] = field(default_factory=dict)  # group -> distinct requests
-    ways: int = 0  # the most of any lane group of the main group's requests; -1: one has no such figure
+    ways: int = 0  # the most ways of any lane group in the main group's requests; -1: one has no such figure
     uncounted: bool = False
     record: SiteRecord | None = None
-    open: list[Reason] = field(default_factory=list)  # why it is not known whether lanes go to shared memory
-    more: int = 0  # wavefronts that lanes which go elsewhere may add
-    some_none: bool = False  # some requests go elsewhere altogether
-    wrapped: Case | None = None  # of requests whose lanes an index of 32 bits may bring gigabytes apart
+    open: list[Reason] = field(default_factory=list)  # why it is unknown whether lanes go to shared memory
+    more: int = 0  # wavefronts that lanes which access other memory may add
+    some_none: bool = False  # some requests access only other memory
+    wrapped: Case | None = None  # of requests whose lanes a 32-bit index may bring gigabytes apart
 
     def fewest(self, one_lane: int) -> int:
-        """The least that a request costs whose lanes may take part or not. one_lane: of one lane's."""
+        """The least that a request with unknown lanes costs. one_lane: the cost of a request of one lane."""
         return min((one_lane if least is None else max(least, one_lane) for least in self.least), default=one_lane)
 
 
 class Shapes(Record):
-    """What the block's shape, which is not specified, leaves open of a request. decides: it does anything but which
-    lanes a block's last warp has; low, high: of any request of any shape, None where those that are tried show it;
-    ideals: so of its ideal."""
+    """What an unspecified block shape leaves open of a request.
+
+    decides: it decides more than the lanes of a block's last warp; low, high: of any request under any shape, None if
+    the shapes tried determine them; ideals: the same for its ideal.
+    """
 
     decides: bool
     low: int | None
@@ -115,7 +115,7 @@ class Shapes(Record):
 
     @classmethod
     def of(cls, machine: Machine, access: Access, shape: Shape, wide: int | None) -> Shapes:
-        """wide: the most that a request costs where the shape decides its lanes only, None: not known."""
+        """wide: the most that a request costs if the shape decides only its lanes; None: unknown."""
         if (
             shape is Shape.SPECIFIED or shape is Shape.DECIDES_NOTHING and access.address_lanes is not None
         ):  # all lanes make that access
@@ -125,28 +125,29 @@ class Shapes(Record):
         return cls(shape.decides, low, high, (low, _widest_ideal(machine, access)))
 
     def rest(self, cases: Iterable[Case], whole: tuple[int, int], found: Found) -> tuple[Case, ...]:
-        """The cases that were seen, that of lanes which are not near each other, and all other blocks where they may
-        cost more or less."""
+        """The observed cases, that of lanes gigabytes apart, and that of all other blocks if they may cost more or
+        less.
+        """
         cases = tuple(cases)
         if self.low is not None and (min(case.low for case in cases), max(case.high for case in cases)) != whole:
             cases = *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
         return cases if found.wrapped is None else (*cases, found.wrapped)
 
     def around(self, low: int, high: int) -> tuple[int, int]:
-        """A range that is seen, and what other shapes may make of it."""
+        """An observed range, widened by what other shapes may cost."""
         return low if self.low is None else min(low, self.low), high if self.high is None else max(high, self.high)
 
 
 @lru_cache(1 << 8)
 def _widest_ideal(machine: Machine, access: Access) -> int:
-    """The ideal of a request in which nothing is merged: lanes beside each other."""
+    """The ideal of a request without merged lanes: adjacent addresses."""
     lanes = np.arange(machine.lanes)[None, :]
     scores = banks.score(machine, access, lanes * (access.width or 1), np.ones((1, machine.lanes), bool), None)
     return int(scores.ideal[0])
 
 
 def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, found: Found) -> SiteResult:
-    """The strongest that can be said of a site with these requests, each case where the ones before it do not hold."""
+    """The strongest answer that these requests allow; each case applies if those before it do not."""
     first, main = next(iter(found.ranges.items()))
     one_lane = banks.bounds(machine, access, 1, 1)[0]
     groups = tuple(found.ranges) if shapes.decides else (first,)
@@ -156,7 +157,7 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
     low, high = main.wavefronts
     if found.inexact:
         low = min(low, found.fewest(one_lane))
-        if access.address_lanes is not None:  # a matrix with lanes off is a range of its own
+        if access.address_lanes is not None:  # a matrix with inactive lanes is a range of its own
             high = max(high, banks.bounds(machine, access, 1, LANES)[1])
     if found.open or found.more or found.some_none:
         return _partly_elsewhere(answer, access, machine, low, high, shapes, found)
@@ -186,7 +187,7 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
 def _answering(
     index: int, access: Access, machine: Machine, shapes: Shapes, found: Found, groups: tuple[str, ...]
 ) -> partial[SiteResult]:
-    """An answer, but for its status and the wavefronts of a request."""
+    """An answer without its status and the wavefronts of a request."""
     record = found.record
     one_lane = banks.bounds(machine, access, 1, 1)[0]
     ideals = None
@@ -214,8 +215,10 @@ def _by_lanes(
     shapes: Shapes,
     found: Found,
 ) -> SiteResult:
-    """A range by which lanes take part, or by what no case tells apart. each: wavefronts of a request of the block that
-    is named first; whole: of any."""
+    """A range by the lanes that are active, or one that no case explains.
+
+    each: wavefronts of a request in the first group; whole: of any request.
+    """
     main = next(iter(found.ranges.values()))
     masks = _mask_reason(found.inexact) if found.inexact else None
     all_do = Case("all lanes that can take part do", *main.wavefronts, main.ideal_high)
@@ -247,8 +250,10 @@ def _by_lanes(
 
 
 def _ideals(ranges: list[Figures], one_lane: int | None, shapes: Shapes) -> tuple[int, int] | None:
-    """The least and the most that a request's ideal is. one_lane: of a request with one lane, where lanes may not take
-    part: with fewer of them more may be merged."""
+    """The least and the greatest ideal of a request.
+
+    one_lane: the ideal of a request with one lane, if lanes may be inactive: with fewer lanes, more may be merged.
+    """
     lows = [r.ideal_low for r in ranges if r.ideal_low is not None]
     highs = [r.ideal_high for r in ranges if r.ideal_high is not None]
     if len(lows) < len(ranges) or len(highs) < len(ranges):
@@ -260,8 +265,10 @@ def _ideals(ranges: list[Figures], one_lane: int | None, shapes: Shapes) -> tupl
 
 
 def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped: bool, found: Found) -> SiteResult:
-    """What is said of cp.async.cg, some request of which has a figure: k at most, and what some request has at least;
-    neither where another request has none."""
+    """The answer for cp.async.cg: an upper bound of k, and a lower bound that some request reaches.
+
+    It has neither if any of the requests has no figure.
+    """
     without = [bounds for group, bounds in found.bounded if group in groups]
     reason = several(Reason(Kind.COPY_LINE_CLASS), _dependence(found), *(bounds.reason for bounds in without[:1]))
     if without:
@@ -288,8 +295,8 @@ def _partly_elsewhere(
     shapes: Shapes,
     found: Found,
 ) -> SiteResult:
-    """What is said of a generic access not all of whose lanes are known to go to shared memory: never one figure for
-    all requests.
+    """The answer for a generic access some of whose lanes may access other memory: never one figure for all
+    requests.
     """
     first, main = next(iter(found.ranges.items()))
     if low is None or high is None or any(group == first for group, _ in found.bounded):
@@ -334,7 +341,7 @@ def _open_answer(
     shapes: Shapes,
     found: Found,
 ) -> SiteResult:
-    """What is said where requests of the first group have no figure: why, and a range where that says anything."""
+    """The answer if requests of the first group have no figure: the reason, and a range if it says anything."""
     worst = next((bounds for bounds in without_figure if bounds.status == Status.DATA_DEPENDENT), without_figure[0])
     status = worst.status
     whole = shapes.around(*_hull(low, high, found))
@@ -365,12 +372,12 @@ def _open_answer(
 
 
 def _dependence(found: Found) -> Reason | None:
-    """The unknowns that multiply the lane, and why else a range remains."""
+    """The unknowns that multiply the lane, and the other reasons for a range."""
     return several(Reason(Kind.DEPENDS, unknowns=tuple(found.unknowns)) if found.unknowns else None, *found.reasons)
 
 
 def _hull(low: int, high: int, found: Found) -> tuple[int, int]:
-    """What a request costs in any of the cases."""
+    """The range of a request's cost over all cases."""
     seen = [r.wavefronts for r in found.ranges.values() if r.low is not None]
     if found.wrapped is not None:
         seen.append((found.wrapped.low, found.wrapped.high))
@@ -378,10 +385,10 @@ def _hull(low: int, high: int, found: Found) -> tuple[int, int]:
 
 
 def _ways(found: Found) -> int | None:
-    """The most ways of any request, if all its lanes take part; None where one has no such figure."""
+    """The most ways of any request, if all its lanes are active; None if one has no such figure."""
     return found.ways if found.ways > 0 and not found.bounded else None
 
 
 def _mask_reason(undecided_by: list[Undecided], kind: Kind = Kind.LANES) -> Reason:
-    """What decides which lanes take part."""
+    """What decides which lanes are active."""
     return Reason(kind, given=tuple(dict.fromkeys(reason for d in undecided_by for reason in d.reasons)))

@@ -1,10 +1,11 @@
-"""From the requests that a run has counted (`record`) to what it says of their site.
+"""Turns the requests that an execution has counted (`record`) into the answer for their site.
 
     1024 requests, 2048 wavefronts, all known              exact
-    some of them at addresses that are not known           data-dependent or bounded, between the sums of both ends
-    whether they are made at all is not known              unknown, with the reason
+    some of them at unknown addresses                      data-dependent or bounded, between the sums of both ends
+    unknown whether they are made at all                   unknown, with the reason
 
-The strongest that holds of all requests is said; `conclusion` does the same of requests that nobody counted.
+The answer is the strongest one that holds for all requests; `conclusion` does the same for requests that were not
+counted.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NOTHING = (0, 0, 0, 0, 0, 0)  # requests, active requests, wavefronts, ideal, ex
 
 
 def site_result(index: int, record: SiteRecord) -> SiteResult:
-    """What a run says of one site. Raises Exhausted."""
+    """The answer of an execution for one site. Raises Exhausted."""
     if record.access.unscored:
         return _without_rule(index, record)
     record.flush()
@@ -77,7 +78,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
 
 
 def _without_rule(index: int, record: SiteRecord) -> SiteResult:
-    """An access without a rule for its lanes: how often it was issued."""
+    """The answer for an access without a rule for its lanes: how often it was issued."""
     if record.undecided or record.maybe:
         return SiteResult(index, Status.UNKNOWN, record.undecided or record.unknown)
     if not record.requests:
@@ -92,7 +93,7 @@ def _without_rule(index: int, record: SiteRecord) -> SiteResult:
 
 
 def _never_made(index: int, record: SiteRecord) -> SiteResult:
-    """No request to this memory: none at all, or all to another one."""
+    """The answer if no request accesses this memory: there are none, or all access another one."""
     none: dict[str, Any] = {} if record.access.space == "shared" else {"lanes": 0, "lines": 0, "lines_ideal": 0}
     none["evidence"] = record.evidence
     if not record.elsewhere:
@@ -113,7 +114,7 @@ def _never_made(index: int, record: SiteRecord) -> SiteResult:
 
 
 def _common(record: SiteRecord, t: Totals) -> dict[str, Any]:
-    """What is said of every site with requests."""
+    """The fields that every site with requests has."""
     common: dict[str, Any] = {
         "requests": record.requests + record.elsewhere,
         "evidence": record.evidence,
@@ -133,7 +134,7 @@ def _common(record: SiteRecord, t: Totals) -> dict[str, Any]:
 
 
 def _from(low: int | None, high: int | None, least: int | None) -> tuple[int, int] | None:
-    """least: where that is less than the lower end, it is that."""
+    """(low, high), or (least, high) if least is given."""
     return None if low is None or high is None else (low if least is None else least, high)
 
 
@@ -145,7 +146,7 @@ def _partly_unknown(
     ideal_per: tuple[int, int] | None,
     common: dict[str, Any],
 ) -> SiteResult:
-    """Some requests have no figure of their own."""
+    """The answer if some requests have no figure of their own."""
     assert record.unknown is not None
     least = 0 if record.elsewhere_active else None
     wide = None
@@ -166,10 +167,9 @@ def _partly_unknown(
 def _alike(
     answer: SiteResult, record: SiteRecord, per: tuple[int, int] | None, ideal: tuple[int, int] | None
 ) -> SiteResult:
-    """The answer of a site some of whose requests are not known: all with an active lane may cost the same
-    nevertheless.
+    """The answer for a site with unknown requests: all requests with an active lane may still cost the same.
 
-    per, ideal: the ranges of the others, None where there are none.
+    per, ideal: the ranges of the other requests, None if there are none.
     """
     unknown = record.some_each
     if unknown is None or unknown[0] != unknown[1] or per not in (None, unknown):

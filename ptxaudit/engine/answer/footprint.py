@@ -1,8 +1,8 @@
-"""What requests have in common that one group of lanes makes: computed once, however many instructions make them.
+"""What the requests of one group of lanes have in common: computed once, however many instructions make them.
 
     ld.shared [r1], ld.shared [r1 + 512], …     the lanes, their blocks, and the distances between their addresses
 
-An unrolled loop is hundreds of such accesses; of each, only its constant offset is its own.
+An unrolled loop is hundreds of such accesses that differ only in their constant offset.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct_rows, throughout
 
-FARTHEST = np.iinfo(np.int64).max  # of an address: beyond all others
-MANY = 128  # requests of an instruction, most of which are mostly alike: blocks of a grid
+FARTHEST = np.iinfo(np.int64).max  # as an address: greater than all others
+MANY = 128  # requests of an instruction that are worth folding: blocks of a grid, mostly equal
 
 
 class Issue:
-    """Lanes that make requests together. active: (n, lanes) bool; weights: (n,) blocks; warps: (n,) numbers of the
-    warps in their block, or None.
+    """Lanes that make requests together.
 
-    issued, issued_active: requests, and those with an active lane; some: (n,) rows with one, None where all have.
+    active: (n, lanes) bool; weights: (n,) blocks; warps: (n,) numbers of the warps in their block, or None. issued,
+    issued_active: the requests, and those with an active lane; some: (n,) rows with an active lane, None if all have
+    one.
     """
 
     __slots__ = ("active", "weights", "warps", "full", "some", "issued", "issued_active", "_key")
@@ -48,8 +49,10 @@ class Issue:
 
 
 class Folded(NamedTuple):
-    """Requests, each kind once. relative, active: (m, lanes), how far each lane is, 0 in those that are
-    not active; key: both as bytes; kind: (n,) of which kind each request is, None where m is n.
+    """Distinct requests.
+
+    relative, active: (m, lanes), the relative address of each lane, 0 if inactive; key: both as bytes; kind: (n,) the
+    index of each request among the m, None if none were folded.
     """
 
     relative: np.ndarray
@@ -58,7 +61,7 @@ class Folded(NamedTuple):
     kind: np.ndarray | None
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
-        """(m,) of (n,) numbers: those of each kind."""
+        """Sums (n,) numbers per distinct request: (m,)."""
         if self.kind is None:
             return weights
         out = np.zeros(len(self.relative), weights.dtype)
@@ -67,8 +70,9 @@ class Folded(NamedTuple):
 
 
 class Footprint:
-    """Addresses of the requests of an issue: (n, lanes) int64, and what is made of them for an access whose constant
-    offset is added to all."""
+    """The addresses (n, lanes) int64 of an issue's requests, and what is derived from them for an access that adds a
+    constant offset to all.
+    """
 
     __slots__ = ("issue", "_addresses", "_low", "_made")
 
@@ -79,7 +83,7 @@ class Footprint:
 
     @property
     def size(self) -> int:
-        """Numbers of all lanes, in rows with an active one."""
+        """The number of addresses in rows with an active lane."""
         return self._addresses.size
 
     def everywhere(self) -> np.ndarray:
@@ -92,8 +96,10 @@ class Footprint:
         return addresses
 
     def relative(self, offset: int, shift: int | None, line: int, fold: bool) -> Folded:
-        """The addresses further by an offset, from the last multiple of `shift` before the lowest of each row on, or
-        from the lowest itself (None); modulo `line`, if that is not 0. fold: of many rows those that are alike are one.
+        """The addresses plus an offset, relative to the last multiple of `shift` at or below the lowest of each row.
+
+        shift None: relative to the lowest itself. line: if not 0, the result is modulo this. fold: equal rows of many
+        are merged.
         """
         begins = None if shift is None else offset % shift
         made = self._made.get((begins, shift, line, fold))
@@ -115,7 +121,7 @@ class Footprint:
         return made
 
     def _lowest(self) -> np.ndarray:
-        """(n, 1): the lowest of each row's active lanes."""
+        """(n, 1): the lowest address of each row's active lanes."""
         if self._low is None:
             known = self._addresses
             if not self.issue.full:

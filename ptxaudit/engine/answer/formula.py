@@ -22,7 +22,10 @@ _LANE = np.arange(LANES)
 
 
 def formula(value: Value, offset: int = 0, function: Function | None = None) -> str:
-    """A value plus a number as text, of the first row. function: whose instructions are named where it is not known."""
+    """The first row of value + offset as text.
+
+    function: names the instructions that made it unknown.
+    """
     if value.poison is not None and (value.poison is EVERYWHERE or value.poison.all()):
         return f"not known: {sentence(value.why, function)}" if value.why else "not known"
     parts = [_symbol(u.name, _first_row(c)) for u, c in value.terms]
@@ -38,7 +41,7 @@ def formula(value: Value, offset: int = 0, function: Function | None = None) -> 
 
 
 def _first_row(array: np.ndarray, offset: int = 0) -> list[int]:
-    """Its numbers, each once for all lanes or one a lane, plus an offset that wraps as they do."""
+    """The numbers of the first row, one for all lanes or one per lane, plus an offset that wraps around as they do."""
     bits = 8 * array.itemsize
     if array.dtype == bool:
         bits_of_lanes: list[int] = array[0].astype(int).tolist()
@@ -75,8 +78,9 @@ def _lanes(numbers: list[int]) -> str:
 
 @lru_cache(1 << 12)
 def _linear(numbers: tuple[int, ...]) -> str:
-    """A sum of multiples of lane bits as text; "" for what is none. (The accesses of an unrolled loop differ by a
-    constant.)
+    """A sum of multiples of lane bits as text; "" if the numbers are not such a sum.
+
+    (Cached, as the accesses of an unrolled loop differ by a constant.)
     """
     weights = [numbers[1 << i] for i in range(LANE_BITS)]
     found = [0]
@@ -88,7 +92,7 @@ def _linear(numbers: tuple[int, ...]) -> str:
 
 @lru_cache(1 << 12)
 def _other(listed: tuple[int, ...]) -> str:
-    """By lane bits that are combined otherwise, by a part of the lanes, or one by one."""
+    """As an XOR of lane bits, as a function of the lane modulo a power of two, or as a list."""
     numbers, constant = np.array(listed, np.int64), listed[0]
     parts = np.zeros(LANES, np.int64)
     for i in range(LANE_BITS):
@@ -98,7 +102,7 @@ def _other(listed: tuple[int, ...]) -> str:
         return " ^ ".join(pieces) + (f" ^ {constant}" if constant else "") + "  (b0…b4: the lane's bits)"
     for width in (2, 4, 8, 16):
         if (numbers == numbers[_LANE % width]).all():
-            inner = listed[:width]  # numbers that have no bounds: the ends of 64 bits may be among them
+            inner = listed[:width]  # Python integers: the ends of the 64-bit range may be among them
             step = inner[1] - inner[0]
             if all(n == constant + step * i for i, n in enumerate(inner)):
                 return f"{step}*(lane%{width})" + (f" + {constant}" if constant else "")
@@ -106,7 +110,7 @@ def _other(listed: tuple[int, ...]) -> str:
 
 
 def _weighted(weights: list[int]) -> str:
-    """Runs of lane bits whose weights double are one field."""
+    """Formats weights of lane bits; a run of bits whose weights double is one field."""
     pieces = []
     i = 0
     while i < LANE_BITS:

@@ -1,16 +1,15 @@
-"""Requests with the places that they access, for those who lay an array out anew (`ptxaudit.review.fix`).
+"""Requests with the places that they access, for changes to the layout of an array (`ptxaudit.review.fix`).
 
-A count needs addresses up to a shift only, and that is all that a `SiteRecord` keeps. With `Facts(keep=True)` every
-`SiteResult` has all requests of its site as well, at the places that they have in their array:
+A count needs addresses only up to a shift, and a `SiteRecord` keeps no more. With `Facts(keep=True)`, every
+`SiteResult` also has all requests of its site, at their places in their array:
 
     st.shared.f32 [tile + 128·tid.y + 4·tid.x]     ->  Requests("tile", offsets=[[0, 4, …], [128, 132, …], …],
                                                        weights=[16, 16, …])
     ld.shared.f32 [tile + 4096·trip + 4·tid.x]     ->  Requests("tile", offsets=[[0, 4, …]], moves=(Move(4096, 0,
                                                        None),), weights=None)
 
-This is all that other packages see of it, and all that the engine does for it is two calls: `Simulation._access` adds
-each request to the `Keeper` of its record, and `infer` hands over what it observed. What is not complete says why
-(`missing`).
+Other packages see nothing else of it, and the engine makes only two calls: `Simulation._access` adds each request to
+the `Keeper` of its record, and `infer` passes its observations. Incomplete requests say why (`missing`).
 """
 
 from __future__ import annotations
@@ -30,16 +29,15 @@ from ptxaudit.engine.domain.value import ADDRESS_BITS, Uniform, Value, low_zeros
 from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.reasons import Kind, Reason
 
-MOST_REQUESTS = 1 << 15  # distinct ones of a site; more are not kept
-MOST_TIMES = 1 << 48  # how often they are made all together: what sums of their figures hold in 64 bits
+MOST_REQUESTS = 1 << 15  # distinct requests of a site; beyond, none are kept
+MOST_TIMES = 1 << 48  # sum of all weights: sums of their figures fit into 64 bits
 MOST_CHOICES = 64  # values of an unknown that multiplies the lane, tried one by one
-_TOGETHER = 64  # requests that are added at once
-_AT_ONCE = 1 << 12  # rows that are collected before equal ones become one
+_TOGETHER = 64  # requests that are added together
+_AT_ONCE = 1 << 12  # rows that are collected before equal ones are merged
 
 
 class Move(Record):
-    """What is added to the addresses of all lanes of a request alike: step·k bytes, for one k of low … high, not known
-    which.
+    """An amount added to the addresses of all lanes of a request: step·k bytes, for some k of low … high.
 
     low, high: None = any multiple of the step. every: each k of the range occurs equally often (a loop's trips).
     """
@@ -51,12 +49,12 @@ class Move(Record):
 
 
 class Requests(Record, eq=False, dict=True):
-    """Distinct requests of a site that move alike.
+    """Distinct requests of a site with the same moves.
 
-    variable: the array's name, "" where addresses are places in the block's window. offsets: (n, lanes) int64 bytes
-    from it, 0 in lanes that take no part; active: (n, lanes) bool; weights: (n,) int64, how often in the launch, None
-    where that is not known; certain: these lanes take part; otherwise some of them do, not known which.
-    sources, filled: (n, lanes) of a cp.async, as `banks.score` takes them, or None.
+    variable: the array's name, "" if addresses are places in the block's window. offsets: (n, lanes) int64 bytes from
+    it, 0 in inactive lanes; active: (n, lanes) bool; weights: (n,) int64, occurrences in the launch, None if unknown;
+    certain: these lanes are active; otherwise any subset may be. sources, filled: (n, lanes) of a cp.async, as
+    `banks.score` takes them, or None.
     """
 
     variable: str
@@ -70,21 +68,23 @@ class Requests(Record, eq=False, dict=True):
 
     @cached_property
     def ends(self) -> tuple[int, int] | None:
-        """The least and the greatest offset of lanes that take part; None where none does."""
+        """The least and the greatest offset of active lanes; None if there are none."""
         taking = self.offsets if throughout(self.active) else self.offsets[self.active]
         return (int(taking.min()), int(taking.max())) if taking.size else None
 
 
 class Places(Record, eq=False):
-    """All requests of a site. missing: why these are not all, None where they are."""
+    """All requests of a site. missing: why they are incomplete, None if they are complete."""
 
     requests: tuple[Requests, ...] = ()
     missing: Reason | None = None
 
 
 class Kept(Struct, eq=False):
-    """All requests of a site, placed when somebody first asks: most sites have no conflict to repair. access: what
-    `banks` scores them as; find: places them."""
+    """All requests of a site, placed on first use: most sites have no conflict to repair.
+
+    access: what `banks` scores them as; find: places them.
+    """
 
     access: Access
     find: Callable[[], Places] | None
@@ -96,7 +96,7 @@ class Kept(Struct, eq=False):
 
     @property
     def missing(self) -> Reason | None:
-        """Why these are not all, None where they are."""
+        """Why the requests are incomplete, None if they are complete."""
         return self.places.missing
 
     @property
@@ -108,7 +108,7 @@ class Kept(Struct, eq=False):
 
 
 class NotPlaced(Exception):
-    """The place of an access is not known, for a reason."""
+    """The place of an access is unknown, for a reason."""
 
     def __init__(self, reason: Reason):
         self.reason = reason
@@ -121,7 +121,7 @@ class Keeper(Struct, eq=False):
     missing: Reason | None = None
     _rows: dict[tuple[Any, ...], list[tuple[list[Any], np.ndarray | None]]] = field(
         default_factory=lambda: defaultdict(list)
-    )  # what requests share -> [(columns, weights)]
+    )  # common properties of requests -> [(columns, weights)]
     _waiting: list[_Added] = field(default_factory=list)
     _waiting_rows: int = 0
     _count: int = 0
@@ -137,15 +137,17 @@ class Keeper(Struct, eq=False):
         certain: bool = True,
         times: int = 1,
     ) -> None:
-        """address: of each lane; active: (n, lanes) bool; weights: (n,) how often; the rest as in `Requests`. times: as
-        many such requests, at each of which an unknown of kind "rounds" in the address is one more."""
+        """Adds requests: address per lane; active (n, lanes) bool; weights (n,) occurrences; the rest as in `Requests`.
+
+        times: the number of such requests, in each of which an unknown of kind "rounds" in the address is one greater.
+        """
         self._waiting.append((address, active, weights, sources, filled, certain, times))
         self._waiting_rows += len(active)
         if self._waiting_rows > _AT_ONCE:
             self._place()
 
     def _place(self) -> None:
-        """The requests that are waiting: together where the same is added to their addresses in all lanes."""
+        """Places the waiting requests: in one call if the same terms are added to the addresses of all lanes."""
         waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
         alike: list[_Added] = []
         for one in waiting:
@@ -162,7 +164,7 @@ class Keeper(Struct, eq=False):
         self._add_alike(alike)
 
     def _add_alike(self, alike: list[_Added]) -> None:
-        """Requests to whose addresses the same is added in all lanes."""
+        """Adds requests to whose addresses the same terms are added in all lanes."""
         if not alike:
             return
         addresses, masks = [one[0] for one in alike], [one[1] for one in alike]
@@ -207,7 +209,7 @@ class Keeper(Struct, eq=False):
             self._fold()
 
     def _fold(self) -> None:
-        """Equal requests become one."""
+        """Merges equal requests."""
         self._count = 0
         for key, parts in self._rows.items():
             columns = [None if parts[0][0][k] is None else np.concatenate([c[k] for c, _ in parts]) for k in range(4)]
@@ -224,7 +226,7 @@ class Keeper(Struct, eq=False):
             self._rows.clear()
 
     def places(self) -> Places:
-        """What was collected."""
+        """The collected requests."""
         self._place()
         self._fold()
         times = sum(sum(weights.tolist()) for [(_, weights)] in self._rows.values() if weights is not None)
@@ -239,16 +241,16 @@ class Keeper(Struct, eq=False):
         return Places(tuple(found))
 
     def kept(self) -> Kept:
-        """The same, when it is asked for."""
+        """The same, placed on first use."""
         return Kept(self.access, self.places)
 
 
-# address, active, weights, sources, filled, certain, times: as of `Keeper.add`
+# address, active, weights, sources, filled, certain, times: as in `Keeper.add`
 _Added = tuple[Value, np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None, bool, int]
 
 
 def _is_alike(added: _Added) -> bool:
-    """What is known of such requests is the same in all lanes."""
+    """All that is known of the requests is the same in all lanes."""
     address, _, weights, sources, filled, certain, times = added
     return (
         weights is not None
@@ -269,8 +271,11 @@ Placed = tuple[np.ndarray, str, np.ndarray, tuple[Move, ...]]
 
 
 def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
-    """(rows, variable, (rows, lanes) offsets, moves) of an address: rows with an active lane that move alike, one entry
-    for each choice of the unknowns that multiply the lane. Raises NotPlaced."""
+    """(rows, variable, (rows, lanes) offsets, moves) of an address.
+
+    Each entry has rows with an active lane that move alike; there is one for each value of the unknowns that multiply
+    the lane. Raises NotPlaced.
+    """
     if address.poison is not None and anywhere(np.broadcast_to(address.poison, active.shape) & active):
         raise NotPlaced(address.why or Reason(Kind.ADDRESS))
     if address.valid is not None and address.valid < min(address.bits, ADDRESS_BITS):
@@ -278,7 +283,7 @@ def placed(address: Value, active: np.ndarray, times: int = 1) -> list[Placed]:
     variable, together, apart = "", [], []
     for u, c in address.terms:
         factors = _numbers(c)
-        if not anywhere((factors != 0) & active):  # whole multiples of 2**32, or of lanes that take no part
+        if not anywhere((factors != 0) & active):  # multiples of 2**32, or of inactive lanes
             continue
         if u.kind == "shared":
             if variable or anywhere((factors != 1) & active):
@@ -301,7 +306,7 @@ def _numbers(array: np.ndarray) -> np.ndarray:
 def _moving_alike(
     together: list[tuple[Uniform, np.ndarray]], active: np.ndarray, times: int
 ) -> list[tuple[np.ndarray, tuple[Move, ...]]]:
-    """The rows with an active lane in groups, each with what the unknowns add to it."""
+    """The rows with an active lane, grouped by what the unknowns add to them."""
     rows = np.flatnonzero(active.any(axis=1))
     if not together:
         return [(rows, ())]
@@ -313,7 +318,7 @@ def _moving_alike(
 
 
 def _moves(unknowns: list[Uniform], factors: list[int], times: int) -> tuple[Move, ...]:
-    """What so many of each unknown add together."""
+    """What the unknowns, multiplied by their factors, add."""
     return tuple(move for u, factor in zip(unknowns, factors) if (move := _move(u, factor, times)))
 
 
@@ -326,7 +331,7 @@ def _move(u: Uniform, factor: int, times: int) -> Move | None:
     unit = 1 << min(u.zeros, ADDRESS_BITS - 1)
     if u.low is not None and u.high is not None and max(abs(u.low), abs(u.high)) * abs(factor) < 1 << ADDRESS_BITS - 1:
         return Move(factor * unit, -(-u.low // unit), u.high // unit)
-    return Move(1 << min(low_zeros(factor * unit), ADDRESS_BITS - 1))  # it may wrap around: only powers of two are left
+    return Move(1 << min(low_zeros(factor * unit), ADDRESS_BITS - 1))  # it may wrap around: only powers of two remain
 
 
 def _chosen(base: np.ndarray, apart: list[tuple[Uniform, np.ndarray]]) -> list[np.ndarray]:

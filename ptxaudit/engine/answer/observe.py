@@ -1,13 +1,12 @@
-"""From what a site's requests look like to an answer per request, when they were not counted.
+"""Turns the observed requests of a site into an answer per request, if they were not counted by execution.
 
     address 4·lane + n          ->  invariant: 1 wavefront, whatever n is
     address 4·lane·pitch        ->  conditional on pitch: a table by pitch mod 32
-    a mask that is not known    ->  from the cost of one lane to the cost of all of them
+    unknown lanes               ->  from the cost of one lane to the cost of all of them
     a loaded index              ->  data-dependent, with the range that the lanes allow
 
-A request's cost cannot grow when lanes leave it (no rule of any machine lets fewer words cost more, but
-for matrices, whose rows may come from lanes that are off), so the full mask bounds every part of
-it from above.
+A request does not get more expensive when lanes leave it: by no rule of any machine do fewer words cost more. So the
+full mask is an upper bound for every subset. Matrices are the exception, as inactive lanes may supply their rows.
 """
 
 from __future__ import annotations
@@ -40,53 +39,52 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 CONCLUDING = "concluding from requests"
 WRAPPED = "some lanes are gigabytes apart, as where an index of 32 bits wraps around between them"
-PLACES = frozenset(("shared", "variable", "pointer", "window"))  # unknowns that say where an array lies
+PLACES = frozenset(("shared", "variable", "pointer", "window"))  # unknowns that are the place of an array
 
 
 class Seen(Record):
-    """An observation in one group of rows (what the group stands for)."""
+    """An observation in one group of rows, named by the block shape that the group represents."""
 
     group: str
     observation: Observation
 
 
 class _Asked(Record):
-    """What an answer needs of one observation. Equal ones get equal answers."""
+    """What an answer depends on in one observation. Equal ones get equal answers."""
 
     group: str
     request: Bounds | Counted
     undecided_by: Undecided | None
-    open: Reason | None = None  # why it is not known which lanes of a generic access go to shared memory
-    more: int = 0  # wavefronts that lanes which go to other memory may add
-    some_none: bool = False  # requests all of whose lanes do, at no cost in shared memory
-    least: int | None = None  # of a request of some of the lanes, where it is known which of them go together
+    open: Reason | None = None  # why it is unknown which lanes of a generic access go to shared memory
+    more: int = 0  # wavefronts that lanes which access other memory may add
+    some_none: bool = False  # some requests access other memory in all lanes, at no cost in shared memory
+    least: int | None = None  # lower bound if some lanes are active, if it is known which are together
 
 
 class Conclusions:
     """The answers for the sites of one kernel.
 
-    A loop that ptxas or the front end unrolled is many sites that ask the same, up to what changes no answer. So each
-    distinct request is scored once, and each distinct set of requests answered once. (Objects that are asked about
-    outlive this: it tells them apart by their identity.)
+    A loop that ptxas or the front end unrolled is many sites with the same query, up to what changes no answer. So
+    each distinct request is scored once, and each distinct set of requests is answered once. (Queries are keyed by the
+    identity of objects, which must outlive this.)
     """
 
     def __init__(self, machine: Machine, account: Account, function: Function):
-        """account: pays for the scoring. function: the one whose sites these are."""
+        """account: pays for the scoring. function: contains the sites."""
         self.machine, self.account, self.function = machine, account, function
-        self._answers: dict[tuple[Any, ...], SiteResult] = {}  # by what was seen, distinguished by identity
-        self._concluded: dict[tuple[Any, ...], SiteResult] = {}  # by what was asked, distinguished by its figures
+        self._answers: dict[tuple[Any, ...], SiteResult] = {}  # keyed by the observations, by identity
+        self._concluded: dict[tuple[Any, ...], SiteResult] = {}  # keyed by what was asked, by its figures
         self._requests: dict[tuple[Any, ...], Counted] = {}
         self._lanes: dict[int, _Lanes] = {}
         self._undecided: dict[int, Undecided] = {}
 
     def conclude(self, index: int, access: Access, seen: list[Seen], shape: Shape = Shape.SPECIFIED) -> SiteResult:
-        """One answer for a site out of all its abstract requests; the assumed group's come first. Raises Exhausted
-        where the account does not pay for it.
+        """One answer for a site from all its abstract requests; those of the assumed group come first.
 
-        shape: what is specified of the block's, and what it decides of the site.
+        shape: whether the block's shape is specified, and otherwise what it decides of the site. Raises Exhausted.
         """
         self.account.spend(BLOCK + len(seen), CONCLUDING)
-        shift = self.machine.invariant_shift(access)  # the rest of an offset changes nothing
+        shift = self.machine.invariant_shift(access)  # an offset matters only modulo the shift
         question = (
             access,
             shape,
@@ -151,9 +149,7 @@ class Conclusions:
         return self._concluded[question]
 
     def _of_whole_warps(self, access: Access, seen: list[Seen], shift: int) -> int | None:
-        """The most that a request costs, whichever of its lanes take part; None where that is not known of an
-        address.
-        """
+        """The most that a request costs, whichever of its lanes are active; None if an address leaves it open."""
         most = 0
         for s in seen:
             o = s.observation
@@ -168,8 +164,9 @@ class Conclusions:
         return most
 
     def _of_some_classes(self, access: Access, s: Seen, shift: int) -> int | None:
-        """The least that a request costs of which whole classes of lanes take part: that of one of them; None where any
-        lane may alone. (In steps, of a copy that no counter sees.)"""
+        """The least that a request costs if whole classes of lanes are active: that of the cheapest class; None if any
+        lane may be active alone. (For a copy whose wavefronts no counter sees, the least k.)
+        """
         o = s.observation
         if o.classes is None or o.located is not None or access.address_lanes is not None:
             return None
@@ -183,14 +180,14 @@ class Conclusions:
         return min((one for one in least if one is not None), default=None) if None not in least else None
 
     def _lanes_of(self, o: Observation) -> _Lanes:
-        """The lanes that may take part."""
+        """The lanes that may be active in shared memory."""
         lanes = self._lanes.get(id(o.lanes))
         if lanes is None:
             lanes = self._lanes[id(o.lanes)] = _Lanes(o.lanes)
         return lanes
 
     def _undecided_of(self, o: Observation) -> Undecided | None:
-        """Why they may not; None where they do."""
+        """Why lanes may be inactive; None if all are active."""
         if o.exact:
             return None
         undecided_by = self._undecided.get(id(o.undecided_by))
@@ -202,8 +199,9 @@ class Conclusions:
         return undecided_by
 
     def _request(self, access: Access, s: Seen, shift: int, exact: bool) -> Bounds | Counted:
-        """The figures of an observation, or why it has none. exact: all lanes of it, and of those before, take part for
-        certain.
+        """The figures of an observation, or why it has none.
+
+        exact: all lanes of this observation and of those before it are certainly active.
         """
         o, lanes = s.observation, self._lanes_of(s.observation)
         try:
@@ -220,7 +218,7 @@ class Conclusions:
             limit = most_wavefronts(self.machine, access, as_unknown(o.base), o.offset, o.lanes)
             if limit is not None:
                 high = min(high, max(low, int(limit.max(initial=0))))
-            elsewhere = o.space in ("generic", "shared::cluster")  # it may be
+            elsewhere = o.space in ("generic", "shared::cluster")  # lanes may access other memory
             return Bounds(none.reason, none.status, 0 if elsewhere else low, high)
         undecided = request.record.undecided
         if undecided is not None and request.record.faults:
@@ -229,7 +227,7 @@ class Conclusions:
 
 
 def _of_one_lane(s: Seen) -> Seen:
-    """A request of one lane at most: of the first that may take part, as one costs what another does."""
+    """Reduces a request of at most one lane to the first that may be active, as any single lane costs the same."""
     o = s.observation
     first = np.zeros_like(o.mask)
     np.put_along_axis(first, o.mask.argmax(axis=1)[:, None], True, axis=1)
@@ -239,14 +237,16 @@ def _of_one_lane(s: Seen) -> Seen:
 def _by_nobody(
     index: int, access: Access, machine: Machine, seen: list[Seen], here: list[Seen], shape: Shape
 ) -> SiteResult:
-    """The answer where no lane takes part. here: what was seen in rows where a lane might, or where nothing is there to
-    take part."""
+    """The answer if no lane is active in shared memory.
+
+    here: the observations with a lane that may go there, or with no lane at all.
+    """
     evidence = machine.evidence(access)
     never = bool(seen) and all(s.observation.located is not None and s.observation.located.never for s in seen)
     if seen and not here and (never or not shape.decides):
         answer = SiteResult(index, Status.INVARIANT, never_there(access), per_request=(0, 0), ideal_per_request=(0, 0))
         return replace(answer, ways=0, evidence=evidence)
-    if shape.decides:  # the shapes that are tried do not stand for all others
+    if shape.decides:  # the shapes tried do not represent all others
         return SiteResult(
             index,
             Status.CONDITIONAL,
@@ -262,7 +262,10 @@ def _by_nobody(
 
 
 class _Lanes:
-    """A mask of lanes that may take part. code: its bytes; some: there is one; fewest, most: in a row that has some."""
+    """A mask of lanes that may be active.
+
+    code: its bytes; some: any lane is set; fewest, most: lanes in a row that has any.
+    """
 
     def __init__(self, mask: np.ndarray):
         self.mask, self.code = mask, mask.tobytes()
@@ -279,13 +282,15 @@ class _Lanes:
 
 
 def never_there(access: Access) -> Reason:
-    """Why a generic access costs nothing in the memory that is looked at."""
+    """Why a generic access costs nothing in the memory under analysis."""
     return Reason(Kind.NEVER_SHARED) if access.space == "shared" else Reason(Kind.NEVER_THERE, given=(access.space,))
 
 
 def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
-    """What the requests of a site come to. main: the group whose figures are shown by the place of the array.
-    some_none: further requests go to other memory."""
+    """Combines the requests of a site.
+
+    main: the group whose figures are listed by the place of the array. some_none: other requests access other memory.
+    """
     found = Found(some_none=some_none)
     for one in asked:
         found.open += [one.open] if one.open is not None else []
@@ -319,8 +324,9 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
 
 
 def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason | None, int, bool]:
-    """Of a generic access: why it is not known whether lanes go to shared memory; wavefronts that lanes which do not
-    may add to a request of others; whether there are requests none of whose lanes do."""
+    """Of a generic access: why it is unknown whether lanes go to shared memory; the wavefronts that lanes which access
+    other memory may add to a request; whether there are requests without a lane in shared memory.
+    """
     if o.located is None:
         return None, 0, False
     if o.others is None:
@@ -331,8 +337,10 @@ def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason
 
 
 def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
-    """The unknowns whose step is no multiple of what the access must be aligned to, but for where arrays lie; None
-    where an address is not known."""
+    """The unknowns whose step is not a multiple of the access's alignment, except places of arrays.
+
+    None if an address is unknown.
+    """
     names: dict[str, None] = {}
     for o in (s.observation for s in seen):
         value = o.base

@@ -1,7 +1,7 @@
-"""Answers for a kernel that calls through pointers: what holds wherever its functions lie.
+"""Answers for a kernel that calls through pointers: those that hold wherever its functions are placed.
 
-The addresses of functions, and of tables of them, are made up (`code_addresses`), twice; an answer that both do not
-give says something of the numbers, and is none.
+The addresses of functions, and of tables of them, are invented (`code_addresses`), twice. An answer that differs
+between the two depends on the invented numbers and is discarded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ptxaudit.ir.nodes import Address, Function, Operand, Reg, Variable
 from ptxaudit.ir.reasons import Kind, Reason
 
 LOOKING = "looking at what writes tables of functions"
-FIRST_SHARE = 0.5  # of the steps that are left, for the first of the two
+FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
 _FIGURES = (
     "status",
     "requests",
@@ -48,8 +48,9 @@ _FIGURES = (
 
 
 class Tables(Record):
-    """functions: name -> address. memory: variable in global memory -> (address, bytes), constants: in constant memory
-    -> bytes; named: those that the code refers to."""
+    """functions: name -> address. memory: variable in global memory -> (address, bytes); constants: variable in
+    constant memory -> bytes; named: the variables that the code refers to.
+    """
 
     functions: dict[str, int] = field(default_factory=dict)
     memory: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -58,13 +59,13 @@ class Tables(Record):
 
     @classmethod
     def of(cls, code: CodeAddresses, named: frozenset[str], changed: frozenset[str]) -> Tables:
-        """changed: tables that the kernel writes, whose content is not known."""
+        """changed: the tables that the kernel writes, whose contents are unknown."""
         memory = {name: place for name, place in code.tables.items() if name in named and name not in changed}
         constants = {name: content for name, content in code.constants.items() if name in named}
         return cls(code.functions, memory, constants, (*sorted(memory), *sorted(constants)))
 
     def initialised(self, function: Function) -> Function:
-        """The function with the content of the tables in constant memory."""
+        """The function with the contents of its tables in constant memory."""
         if not self.constants:
             return function
         known: Callable[[Variable], bool] = lambda v: v.name in self.constants and v.space.startswith("const")
@@ -74,7 +75,7 @@ class Tables(Record):
         )
 
     def beside(self, specified: Given | None) -> Given | None:
-        """What is known of global memory, with the tables."""
+        """The known contents of global memory, including the tables."""
         if not self.memory:
             return specified
         specified = specified or Given((), (), frozenset(), {})
@@ -90,7 +91,7 @@ class Tables(Record):
         )
 
     def sentences(self) -> tuple[str, ...]:
-        """What the answers rest on, for the report."""
+        """The assumptions behind the answers, for the report."""
         if not self.memory:
             return ()
         names = ", ".join(demangle(name) for name in sorted(self.memory))
@@ -115,7 +116,7 @@ def with_placements(
 
 
 def written(graph: Graph, account: Account) -> frozenset[str]:
-    """The variables into whose memory a store or an atomic operation goes, by their own addresses."""
+    """The variables whose addresses reach a store or an atomic operation."""
     instructions = graph.function.instructions
     out: set[str] = set()
     seen: set[tuple[int, int]] = set()

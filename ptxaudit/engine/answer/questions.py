@@ -1,12 +1,12 @@
-"""Finds what to tell where a site is unknown only because the launch is: a range, and the question.
+"""Finds what to specify for a site that is unknown only because the launch is: a range, and the question.
 
     unknown: div.s on values that are not known
     ->  bounded, 1 to 32 per request: depends on n and the block's shape, which are not specified
         (--param n, --block): div.s on values that are not known
 
-Before: what the lane engine says. After: the same, but no site is unknown whose address and execution
-come from parameters and indices alone. The range is that of any request of its kind; what loads from
-memory, or rests on an instruction without a meaning, stays as it is.
+Before: the results of the lane engine. After: the same, but no site is unknown whose address and execution are
+computed from parameters and indices alone. Its range is that of any request of its opcode. A site that depends on
+loaded data or on an unmodelled instruction is left as it is.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ptxaudit.ir.warp_operations import ACROSS
 
 _NO_QUESTION = (Kind.EXHAUSTED, Kind.MISALIGNED, Kind.NEVER_LEFT)  # unknown, whatever is specified
 _ASKED_OF = (Status.UNKNOWN, Status.DATA_DEPENDENT, Status.BOUNDED, Status.CONDITIONAL)
-_SAID = (Kind.DEPENDS, Kind.ASKED, Kind.BY_SHAPE, Kind.NO_SHAPE_REACHES, Kind.BY_LAST_WARP)  # with what to specify
+_SAID = (Kind.DEPENDS, Kind.ASKED, Kind.BY_SHAPE, Kind.NO_SHAPE_REACHES, Kind.BY_LAST_WARP)  # say what to specify
 _BY_RULE = (  # a range, or no request at all, whatever is specified
     Kind.NEVER_SHARED,
     Kind.NEVER_THERE,
@@ -58,22 +58,22 @@ _BY_RULE = (  # a range, or no request at all, whatever is specified
 _OF_EXECUTION = (Kind.TAKES_PART, Kind.ENDS, Kind.RUNS, Kind.RUNS_IF, Kind.DIVERGED, Kind.LANES, Kind.HOW_OFTEN)
 _OF_BLOCK = ("tid", "ntid", "warpid", "nwarpid")
 _OF_GRID = ("ctaid", "nctaid", "cluster", "ncluster", "is_explicit_cluster")
-_OWN_SPACES = ("param", "local")  # and constants: what is in them is in the slice
+_OWN_SPACES = ("param", "local")  # and constants: their contents are in the slice
 ASKING = "looking for what to tell"
-NOT_SPECIFIED = 1  # the bit of what nothing specified would decide: data, an instruction without a meaning
-HINTS_SHARE = 1 / 12  # of the account, for what data decides: of the largest kernels it names that of some sites alone
-_SPECIAL = ("load", "store", "cvta", "cvta.to", "isspacep")  # with a meaning of their own
+NOT_SPECIFIED = 1  # the bit of everything that no option can specify: data, an unmodelled instruction
+HINTS_SHARE = 1 / 12  # of the account, for hints about data: in the largest kernels only some sites get one
+_SPECIAL = ("load", "store", "cvta", "cvta.to", "isspacep")  # modelled outside the table of operations
 
 
 def with_questions(
     result: KernelResult, function: Function, flow: Graph, machine: Machine, launch: Launch | None, account: Account
 ) -> KernelResult:
-    """The result, each such site as a range with its question; those that the account does not pay for as they are."""
+    """The result, with a range and a question for each such site. Sites that the account cannot pay for stay as is."""
     if not any(site.status in _ASKED_OF or _counts_open(site) for site in result.sites):
         return result
     asking = _Asking(function, flow, launch, account)
     sites = tuple([_asked(site, asking, machine) for site in result.sites])
-    vars(asking).clear()  # what it asks and it hold each other, and would wait for the collector
+    vars(asking).clear()  # breaks the reference cycle, which would wait for the garbage collector
     return replace(result, sites=sites)
 
 
@@ -90,7 +90,7 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
         pointers = asking.data_of_count(site)
         if not pointers and (site.status is not Status.INVARIANT or not counters):
             pointers = asking.data_beside(site) if counters else asking.data_of(site.index)
-        alone = bool(counters) and site.status is Status.INVARIANT  # it needs nothing else
+        alone = bool(counters) and site.status is Status.INVARIANT  # specifying the counter is enough
         named = asking.hints(pointers) if pointers else () if alone else asking.decided_by(site)
         return replace(site, reason=several(site.reason, *counters, *named))
     if site.status in (Status.BOUNDED, Status.CONDITIONAL) or asking.grid_known and _counts_open(site):
@@ -104,7 +104,7 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
     reason = Reason(Kind.ASKED, given=tuple(zip(*asks, strict=True)), cause=site.reason)
     if (
         access is None or machine.known_rule(access).count.what is Counted.LINES
-    ):  # no counter sees its wavefronts: there is no range of them
+    ):  # no counter sees its wavefronts: they have no range
         return replace(site, reason=reason)
     return replace(
         site, status=Status.BOUNDED, reason=reason, per_request=banks.bounds(machine, access, 1, machine.lanes)
@@ -112,7 +112,7 @@ def _with_question(site: SiteResult, asking: _Asking, machine: Machine) -> SiteR
 
 
 def _with_options(site: SiteResult, asking: _Asking) -> SiteResult:
-    """A site that has a range, with what to specify for its figure, where nothing else leaves it open."""
+    """Adds to a site with a range what to specify for a figure, if nothing else leaves it open."""
     if site.reason is None or site.reason.of_kind(*_NO_QUESTION, *_SAID, *_BY_RULE):
         return site
     asks = asking.of(site.index)
@@ -122,17 +122,17 @@ def _with_options(site: SiteResult, asking: _Asking) -> SiteResult:
 
 
 def _counts_open(site: SiteResult) -> bool:
-    """What a request costs is known, and how many there are, or have an active lane, is not."""
+    """The cost of a request is known, but not how many there are or how many have an active lane."""
     return site.status is Status.INVARIANT and site.reason is not None
 
 
 def _of_data(site: SiteResult) -> bool:
-    """How often it runs is not known, or with which lanes, and data decides it."""
+    """Data decides how often the site executes, or with which lanes."""
     return _counts_open(site) and site.reason is not None and site.reason.data
 
 
 def _scored(function: Function, index: int, machine: Machine) -> banks.Access | None:
-    """The access, where it is certainly one of this block's shared memory and the machine has a rule for it."""
+    """The access, if it certainly refers to this block's shared memory and the machine has a rule for it."""
     site = function.instructions[index].site
     if site is None or site.space != "shared" or site.unscored:
         return None
@@ -140,7 +140,7 @@ def _scored(function: Function, index: int, machine: Machine) -> banks.Access | 
 
 
 class _Asking:
-    """What to tell for the accesses of one kernel. Raises Exhausted where the account does not pay for it."""
+    """What to specify for the accesses of one kernel. Raises Exhausted when the account is spent."""
 
     def __init__(self, function: Function, flow: Graph, launch: Launch | None, account: Account) -> None:
         self.function, self.flow, self.launch, self.account = function, flow, launch, account
@@ -150,11 +150,11 @@ class _Asking:
             if launch is not None
             else set()
         )
-        self.grid_known = launch is not None and launch.grid is not None  # else nothing is said of most numbers
-        self._hints = 0  # steps that were spent on data
+        self.grid_known = launch is not None and launch.grid is not None  # without a grid, most counts are open anyway
+        self._hints = 0  # steps spent on hints about data
 
     def of(self, index: int) -> tuple[tuple[str, str], ...]:
-        """(what, option) of each thing that is not specified; () where more than that decides the address."""
+        """(name, option) of everything unspecified that decides the address; () if something else decides it, too."""
         self.account.spend(BLOCK, ASKING)
         for deciding in self._deciding:
             if not (bits := deciding.of(index)) & NOT_SPECIFIED:
@@ -162,10 +162,10 @@ class _Asking:
         return ()
 
     def data_of(self, index: int) -> tuple[str, ...]:
-        """The pointers whose data the address of an access is computed from, where that is not specified; else those
-        whose data decides whether it runs.
+        """The pointers to unspecified data from which the address of an access is computed, or else those to data that
+        decides whether it executes.
 
-        () once HINTS_SHARE of the account was spent on such hints.
+        () once HINTS_SHARE of the account is spent on such hints.
         """
         address = self._address(index)
         if self._hints > self.account.share(HINTS_SHARE):
@@ -178,9 +178,10 @@ class _Asking:
         return result
 
     def data_beside(self, site: SiteResult) -> tuple[str, ...]:
-        """The same of an access that a counter decides: without what passes through shared memory, where the numbers
-        of blocks do, and without what decides which lanes go on together; what decides whether it runs only where
-        that is open.
+        """As `data_of`, for an access that a counter decides.
+
+        It leaves out data that passes through shared memory, as the tickets of blocks do, and data that decides which
+        lanes continue together. Data that decides whether the access executes is included only if that is open.
         """
         address = self._address(site.index)
         if self._hints > self.account.share(HINTS_SHARE):
@@ -193,8 +194,10 @@ class _Asking:
         return tuple(found)
 
     def data_of_count(self, site: SiteResult) -> tuple[str, ...]:
-        """The pointers to the data that decides whether an access runs of which each request costs the same, as its
-        reason says: where its address comes from does not matter."""
+        """The pointers to data that decides how often an invariant access executes, according to its reason.
+
+        What its address depends on does not matter.
+        """
         if not _counts_open(site) or site.reason is None or self._hints > self.account.share(HINTS_SHARE):
             return ()
         before = self.account.spent
@@ -212,8 +215,9 @@ class _Asking:
         return _Lost(self._data.read_at)
 
     def decided_by(self, site: SiteResult) -> Iterator[Reason]:
-        """The pointers to data that decides an access, though it cannot be specified: what the reason says was not
-        known, else what the address or the execution comes from."""
+        """The pointers to data that decides an access but cannot be specified: data that the reason names as unknown,
+        else data that the address or the execution depends on.
+        """
         if site.reason is None or self._hints > self.account.share(HINTS_SHARE):
             return
         before = self.account.spent
@@ -227,8 +231,9 @@ class _Asking:
             yield Reason(Kind.DATA_DECIDES, given=(tuple(map(self._called, names)),))
 
     def counters_of(self, index: int) -> Iterator[Reason]:
-        """The counters from which blocks draw numbers that decide an access, if nothing else tells blocks apart for it
-        and they can be specified."""
+        """The counters from which blocks take tickets that decide an access, if they can be specified and nothing else
+        differs between blocks for it.
+        """
         if not self._counters or self._hints > self.account.share(HINTS_SHARE):
             return
         before = self.account.spent
@@ -241,7 +246,7 @@ class _Asking:
         self._hints += self.account.spent - before
 
     def hints(self, pointers: tuple[str, ...]) -> Iterator[Reason]:
-        """How to specify what pointers lead to: by their parameters, or at the addresses that they have."""
+        """How to specify the data of pointers: by parameter, or at the addresses that the pointers hold."""
         addressed = self._addressed
         if names := tuple(name for name in pointers if name not in addressed):
             yield Reason(Kind.DATA_CAN_BE_SPECIFIED, given=(names,))
@@ -249,30 +254,32 @@ class _Asking:
             yield Reason(Kind.DATA_AT_ADDRESSES, given=(names, tuple(f"{addressed[name]:#x}" for name in names)))
 
     def _address(self, index: int) -> Operand | None:
-        """Of an access."""
+        """The address operand of an access."""
         site = self.function.instructions[index].site
         return None if site is None else site.address
 
     @cached_property
     def _counters(self) -> dict[str, str]:
-        """Pointer -> what it leads to: a counter from which blocks draw, which is not specified."""
+        """Pointer -> the type of the unspecified ticket counter that it points to."""
         alone = {p.offset: self._name(at) for at, p in enumerate(self.function.parameters) if p.size == POINTER_BYTES}
         found = tickets.open_counters(self.flow, self._origins)
         return {alone[key]: f"u{bits}" for key, bits in found.items() if key in alone}
 
     @cached_property
     def _apart(self) -> Deciding:
-        """What differs from block to block that an access and its execution come from."""
+        """The operations that an access and its execution depend on and that differ from block to block."""
         return Deciding(self.flow, lambda op, _: _of_blocks(op), True, self.account, ASKING)
 
     @cached_property
     def _execution(self) -> Deciding:
-        """The data that an access and its execution come from."""
+        """The data that an access and its execution depend on."""
         return Deciding(self.flow, self._data.read_by, True, self.account, ASKING)
 
     @cached_property
     def _execution_directly(self) -> Deciding:
-        """The same, but for what is read back from shared memory and for which lanes go on together."""
+        """As `_execution`, without data loaded from shared memory or data that decides which lanes continue
+        together.
+        """
         return Deciding(self.flow, self._data.read_directly_by, True, self.account, ASKING, together=False)
 
     @cached_property
@@ -282,7 +289,9 @@ class _Asking:
         return DataSources(self.function, self.flow, every, self._pointers, self.account, self._helps, self._begins)
 
     def _begins(self, op: Op, index: int) -> list[str] | None:
-        """What a load's address points into: parameters, parts of structs among them, variables; None: not followed."""
+        """The names of the parameters, parts of struct parameters, and variables that a load's address points into;
+        None if it cannot be traced.
+        """
         bases = self._origins.bases(index, op)
         if bases is None:
             return None
@@ -301,7 +310,7 @@ class _Asking:
 
     @staticmethod
     def _called(name: str) -> str:
-        """A parameter without a name by its number, in a sentence."""
+        """How a sentence refers to a parameter: by its number if it has no name."""
         return f"parameter {name}" if name.isdecimal() else name
 
     @cached_property
@@ -309,13 +318,14 @@ class _Asking:
         return Origins(self.flow, self.values, self.known, self.account)
 
     def _name(self, position: int) -> str:
-        """What a parameter is specified by: its own name, its number where the file does not have it."""
+        """The name by which a parameter is specified: its own, or its number if the file does not name it."""
         name = self.function.parameters[position].name
         return str(position) if name == numbered_name(self.function.name, position) else name
 
     def _pointers(self, op: Op) -> Iterator[str]:
-        """The parameter as wide as an address, and not specified, that an operation reads; or the part of one that
-        holds an address, whose data is not specified."""
+        """The unspecified pointer-sized parameter that an operation reads, or the part of a parameter that holds an
+        address whose data is unspecified.
+        """
         if op.name != "load" or op.space != "param" or not isinstance(op.src[0], Const):
             return
         if self._is_pointer(op):
@@ -326,7 +336,7 @@ class _Asking:
 
     @cached_property
     def _addresses(self) -> dict[int, str]:
-        """What is called how of the words of the parameters that hold an address, whose data is not specified."""
+        """Offset -> name of each parameter word that holds an address whose data is unspecified."""
         named = {}
         for position, parameter in enumerate(self.function.parameters):
             begin, end = parameter.offset, parameter.offset + parameter.size
@@ -340,22 +350,22 @@ class _Asking:
         return named
 
     def _open(self, number: int) -> bool:
-        """A number that may be an address of memory whose content is not specified."""
+        """The number may be an address of memory whose content is not specified."""
         buffers = self.launch.buffers if self.launch is not None else ()
         inside = any(begin <= number < begin + len(content) for begin, content in buffers)
         return LOWEST_POINTER <= number < POINTER_LIMIT and not inside
 
     @cached_property
     def _addressed(self) -> dict[str, int]:
-        """The addresses of what `_addresses` names."""
+        """Name -> address of each word in `_addresses`."""
         return {
             name: int.from_bytes(self.values[word : word + POINTER_BYTES], "little")
             for word, name in self._addresses.items()
         }
 
     def _helps(self, name: str, index: int) -> bool:
-        """Whether a load would take what is specified of the memory that a pointer leads to: none that the kernel may
-        write, unless the load is promised to be of read-only memory.
+        """Whether a load would use data specified for the memory of a pointer: the kernel cannot write there, or the
+        load is declared to read read-only memory.
         """
         if name not in self._tellable:
             return False
@@ -365,7 +375,7 @@ class _Asking:
 
     @cached_property
     def _tellable(self) -> set[str]:
-        """The pointers whose data a launch can have: parameters by themselves, and addresses that it says."""
+        """The pointers whose data a launch can specify: pointer parameters, and addresses that the launch gives."""
         alone = {self._name(at) for at, p in enumerate(self.function.parameters) if p.size == POINTER_BYTES}
         return alone | set(self._addressed)
 
@@ -388,7 +398,7 @@ class _Asking:
 
     @cached_property
     def _deciding(self) -> tuple[Deciding, Deciding]:
-        """What an access and its execution come from; what its address alone does, whichever way the program went."""
+        """The sources of an access and its execution; the sources of its address alone, whatever path was taken."""
         of_all, of_address = (
             Deciding(self.flow, self._own, execution, self.account, ASKING) for execution in (True, False)
         )
@@ -396,7 +406,7 @@ class _Asking:
 
     @cached_property
     def _bits(self) -> dict[tuple[str, str], int]:
-        """A bit for each thing that may be specified, in the order of the program."""
+        """A bit for each thing that may be specified, in program order."""
         pairs = dict.fromkeys(pair for i in self.function.instructions for op in i.ops for pair in self._sources(op))
         return {pair: NOT_SPECIFIED << 1 + n for n, pair in enumerate(pairs)}
 
@@ -409,14 +419,14 @@ class _Asking:
         return bits
 
     def _is_pointer(self, op: Op) -> bool:
-        """A load of a parameter that is as wide as an address."""
+        """The operation loads a pointer-sized parameter."""
         if op.name != "load" or op.space != "param" or not isinstance(op.src[0], Const):
             return False
         offset = op.src[0].value + op.offset
         return any(p.size == POINTER_BYTES and p.offset <= offset < p.offset + p.size for p in self.function.parameters)
 
     def _sources(self, op: Op) -> Iterator[tuple[str, str]]:
-        """What an operation reads of the launch that is not specified."""
+        """(name, option) of everything that an operation reads of the launch and that is not specified."""
         if op.name == "load" and op.space.startswith("const"):
             yield from self._symbols(op)
         if op.name == "load" and op.space == "param":
@@ -435,7 +445,7 @@ class _Asking:
                 yield "the grid", "--grid"
 
     def _symbols(self, op: Op) -> Iterator[tuple[str, str]]:
-        """The variable of constant memory that a load at a fixed place reads, where only the host knows its content."""
+        """The variable of constant memory that a load at a fixed address reads, if only the host knows its content."""
         address = op.src[0]
         for v in self.function.variables:
             if v.space != op.space or not v.left_to_host or v.name in self.symbols:
@@ -450,7 +460,7 @@ class _Asking:
                 yield demangle(v.name), f"--symbol {demangle(v.name)}"
 
     def _parameters(self, offset: int | None) -> Iterator[tuple[str, str]]:
-        """The parameter at an offset of the parameter buffer, or any of them."""
+        """The unspecified parameter at an offset of the parameter buffer; all of them if the offset is None."""
         for position, parameter in enumerate(self.function.parameters):
             inside = offset is None or parameter.offset <= offset < parameter.offset + parameter.size
             if inside and not all(self.known[parameter.offset : parameter.offset + parameter.size] or b"\0"):
@@ -459,15 +469,17 @@ class _Asking:
 
 
 class _Lost:
-    """Bits of the instructions at which data was met that nothing specified, innermost in a reason. What a reason rests
-    on is asked for once, however many rest on it."""
+    """The bits of the instructions that introduced unspecified data, at the innermost causes of a reason.
+
+    Shared causes are visited once.
+    """
 
     def __init__(self, bits_at: Callable[[int], int]) -> None:
         self._bits_at = bits_at
-        self._known: dict[int, tuple[Reason, int]] = {}  # by identity: the reason, which is kept alive, and its bits
+        self._known: dict[int, tuple[Reason, int]] = {}  # by id: the reason, kept alive, and its bits
 
     def of(self, reason: Reason) -> int:
-        """All bits together."""
+        """The union of all bits."""
         known = self._known.get(id(reason))
         if known is not None:
             return known[1]
@@ -482,7 +494,7 @@ class _Lost:
 
 
 def _of_blocks(op: Op) -> bool:
-    """It reads the index of its block."""
+    """The operation reads the index of its block."""
     return any(isinstance(source, Special) and source.name.startswith(("ctaid", "clusterid")) for source in op.src)
 
 

@@ -1,7 +1,7 @@
 """Collects the requests of one site over a launch and scores each distinct one once.
 
-Requests that differ by a uniform shift which changes no count (the machine's *invariant shift*)
-are one pattern: a tile loop of 512 trips leaves as many patterns behind as one trip.
+Requests that differ by a uniform shift which changes no count (the machine's *invariant shift*) are one pattern: a
+tile loop of 512 trips leaves as many patterns as one trip.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
 MAX_TRIPS = 256  # trips listed one by one; longer loops are reported as sums
 PENDING = 8192  # requests kept before they are scored
-NO_LIMIT = 1 << 30  # wavefronts of a request of whose addresses nothing is known
-FEW, AT_ONCE = 64, 64  # requests of a site that are scored with those of others, and so many sites
-SHOWN = 8  # distinct requests of a site, the most frequent ones
-FLUSHED = 4  # steps of keeping one request that was scored
+NO_LIMIT = 1 << 30  # upper bound for a request whose addresses are unknown
+FEW, AT_ONCE = 64, 64  # sites with up to FEW requests are scored together, up to AT_ONCE sites in one call
+SHOWN = 8  # distinct requests reported per site, the most frequent ones
+FLUSHED = 4  # steps charged for storing one scored request
 
 
 def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
-    """A range, and another one."""
+    """Extends a range to include another."""
     return (low, high) if each is None else (min(each[0], low), max(each[1], high))
 
 
 class _Entry(Struct, eq=False):
-    """Requests of one issue that are to be scored. addresses, active, sources, filled: (n, lanes), as of
-    `SiteRecord.add`, less a multiple of the shift; step: what the base is a multiple of; weights: (n,) how often;
-    by_trip: trip -> (n,) how often in it; seen: (warps, trips, index among the n) of each time, None: in order.
+    """Requests of one issue, to be scored.
+
+    addresses, active, sources, filled: (n, lanes), as in `SiteRecord.add`, less a multiple of the shift. step: the
+    base is a multiple of it. weights: (n,) number of occurrences. by_trip: trip -> (n,) occurrences in it. seen:
+    (warps, trips, indices into the n) of each addition; indices None: in order.
     """
 
     addresses: np.ndarray
@@ -56,36 +58,36 @@ class _Entry(Struct, eq=False):
 
 
 class SiteRecord(Scoring):
-    """All requests of one site. weights are numbers of blocks."""
+    """All requests of one site. Weights are numbers of blocks."""
 
     requests: int = 0
     active_requests: int = 0
     elsewhere: int = 0  # issues of a generic access to other memory
     elsewhere_active: int = 0  # those with an active lane
-    mixed: int = 0  # wavefronts that lanes which go to other memory may add to requests of others
-    mixed_most: int = 0  # and to one of them
+    mixed: int = 0  # upper bound of the wavefronts that lanes which access other memory add, in all requests
+    mixed_most: int = 0  # … in one request
     undecided: Reason | None = None  # why the counts are not exact; None = they are
-    unknown: Reason | None = None  # why addresses are not known; None = they are
-    maybe: bool = False  # whether lanes take part is not known for some requests
+    unknown: Reason | None = None  # why addresses are unknown; None = they are known
+    maybe: bool = False  # some requests have unknown lanes
     unknown_low: int = 0
     unknown_high: int = 0
-    unknown_each: tuple[int, int] | None = None  # the range of one of them
-    some_each: tuple[int, int] | None = None  # the range of one of them in which a lane takes part
+    unknown_each: tuple[int, int] | None = None  # the range of one unknown request
+    some_each: tuple[int, int] | None = None  # the range of one with an active lane
     ideal_each: tuple[int, int] | None = None  # … of its ideal
     pending: dict[tuple[Any, ...], _Entry] = field(default_factory=dict)
-    waiting: int = 0  # requests of these
+    waiting: int = 0  # the number of pending requests
     scored: dict[tuple[bytes | None, ...], list[Any]] = field(
         default_factory=dict
-    )  # (addresses, active, sources, zeros) bytes -> [Pattern fields, weight]
-    meeting_assumed: bool = False  # PTX: counted as one where lanes are taken to have met again
-    trips: list[list[int]] = field(default_factory=list)  # trip -> [requests, {key: weights}]
+    )  # (addresses, active, sources, filled) bytes -> [Pattern fields, scores]
+    meeting_assumed: bool = False  # PTX: counted on the assumption that lanes have reconverged
+    trips: list[list[int]] = field(default_factory=list)  # trip -> [active requests, wavefronts, ideal]
     many_trips: bool = False
-    lanes: int = 0  # active ones of all requests, of global and local memory
-    kept: Keeper | None = None  # the requests with their places, where these are asked for
-    seen: bool = False  # the warps and trips of each distinct request are asked for, too
+    lanes: int = 0  # active lanes of all requests to global or local memory
+    kept: Keeper | None = None  # the requests with their places, if requested
+    seen: bool = False  # the warps and trips of each distinct request are requested, too
     _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None
-    _known: banks.Scores | None = None  # what the rule gives of what is pending, where that was asked already
+    _known: banks.Scores | None = None  # the rule's scores of all pending requests, if already computed
 
     def add(
         self,
@@ -100,13 +102,14 @@ class SiteRecord(Scoring):
         warps: np.ndarray | None = None,
         times: int = 1,
     ) -> None:
-        """addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visit numbers.
+        """Adds requests: addresses (n, lanes) int64, active (n, lanes) bool, weights (n,) blocks, trip (n,) visits
+        before.
 
-        zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes.
-        line: not 0: each lane's address is known up to a multiple of `line` bytes of its own, after
-        which banks repeat: the banks are known, whether lanes share a word is not.
-        filled: (n, lanes) bool, lanes of a cp.async that write zeros; None = none, or not known where the access says
-        so. warps: (n,) numbers of the warps in their block. times: as many requests one after the other, alike.
+        zeros: the addresses are known up to a uniform shift by a multiple of 2**zeros bytes. line: if not 0, each
+        lane's address is known up to its own multiple of `line` bytes, the distance after which banks repeat: the
+        banks are known, but not whether lanes share a word. filled: (n, lanes) bool, lanes of a cp.async that write
+        zeros; None = none, or unknown if the access says so. warps: (n,) numbers of the warps in their block. times:
+        how often the requests repeat.
         """
         issue = Issue(active, weights, warps)
         self.add_issue(issue, Footprint(issue, addresses), 0, trip, sources, zeros, line, filled, times)
@@ -123,8 +126,10 @@ class SiteRecord(Scoring):
         filled: np.ndarray | None = None,
         times: int = 1,
     ) -> None:
-        """As `add`, with what other accesses of the same lanes have in common. offset: what is added to the addresses
-        of the footprint; trip: one number where it is that of all rows."""
+        """As `add`, with the data that accesses of the same lanes share.
+
+        offset: is added to the addresses of the footprint. trip: one number if all rows have the same.
+        """
         if times > 1:
             self.many_trips, self.trips = True, []
         self.requests += issue.issued * times
@@ -162,12 +167,14 @@ class SiteRecord(Scoring):
         line: int,
         filled: np.ndarray | None,
     ) -> tuple[_Entry, Folded]:
-        """The requests that these are more of, up to what changes no count, and which of them each is."""
+        """The pending entry that equals the requests up to what changes no count, and the requests folded to its
+        rows.
+        """
         shift = self.machine.invariant_shift(self.access)
         step, aligned = min(1 << zeros, shift), False
         if step < shift:
             width = self.access.width or 1
-            if step < width:  # an access that is not aligned would fault: the base aligns it
+            if step < width:  # a misaligned access would fault, so the base aligns it
                 step, aligned = min(width, shift), True
         folded = footprint.relative(offset, None if aligned else shift, line, sources is None and filled is None)
         if sources is not None:
@@ -189,7 +196,7 @@ class SiteRecord(Scoring):
         return entry, folded
 
     def _count_trips(self, trip: np.ndarray | int, issue: Issue) -> None:
-        """One more request a row, in its trip."""
+        """Adds one request per row to its trip."""
         if self.many_trips or not len(issue.weights):
             return
         top = trip if isinstance(trip, int) else int(np.maximum.reduce(trip))
@@ -208,25 +215,28 @@ class SiteRecord(Scoring):
 
     @property
     def faults(self) -> bool:
-        """An address is one that no access of this width may have."""
+        """An address is misaligned for the access."""
         return self.undecided is not None and self.undecided.of_kind(Kind.MISALIGNED)
 
     def add_elsewhere(self, weights: np.ndarray, active: np.ndarray, times: int = 1) -> None:
-        """Issues of a generic access that go to other memory than shared. active: weights of those with a lane."""
+        """Adds issues of a generic access to other memory. active: the weights of those with an active lane."""
         self.elsewhere += int(weights.sum()) * times
         self.elsewhere_active += int(active.sum()) * times
 
     def add_mixed(self, weights: np.ndarray, more: np.ndarray, times: int = 1) -> None:
-        """Requests of a generic access that go to shared memory in some of their lanes only. more: (n,) wavefronts that
-        the others may add."""
+        """Adds requests of a generic access that access shared memory in some lanes only.
+
+        more: (n,) wavefronts that the other lanes may add.
+        """
         self.mixed += int((weights * more).sum()) * times
         self.mixed_most = max(self.mixed_most, int(more[weights > 0].max(initial=0)))
 
     def add_unknown(
         self, active: np.ndarray, weights: np.ndarray, reason: Reason, most: np.ndarray | None, times: int = 1
     ) -> None:
-        """Requests with known lanes whose addresses are not known. most: (n,) what each costs at most, where bits of
-        them are.
+        """Adds requests with known lanes and unknown addresses.
+
+        most: (n,) upper bound of the cost of each, from known bits of the addresses.
         """
         some, weights = active.any(axis=1), weights * times
         self.requests += int(weights.sum())
@@ -248,8 +258,11 @@ class SiteRecord(Scoring):
     def add_maybe(
         self, possible: np.ndarray, weights: np.ndarray, reason: Reason, whole: np.ndarray | None = None
     ) -> None:
-        """Requests of which is known which lanes may take part, not which do. whole: (3, n) the least and the most that
-        each costs where all of these do, if no others may, and its ideal."""
+        """Adds requests with unknown lanes. possible: (n, lanes), the lanes that may be active.
+
+        whole: (3, n) the least and the most that each costs with all of these active, if no others can be, and its
+        ideal.
+        """
         self.requests += int(weights.sum())
         self.maybe = True
         self.unknown = first_of(self.unknown, reason)
@@ -272,7 +285,7 @@ class SiteRecord(Scoring):
             self.ideal_each = _hull(self.ideal_each, low, high)
 
     def flush(self) -> None:
-        """Score what is pending, all of one site in one call (sources, and zeros, told and not distinguished)."""
+        """Scores the pending requests: one call for all of a site with the same optional columns (sources, filled)."""
         if not self.pending:
             return
         entries, self.pending, self.waiting = list(self.pending.values()), {}, 0
@@ -284,17 +297,18 @@ class SiteRecord(Scoring):
             if part:
                 try:
                     self._flush(part, known)
-                except InputError as error:  # the launch would fault there: this site alone has no figure
+                except InputError as error:  # the launch would fault there: only this site has no figure
                     self.undecided = several(self.undecided, Reason(Kind.MISALIGNED, given=(error.what,)))
 
     def expect(self, known: banks.Scores) -> None:
-        """known: what the rule gives of all that is pending, in order."""
+        """Takes the rule's scores of all pending requests, in order."""
         self._known = known
 
     @property
     def plain(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """(addresses, active) of what is pending, where each request's figure is its own alone: None where there is
-        none, or much."""
+        """(addresses, active) of the pending requests, if each can be scored independently of its site; None if there
+        are none, or many.
+        """
         access, entries = self.access, self.pending.values()
         if not 0 < self.waiting <= FEW or access.space != "shared" or access.address_lanes is not None:
             return None
@@ -344,7 +358,7 @@ class SiteRecord(Scoring):
         self.evidence = min(self.evidence, scores.evidence, key=EVIDENCE.index)
 
     def _seen(self, entries: list[_Entry]) -> list[dict[int, int]]:
-        """For each request {trip: mask of warps}; trip -1 where it is not known."""
+        """For each request, {trip: mask of warps}; trip -1 if unknown."""
         found: list[dict[int, int]] = []
         for e in entries:
             rows: list[dict[int, int]] = [{} for _ in range(len(e.weights))]
@@ -358,7 +372,7 @@ class SiteRecord(Scoring):
         return found
 
     def totals(self) -> Totals:
-        """Sums over everything recorded with addresses."""
+        """Sums over all requests recorded with addresses."""
         self.flush()
         if self._sums is None:
             self._sums = self._summed()
@@ -410,8 +424,9 @@ class SiteRecord(Scoring):
 
 
 def score_together(records: Iterable[SiteRecord]) -> None:
-    """Asks what the rules give of what is pending of sites, once for those of one access, for `flush`: an unrolled loop
-    is many sites with a few requests each."""
+    """Scores the pending requests of several sites in one call per access, before their `flush`: an unrolled loop is
+    many sites with a few requests each.
+    """
     alike: dict[tuple[int, banks.Access], list[tuple[SiteRecord, np.ndarray, np.ndarray]]] = {}
     for record in records:
         if (plain := record.plain) is not None:
@@ -428,7 +443,7 @@ def _score_some(members: list[tuple[SiteRecord, np.ndarray, np.ndarray]]) -> Non
     first: SiteRecord = records[0]
     try:
         scores = banks.score(first.machine, first.access, np.concatenate(addresses), np.concatenate(active))
-    except InputError:  # each says for itself what is wrong with it
+    except InputError:  # each record raises its own error in `flush`
         return
     if scores.lines is not None:
         return
@@ -440,7 +455,7 @@ def _score_some(members: list[tuple[SiteRecord, np.ndarray, np.ndarray]]) -> Non
 
 
 def _rows_as_bytes(column: np.ndarray | None, count: int) -> Iterable[bytes | None]:
-    """The content of each row of an array; None for each of `count` rows that there are not."""
+    """The bytes of each row of an array; None `count` times if there is no array."""
     if column is None:
         return repeat(None, count)
     whole, size = column.tobytes(), column.nbytes // count

@@ -1,11 +1,10 @@
-"""Global addresses that move with the block's index or a loop's rounds by less than a line: every residue, as often as
-it occurs.
+"""Global addresses that move by less than a line per block or per round of a loop: each residue, as often as it occurs.
 
     out + 400·ctaid.x, 1024 blocks      the lines begin at 0, 16, 32, … 112 bytes into a line: 128 blocks each
     in + 4·k, 1000 rounds at once       the same for the rounds, 32 residues of 31 or 32 rounds each
 
-What a request of global memory costs repeats with every line (the rule's invariant shift), so nothing is lost by it,
-and a launch of a million blocks costs no more than one of a hundred.
+The cost of a request to global memory repeats with every line (the rule's invariant shift), so this is exact, and a
+launch of a million blocks costs no more to analyse than one of a hundred.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from ptxaudit.engine.domain.value import Uniform, Value, signed
 
 
 def is_block_index(u: Uniform) -> bool:
-    """It is %ctaid in one dimension, as it is."""
+    """The unknown is %ctaid in one dimension."""
     return u.kind == "block" and isinstance(u.key, tuple) and u.key[0] == "ctaid"
 
 
 def of_first(coefficient: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,) int64: what the first active lane has; where it matters all others have the same."""
+    """(n,) int64: the coefficient of the first active lane; where it is used, all lanes have the same."""
     first = first_active(signed(coefficient).astype(np.int64), active)
     return np.broadcast_to(first[:, 0], len(active))
 
 
 def period_of(steps: np.ndarray, shift: int) -> int:
-    """After how many steps every one of them has moved by a multiple of `shift`."""
+    """The number of steps after which every row has moved by a multiple of `shift`."""
     common = shift
     for step in distinct(steps).tolist():
         common = gcd(common, step)
@@ -42,8 +41,9 @@ def period_of(steps: np.ndarray, shift: int) -> int:
 
 
 class Request(Struct, eq=False):
-    """Requests of one instruction: (n, lanes) and (n,) arrays, as `SiteRecord.add` takes them. rows: (n,) which of the
-    rows that access.
+    """Requests of one instruction: (n, lanes) and (n,) arrays, as `SiteRecord.add` takes them.
+
+    rows: (n,) index of the row that makes each.
     """
 
     numbers: np.ndarray
@@ -54,7 +54,7 @@ class Request(Struct, eq=False):
     rows: np.ndarray
 
     def moved(self, steps: np.ndarray, counts: np.ndarray) -> Request:
-        """One request for each residue r = 0, 1, …: moved by r·steps (n,), as often as counts (n, residues) says."""
+        """One request for each residue r = 0, 1, …, moved by r·steps (n,), with the weights counts (n, residues)."""
         times = counts.shape[1]
 
         def again(array: np.ndarray) -> np.ndarray:
@@ -73,8 +73,10 @@ class Request(Struct, eq=False):
 
 
 def by_blocks(request: Request, address: Value, low: np.ndarray, high: np.ndarray, shift: int) -> Request:
-    """The requests of all blocks that each row stands for, in place of one for them all. low, high: (rows, 3) first and
-    last index of those that `request.rows` counts."""
+    """Replaces the request that represents all blocks of a row by the requests of those blocks.
+
+    low, high: (rows, 3) first and last block index of each row, to which `request.rows` points.
+    """
     for u, coefficient in address.terms:
         if not is_block_index(u):
             continue
@@ -96,7 +98,7 @@ def occurrences(first: np.ndarray, last: np.ndarray, period: int) -> np.ndarray:
     residues = np.arange(period)[None, :]
 
     def upto(n: np.ndarray) -> np.ndarray:
-        """Of 0 … n."""
+        """The same for 0 … n."""
         counts: np.ndarray = (n[:, None] - residues) // period + 1
         return counts
 
@@ -105,14 +107,14 @@ def occurrences(first: np.ndarray, last: np.ndarray, period: int) -> np.ndarray:
 
 
 class Moving(Record):
-    """Requests in a round of a loop that is closed, which moves their addresses by `steps` (n,) bytes."""
+    """Requests of a round in a closed-form loop, which moves their addresses by `steps` (n,) bytes."""
 
     record: SiteRecord
     steps: np.ndarray
     shift: int
 
     def add(self, request: Request, zeros: int, times: int = 1) -> None:
-        """As many rounds."""
+        """Adds the request of `times` rounds."""
         period = period_of(self.steps, self.shift)
         rounds = occurrences(np.zeros(1, np.int64), np.full(1, times - 1, np.int64), period)
         counts = request.weights[:, None] * rounds
@@ -122,5 +124,5 @@ class Moving(Record):
 
 
 def put(record: SiteRecord, request: Request, zeros: int) -> None:
-    """Adds them to a record."""
+    """Adds a request to a record."""
     record.add(request.numbers, request.active, request.weights, request.trip, request.sources, zeros)

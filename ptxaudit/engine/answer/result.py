@@ -1,4 +1,4 @@
-"""What the lane engine says of a kernel: one figure a site. Numbers only; `report` names files."""
+"""The results of the lane engine for a kernel: one per site. Numbers only; `report` adds names of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptxaudit.ir.reasons import Reason, exhausted
 
 
 class Case(Record):
-    """One line of a conditional answer: when `when` holds, a request costs low..high wavefronts."""
+    """One line of a conditional answer: if `when` holds, a request costs low..high wavefronts."""
 
     when: str
     low: int
@@ -25,7 +25,7 @@ class Case(Record):
 
 
 def ranges(numbers: list[int]) -> str:
-    """1, 3, 5, 7, 9 -> "{1, 3, … 9}"; 0, 1, 2, 3, 8 -> "{0–3, 8}"; short lists whole."""
+    """Formats numbers: 1, 3, 5, 7, 9 -> "{1, 3, … 9}"; 0, 1, 2, 3, 8 -> "{0–3, 8}"; short lists in full."""
     if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
         return f"{{{numbers[0]}, {numbers[1]}, … {numbers[-1]}}}"
     if len(numbers) <= 4:
@@ -40,11 +40,11 @@ def ranges(numbers: list[int]) -> str:
 
 
 class Pattern(Record, dict=True):
-    """One distinct request of a site: up to a uniform shift, `count` requests look like this (0: how many is not known,
-    nor which lanes take part in each).
+    """One distinct request of a site: `count` requests equal it up to a uniform shift.
 
-    addresses: (lanes,) int64 bytes; active: (lanes,) bool; low/high/ideal/ways: of one request. seen: (trip, mask of
-    the block's warps) of a launch that was run, where that was asked for; trip -1 where it is not known.
+    count: 0 if the number is unknown, and with it the active lanes of each. addresses: (lanes,) int64 bytes; active:
+    (lanes,) bool; low, high, ideal, ways: per request. seen: (trip, mask of the block's warps) of an executed launch,
+    if requested; trip -1 if unknown.
     """
 
     addresses: np.ndarray
@@ -59,22 +59,22 @@ class Pattern(Record, dict=True):
 
     @cached_property
     def lane_bits(self) -> int:
-        """The bits in which the distances from the first active lane's address to others are not zero."""
+        """The bits that are set in any difference between an active lane's address and the first active lane's."""
         addresses = self.addresses[self.active]
         return int(np.bitwise_or.reduce(addresses - addresses[0])) if addresses.size else 0
 
     @cached_property
     def lane_distances(self) -> frozenset[float]:
-        """Bytes from the address of each active lane to that of the next one, for each lane between them."""
+        """Bytes between the addresses of successive active lanes, divided by the difference of their lane numbers."""
         lanes = self.active.nonzero()[0]
         return frozenset((np.diff(self.addresses[lanes]) / np.diff(lanes)).tolist())
 
 
 class SiteResult(Record):
-    """The figure of one site (the instruction at `index`). Sums are over the launch.
+    """The result for one site (the instruction at `index`). Sums are over the launch.
 
-    Every number is None where it is not known. `per_request` is (low, high) of one request.
-    trips: per-trip sums of an exact site in a loop, [(requests, wavefronts, ideal), …], or ().
+    Every number is None if unknown. `per_request` is (low, high) of one request. trips: per-trip sums of an exact site
+    in a loop, [(active requests, wavefronts, ideal), …], or ().
     """
 
     index: int
@@ -90,27 +90,25 @@ class SiteResult(Record):
     per_request: tuple[int, int] | None = None
     ideal_per_request: tuple[int, int] | None = None
     line_class_max: int | None = None  # cp.async.cg: the largest k that any request may have
-    line_class_proved: int | None = None  # … that some request has at least
-    lines: int | None = None  # cp.async.cg: sums of k over the launch, the most that they may be
-    lines_proved: int | None = None  # … the least
+    line_class_proved: int | None = None  # … that some request is proved to have
+    lines: int | None = None  # cp.async.cg: upper bound of the sum of k over the launch
+    lines_proved: int | None = None  # … lower bound
     lines_ideal: int | None = None
-    lanes: int | None = None  # of global and local memory: active lanes of all requests; lines are tag requests there
+    lanes: int | None = None  # global and local memory: active lanes of all requests; lines are tag requests there
     unaligned: tuple[str, ...] | None = (
-        None  # unknowns whose step is no multiple of what the access must be aligned to; None: not known
+        None  # unknowns whose step is not a multiple of the access's alignment; None: unknown
     )
-    evidence: str = "by rule"  # "measured": exactly this machine instruction was, on exactly this machine
+    evidence: str = "by rule"  # "measured": exactly this machine instruction was measured on exactly this machine
     conditions: tuple[Case, ...] = ()
     formula: str = ""  # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()  # most frequent first
-    distinct: int = 0  # how many patterns there are in all
+    distinct: int = 0  # the number of distinct patterns
     trips: tuple[tuple[int, int, int], ...] = ()
-    meeting_assumed: bool = False  # PTX: counted as lanes come that meet again where the ways of a branch do
-    kept: Kept | None = None  # all its requests with their places, where these were asked for
+    meeting_assumed: bool = False  # PTX: counted as if lanes reconverge where paths of a branch join
+    kept: Kept | None = None  # all requests with their places, if requested
 
     def counted(self) -> SiteResult:
-        """An invariant answer, exact where it is known how many requests have an active lane, and what the ideal of
-        each is.
-        """
+        """Makes an invariant answer exact, if the requests with an active lane and the ideal of each are known."""
         if self.active_requests is None or self.requests is None:
             return self
         assert self.per_request is not None  # as it is invariant
@@ -130,8 +128,10 @@ class SiteResult(Record):
 
 
 class KernelResult(Record):
-    """All sites of one kernel under one launch (or none), and what had to be assumed. endless: why the launch does not
-    end."""
+    """All sites of one kernel under one launch (or none), and the assumptions made.
+
+    endless: why the launch does not terminate.
+    """
 
     sites: tuple[SiteResult, ...]
     assumed: tuple[str, ...] = ()
@@ -140,5 +140,5 @@ class KernelResult(Record):
 
 
 def unfinished(index: int, spent: Exhausted) -> SiteResult:
-    """A site of which the analysis was not finished."""
+    """The result of a site whose analysis exhausted its account."""
     return SiteResult(index, Status.UNKNOWN, exhausted(spent), evidence="by rule")

@@ -1,10 +1,10 @@
-"""What requests cost whose base is known up to a multiple of a power of two: the range over the residues left open.
+"""The cost of requests whose base is known up to a multiple of a power of two: the range over the residues left open.
 
     4·lane + base, base a multiple of 64      128 bytes: 1 wavefront at 0 and at 64, a figure
     4·lane + base, base a multiple of 4       1 or 2 wavefronts: a range, by the place of the array
 
-(A congruence is all that is known of the base: Granger, "Static analysis of arithmetical congruences", 1989. A rule's
-*invariant shift* is the modulus after which it repeats.)
+(The base is known as a congruence: Granger, "Static analysis of arithmetical congruences", 1989. A rule's *invariant
+shift* is the modulus after which it repeats.)
 """
 
 from __future__ import annotations
@@ -30,19 +30,22 @@ _Columns = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]  
 
 
 def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
-    """Why a machine's rule gives a range for requests of an access; None where it does not."""
+    """Why a machine's rule gives a range for requests of an access; None if it gives a figure."""
     said = machine.why_range(access)
     return Reason(Kind.RULE_RANGE, given=(said,)) if said else None
 
 
 class Scoring(Struct, eq=False):
-    """By a machine's rule for one access. residues: base modulo the shift -> [low, high, ideal] of a request, where
-    that decides it; loose: why a range remains although the addresses are known up to a shift; evidence: the machine's
-    for this access, "by rule" as soon as one request is."""
+    """Scores requests by a machine's rule for one access.
+
+    residues: base modulo the shift -> [low, high, ideal] of a request, if they depend on it; loose: why a range
+    remains although the addresses are known up to a shift; evidence: the machine's for this access, "by rule" as soon
+    as one request is.
+    """
 
     machine: Machine
     access: banks.Access
-    account: Account  # pays for the scoring; Exhausted where it cannot
+    account: Account  # pays for the scoring, or raises Exhausted
     residues: dict[int, list[int]] = field(default_factory=dict)
     loose: Reason | None = None
     evidence: str = ""
@@ -60,9 +63,11 @@ class Scoring(Struct, eq=False):
         filled: np.ndarray | None = None,
         known: banks.Scores | None = None,
     ) -> Widened:
-        """Widened of all requests; where the base is not known well enough, the range over its residues;
-        where words are known modulo a line only, from all equal to all distinct (both extremes: no
-        rule lets fewer distinct words cost more). known: what the rule gives of them, where that was asked already."""
+        """The scores of all requests, widened over the residues of a base that is not known well enough.
+
+        Where words are known only modulo a line, the range is from all words equal to all words distinct: these are
+        the extremes, as no rule lets fewer distinct words cost more. known: the rule's scores, if already computed.
+        """
         shift = self.machine.invariant_shift(self.access)
         if known is None:
             known = self._by_rule(addresses, active, sources, filled)
@@ -88,8 +93,10 @@ class Scoring(Struct, eq=False):
         return out
 
     def _over_words(self, out: Widened, columns: _Columns, words: np.ndarray) -> None:
-        """Widens the scores of requests of which it is not known whether lanes are on one word. words: (n,) bytes up
-        to a multiple of which each lane is known, or 0."""
+        """Widens the scores of requests whose lanes may or may not share a word.
+
+        words: (n,) bytes, each lane's address is known up to a multiple of them; 0: it is known.
+        """
         rows = np.flatnonzero(words)
         addresses, active, sources, filled = _of_rows(columns, rows)
         apart = addresses + words[rows, None] * np.arange(addresses.shape[1])[None, :]
@@ -111,7 +118,7 @@ class Scoring(Struct, eq=False):
         steps: range,
         residues: dict[int, list[int]],
     ) -> None:
-        """Widens the scores of these requests, whose base may be any multiple of a step. residues: are filled."""
+        """Widens the scores of the requests `rows`, whose base may be any multiple of a step. residues: is filled."""
         _put(residues, 0, *(np.asarray(figures)[rows] for figures in (scores.low, scores.high, scores.ideal)))
         for residue, s in self._moved(*_of_rows(columns, rows), steps):
             _put(residues, residue, s.low, s.high, s.ideal)
@@ -136,7 +143,7 @@ class Scoring(Struct, eq=False):
         filled: np.ndarray | None,
         residues: range,
     ) -> Iterator[tuple[int, banks.Scores]]:
-        """The requests by the machine's rule, all of their addresses further by each residue."""
+        """The scores of the requests with all addresses moved by each residue."""
         if sources is None and filled is None and sectors.moves(self.access, residues.step):
             for moved in sectors.moved(self.access, addresses, active, residues, self.evidence):
                 self.account.spend(REQUEST + len(addresses), SCORING)
@@ -152,7 +159,7 @@ class Scoring(Struct, eq=False):
         return banks.score(self.machine, self.access, addresses, active, sources, zero_filled=filled)
 
     def figures(self, addresses: np.ndarray, active: np.ndarray, zeros: int) -> np.ndarray:
-        """(3, n): least and most wavefronts and the ideal of each request. addresses, active, zeros: as in `add`."""
+        """(3, n): least and most wavefronts and the ideal of each request. Arguments: as in `SiteRecord.add`."""
         shift = self.machine.invariant_shift(self.access)
         step = min(1 << zeros, shift)
         width = self.access.width or 1
@@ -165,7 +172,7 @@ class Scoring(Struct, eq=False):
         return np.stack([scores.low, scores.high, scores.ideal])
 
     def base_cases(self) -> tuple[Case, ...]:
-        """The figure of a request by the place of the array, where it decides."""
+        """The figures of a request by the place of the array, if they depend on it."""
         shift = self.machine.invariant_shift(self.access)
         folded: dict[tuple[int, ...], list[int]] = {}
         for residue, figure in sorted(self.residues.items()):
@@ -180,7 +187,7 @@ def _of_rows(columns: _Columns, rows: np.ndarray) -> _Columns:
 
 
 def _put(residues: dict[int, list[int]], residue: int, *figures: np.ndarray | int) -> None:
-    """Widens what a request costs at a residue. figures: least, most and ideal, of one or of several."""
+    """Widens the cost of a request at a residue. figures: least, most and ideal, of one or of several."""
     low, high, ideal = (int(f(x)) for f, x in zip((np.min, np.max, np.min), figures, strict=True))
     old = residues.get(residue, (low, high, ideal))
     residues[residue] = [min(old[0], low), max(old[1], high), min(old[2], ideal)]

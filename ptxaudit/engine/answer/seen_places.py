@@ -1,7 +1,7 @@
-"""The requests of a site with their places (`kept`), out of what was seen of it without a run.
+"""The requests of a site with their places (`kept`), from its observations in an inference.
 
-st.shared [tile + 4·tid.x]          ->  Requests("tile", offsets=[[0, 4, …], …])
-st.shared [tile + 4·tid.x + 512]    ->  the same, 512 bytes further on: a loop that was unrolled is many such sites
+st.shared [tile + 4·tid.x]          ->  Requests("tile", offsets=[[0, 4, …], …], …)
+st.shared [tile + 4·tid.x + 512]    ->  the same, moved by 512 bytes: an unrolled loop is many such sites
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ _HALF = 1 << ADDRESS_BITS - 1  # offsets from here on wrap around
 
 
 class _Placed(Record, eq=False):
-    """The requests of a site, and the offset of its first address. free: so many bytes further on, before or behind, no
-    offset wraps around. every: what was seen, which the question tells by where it is."""
+    """The requests of a site, and the offset of its first address.
+
+    free: the distances in bytes by which the requests can move without an offset wrapping around. every: the
+    observations, kept alive because queries identify them by `id`.
+    """
 
     places: Places
     offset: int
@@ -34,13 +37,13 @@ class _Placed(Record, eq=False):
 
 
 class SeenPlaces:
-    """Those of one kernel."""
+    """The placed requests of one kernel's sites, shared between sites that differ only by an offset."""
 
     def __init__(self) -> None:
         self._placed: dict[tuple[Any, ...], _Placed] = {}
 
     def kept(self, access: Access, seen: Sequence[Seen]) -> Kept:
-        """The requests of the assumed shape of the block, where several were looked at."""
+        """The requests under the first of the assumed block shapes."""
         every = [s.observation for s in seen if s.group == seen[0].group]
         return Kept(access, partial(self._of, access, every))
 
@@ -69,21 +72,21 @@ def _places(access: Access, every: Sequence[Observation]) -> Places:
 
 
 def _moves_alike(o: Observation) -> bool:
-    """A number more in its address is as much more in the places of all lanes."""
+    """Adding a number to the address moves the places of all lanes by that number."""
     base = o.base
     known = base.poison is None and base.valid is None and base.alternatives is None and o.located is None
     return known and all(c.size == 1 for _, c in base.terms)
 
 
 def _free(places: Places) -> range:
-    """How far requests may be moved until an offset wraps around."""
+    """The distances by which requests can move without an offset wrapping around."""
     low = min((int(r.offsets.min()) for r in places.requests), default=0)
     high = max((int(r.offsets.max()) for r in places.requests), default=0)
     return range(-_HALF - low, _HALF - high)
 
 
 def _further(places: Places, bytes: int) -> Places:
-    """The same requests so many bytes further on."""
+    """The same requests, moved by a number of bytes."""
     if not bytes or places.missing is not None:
         return places
     moved = [replace(r, offsets=np.where(r.active, r.offsets + bytes, 0)) for r in places.requests]

@@ -1,12 +1,12 @@
-"""What the shape of a block decides in a slice, when no one tells it: `shapes_of`.
+"""What an unspecified block shape decides in a slice: `shapes_of`, a taint analysis.
 
-mov r1, %tid.y          made of the shape
-add r2, r2, r1          made of r1, so of the shape
-@p bra …                with p made of it: so is whether what it controls runs
-mov r3, 4               where it is controlled so: behind the place where ways meet, r3 is made of it
-st.local [a], r1        made of it, or controlled so: so is what is loaded from local memory, wherever
+mov r1, %tid.y          tainted by the shape
+add r2, r2, r1          tainted by r1
+@p bra …                with p tainted: the shape decides whether the controlled instructions execute
+mov r3, 4               if controlled so: r3 is tainted after the point where the paths join
+st.local [a], r1        if r1 is tainted, or controlled so: taints every load from local memory
 st.shared [r2]          a site whose address the shape decides
-st.shared [r4]          where it is controlled so: a site of whose lanes it decides which take part
+st.shared [r4]          if controlled so: a site whose active lanes the shape decides
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from ptxaudit.ir.operands import control_reads, guard_reads, site_reads
 from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.warp_operations import COUNTS_LANES
 
-_SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")  # what begins so depends on how threads are cut into warps
+_SHAPE = ("tid.", "ntid.", "warpid", "nwarpid")  # depend on how threads are divided into warps
 
-Name = str | tuple[int, str]  # a register, or what an instruction writes into one and reads itself
+Name = str | tuple[int, str]  # a register, or one that an instruction both writes and reads
 _LOCAL = -1, "local memory"
 
 
 class Shape(Enum):
-    """What of a site the block's shape decides. Where it is not specified, a block's last warp may have fewer lanes,
-    whatever else.
+    """What the block's shape decides of a site.
+
+    If the shape is not specified, a block's last warp may always have fewer lanes.
     """
 
     SPECIFIED = "specified"
@@ -45,8 +46,10 @@ class Shape(Enum):
 
 
 class _Made(Record):
-    """An operation: where its sources come from, what it writes; shaped: the block's shape decides a source; stores: it
-    writes to local memory, which is one place."""
+    """An operation with its sources and results.
+
+    shaped: the block's shape decides a source; stores: it writes to local memory, which counts as one location.
+    """
 
     index: int
     sources: frozenset[Name]
@@ -67,15 +70,13 @@ def is_two_dimensional(function: Function, part: Slice) -> bool:
 
 
 def shapes_of(function: Function, graph: Graph, part: Slice, accesses: Iterable[int]) -> dict[int, Shape]:
-    """What the shape of a block that is not specified decides of each access."""
+    """What an unspecified block shape decides of each access."""
     taint = _Taint(function, graph, part)
     return {k: taint.of_site(k) for k in accesses}
 
 
 class _Taint:
-    """What is made of the block's shape: registers (`places`), and by which branches it decides what runs
-    (`deciding`).
-    """
+    """What the block's shape decides: registers (`places`), and branches that decide what executes (`deciding`)."""
 
     def __init__(self, function: Function, graph: Graph, part: Slice):
         self.instructions, self.graph = function.instructions, graph
@@ -90,7 +91,7 @@ class _Taint:
         while before != (
             len(self.places),
             len(self.deciding),
-        ):  # each round is followed by one only if it found another branch
+        ):  # another round is needed only if this one found another branch
             before = len(self.places), len(self.deciding)
             self._spread()
             self._decide()
@@ -106,7 +107,7 @@ class _Taint:
         return Shape.DECIDES_NOTHING
 
     def _spread(self) -> None:
-        """Once in the order of the text, and again where a loop carries it back."""
+        """Propagates taint in text order, and again while a loop carries it back."""
         before = -1
         while len(self.places) > before:
             before, rest = len(self.places), []
@@ -148,7 +149,7 @@ class _Taint:
         )
 
     def _chosen(self, place: Name, index: int) -> bool:
-        """One of several definitions, by a branch that the shape decides."""
+        """One of several definitions reaches it, by a branch that the shape decides."""
         if not self.controlled or not isinstance(place, str) or len(self.graph.definitions.get(place, ())) < 2:
             return False
         none: frozenset[int] = frozenset()
@@ -158,9 +159,11 @@ class _Taint:
 
 
 def _made(instruction: Instruction) -> Iterator[_Made]:
-    """The operations of an instruction that have results, or store. What one of them writes and a later one reads is
-    the instruction's own: names of temporaries come back in others. (Of what is loaded by a generic address nothing is
-    known.)"""
+    """The operations of an instruction that have results, or store to local memory.
+
+    What one of them writes and a later one reads is local to the instruction, as other instructions reuse names of
+    temporaries. (Values loaded through generic addresses are unknown anyway.)
+    """
     surely: set[str] = set()
     perhaps: set[str] = set()
     for op in instruction.ops:
@@ -176,7 +179,7 @@ def _made(instruction: Instruction) -> Iterator[_Made]:
         results = [d.name for d in op.dst if d is not None]
         lanes = (
             op.name.partition(".")[0] in COUNTS_LANES and op.name != "vote.diverged"
-        )  # (that chooses between two ways to do the same)
+        )  # (which chooses between two ways to do the same)
         shaped = lanes or any(isinstance(s, Special) and s.name.startswith(_SHAPE) for s in op.src)
         made = *results, *((instruction.index, name) for name in results), *((_LOCAL,) if stores else ())
         yield _Made(instruction.index, frozenset(sources), made, shaped, stores)
@@ -184,8 +187,10 @@ def _made(instruction: Instruction) -> Iterator[_Made]:
 
 
 def _read_last(instruction: Instruction, name: str) -> Iterator[Name]:
-    """Where a register may come from that the site or the control of an instruction reads: what a load brings is
-    written after its address was read."""
+    """The names through which a register may reach the site or the control of an instruction, which read it last: an
+    unconditional result of the instruction hides earlier definitions, except that of a load, which is written after
+    its address is read.
+    """
     own = [op for op in instruction.ops if op.writes(name)]
     if own:
         yield instruction.index, name

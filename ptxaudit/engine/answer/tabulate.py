@@ -1,10 +1,10 @@
-"""What one abstract request costs: figures, or a table by the unknown that multiplies the lane.
+"""The cost of one abstract request: figures, or a table by the unknown that multiplies the lane.
 
     address 4·lane + n          ->  1 wavefront
     address 4·lane·pitch        ->  pitch mod 32 in 1, 3, 5, …: 1 wavefront;  in 2, 6, 10, …: 2;  …
-    address not known           ->  NoFigure
+    unknown address             ->  NoFigure
 
-An address is brought to its place first, which leaves out what changes no count, so that many requests are one.
+An address is first reduced to its `Place`, without what changes no count, so that many requests become one.
 """
 
 from __future__ import annotations
@@ -43,17 +43,20 @@ from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.unknown_words import called
 
 GLOBAL_BITS = 64
-MOST_RESIDUES = 256  # lines of a table of cases that are computed
-MOST_MEETINGS = 2048  # numbers at which lanes come to share words
+MOST_RESIDUES = 256  # residues of a table of cases that are computed
+MOST_MEETINGS = 2048  # numbers at which lanes may share words
 TABULATING = "tabulating requests by an unknown"
-MOST_COMMON = 20  # bits by which lanes may be apart alike, beyond those of what multiplies each
-EXTRA_SYMBOLS = 6  # bits and choices of which all combinations are tried
+MOST_COMMON = 20  # low zero bits of the lanes' distances that count, beyond those of the coefficients
+EXTRA_SYMBOLS = 6  # bits and choices of which all combinations are computed
 
 
 class Observation(Record, eq=False, dict=True):
-    """One abstract request of a site: mask (rows, LANES) of lanes that may be active; exact: they are. base, offset:
-    its address is their sum, taken when it is asked for: most observations are put back before. located: of a generic
-    access, where in shared memory it is; None: of shared memory in all lanes."""
+    """One abstract request of a site.
+
+    mask: (rows, LANES), the lanes that may be active; exact: they certainly are. base, offset: the address is their
+    sum, computed on demand, as most observations are found in a cache first. located: of a generic access, where in
+    shared memory it is; None: in shared memory in all lanes.
+    """
 
     base: Value
     offset: int
@@ -62,17 +65,17 @@ class Observation(Record, eq=False, dict=True):
     undecided_by: tuple[Reason, ...]
     space: str
     located: Located | None = None
-    classes: np.ndarray | None = None  # lanes that take part together where it is not exact (`lane_classes`)
-    single: bool = False  # one lane at most takes part
+    classes: np.ndarray | None = None  # lanes that are active together if not exact (`lane_classes`)
+    single: bool = False  # at most one lane is active
 
     @cached_property
     def lanes(self) -> np.ndarray:
-        """The lanes that may go to shared memory."""
+        """The lanes that may access shared memory."""
         return self.mask if self.located is None else self.located.lanes | self.located.open
 
     @cached_property
     def others(self) -> np.ndarray | None:
-        """Those that go to other memory in the same request; None where none do."""
+        """The lanes that access other memory in the same request; None if there are none."""
         others = None if self.located is None else self.mask & ~self.lanes
         return others if others is not None and anywhere(others) else None
 
@@ -82,8 +85,10 @@ class Observation(Record, eq=False, dict=True):
 
 
 class Counted(Record, eq=False):
-    """A request with figures; unknown, cases: what they depend on, where that multiplies the lane. wraps: as of
-    `Place`."""
+    """A request with figures.
+
+    unknown, cases: the unknown that multiplies the lane, if any, and the figures by it. wraps: as in `Place`.
+    """
 
     record: SiteRecord
     unknown: Uniform | None = None
@@ -92,18 +97,18 @@ class Counted(Record, eq=False):
 
 
 class NoFigure(Exception):
-    """There is no figure and no table for a request."""
+    """A request has neither a figure nor a table."""
 
     def __init__(self, reason: Reason, status: Status):
         self.reason, self.status = reason, status
 
 
 class Place(Record, eq=False):
-    """An address as far as it decides a request, less a multiple of the shift that changes no count.
+    """An address as far as it decides the cost of a request, less a multiple of the invariant shift.
 
-    numbers: (rows, lanes) or less; zeros: low bits that unknowns leave alone; line: not 0: known modulo this only;
-    varying: unknowns with what each is multiplied by in the lanes; code: what tells it from others; wraps: this holds
-    unless lanes are gigabytes apart, as where an index of 32 bits wraps around between them.
+    numbers: broadcasts to (rows, lanes); zeros: the low bits that uniform unknowns do not change; line: if not 0, the
+    numbers are known only modulo it; varying: unknowns with their coefficients per lane; code: the key that identifies
+    the place; wraps: it holds unless lanes are gigabytes apart, as where a 32-bit index wraps around between them.
     """
 
     numbers: np.ndarray
@@ -115,8 +120,10 @@ class Place(Record, eq=False):
 
 
 def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Place:
-    """What of an observation's address decides its cost. shift: of the machine's rule, in bytes. Raises NoFigure where
-    the address is not known."""
+    """The part of an observation's address that decides its cost.
+
+    shift: the invariant shift of the machine's rule, in bytes. Raises NoFigure if the address is unknown.
+    """
     value, moved = as_unknown(o.base), o.offset % shift
     line, wide, wraps = 0, min(value.bits, bits_of(access)), False
     if value.poison is not None and (value.poison is EVERYWHERE or anywhere(value.poison & o.lanes)):
@@ -129,7 +136,7 @@ def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Pl
     zeros, varying = ADDRESS_BITS, []
     for u, c in value.terms:
         common = array_zeros(c) if c.size > 1 else low_zeros(c.item())
-        if common >= wide:  # whole multiples of 2**32: lanes that meet in shared memory agree on them
+        if common >= wide:  # multiples of 2**32: lanes of one request to shared memory agree on them
             continue
         if varies(c, o.lanes):
             varying.append((u, c))
@@ -150,20 +157,21 @@ def place_of(access: Access, o: Observation, shift: int, machine: Machine) -> Pl
 
 
 def _near(numbers: np.ndarray, mask: np.ndarray, valid: int) -> np.ndarray:
-    """(rows, lanes): the numbers modulo 2**valid, each row's as close to its first active lane's as they can be."""
+    """(rows, lanes): the numbers modulo 2**valid, as close as possible to the first active lane's in each row."""
     first, half = first_active(numbers, mask), 1 << valid - 1
     near = first % (1 << ADDRESS_BITS) + (numbers - first + half) % (1 << valid) - half
     return np.broadcast_to(near, mask.shape)
 
 
 def bits_of(access: Access) -> int:
-    """Of an address, those that tell places apart."""
+    """The number of address bits that distinguish places."""
     return GLOBAL_BITS if access.space == "global" else ADDRESS_BITS
 
 
 def _not_known(value: Value, moved: int, kind: Kind) -> NoFigure:
-    """Why an address is not known. moved: it has an offset, and data among its terms makes that of a sum data, too
-    (`because`).
+    """The exception for an unknown address.
+
+    moved: an offset is added to the address; data among its terms makes the sum data, too (`because`).
     """
     why = (because(value) if moved else value.why) or Reason(kind)
     return NoFigure(why, Status.DATA_DEPENDENT if why.data else Status.UNKNOWN)
@@ -172,9 +180,11 @@ def _not_known(value: Value, moved: int, kind: Kind) -> NoFigure:
 def scored(
     access: Access, place: Place, mask: np.ndarray, machine: Machine, group: str, exact: bool, account: Account
 ) -> Counted:
-    """The figures of all rows of a group; an unknown that multiplies the lane is tabulated. group: its name, for the
-    table; exact: the lanes of the mask take part for certain; account: pays for it, else Exhausted. Raises NoFigure
-    where several unknowns multiply the lane."""
+    """The figures of all rows of a group; an unknown that multiplies the lane is tabulated.
+
+    group: its name, for the table; exact: the lanes of the mask are certainly active; account: pays for the work, or
+    raises Exhausted. Raises NoFigure if several unknowns multiply the lane.
+    """
     choices = [(u, c) for u, c in place.varying if u.low == 0 and u.high is not None and u.high <= 3]
     others = [(u, c) for u, c in place.varying if (u, c) not in choices]
     if place.varying and (len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line):
@@ -201,8 +211,8 @@ def scored(
 def _distinct_rows(
     base: np.ndarray, mask: np.ndarray, factors: list[np.ndarray], shift: int
 ) -> tuple[list[int], np.ndarray]:
-    """The first of the rows that are alike up to a multiple of `shift`, and how many each stands for: most warps differ
-    by that only.
+    """The first of the rows that are equal up to a multiple of `shift`, and how many each represents: most warps differ
+    only by such a multiple.
     """
     first = first_active(base, mask)
     columns = base - first // shift * shift, mask, *factors
@@ -225,9 +235,9 @@ def _tabulated(
 ) -> Counted:
     """The figure as a function of an unknown that multiplies the lane.
 
-    Banks depend on the unknown modulo a period; whether two lanes share a word does so too, except for
-    the few numbers at which two lanes come to lie within a word of each other. So: every residue, at
-    a number far from all of those, and each of those by itself.
+    Banks depend on the unknown modulo a period. So does whether two lanes share a word, except for the few numbers
+    that bring two lanes within a word of each other. So this scores every residue, at a number far from all of those,
+    and each of those separately.
     """
     machine, access = record.machine, record.access
     generic, numbers, period = _numbers(record, variants, u, c, mask)
@@ -252,7 +262,7 @@ def _tabulated(
     odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
     prefix, name = "" if group in ("the stated block", "the launch") else f"{group}: ", called(u.name)
     turn, (least, most) = _turn(access, c, mask), _limits(u)
-    again = most - least >= turn  # other numbers wrap around to the same
+    again = most - least >= turn  # other numbers wrap around to the same addresses
     cases = (
         *_cases(f"{prefix}{name} mod {period} in", usual),
         *_cases(
@@ -264,7 +274,7 @@ def _tabulated(
 
 
 def _wrapped(access: Access, addresses: np.ndarray) -> np.ndarray:
-    """Addresses as they are in so many bits, with a sign."""
+    """Addresses as signed numbers of as many bits as distinguish places."""
     if bits_of(access) > ADDRESS_BITS:
         return addresses
     half = 1 << ADDRESS_BITS - 1
@@ -273,8 +283,11 @@ def _wrapped(access: Access, addresses: np.ndarray) -> np.ndarray:
 
 
 def _turn(access: Access, c: np.ndarray, mask: np.ndarray) -> int:
-    """After how many of an unknown all lanes are as far apart again, as their addresses wrap around: 2**30 of 4·lane.
-    (All of them together have moved by a multiple of every line.)"""
+    """The period of an unknown after which the distances between lanes repeat, as addresses wrap around: 2**30 for
+    4·lane.
+
+    (All lanes together have then moved by a multiple of every line.)
+    """
     apart = np.where(mask, c - first_active(c, mask), 0)
     common = low_zeros(int(np.bitwise_or.reduce(apart, axis=None)))
     own = low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
@@ -282,14 +295,14 @@ def _turn(access: Access, c: np.ndarray, mask: np.ndarray) -> int:
 
 
 def _limits(u: Uniform) -> tuple[int, int]:
-    """The least and the most that an unknown may be."""
+    """The least and the greatest value of an unknown."""
     return -1 << 31 if u.low is None else u.low, 1 << 31 if u.high is None else u.high
 
 
 def _numbers(
     record: SiteRecord, variants: Sequence[np.ndarray], u: Uniform, c: np.ndarray, mask: np.ndarray
 ) -> tuple[list[int], list[int], int]:
-    """(a number of each residue, far from all others; numbers that are each by itself; the period of the residues)."""
+    """(one number for each residue, far from all others; numbers to score separately; the period of the residues)."""
     machine, access = record.machine, record.access
     unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
     line = line_of(machine, access)
@@ -309,7 +322,7 @@ def _numbers(
 
 
 def _cases(words: str, figures: dict[int, tuple[int, int, int]]) -> Iterator[Case]:
-    """A case a figure, those of the least numbers first."""
+    """One case per figure, ordered by the least number of each."""
     folded: dict[tuple[int, int, int], list[int]] = {}
     for n, figure in sorted(figures.items()):
         folded.setdefault(figure, []).append(n)
@@ -328,13 +341,15 @@ def _that_do_not_fault(
     u: Uniform,
     exact: bool,
 ) -> tuple[list[int], list[int]]:
-    """The numbers whose addresses an access of this width may have: a launch that does not fault has no others. Raises
-    NoFigure where it may be that they fault only in lanes that take no part."""
+    """The numbers that give aligned addresses: a launch that does not fault has no others.
+
+    Raises NoFigure if the misaligned lanes may be inactive.
+    """
 
     def faults(n: int) -> bool:
         for v in variants:
             address = v + c * n
-            if 1 << zeros < access.align:  # the base aligns what the lanes have in common
+            if 1 << zeros < access.align:  # the base aligns the common part of the addresses
                 address = address - first_active(address, mask)
             if anywhere((address & access.align - 1 != 0) & mask):
                 return True
@@ -344,9 +359,7 @@ def _that_do_not_fault(
         return generic, numbers
     wrong = {n for n in (*generic, *numbers) if faults(n)}
     left = [n for n in generic if n not in wrong], [n for n in numbers if n not in wrong]
-    if (
-        wrong and (not exact or len(variants) > 1) or not any(left)
-    ):  # perhaps they fault only in lanes that take no part
+    if wrong and (not exact or len(variants) > 1) or not any(left):  # the misaligned lanes may be inactive
         raise NoFigure(Reason(Kind.MAY_FAULT, given=(access.width,), unknowns=(u,)), Status.UNKNOWN)
     return left
 
@@ -361,9 +374,11 @@ def _meetings(
     turn: int,
     account: Account,
 ) -> list[int] | None:
-    """The numbers at which two active lanes of a row are less than `reach` bytes apart although their distance depends
-    on u, which can be one, or one a multiple of `turn` (`_turn`) further; None when there are too many. (At others that
-    wrap around lanes are farther apart than shared memory is large.)"""
+    """The numbers at which two active lanes of a row are less than `reach` bytes apart, but not at every number.
+
+    A number counts if u can be it or differ from it by a multiple of `turn` (`_turn`). None if there are too many. (At
+    other numbers whose addresses wrap around, lanes are farther apart than shared memory is large.)
+    """
     account.spend(REQUEST + elements(len(variants) * len(mask) * LANES * LANES), TABULATING)
     found: set[int] = set()
     first, second = np.triu_indices(LANES, 1)
@@ -386,7 +401,7 @@ def _meetings(
 
 
 def line_of(machine: Machine, access: Access) -> int:
-    """Bytes after which banks and equal words repeat: figures depend on an address modulo this."""
+    """The bytes after which banks and equal words repeat: figures depend on an address modulo this."""
     rule = machine.known_rule(access)
     counts = [c for c in (rule.count, rule.second) if c is not None]
     return max(max(c.row, c.unit * c.slots) for c in counts)

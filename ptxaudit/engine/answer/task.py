@@ -1,4 +1,4 @@
-"""What a run (`exec`) or an inference (`fixpoint`) is asked: the figures of some accesses of a kernel.
+"""The task of an execution (`exec`) or an inference (`fixpoint`): the figures of some accesses of a kernel.
 
 Task(graph, launch, machine, facts, {7: Access("LDS.128", …)}, {7: 7})  ->  {7: SiteResult(…)}
 """
@@ -17,8 +17,11 @@ from ptxaudit.ir.nodes import Function
 
 
 class Task(Record, eq=False):
-    """launch: as far as it is specified. originals: access -> the first copy of the same instruction, which answers for
-    all."""
+    """The accesses to answer for, and everything that the answers depend on.
+
+    launch: as far as it is specified. originals: access -> the first copy of the same instruction, which represents
+    all copies.
+    """
 
     graph: Graph
     launch: Launch | None
@@ -34,6 +37,6 @@ class Task(Record, eq=False):
 
     @property
     def whole(self) -> Launch | None:
-        """The launch, where it has a shape."""
+        """The launch, if it specifies a grid and a block."""
         launch = self.launch
         return None if launch is None or launch.grid is None or launch.block is None else launch

@@ -11,16 +11,19 @@ EVIDENCE = ("by rule", "measured")  # the weaker first
 
 
 def most(a: int | None, b: int | None) -> int | None:
-    """The greater of two figures of which there may be none."""
+    """The greater of two figures, either of which may be missing."""
     if a is None:
         return b
     return a if b is None else max(a, b)
 
 
 class Totals(Struct, eq=False):
-    """Sums over scored requests. ideal, ideal_most: the least and the most that their ideals may come to. lines,
-    lines_low: so with k; line_class_max: of any request at most, line_class_low: of some request at least,
-    line_class_each: of each at least."""
+    """Sums over scored requests.
+
+    ideal, ideal_most: lower and upper bound of the sum of ideals. lines, lines_low: upper and lower bound of the sum
+    of k. line_class_max: the most that any request may have; line_class_low: what some request has at least;
+    line_class_each: what each has at least.
+    """
 
     low: int = 0
     high: int = 0
@@ -41,14 +44,16 @@ class Totals(Struct, eq=False):
 
 
 class Widened(Scores, kw_only=True):
-    """What a rule gives, widened over all that is open of the requests. ideal, ideal_most: the least and the most that
-    the ideal may be; lines, lines_low: so, the most first."""
+    """The scores of a rule, widened over everything that is unknown about the requests.
+
+    ideal, ideal_most: lower and upper bound of the ideal; lines_low, lines: of the lines.
+    """
 
     ideal_most: np.ndarray
 
     @classmethod
     def of(cls, scores: Scores) -> Widened:
-        """Copies, to be widened."""
+        """Copies the scores, to be widened."""
         least = scores.lines if scores.lines_low is None else scores.lines_low
         return cls(
             np.array(scores.low),

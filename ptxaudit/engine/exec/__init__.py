@@ -1,1 +1,1 @@
-"""Execution of a slice under a launch: all warps at once, paths split where lanes diverge."""
+"""Execution of a slice under a launch: all warps at once, split where lanes diverge."""

@@ -1,8 +1,8 @@
-"""One access of a cohort: which of its lanes make it, at which addresses, and for which record.
+"""One access of a cohort: the lanes that make it, their addresses, and the record that it belongs to.
 
     @p ld.shared [r1 + 4]     lanes in which p holds; r1 + 4 in each, or up to a shift that changes no count
 
-What is not known of it is a reason in the record, never a guess.
+Anything unknown about it becomes a reason in the record, never a guess.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Visits = dict[int, np.ndarray | int]
 
 
 class _Access(Record, eq=False):
-    """One that a cohort makes, as it sees it, and the record that it is for."""
+    """An access of a cohort, with its view and its record."""
 
     instruction: Instruction
     site: Site
@@ -55,7 +55,7 @@ class _Access(Record, eq=False):
 
 
 class Accesses:
-    """visits: instruction -> (rows,) how often each has made the access; one number where all have as often."""
+    """visits: instruction -> (rows,) how often each has made the access; one number if it is the same for all."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings):
         self.run, self.warps, self.meeting_assumed = run, warps, meetings.meeting_assumed
@@ -98,7 +98,7 @@ class Accesses:
             self._request(one, issue, address, trip)
 
     def _perhaps(self, one: _Access, taking: Participants, uncertain: bool) -> None:
-        """An access of which it is not known which lanes make it. uncertain: nor which of them are together."""
+        """Records an access with unknown lanes. uncertain: it is also unknown which of them are together."""
         instruction, site, record, undecided = one.instruction, one.site, one.record, taking.undecided
         assert undecided is not None
         why = Reason(Kind.TAKES_PART, instruction.index, cause=why_undecided(undecided, instruction.index))
@@ -112,8 +112,9 @@ class Accesses:
         record.add_maybe(taking.lanes, self.run.weights[one.cohort.rows], why, most)
 
     def _located(self, one: _Access, address: Value, issue: Issue) -> tuple[Value, Issue] | None:
-        """Of a generic access: where it goes in the memory that is looked at, by the lanes that go there; None where
-        none does, or that is not known."""
+        """Of a generic access: its place in the memory under analysis, and the lanes that access it; None if no lane
+        does, or that is unknown.
+        """
         active, weights, record = issue.active, issue.weights, one.record
         found = located(address, active, self.run.env, one.instruction.index, of=one.site.of, rows=one.view.rows)
         if found.why is not None or found.remote is not None:
@@ -132,7 +133,7 @@ class Accesses:
         return found.place, Issue(found.lanes, weights, issue.warps)
 
     def _request(self, one: _Access, issue: Issue, address: Value, trip: np.ndarray) -> None:
-        """A request at an address, for its record. trip: how often each row has made the access before."""
+        """Records a request at an address. trip: how often each row has made the access before."""
         active, weights, lap = issue.active, issue.weights, self.run.round
         instruction, site, view, record, rows = one.instruction, one.site, one.view, one.record, one.cohort.rows
         if copied.may_fill(site):
@@ -142,7 +143,7 @@ class Accesses:
                 why = Reason(Kind.TAKES_PART, instruction.index, cause=Reason(Kind.PREDICATE))
                 return record.add_maybe(active, weights, why)
             active = reading
-        place = address  # the one that it has; below, one that costs the same
+        place = address  # its actual address; `address` may become another one of the same cost
         if address.alternatives is not None and site.source is None and site.of == "shared" and lap is None:
             address = alike.settled(address, active, record.machine, record.access)
         known = self._addresses(address, active, record, instruction.index)
@@ -171,7 +172,9 @@ class Accesses:
     def _note_moving(
         self, record: SiteRecord, address: Value, active: np.ndarray, request: residues.Request, zeros: int
     ) -> None:
-        """Requests of global memory, of which a row may be several (`residues`); in a round, those of all rounds."""
+        """Records requests to global memory, of which a row may represent several (`residues`); in a round, of all
+        rounds.
+        """
         lap = self.run.round
         if lap is None:
             return residues.put(record, request, zeros)
@@ -189,14 +192,14 @@ class Accesses:
         self._note(moving.add, (request, zeros))
 
     def _note(self, add: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-        """One more request, or one a round of the loop that is closed."""
+        """Adds a request, or in a closed-form loop, one per round."""
         if self.run.round is None:
             add(*arguments)
         else:
             self.run.round.note(add, arguments)
 
     def _visit(self, index: int, cohort: Cohort, issue: Issue, whole: bool) -> np.ndarray | int:
-        """How often each row has made an access before this time: one number where that is the same for all."""
+        """How often each row has made an access before this time: one number if it is the same for all."""
         before = self.visits[index]
         if isinstance(before, int):
             if whole and issue.some is None:
@@ -208,7 +211,7 @@ class Accesses:
         return trip
 
     def _note_place(self, one: _Access, issue: Issue, trip: np.ndarray | int) -> bool:
-        """Notes a request of shared memory whose address is known up to a shift; whether it is one."""
+        """Records a request to shared memory whose address is known up to a shift; whether it is one."""
         record, site, view = one.record, one.site, one.view
         if site.space != "shared" or site.of != "shared" or record.access.unscored:
             return False
@@ -232,8 +235,9 @@ class Accesses:
     def _whole_cost(
         self, instruction: Instruction, site: Site, view: View, mask: np.ndarray, record: SiteRecord
     ) -> np.ndarray | None:
-        """(3, n): the least and the most wavefronts of each row's request if all its lanes take part, and its ideal;
-        None where that is not known."""
+        """(3, n): least and most wavefronts and the ideal of each row's request if all its lanes are active; None if
+        unknown.
+        """
         address = address_of(site, view, instruction.index)
         known = self._addresses(address, mask, record, instruction.index)
         if isinstance(known, Reason) or record.access.bypass or record.access.space == "global":
@@ -250,8 +254,9 @@ class Accesses:
     def _addresses(
         self, address: Value, active: np.ndarray, record: SiteRecord, instruction: int
     ) -> tuple[np.ndarray, int, int] | Reason:
-        """((n, LANES) int64 addresses up to a uniform shift, low zero bits of that shift, 0 or the bytes
-        up to a multiple of which each lane is known), or why they are not known."""
+        """((n, LANES) int64 addresses up to a uniform shift; the low zero bits of that shift; 0, or the number of bytes
+        such that each lane is known up to its own multiple of them), or why they are unknown.
+        """
         address = as_unknown(address)
         if address.poison is not None and anywhere(np.broadcast_to(address.poison, active.shape) & active):
             return address.why or Reason(Kind.ADDRESS, instruction)
@@ -268,7 +273,7 @@ class Accesses:
                 return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
             if u.kind != "rounds" and not (
                 wide and residues.is_block_index(u)
-            ):  # `Round.moves_as_a_whole` answers for those
+            ):  # `Round.moves_as_a_whole` handles those
                 zeros = min(zeros, u.zeros + array_zeros(c))
         base = signed(address.base if wide else affine.fit(address, 32).base).astype(np.int64)
         return base if base.shape == active.shape else np.broadcast_to(base, active.shape), zeros, line

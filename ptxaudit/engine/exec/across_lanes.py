@@ -1,7 +1,7 @@
-"""What the lanes of a warp do together: shuffles, votes, matches, reductions (PTX ISA, "Parallel Synchronization").
+"""Operations across the lanes of a warp: shuffles, votes, matches, reductions (PTX ISA, "Parallel Synchronization").
 
-shfl.up r1, r2, 1          lane n has what lane n - 1 had; lane 0 its own
-vote.ballot r1, p          one word for all lanes, if it is known which lanes are active
+shfl.up r1, r2, 1          lane n gets the value of lane n - 1; lane 0 its own
+vote.ballot r1, p          one word for all lanes, if the active lanes are known
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     """shfl: PTX ISA "shfl.sync". A lane outside its segment keeps its own value."""
     a, b, c = (view.read(s) for s in op.src[:3])
-    b, c = (v if v.known else fill(v, active_lanes(view, guard)) for v in (b, c))  # of lanes that ask
+    b, c = (v if v.known else fill(v, active_lanes(view, guard)) for v in (b, c))  # only of active lanes
     named = view.read(op.src[3]) if len(op.src) > 3 else None
     broadcast = kind == "idx" and _of_one_lane(b, c, named, view, guard)
     if not (b.known and c.known):
@@ -67,7 +67,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
     wide = mapped(a, lambda array: np.broadcast_to(array, (n, LANES)))
     pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(active_lanes(view, guard))
-    if named is not None and named.known and not named.uniform:  # a lane of another group takes no part
+    if named is not None and named.known and not named.uniform:  # a lane of another group does not participate
         idle = idle | (pick(np.broadcast_to(named.base, (n, LANES))) != named.base)
     unknown = idle if wide.poison is None else idle | pick(wide.poison)
     poison: np.ndarray | None = unknown
@@ -83,8 +83,9 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
 
 
 def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, guard: Guarded) -> bool:
-    """All lanes that exist are together, or all that come here where it is not known which do, and read what the same
-    one has, whichever it is."""
+    """All lanes read the value of the same lane, whichever it is, and are together: all that exist, or, if the active
+    lanes are unknown, all that reach the instruction.
+    """
     whole = clamp.known and throughout((clamp.base & 0x1F1F) == 0x1F)
     if not (whole and view.grouped and (named is None or named.known and throughout(named.base == FULL_MASK))):
         return False
@@ -93,19 +94,19 @@ def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, gua
 
 
 def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:
-    """As `members`, of an operation whose source `at` is the member mask, if it has one."""
+    """As `members`, for an operation whose source `at` is the member mask, if it has one."""
     return members(view.read(op.src[at]) if len(op.src) > at else None, active_lanes(view, guard))
 
 
 def _of_its_group(bits: int, index: int) -> Value:
-    """A result that is not known, of which each group of lanes has its own."""
+    """An unknown result that differs between groups of lanes."""
     return opaque(bits, Reason(Kind.OF_ITS_GROUP, index))
 
 
 def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
-    """Whether a living lane of a mask is not active, or does not vote yes: one answer for all active lanes.
+    """Whether a living lane of a mask is inactive or does not vote yes: one answer for all active lanes.
 
-    Where it is not specified which lanes live, the active ones do at least, and no more than exist.
+    If the living lanes are unknown, they are at least the active ones and at most those that exist.
     """
     own, mask = (as_unknown(view.read(s)) for s in op.src)
     active = active_lanes(view, guard)
@@ -133,7 +134,7 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     p = view.read(op.src[0])
     bits = 32 if kind == "ballot" else 1
     groups = _members(op, 1, view, guard)
-    certain = p.known and p.base.shape[1] == 1 and kind != "ballot"  # whoever takes part says so
+    certain = p.known and p.base.shape[1] == 1 and kind != "ballot"  # independent of the participating lanes
     if groups is None or several(groups) and not (view.exact or certain):
         return (_of_its_group(bits, index),)
     if p.terms or p.valid is not None or p.poison is not None and anywhere(p.poison & groups.any(axis=1)):
@@ -154,13 +155,13 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
 
 
 def _one(name: str, bits: int, key: object, data: bool) -> Value:
-    """A number that all lanes share, or a truth value."""
+    """A number or truth value that all lanes share."""
     low, high = (0, 1) if bits == 1 else (None, None)
     return unknown(Uniform(name, bits, 0, low, high, "loaded", key, data))
 
 
 def _one_for_all(op: Op, env: Environment, bits: int, index: int) -> Results:
-    """A result that all lanes share though it is not known."""
+    """An unknown result that all lanes share."""
     return (_one(f"{op.name} at {place_at(env, index)}", bits, (op.name, index, env.serial()), True),)
 
 

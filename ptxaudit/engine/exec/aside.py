@@ -1,11 +1,11 @@
-"""Loops that some lanes run while others wait for them, or run later.
+"""Closed forms of loops that some lanes run while others wait for them, or run later.
 
     if (threadIdx.x == 0) for (i = 0; i < n; i++) offsets[i] = …;
     __syncthreads();
 
-As long as what is in shared memory is not followed, nothing that the others do concerns the loop. So they are set
-aside: rounds of the loop are tried as of one that all lanes run together (`repeat`), with every lane holding what those
-of the cohort hold, and what the registers of the others hold is put back.
+As long as shared memory is not tracked, the other lanes cannot affect the loop. So they are set aside: rounds of the
+loop are tried as if all lanes ran it (`repeat`), with every lane holding the values of the cohort's lanes; afterwards
+the registers of the others are restored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Aside:
         self.lanes: np.ndarray | None = None
 
     def rounds(self, cohort: Cohort, history: deque[Held], attempt: Callable[[deque[Held]], bool]) -> bool:
-        """Whether an attempt had rounds of the cohort done. history: what registers held at the head of the loop."""
+        """Whether an attempt has executed rounds of the cohort. history: the registers at the loop head in the last
+        trips.
+        """
         run = self.run
         queues, groups, held = (run.heap, run.waiting, run.held), self.warps.set_aside(), run.registers.values
         run.heap, run.waiting, run.held = [], [], []
@@ -43,7 +45,7 @@ class Aside:
         lanes[cohort.rows] = cohort.mask
         self.lanes, done = lanes, False
         try:
-            once: dict[int, Value] = {}  # most registers hold in a trip what they held in the last one
+            once: dict[int, Value] = {}  # most registers hold what they held in the last trip
             own = deque[Held]((self.own(each, once) for each in history), history.maxlen)
             begun = own[-1]
             run.registers.values = dict(begun)
@@ -61,8 +63,10 @@ class Aside:
         return done
 
     def own(self, held: Held, once: dict[int, Value] | None = None) -> dict[Name, Value]:
-        """What registers hold, as if all lanes held what the first of the cohort does where they are none of it. once:
-        what was made of values that live on, by their identities."""
+        """The registers as if all other lanes held what the first lane of the cohort does.
+
+        once: caches results by the identity of the values, which must be kept alive.
+        """
         lanes = self.lanes
         if lanes is None:
             return dict(held)
@@ -83,5 +87,5 @@ def _filled(value: Value, lanes: np.ndarray) -> Value:
 
 @cache
 def _nothing(bits: int) -> Value:
-    """Nothing is known, and never was: one value, so that it is seen to stay."""
+    """An unknown value: always the same object, so that it is seen to stay."""
     return opaque(bits, Reason(Kind.ROUNDS_DIFFER))

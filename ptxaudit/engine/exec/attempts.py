@@ -1,12 +1,12 @@
-"""Speculation: trips of a loop are tried on the state of a run, and rolled back unless they bear out what was supposed.
+"""Speculation: trips of a loop are tried on the state of a run, and rolled back unless they confirm a hypothesis.
 
     with attempt(run, warps, meetings, accesses) as tried:
         …                           registers, barriers, living lanes and visits change
-        tried.unchanged(...)        what a trip leaves to the next beside registers is what it began with
-        tried.kept = True           else all is put back
+        tried.unchanged(...)        a trip leaves everything but registers as it found it
+        tried.kept = True           otherwise all is rolled back
 
-A trip that begins in a state that differs from that of the first one by its registers alone does what those say
-(`induction`).
+If a trip begins in a state that differs from that of the first one only in its registers, the registers alone
+determine what it does (`induction`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ptxaudit.engine.memory.registers import Registers
 OF_BARRIERS = ("words", "firm", "opened", "shared", "used")  # of `Warps`: barrier -> an array over the warps
 OF_GROUPS = ("loose", "ever_loose", "stopped", "free", "occupied", "covered")  # … arrays over the warps
 
-Left = dict[tuple[Any, ...], np.ndarray]  # what a trip leaves beside registers, (rows, …) arrays
+Left = dict[tuple[Any, ...], np.ndarray]  # what a trip leaves besides registers, (rows, …) arrays
 
 
 class Attempt:
-    """The parts of a run while trips of a loop are tried. kept: what they did stays."""
+    """The parts of a run while trips of a loop are tried. kept: their effects are not rolled back."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings, accesses: Accesses):
         self.run, self.warps, self.meetings, self.accesses = run, warps, meetings, accesses
@@ -38,7 +38,7 @@ class Attempt:
         self.before: Left = {}
 
     def begin(self, rows: np.ndarray | None) -> None:
-        """Whatever the run changes in place is a copy from here on. rows: those that take the place of the run's."""
+        """Copies everything that the run changes in place. rows: they replace the run's rows."""
         run = self.run
         run.heap, run.waiting, run.held = [], [], []
         run.registers = Registers(run.registers.rows, dict(run.registers.values))
@@ -53,8 +53,9 @@ class Attempt:
         self.before = {key: array.copy() for key, array in self.left().items()}
 
     def left(self) -> Left:
-        """What a trip leaves to the next but for registers: living lanes, what convergence barriers are, where
-        others are waited for."""
+        """What a trip leaves to the next besides registers: living lanes, convergence barriers, places of waiting
+        lanes.
+        """
         found: Left = {("alive",): self.run.alive}
         found |= {("met", place): words for place, words in self.meetings.barriers.items()}
         for kind in OF_BARRIERS:
@@ -62,8 +63,11 @@ class Attempt:
         return found | {(kind,): getattr(self.warps, kind) for kind in OF_GROUPS}
 
     def unchanged(self, rows: int) -> bool:
-        """In the first rows that is what it was when they began, and no lanes wait or are suspended; what is not there
-        is zeros. When a barrier was set is not asked: only which was later, of those that were set in the trip."""
+        """The first rows have what they had at the beginning, and no lanes wait or are suspended.
+
+        Anything absent at the beginning counts as zeros. The times at which barriers were set are not compared: they
+        only order the barriers set within the trip.
+        """
         if self.run.heap or self.run.held or self.warps.others():
             return False
         before: Callable[[tuple[Any, ...], np.ndarray], np.ndarray] = lambda key, array: (
@@ -77,8 +81,10 @@ class Attempt:
 def attempt(
     run: Run, warps: Warps, meetings: Meetings, accesses: Accesses, rows: np.ndarray | None = None
 ) -> Iterator[Attempt]:
-    """A run of trips, rolled back unless it is kept. rows: of the run, each as often as it takes part; None: all of
-    them once."""
+    """Runs trips, rolled back unless `kept` is set.
+
+    rows: of the run, each as often as it takes part; None: all of them once.
+    """
     saved = [(part, dict(vars(part))) for part in (run, run.env, warps, meetings, accesses)]
     records = [(r, r.undecided, r.meeting_assumed) for r in {id(r): r for r in run.records.values()}.values()]
     mark = None if run.shadow is None else run.shadow.mark()

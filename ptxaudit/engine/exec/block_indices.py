@@ -1,8 +1,7 @@
-"""Operations on block indices that stand for ranges: keep them affine, split the rows, or ask for numbers.
+"""Operations on block indices that represent ranges: keep them affine, split the rows, or require numbers.
 
 setp.lt p, %ctaid.x, 3        rows of blocks 0 to 9 become rows of 0 to 2, p true, and of 3 to 9, p false
 xor r, %ctaid.x, 5            has no affine form: `NeedBlocks`, a run with every index known
-
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from ptxaudit.ir.nodes import Op, Reg
 from ptxaudit.ir.operands import opaque_load
 from ptxaudit.ir.reasons import Kind, Reason
 
-MOST_SPLITS = 200  # of the rows at one comparison
+MOST_SPLITS = 200  # splits of the rows at one comparison
 
 
 class BlockIndices:
-    """split: makes a cohort's rows more, each with one side of its cuts."""
+    """split: splits a cohort's rows, so that each has one side of its cuts."""
 
     def __init__(self, run: Run, warps: Warps, split: Callable[[Cohort, dict[int, tuple[int, list[int]]]], Cohort]):
         self.run, self.warps, self.split = run, warps, split
@@ -46,7 +45,7 @@ class BlockIndices:
         return False
 
     def execute(self, op: Op, cohort: Cohort, view: View, index: int) -> Cohort:
-        """An operation on a value with %ctaid in it: keep it affine, split the rows, or ask for numbers."""
+        """Executes an operation on a value with %ctaid: keeps it affine, splits the rows, or raises NeedBlocks."""
         if op.name.startswith("setp."):
             return self._compare(op, cohort, index)
         before = {u for s in op.src for u in block_terms(view.read(s))}
@@ -66,7 +65,7 @@ class BlockIndices:
         return cohort
 
     def _compare(self, op: Op, cohort: Cohort, index: int) -> Cohort:
-        """A comparison with %ctaid in it: split rows until every row's range decides it."""
+        """Executes a comparison with %ctaid in it: splits rows until every row's range decides it."""
         for _ in range(MOST_SPLITS):
             view = self.warps.view(cohort)
             a, b = (_of_the_active(affine.fit(view.read(s), op.bits), view.mask) for s in op.src)
@@ -90,7 +89,7 @@ class BlockIndices:
 
 
 def _of_the_active(value: Value, mask: np.ndarray) -> Value:
-    """The value without what is not known of lanes that are not active."""
+    """The value without unknown parts in inactive lanes."""
     lost = value.poison
     return value if lost is None or value.alternatives is not None or anywhere(lost & mask) else fill(value, mask)
 
@@ -98,8 +97,10 @@ def _of_the_active(value: Value, mask: np.ndarray) -> Value:
 def cut(
     first: np.ndarray, last: np.ndarray, cuts: dict[int, tuple[int, list[int]]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(of which row each new one is a copy, its first and its last block index). first, last: (rows, 3) as before;
-    cuts: row -> a dimension, and the indices that begin a new side."""
+    """(the row of which each new one is a copy, its first and its last block index).
+
+    first, last: (rows, 3) as before; cuts: row -> a dimension, and the indices that begin a new side.
+    """
     copied_from, low, high = [], [], []
     for row in range(len(first)):
         if row not in cuts:

@@ -1,7 +1,7 @@
 """Values in %ctaid while a row stands for many blocks: a box of block indices, first to last in each dimension.
 
     a row with ctaid.x in 0…7        ctaid.x < 8       true in all of the box
-                                     4·ctaid.x < 16    undecided; cut at 4, and just behind it, each side is decided
+                                     4·ctaid.x < 16    undecided; cut at 4, and just after it, each side is decided
 
 `low` and `high` are (rows, 3) everywhere: the first and the last index of each row's box.
 """
@@ -21,27 +21,27 @@ DIMENSIONS = (0, 1, 2)
 
 
 def block_terms(value: Value) -> set[Uniform]:
-    """The unknowns of a value that are block indices, or made of one."""
+    """The unknowns of a value that are block indices or derived from them."""
     return {u for u, _ in value.terms if u.kind == "block"}
 
 
 def dimensions(symbols: set[Uniform]) -> set[int]:
-    """The dimensions of which such unknowns are made."""
+    """The dimensions from which these unknowns are derived."""
     return {d for u in symbols for d in DIMENSIONS if u.blocks >> d & 1}
 
 
 def made_of(symbol: Uniform, symbols: set[Uniform]) -> bool:
-    """A derived unknown was made of one of the symbols."""
+    """A derived unknown depends on one of the symbols."""
     return symbol.kind == "derived" and any(u.blocks & symbol.blocks for u in symbols)
 
 
 def decide(
     relation: str, a: Value, b: Value, low: np.ndarray, high: np.ndarray
 ) -> tuple[Value | None, dict[int, tuple[int, list[int]]]] | None:
-    """A comparison, "lt.u" or the like, of values whose only unknowns are block indices.
+    """Evaluates a comparison, "lt.u" or the like, of values whose only unknowns are block indices.
 
-    (result, {}) when each row's box decides it; (None, {row: (dimension, [cut, …])}) when some rows must be split,
-    where a cut c parts the indices below c from those of c and above; None when boxes cannot tell.
+    Returns (result, {}) if each row's box decides it; (None, {row: (dimension, [cut, …])}) if some rows must be split,
+    where a cut c separates the indices below c from those from c on; None if boxes cannot decide it.
     """
     if a.poison is not None or b.poison is not None or a.valid is not None or b.valid is not None:
         return None
@@ -79,9 +79,10 @@ def decide(
 
 
 def _span(value: Value, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The smallest and the largest number that a value is in each row's box, by lane or once for all; int64, None where
-    they may be beyond that."""
-    if value.poison is not None:  # of too many unknowns
+    """The least and the greatest value in each row's box, per lane or once for all: int64; None if they may
+    overflow.
+    """
+    if value.poison is not None:  # because of too many unknowns
         return None
     most_bits = max((abs(number).bit_length() for _, c in value.terms for number in ends_of(signed(c))), default=0)
     if max(most_bits + int(high.max()).bit_length(), *(abs(n).bit_length() for n in ends_of(signed(value.base)))) > 60:
@@ -97,9 +98,12 @@ def _span(value: Value, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, 
 def _cut(
     base: np.ndarray, factors: dict[int, np.ndarray], low: np.ndarray, high: np.ndarray
 ) -> tuple[int, list[int]] | None:
-    """Where to cut the box of one row in which the sign of `base + Σ factor·index` changes, base and factors by lane:
-    if it varies along one dimension only, at its zeros and at the two indices behind them (a zero may lie between two,
-    and le and gt change behind it); else in the middle of the longest. None where it has no zeros."""
+    """Where to cut the box of one row in which the sign of `base + Σ factor·index` changes; base and factors per lane.
+
+    If it varies along one dimension only, the cuts are at its zeros and the two indices after them (a zero may lie
+    between two indices, and le and gt change after it); otherwise one cut halves the longest dimension. None if there
+    are no zeros.
+    """
     varying = [d for d, c in factors.items() if low[d] < high[d] and c.any()]
     if not varying:
         return None

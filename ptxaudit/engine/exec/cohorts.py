@@ -1,8 +1,8 @@
-"""Cohorts: rows of warps, with lanes of each, that stand at one instruction and run together.
+"""Cohorts: rows of warps, with lanes of each, that are at one instruction and execute together.
 
-    rows 0-7, lanes 0-15, at 12, called from 4      and what may be wrong with what they count
+    rows 0-7, lanes 0-15, at 12, called from 4      and why their counts may be wrong
 
-What is said of each lane is said of arrays over rows and lanes: a cohort is run at once, however many warps it has.
+Everything per lane is an array over rows and lanes: a cohort executes at once, however many warps it has.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ class Cohort(Struct, eq=False):
 
     @property
     def place(self) -> tuple[int, ...]:
-        """How far it is: the calls that it is in, outermost first, and its instruction there. What is called is at the
-        place of its call, wherever its code stands."""
+        """Its progress: the calls that it is in, outermost first, and its instruction. A callee counts as being at the
+        place of its call, wherever its code is.
+        """
         return *(behind - 1 for behind in self.calls), self.pc
 
     def at(self, pc: int) -> Cohort:
-        """The same, gone on to another instruction."""
+        """Moves the cohort to another instruction; returns it."""
         self.pc = pc
         return self
 
@@ -48,21 +49,21 @@ class Cohort(Struct, eq=False):
         return self.of(self.rows[rows], self.mask[rows])
 
     def of(self, rows: np.ndarray, mask: np.ndarray) -> Cohort:
-        """Other lanes at the same place, which bring the same along."""
+        """Other lanes at the same place with the same state."""
         return Cohort(self.pc, rows, mask, self.calls, *self.state)
 
     def copy(self) -> Cohort:
-        """The same, to go on by itself."""
+        """A copy that continues independently."""
         return self.of(self.rows, self.mask)
 
     def again(self, other: Cohort) -> bool:
-        """The same lanes, which bring the same along."""
+        """The same lanes with the same state."""
         alike = np.array_equal(self.rows, other.rows) and np.array_equal(self.mask, other.mask)
         return alike and self.state == other.state
 
 
 def merged(a: Cohort, b: Cohort) -> Cohort:
-    """Two cohorts at one place, with warps that have lanes in both."""
+    """Merges two cohorts at one place that have lanes of the same warps."""
     rows = distinct(np.concatenate([a.rows, b.rows]))
     mask = np.zeros((len(rows), LANES), bool)
     mask[np.searchsorted(rows, a.rows)] |= a.mask
@@ -71,7 +72,7 @@ def merged(a: Cohort, b: Cohort) -> Cohort:
 
 
 def united(parts: list[Cohort]) -> list[Cohort]:
-    """Cohorts at one place as few: one for each set of states that lanes of a warp bring along."""
+    """Merges cohorts at one place into as few as possible: one for each combined state of a warp's lanes."""
     if len(parts) == 1:
         return parts
     first = parts[0]
@@ -87,11 +88,11 @@ def united(parts: list[Cohort]) -> list[Cohort]:
             if state not in states:
                 states.append(state)
             new = states.index(state)
-            kind[at[kind[at] == k]] = new + len(parts) * len(rows)  # not to be taken for one of before
+            kind[at[kind[at] == k]] = new + len(parts) * len(rows)  # distinguishes it from the earlier ones
         kind[at] -= len(parts) * len(rows)
     return [Cohort(first.pc, rows[kind == k], mask[kind == k], first.calls, *states[k]) for k in distinct(kind)]
 
 
 def either_state(a: State, b: State) -> State:
-    """What lanes bring along that come together: what is undecided of both."""
+    """The state of lanes that reconverge: uncertain wherever either is."""
     return first_of(a[0], b[0]), first_of(a[1], b[1])

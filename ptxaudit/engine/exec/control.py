@@ -1,11 +1,11 @@
-"""Which lanes a transfer of control sends where, as far as what decides it is known, and why that is not.
+"""The destination of each lane at a control transfer, as far as its condition is known, and why it is not.
 
     @p bra L      ((L, lanes in which p holds), (the next instruction, the others))
-    brx r, {…}    for each target the lanes whose r names it
-    @q exit       q, where it is not known in an active lane
+    brx r, {…}    for each target the lanes whose r selects it
+    @q exit       q, if it is unknown in an active lane
 
-Who goes on first of lanes that part, and where they meet, is the affair of who runs them: cohort by cohort
-(`transfers`), or block by block with all that may come there (`fixpoint.transfers`).
+The schedulers decide which of diverged lanes continue first and where they reconverge: cohort by cohort (`transfers`),
+or block by block with all lanes that may reach it (`fixpoint.transfers`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ Destinations = list[tuple[int, np.ndarray]]
 def destinations(
     instruction: Instruction, control: Control, mask: np.ndarray, see: Callable[[], View]
 ) -> Destinations | Value:
-    """What becomes of the lanes `mask`; the predicate or selector, where it is not known of them. see: what they see,
-    asked for where something decides."""
+    """The destinations of the lanes `mask`; the predicate or selector, if it is unknown in them.
+
+    see: gives the view of the lanes, called only if a condition decides.
+    """
     if control.kind == "switch":
         return _chosen(instruction, control, mask, see())
     place = next(iter(taken(control)), ENDS)
@@ -45,24 +47,24 @@ def destinations(
 
 
 def rows_of(found: Destinations) -> list[np.ndarray]:
-    """For each way (rows,) bool: some lane goes it."""
+    """For each destination (rows,) bool: some lane goes there."""
     return [np.logical_or.reduce(lanes, axis=1) for _, lanes in found]
 
 
 def torn(ways: list[np.ndarray]) -> np.ndarray:
-    """(rows,) lanes of a warp go different ways. ways: `rows_of`."""
+    """(rows,) lanes of a warp have different destinations. ways: `rows_of`."""
     result: np.ndarray = np.add.reduce(ways, axis=0, dtype=int) > 1
     return result
 
 
 def is_uniform(value: Value) -> bool:
-    """The same in all lanes of a warp, whatever it is."""
+    """The value is the same in all lanes of a warp, known or not."""
     value = as_unknown(value)
     return value.poison is None and squeeze(value).uniform
 
 
 def why_undecided(value: Value, index: int) -> Reason:
-    """Why a predicate or a branch target that an instruction reads is not known."""
+    """Why a predicate or a branch target that an instruction reads is unknown."""
     if value.why is not None:
         why = value.why
         return one_of_each(why.kind, why.index, why.given, why.unknowns, why.cause)
@@ -71,7 +73,7 @@ def why_undecided(value: Value, index: int) -> Reason:
 
 
 def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: View) -> Destinations | Value:
-    """Lanes by the target that their selector names."""
+    """The lanes by the target that their selector chooses."""
     nowhere = opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
     value = nowhere if control.selector is None else view.read(control.selector)
     unknown = value.poison is not None and anywhere(np.broadcast_to(value.poison, mask.shape) & mask)

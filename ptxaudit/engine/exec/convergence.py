@@ -1,16 +1,17 @@
-"""Which lanes of a warp go on together where the code names convergence barriers, and in which order their groups run.
+"""Decides which lanes of a warp execute together where the code names convergence barriers, and in what order.
 
-One group of lanes of a warp runs at a time. Where its lanes part, the smaller part goes on; the other is suspended, on
-top of those that are suspended already. A group that waits, or ends, makes way for the one on top. A warp has one
-register for each barrier: BSSY adds lanes to it, BREAK takes lanes out, and the last of them that comes to a BSYNC, or
-leaves, lets all go on together.
+One group of lanes of a warp runs at a time. When its lanes diverge, the smaller part continues; the other is
+suspended, on top of those already suspended. A group that waits or ends yields to the one on top. A warp has one
+register for each barrier: BSSY adds lanes to it and BREAK removes lanes; when the last of them reaches a BSYNC, or
+leaves, all continue together.
 
-    BSSY B0; @P0 BRA a; x; a: y; BSYNC B0        P0 in 4 of 32 lanes: those run y, then the other 28 run x, y; 32 go on
+    BSSY B0; @P0 BRA a; x; a: y; BSYNC B0        P0 in 4 of 32 lanes: those run y, then the other 28 run x, y; then all
+                                                 32 continue
     @P0 BRA a; x; a: y                           without barrier: 4 lanes run y and all that follows, then 28 run x, y,
                                                  …
 
-These rules are measured (docs/convergence.md). What is not covered by them makes a warp *loose*: which of its lanes are
-together is not known until all of them meet at a WARPSYNC.
+These rules are measured (docs/convergence.md). Anything that they do not cover makes a warp *loose*: which of its
+lanes are together is unknown until all of them reconverge at a WARPSYNC.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 class Warps(Groups):
-    """The same with what convergence barriers and WARPSYNC do to them."""
+    """Groups of lanes, with the effects of convergence barriers and WARPSYNC on them."""
 
     # --- barriers ---
 
@@ -44,7 +45,7 @@ class Warps(Groups):
         self._of(self.opened, name, np.int64)[rows] = self.turn
 
     def load(self, name: str, cohort: Cohort, word: np.ndarray | None) -> None:
-        """The register is put back. word: (n,), None where it is not known."""
+        """Restores the register of a barrier. word: (n,), None if unknown."""
         rows = cohort.rows
         self._use(name, rows)
         self._of(self.words, name, np.uint32)[rows] = pack(cohort.mask) if word is None else word
@@ -52,7 +53,7 @@ class Warps(Groups):
         self._of(self.opened, name, np.int64)
 
     def word(self, name: str, cohort: Cohort) -> np.ndarray | None:
-        """(n,) the lanes in it; None where they are not known."""
+        """(n,) the lanes in the barrier; None if unknown."""
         if name not in self.words:
             return np.zeros(len(cohort.rows), np.uint32)
         return (
@@ -62,12 +63,12 @@ class Warps(Groups):
         )
 
     def undecided(self, name: str, cohort: Cohort) -> None:
-        """Which lanes of a cohort leave it is not known."""
+        """Records that the lanes of a cohort which leave the barrier are unknown."""
         self._of(self.firm, name, bool)[cohort.rows] = False
         self.ever_loose[cohort.rows] = True
 
     def leave(self, name: str, cohort: Cohort, lanes: np.ndarray) -> list[Cohort]:
-        """BREAK: who goes on of each warp."""
+        """BREAK: the cohorts that continue."""
         if name not in self.words:
             return [cohort]
         self._use(name, cohort.rows)
@@ -76,7 +77,7 @@ class Warps(Groups):
         return self.choose([*self._release(name, cohort.rows[full]), cohort]) if anywhere(full) else [cohort]
 
     def sync(self, name: str, cohort: Cohort) -> list[Cohort]:
-        """BSYNC, of a cohort that stands behind it: who goes on of each warp."""
+        """BSYNC, for a cohort whose pc is after it: the cohorts that continue."""
         if name not in self.words:
             return [cohort]
         self._use(name, cohort.rows)
@@ -109,7 +110,7 @@ class Warps(Groups):
         return [*out, *self._release(name, coming.rows[full])]
 
     def _complete(self, name: str, rows: np.ndarray) -> np.ndarray:
-        """(n,) whether lanes wait at the barrier, and none that they wait for is missing."""
+        """(n,) whether lanes wait at the barrier and none that they wait for is missing."""
         there = np.zeros(len(self.loose), bool)
         for n, c in self.blocked:
             if n == name:
@@ -118,8 +119,9 @@ class Warps(Groups):
         return result
 
     def _release(self, name: str, rows: np.ndarray) -> list[Cohort]:
-        """The barrier opens in these warps: who goes on of each; where lanes wait at several places, those that came
-        last.
+        """Opens the barrier in these warps: the cohorts that continue.
+
+        If lanes wait at several places, those that arrived last continue.
         """
         if not len(rows):
             return []
@@ -159,7 +161,7 @@ class Warps(Groups):
         return [c for c in going if len(c.rows)]
 
     def exited(self, rows: np.ndarray, rest: Cohort | None) -> list[Cohort]:
-        """Lanes of these warps have ended; rest: those that have not: who goes on of each warp."""
+        """Handles the end of lanes of these warps: the cohorts that continue. rest: the lanes that have not ended."""
         self._check_syncing(rows)
         groups = []
         first = np.full(len(self.loose), -1, np.int64)
@@ -181,11 +183,12 @@ class Warps(Groups):
     def warpsync(
         self, cohort: Cohort, words: np.ndarray | None, named: int, alone: bool, again: str | None = None
     ) -> list[Cohort]:
-        """Lanes wait for those that they name; where none of those is missing they do not wait, so that lanes that
-        stand at another WARPSYNC go on waiting for them.
+        """Lanes wait for those that they name. If none of these is missing, they do not wait, so lanes at another
+        WARPSYNC continue to wait for them.
 
-        words: (n, LANES) uint32, None: all; alone: those with other masks go on diverged; again: None, or the barrier
-        at which those meet again that part behind it."""
+        words: (n, LANES) uint32, None: all. alone: lanes that name other masks continue diverged. again: None, or the
+        barrier at which lanes that diverge after the WARPSYNC reconverge.
+        """
         rows, mine, alive = cohort.rows, pack(cohort.mask), self._alive(cohort.rows)
         if words is None:
             words, named = np.full((len(rows), LANES), FULL_MASK, np.uint32), FULL_MASK
@@ -202,12 +205,13 @@ class Warps(Groups):
         return []
 
     def _tighten(self, cohort: Cohort, words: np.ndarray, again: str | None, arrived: bool = False) -> None:
-        """All living lanes of these warps come together for certain: each of them names all.
+        """Marks warps as converged if all their living lanes certainly wait for each other: each of them names all.
 
-        again: lanes that came diverged to a WARPSYNC.COLLECTIVE diverge again behind it, and meet at a BSYNC if its
-        barrier holds all of them: it does where it was set before they diverged, and not since. (Measured: where one
-        part was let go by a YIELD, each part sets the barrier for itself, at one BSSY too, and they go on diverged.)
-        arrived: all came to it as one group, which stays one where nothing let lanes of it go on before."""
+        again: lanes that arrive diverged at a WARPSYNC.COLLECTIVE diverge again after it, and reconverge at a BSYNC
+        if its barrier holds all of them: it does if it was set before they diverged, and not since. (Measured: if a
+        YIELD let one part go, each part sets the barrier separately, even at one BSSY, and they continue diverged.)
+        arrived: all arrived as one group, which stays one if nothing let some of its lanes continue before.
+        """
         of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)
         alive, mine = self._alive(cohort.rows), pack(cohort.mask)
         whole = (mine == alive) & (alive & ~of_all == 0)
@@ -222,7 +226,7 @@ class Warps(Groups):
             cohort.diverged = None
 
     def _check_syncing(self, rows: np.ndarray) -> None:
-        """Lanes that wait for none that is missing are suspended, to go on."""
+        """Suspends waiting lanes for which none is missing any more, so that they can resume."""
         have = np.zeros(len(self.loose), np.uint32)
         concerned = np.zeros(len(self.loose), bool)
         concerned[rows] = True
@@ -268,7 +272,10 @@ class Warps(Groups):
                 self.suspend(cohort, word is not None)
 
     def idle(self) -> None:
-        """All lanes that are left wait, for others that will not come: the measurements do not say who goes on."""
+        """Handles a deadlock: all remaining lanes wait for others that will not arrive.
+
+        The measurements do not say which lanes continue.
+        """
         first = min(c.pc for c in self.waiting())
         freed: dict[tuple[int, ...], list[Cohort]] = defaultdict(list)
         for name, c in self.blocked:

@@ -1,7 +1,7 @@
 """The effect of one operation on the registers of many warps, under a mask of active lanes.
 
-`execute` runs an `Op`: arithmetic through `operations.apply`, loads and stores (`state_spaces`), and the operations
-that look across the lanes of a warp (`across_lanes`), on a view of the registers (`registers`).
+`execute` runs an `Op` on a view of the registers (`registers`): arithmetic through `operations.apply`, loads and
+stores (`state_spaces`), and operations across the lanes of a warp (`across_lanes`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ASKED = {("popc",): "__syncthreads_count", ("and",): "__syncthreads_and", ("or"
 
 
 def execute(op: Op, view: View, index: int) -> None:
-    """Run one operation. index: its instruction, for reasons."""
+    """Executes one operation. index: its instruction, for reasons."""
     guard, undecided = guard_mask(view, op.guard) if op.guard is not None else (None, None)
     if guard is not None and not anywhere(guard):
         return
@@ -51,7 +51,7 @@ def execute(op: Op, view: View, index: int) -> None:
     seen = view
     if view.supposed and not _looks_across(op):
         if op.guard is None:
-            # a temporary: read under the guard of its instruction alone
+            # a temporary: read only under the guard of its instruction
             of_all = guard_of(view.env.function.instructions[index]) if for_itself(op) else None
             seen = view if of_all is None else view.where(of_all)
         elif undecided is not None:
@@ -99,18 +99,20 @@ def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
 
 
 def _lost(value: Value, mask: np.ndarray) -> bool:
-    """Nothing is known of it in any active lane."""
+    """The value is unknown in every active lane."""
     return value.poison is not None and value.sure is None and throughout(value.poison | ~mask)
 
 
 def _looks_across(op: Op) -> bool:
-    """It reads what other lanes hold, in which the guard may not hold."""
+    """The operation reads other lanes, in which the guard may not hold."""
     return op.name.partition(".")[0] in ACROSS or op.name == REDUCTION
 
 
 def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) -> tuple[Value, ...] | None:
-    """What the registers that an operation writes hold behind it; None where it writes none. guard, certain: the lanes
-    in which it acts, and whether these are known."""
+    """The values of the registers that an operation writes; None if it writes none.
+
+    guard, certain: the lanes in which it acts, and whether these are known.
+    """
     name = op.name
     row = view.env.facts.meanings.get(name) or operations.meaning_of(name)
     if row is not None:
@@ -132,7 +134,7 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
         return _answered(op, view, index)
     if name == "call" or name == "clobber" and op.space in ("local", "generic"):
         why = Reason(Kind.CALL_NOT_RESOLVED, index)
-        if name == "call" and op.attrs[0] in RUNTIME:  # which writes nothing that is the program's
+        if name == "call" and op.attrs[0] in RUNTIME:  # it writes nothing of the program's
             why = Reason(Kind.GIVEN_BACK, index, (op.attrs[0],))
         else:
             local.forget(view.registers)
@@ -147,8 +149,10 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
 def _made(
     op: Op, sources: tuple[Value, ...], index: int, row: Row, before: dict[tuple[int, int], Any] | None
 ) -> Value | tuple[Value, ...]:
-    """What an operation makes of its sources: where they are those of the last time, what it made of them then. before:
-    by instruction and operation, the operation, its sources and its results; None: nobody executes them again."""
+    """The results of an operation, reused if its sources are the objects of the last execution.
+
+    before: by instruction and operation, the operation, its sources and its results; None: nothing is reused.
+    """
     if before is None:
         return operations.apply(op, sources, index, row)
     last = before.get((index, id(op)))
@@ -159,7 +163,7 @@ def _made(
 
 
 def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:
-    """What a barrier answers: one result for all threads of the block, of a test for lanes that ask the same."""
+    """The result of a barrier: one for all threads of the block, or of a test, one for lanes that test the same."""
     of_all = op.name == REDUCTION
     alike = of_all or all(as_uniform(view.read(s)) is not None for s in op.src)
     name = f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}"
@@ -174,8 +178,9 @@ def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:
 
 
 def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Row) -> Value:
-    """The result when the lanes that are not active hold what the first active one does: they do not count,
-    and a value that is one for all active lanes is seen to be so."""
+    """The result if inactive lanes held what the first active one does: so they do not count, and a value that is
+    uniform over the active lanes is recognised as such.
+    """
     if any(_loses(v, mask) for v in sources):
         return out
     filled = tuple(fill(v, mask) for v in sources)
@@ -186,7 +191,7 @@ def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out:
 
 
 def _loses(value: Value, mask: np.ndarray) -> bool:
-    """Something of the value is not known in active lanes."""
+    """Part of the value is unknown in active lanes."""
     if value.poison is None:
         return value.valid is not None
     return value.valid is not None or value.poison is EVERYWHERE or anywhere(value.poison & mask)

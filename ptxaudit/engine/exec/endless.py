@@ -1,11 +1,11 @@
-"""What a launch says of a kernel where lanes are in a loop that they do not leave: the launch does not end.
+"""Handles launches that do not end, because lanes are in a loop that they never leave.
 
-    if (n != 7) { L: goto L; }       n = 3: the loop at L does not end in this launch; what is behind it is never issued
-    __syncthreads();                 where only some of the warps are in it: these wait for ever
+    if (n != 7) { L: goto L; }       n = 3: the loop at L does not end in this launch; code after it is never issued
+    __syncthreads();                 if only some of the warps are in it, the others wait forever
 
-A loop without a way to an end of the kernel is entered at *gates*: branches of which one way leads to ends and the
-other does not. Behind one, lanes that are not in the loop may go on; at a barrier that comes then they wait for the
-others, and what is behind that has no count.
+A loop from which no path leads to an end of the kernel is entered at *gates*: branches with one side that leads to
+ends and one that does not. Behind a gate, lanes that are not in the loop may continue; at the next barrier they wait
+for the others, and nothing after that has a count.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from ptxaudit.ir.transfers import is_unresolved
 
 LOOKING = "looking for loops that do not end"
 
-_OF_BLOCK = ("barrier",)  # for other warps, of which a run without shared memory passes
-_OF_WARP = ("warpsync", "part")  # for named lanes: in machine code who waits at one is seen to be there
+_OF_BLOCK = ("barrier",)  # waits for other warps: a run that does not track shared memory passes it
+_OF_WARP = ("warpsync", "part")  # wait for named lanes: in machine code a run tracks which lanes wait at one
 
 
 class Endless:
-    """The loop whose first instruction is at `index`, in which lanes are for ever."""
+    """The loop whose first instruction is at `index`, which lanes never leave."""
 
     def __init__(self, graph: Graph, index: int):
         self.graph, self.index = graph, index
         ending = _ending(graph)
         into = reached((graph.block_of[index],), graph.cfg.predecessors)
-        self._entered = into - ending - {END}  # blocks from which there is no way but into the loop
+        self._entered = into - ending - {END}  # blocks from which every path leads into the loop
         self._gates = {b for b in into & ending if not self._entered.isdisjoint(graph.cfg.successors(b))}
 
     def keeps(self, index: int) -> bool:
-        """Lanes come to an instruction past the loop only."""
+        """Lanes reach an instruction only past the loop."""
         return self.graph.block_of[index] in self._past
 
     def makes_wait(self, index: int) -> bool:
-        """It is behind a barrier to which others come, and may wait there for those that are in the loop."""
+        """The instruction is after a barrier at which other lanes may wait for those in the loop."""
         block = self.graph.block_of[index]
         return block in self._behind_barriers or index > self._barriers.get(block, index)
 
@@ -61,7 +61,7 @@ class Endless:
 
     @cached_property
     def _barriers(self) -> dict[int, int]:
-        """The first barrier of each block that may be one to which not all lanes come: past the loop, or by a guard."""
+        """The first barrier of each block that some lanes may not reach: because it is past the loop, or guarded."""
         others, found = self._from(self._others(self._gates)), dict[int, int]()
         kinds = _OF_BLOCK if self.graph.function.explicit_reconvergence else _OF_BLOCK + _OF_WARP
         for i in self.graph.function.instructions:
@@ -81,13 +81,15 @@ class Endless:
         return reached(blocks, following)
 
     def _others(self, blocks: set[int]) -> set[int]:
-        """What follows them outside of the loop."""
+        """The successors of the blocks outside of the loop."""
         return {s for b in blocks for s in self.graph.cfg.successors(b)} - self._entered - {END}
 
 
 def entries(graph: Graph) -> tuple[int, ...]:
-    """The first instructions of blocks from which no way leads to an end, where others lead to them: whether lanes come
-    there decides no access, and is asked for by itself."""
+    """The first instructions of blocks that cannot reach an end, but whose predecessors can.
+
+    No access depends on whether lanes reach them, so the slice requests it separately.
+    """
     joined = [b for b in graph.cfg.predecessors(END) if b in graph.reachable and not _ends(graph, b)]
     if not joined:
         return ()
@@ -97,9 +99,12 @@ def entries(graph: Graph) -> tuple[int, ...]:
 
 
 def left_at_once_or_never(graph: Graph, branches: frozenset[int]) -> tuple[int, ...]:
-    """The first instructions of loops whose exits depend on nothing that a trip changes: `L: @p bra L`, and
-    `do { … } while (n != 7)` as PTX has it. No access depends on whether they end, so that this is asked for by itself;
-    those with an exit among `branches`, a slice's, are run with it."""
+    """The first instructions of loops whose exits depend on nothing that a trip changes: `L: @p bra L`, and `do { … }
+    while (n != 7)` as PTX has it.
+
+    No access depends on whether they end, so this is requested separately. Loops with an exit among `branches`, those
+    of a slice, are executed with the slice.
+    """
     found = []
     for loop in graph.loops.loops:
         exits = {graph.ends[b] - 1 for b in loop.blocks if not loop.blocks.issuperset(graph.cfg.successors(b))}
@@ -109,7 +114,7 @@ def left_at_once_or_never(graph: Graph, branches: frozenset[int]) -> tuple[int, 
 
 
 def _are_invariant(graph: Graph, blocks: frozenset[int], exits: Iterable[int]) -> bool:
-    """Whether neither memory nor what a trip leaves to the next decides the exits of a loop."""
+    """Whether the exits of a loop depend neither on memory nor on what a trip leaves to the next."""
     controls = [graph.function.instructions[index].control for index in exits]
     guards = [control.guard for control in controls if control is not None and control.guard is not None]
     if len(guards) < len(controls):
@@ -135,12 +140,15 @@ def _are_invariant(graph: Graph, blocks: frozenset[int], exits: Iterable[int]) -
 
 
 def _ending(graph: Graph) -> set[int]:
-    """Blocks from which a way leads to an end."""
+    """The blocks that can reach an end."""
     return reached((b for b in graph.cfg if b != END and _ends(graph, b)), graph.cfg.predecessors)
 
 
 def _ends(graph: Graph, block: int) -> bool:
-    """Lanes may end in a block, or run beyond the code. (The graph has each endless loop joined to the end, too.)"""
+    """Lanes may end in a block, or run past the end of the code.
+
+    (The graph has an edge from each endless loop to the end, too.)
+    """
     instructions = graph.function.instructions
     control = instructions[graph.ends[block] - 1].control
     if END not in graph.cfg.successors(block):
@@ -151,7 +159,7 @@ def _ends(graph: Graph, block: int) -> bool:
 
 
 def kept_by(loop: Endless, results: dict[int, SiteResult]) -> dict[int, SiteResult]:
-    """What a run says of accesses, with the loop as the reason of those that it keeps lanes from."""
+    """The results of a run, with the loop as the reason for accesses that it keeps lanes from."""
     why = Reason(Kind.NEVER_ISSUED, cause=Reason(Kind.NEVER_LEFT, loop.index))
     kept = {i for i, r in results.items() if r.reason is not None and r.reason.kind is Kind.NEVER_ISSUED}
     return results | {i: replace(results[i], reason=why) for i in kept if loop.keeps(i)}

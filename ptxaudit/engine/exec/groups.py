@@ -1,8 +1,8 @@
-"""The groups of lanes of many warps that do not run: those that wait and those that are suspended, and which goes on.
+"""The groups of lanes of many warps that wait or are suspended, and the choice of the one that continues.
 
-One group of lanes of a warp runs at a time. Where its lanes part, the smaller part goes on; the other is suspended, on
-top of those that are suspended already. A group that waits, or ends, makes way for the one on top (`resume`). What lets
-waiting groups go on is in `convergence`; the rules are measured (docs/convergence.md).
+One group of lanes of a warp runs at a time. When its lanes diverge, the smaller part continues; the other is
+suspended, on top of those already suspended. A group that waits or ends yields to the one on top (`resume`).
+`convergence` decides when waiting groups continue. The rules are measured (docs/convergence.md).
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Control, Guard
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
-LEVELS = 4  # of suspended groups that there is room for at first
+LEVELS = 4  # the initial capacity for suspended groups
 
-_STANDING = ("stopped", "blocked", "syncing", "suspended", "free", "occupied", "covered")  # of `Groups`: who is where
+_STANDING = ("stopped", "blocked", "syncing", "suspended", "free", "occupied", "covered")  # where groups are
 
 
 class Suspended(Struct, eq=False):
-    """A cohort that is suspended. levels: (n,) at which place from below in each of its warps. alone: it joins no
-    other.
+    """A suspended cohort.
+
+    levels: (n,) its position from the bottom of the stack in each of its warps. alone: it joins no other.
     """
 
     cohort: Cohort
@@ -43,9 +44,11 @@ class Suspended(Struct, eq=False):
 
 
 class Syncing(Struct, eq=False):
-    """A cohort that waits at a WARPSYNC for the lanes that its lanes name. words: (n, LANES) uint32; named: the mask
-    where the code states it, else 0; alone: lanes that name other masks go on diverged; again: None, or the barrier at
-    which lanes meet again that part behind it."""
+    """A cohort that waits at a WARPSYNC for the lanes that its lanes name.
+
+    words: (n, LANES) uint32; named: the mask if the code states it, else 0; alone: lanes that name other masks
+    continue diverged; again: None, or the barrier at which lanes that diverge after it reconverge.
+    """
 
     cohort: Cohort
     words: np.ndarray
@@ -55,34 +58,34 @@ class Syncing(Struct, eq=False):
 
 
 class Groups:
-    """The groups of all warps of a simulation, but for the one of each that runs."""
+    """The groups of all warps of a simulation, except the running one of each."""
 
     def __init__(self, run: Run, ordered: Callable[[Cohort, int], None]):
         """ordered: called with lanes that have waited for those that they name."""
         self.run, self._ordered = run, ordered
         rows = run.registers.rows
         self.words: dict[str, np.ndarray] = {}  # barrier -> (rows,) the lanes in it
-        self.firm: dict[str, np.ndarray] = {}  # barrier -> (rows,) these are known
-        self.opened: dict[str, np.ndarray] = {}  # barrier -> (rows,) when last
-        self.shared: dict[str, np.ndarray] = {}  # barrier -> (rows,) lanes were in it when it was opened last
-        self.used: dict[str, np.ndarray] = {}  # barrier -> (rows,) of warps that are loose: it was used since
+        self.firm: dict[str, np.ndarray] = {}  # barrier -> (rows,) whether these are known
+        self.opened: dict[str, np.ndarray] = {}  # barrier -> (rows,) when it was last opened
+        self.shared: dict[str, np.ndarray] = {}  # barrier -> (rows,) lanes were in it when it was last opened
+        self.used: dict[str, np.ndarray] = {}  # barrier -> (rows,) used since the warp became loose
         self.turn = 0
         self.loose = np.zeros(rows, bool)
         self.ever_loose = np.zeros(rows, bool)
-        self.why: Reason | None = None  # they are
-        self.uncertain: set[int] = set()  # blocks that lanes may have come to from where others wait
+        self.why: Reason | None = None  # why warps are loose
+        self.uncertain: set[int] = set()  # blocks that lanes may have reached from where others wait
         self._forget_groups(rows)
 
     def _forget_groups(self, rows: int) -> None:
         self.stopped = np.zeros(rows, np.uint32)  # the lanes that wait at any barrier
-        self.blocked: list[tuple[str, Cohort]] = []  # each stands behind its BSYNC
+        self.blocked: list[tuple[str, Cohort]] = []  # the pc of each is after its BSYNC
         self.syncing: list[Syncing] = []
         self.suspended: list[Suspended] = []
-        self.free = np.zeros(rows, bool)  # warps whose group waits or has ended: another may go on
-        self.occupied = np.zeros((rows, LEVELS), bool)  # the levels that a warp has suspended groups at
-        self.covered = np.zeros((rows, LEVELS), bool)  # those that another was suspended on
+        self.free = np.zeros(rows, bool)  # warps whose group waits or has ended: another may continue
+        self.occupied = np.zeros((rows, LEVELS), bool)  # the levels at which a warp has suspended groups
+        self.covered = np.zeros((rows, LEVELS), bool)  # those on which another was suspended
 
-    # --- the whole ---
+    # --- all groups ---
 
     def standing(self) -> list[Cohort]:
         """All cohorts that wait or are suspended."""
@@ -92,8 +95,9 @@ class Groups:
         return [c for _, c in self.blocked] + [s.cohort for s in self.syncing]
 
     def expand(self, index: np.ndarray, renumber: Callable[[Cohort], tuple[Cohort, np.ndarray]]) -> None:
-        """New row i is old row index[i]. renumber: a cohort -> the same in the new rows, and which of its old ones each
-        was.
+        """New row i is old row index[i].
+
+        renumber: maps a cohort to the same in the new rows, and gives the index of each among its old ones.
         """
         self.words, self.firm, self.opened, self.shared, self.used = (
             {n: a[index] for n, a in kept.items()}
@@ -112,22 +116,25 @@ class Groups:
             self.syncing.append(Syncing(cohort, w.words[where], w.named, w.alone, w.again))
 
     def loosen(self, rows: np.ndarray, why: Reason, *acting: Cohort) -> None:
-        """From now on it is not known which lanes of these warps are together. acting: cohorts of theirs that neither
-        wait nor are suspended."""
+        """Records that it is unknown from now on which lanes of these warps are together.
+
+        acting: their cohorts that neither wait nor are suspended.
+        """
         if len(rows) and not throughout(self.loose[rows]):
             self.run.no_round()
             self.why = first_of(self.why, why)
             for used in self.used.values():
                 used[rows[~self.loose[rows]]] = False
             self.loose[rows] = self.ever_loose[rows] = True
-        if len(rows) and why.kind is Kind.BARRIER_SHARED:  # lanes may go on where others wait
+        if len(rows) and why.kind is Kind.BARRIER_SHARED:  # lanes may continue where others wait
             self._uncertain_ahead(rows, why, acting)
         for firm in self.firm.values():
             firm[rows] = False
 
     def give_way(self, rows: np.ndarray, lanes: np.ndarray) -> None:
-        """These lanes, (n, LANES) bool, yield: the others of their warps that wait for them at a convergence barrier
-        may go on before they come. (At a WARPSYNC of all lanes they wait all the same.)"""
+        """These lanes, (n, LANES) bool, yield: lanes that wait for them at a convergence barrier may continue before
+        they arrive. (At a WARPSYNC of all lanes they still wait.)
+        """
         held = np.zeros((len(self.loose), LANES), bool)
         for waiting in self.syncing:
             if waiting.named == FULL_MASK:
@@ -139,7 +146,7 @@ class Groups:
         self.loosen(rows[others.any(axis=1)], Reason(Kind.YIELD))
 
     def _uncertain_ahead(self, rows: np.ndarray, why: Reason, acting: Iterable[Cohort]) -> None:
-        """No count is certain of what these warps may still come to."""
+        """Marks the accesses that these warps may still reach: their counts are uncertain."""
         run = self.run
         new = self.ahead(rows, acting, self.uncertain)
         self.uncertain = self.uncertain | new
@@ -148,20 +155,20 @@ class Groups:
                 record.undecided = several(record.undecided, why)
 
     def set_aside(self) -> dict[str, Any]:
-        """Takes out all groups that stand anywhere, as if there were none; for `put_back`."""
+        """Removes all groups that wait or are suspended, until `put_back`."""
         kept = {name: getattr(self, name) for name in _STANDING}
         self._forget_groups(len(self.loose))
         return kept
 
     def put_back(self, kept: dict[str, Any]) -> None:
-        """They stand where they stood."""
+        """Restores the removed groups."""
         vars(self).update(kept)
 
     def _use(self, name: str, rows: np.ndarray) -> None:
-        """A barrier is set, waited at, left or loaded, by lanes of these warps."""
+        """Records that lanes of these warps set, wait at, leave or load a barrier."""
         self._of(self.used, name, bool)[rows[self.loose[rows]]] = True
 
-    # --- what a cohort sees ---
+    # --- the view of a cohort ---
 
     def view(self, cohort: Cohort) -> View:
         whole = len(cohort.rows) == self.run.registers.rows
@@ -179,11 +186,11 @@ class Groups:
         )
 
     def is_loose(self, cohort: Cohort) -> bool:
-        """It is not known which lanes of some of its warps are together."""
+        """It is unknown which lanes of some of its warps are together."""
         return b"\1" in self.loose.tobytes() and anywhere(self.loose[cohort.rows])
 
     def lanes_of(self, guard: Guard | None, cohort: Cohort) -> tuple[np.ndarray, Value | None]:
-        """(lanes in which a control guard holds, or may; the guard if not known there)."""
+        """(lanes in which a control guard holds or may hold; the guard if it is unknown there)."""
         lanes, undecided = guard_mask(self.view(cohort), guard) if guard is not None else (None, None)
         return cohort.mask if lanes is None else lanes, undecided
 
@@ -192,31 +199,33 @@ class Groups:
         return bool(self.run.waiting or self.blocked or self.suspended or self.syncing)
 
     def everywhere(self) -> list[Cohort]:
-        """All cohorts, but for those that the step which is made now has taken out."""
+        """All cohorts except those that the current step has taken out."""
         of_queues = [c for _, _, c in self.run.heap] + [c for c, _ in self.run.waiting] + [c for c, _ in self.run.held]
         return of_queues + self.standing() + ([self.run.running] if self.run.running is not None else [])
 
     def ahead(self, rows: np.ndarray, acting: Iterable[Cohort], known: set[int]) -> set[int]:
-        """The blocks that lanes of these warps may still come to, wherever one goes on where another stands, but for
-        those that are known of already, with all that they lead to."""
+        """The blocks that lanes of these warps may still reach, if any continues where another waits.
+
+        Excludes known blocks and all that are reachable only through them.
+        """
         return self.reached((c for c in (*self.everywhere(), *acting) if anywhere(among(c.rows, rows))), known)
 
     def accesses_of(self, cohorts: Iterable[Cohort]) -> list[int]:
-        """Those that are asked for and that they may still come to."""
+        """The requested accesses that cohorts may still reach."""
         graph, blocks = self.run.graph, self.reached(cohorts, set())
         hidden = graph.hidden if any(graph.block_of[k] in blocks for k in graph.unresolved) else frozenset[int]()
         return [i for i in self.run.records if graph.block_of[i] in blocks or graph.block_of[i] in hidden]
 
     def reached(self, cohorts: Iterable[Cohort], known: set[int]) -> set[int]:
-        """The blocks where they and their calls go on, and what these lead to; without those that are known."""
+        """The blocks where cohorts and their calls continue, and all that these reach without passing known blocks."""
         places = {k for c in cohorts for k in (c.pc, *c.calls) if k < len(self.run.instructions)}
         return reached((self.run.graph.block_of[k] for k in places), self.run.graph.cfg.successors, set(known))
 
-    # --- who runs ---
+    # --- the choice of running groups ---
 
     def choose(self, groups: Iterable[Cohort]) -> list[Cohort]:
-        """Of groups of the same warps: those that go on. Of a warp's that with the fewest lanes does, of as many the
-        last.
+        """The groups that continue, of groups of the same warps: in each warp the one with the fewest lanes, and of
+        several with as many lanes, the last one. The others are suspended.
         """
         groups = [g for g in groups if len(g.rows)]
         rows = np.concatenate([g.rows for g in groups]) if groups else np.zeros(0, int)
@@ -237,12 +246,12 @@ class Groups:
         return going
 
     def _top(self, rows: np.ndarray) -> np.ndarray:
-        """(n,) the level of the group on top; -1 where there is none."""
+        """(n,) the level of the group on top; -1 if there is none."""
         occupied = self.occupied[rows]
         return np.where(occupied.any(axis=1), occupied.shape[1] - 1 - occupied[:, ::-1].argmax(axis=1), -1)
 
     def _cover(self, rows: np.ndarray) -> np.ndarray:
-        """Something is put on the group on top: the level at which."""
+        """Puts something on the group on top; returns its level."""
         top = self._top(rows)
         some = top >= 0
         self.covered[rows[some], top[some]] = True
@@ -270,9 +279,11 @@ class Groups:
         self.suspended.append(Suspended(cohort, levels, alone))
 
     def resume(self) -> bool:
-        """In each warp of which no group runs that on top goes on, with those of the same place if others were
-        suspended on it since; where none was, they join it in some programs that were measured, and not in others.
-        False when there is none."""
+        """In each warp without a running group, the one on top continues. False if there is none.
+
+        Groups at the same place join it if others were suspended on it since. If none was, they join it in some
+        measured programs, and not in others.
+        """
         if not self.suspended or not anywhere(self.free):
             return False
         top = np.where(self.free, self._top(np.arange(len(self.free))), -1)
@@ -301,7 +312,9 @@ class Groups:
     def _join(
         self, going: dict[tuple[int, tuple[int, ...]], list[Cohort]], joining: np.ndarray, perhaps: np.ndarray
     ) -> None:
-        """Suspended groups at the places of those that go on join them, in these warps; perhaps: in those they may."""
+        """Lets suspended groups join those that continue at the same place, in the warps `joining`; in the warps
+        `perhaps` they may or may not.
+        """
         place = self.run.hardware_place
         standing, self.suspended = self.suspended, []
         for s in standing:

@@ -1,14 +1,13 @@
-"""Induction variables: what each trip of a loop adds to a register, and what it holds after k trips of which k is an
-unknown.
+"""Induction variables: what each trip of a loop adds to a register, and its value after k trips with k an unknown.
 
     i = i + 32           step 32        i + 32·k at the head
     i = 3·i              no step
-    R2:R3 = R2:R3 + p    a step of the pair, of which R3 remembers the whole (`halves`)
+    R2:R3 = R2:R3 + p    a step of the register pair; R3 remembers the whole (`halves`)
 
-Both engines suppose such a form and run one trip with it: if that ends in the form for k + 1, it holds in every trip
-(Aho, Lam, Sethi, Ullman: Compilers, 2nd ed., 9.1.8). Where the supposition comes from is theirs: what the last trips
-did (`steps_between`: `repeat` and `side_by_side`, where k is a number and many trips are run at once), or what the code
-of a trip does (`fixpoint.hypothesis`).
+Both engines suppose such a form and execute one trip with it: if the trip ends in the form for k + 1, it holds in
+every trip (Aho, Lam, Sethi, Ullman: Compilers, 2nd ed., 9.1.8). They derive the hypothesis in different ways: from the
+last trips (`steps_between`: `repeat` and `side_by_side`, where k is a number and many trips are executed at once), or
+from the code of a trip (`fixpoint.hypothesis`).
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from ptxaudit.engine.domain.value import Value, constant, same, squeeze, wholly_
 from ptxaudit.engine.memory.registers import Name
 from ptxaudit.engine.ops.halves import UpperHalf, agree, as_plain, whole_of
 
-Count = Callable[[int], Value]  # bits -> k, as a number of so many
-Held = Mapping[Name, Value]  # what registers hold
-Steps = dict[Name, Value | None]  # what a trip adds to them; None: nothing
+Count = Callable[[int], Value]  # bits -> k, as a number of that width
+Held = Mapping[Name, Value]  # the values of registers
+Steps = dict[Name, Value | None]  # what a trip adds to registers; None: nothing
 
 
 def step_between(before: Value, after: Value) -> Value | None:
-    """What a trip adds in each lane, whatever is known of it; None where the two are not a number apart."""
+    """What a trip adds in each lane, even if the value is unknown; None if the two do not differ by a number."""
     if isinstance(before, UpperHalf) and isinstance(after, UpperHalf):
         whole = step_between(before.whole, after.whole)
         return None if whole is None else UpperHalf(whole)
@@ -39,7 +38,7 @@ def step_between(before: Value, after: Value) -> Value | None:
 
 
 def steps_between(before: Held, now: Held) -> Steps:
-    """What a trip has added to registers, a number in each lane; without those to which it has added no number."""
+    """What a trip has added to registers, a number in each lane; without registers to which it added no number."""
     out: Steps = {}
     for name, value in now.items():
         last = before.get(name)
@@ -55,7 +54,7 @@ def steps_between(before: Held, now: Held) -> Steps:
 
 
 def after_trips(value: Value, step: Value, count: Count) -> Value:
-    """What a register holds after k trips that each add a step."""
+    """The value of a register after k trips that each add a step."""
     if isinstance(step, UpperHalf):
         return UpperHalf(after_trips(whole_of(value), step.whole, count))
     return affine.add(value, affine.multiply(step, count(value.bits)))
@@ -69,12 +68,12 @@ def moves_by(before: Value, after: Value, step: Value) -> bool:
 
 
 def as_number(step: Value) -> Value:
-    """A step as the number that it is, of a pair where it is one."""
+    """A step as a number; that of a register pair as one number."""
     return step.whole if isinstance(step, UpperHalf) else step
 
 
 def stays(before: Value, after: Value) -> bool:
-    """A register holds what it did, or nothing is known of it in any lane then and now."""
+    """The value is unchanged, or unknown in every lane before and after."""
     return agree(after, before) or _is_unknown(before) and _is_unknown(after)
 
 

@@ -1,9 +1,9 @@
-"""Where lanes meet in PTX, which names no place: at the post-dominator of the branch at which they parted.
+"""Where lanes reconverge in PTX, which does not specify it: at the post-dominator of the branch at which they diverged.
 
-    @p bra L; …; bra M;  L: …;  M: …      lanes that part wait at M for each other, where ptxas would let them meet
+    @p bra L; …; bra M;  L: …;  M: …      lanes that diverge wait at M for each other, where ptxas would let them
 
-An earlier meeting, of lanes that happen to stand at the same instruction, is the scheduler's (`running`). Lanes that
-meet so are taken to, for ptxas need not let them: what rests on that is said (`meeting_assumed`).
+The scheduler (`running`) reconverges lanes earlier if they happen to be at the same instruction. That lanes reconverge
+is an assumption, as ptxas need not let them: results that depend on it say so (`meeting_assumed`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 class Meetings:
-    """calls_diverge: where lanes that call different functions meet: ptxas need not let them; barriers: place ->
-    (rows, LANES) uint32, the lanes that each lane waits for there; same_way: (rows, LANES) uint32, with which lanes
-    each has gone the same way since lanes met for certain."""
+    """calls_diverge: points where lanes that call different functions join, which ptxas need not reconverge. barriers:
+    place -> (rows, LANES) uint32, the lanes for which each lane waits there. same_way: (rows, LANES) uint32, the lanes
+    with which each has taken the same path since lanes certainly reconverged.
+    """
 
     def __init__(self, run: Run, warps: Warps):
         self.run, self.warps = run, warps
@@ -30,8 +31,8 @@ class Meetings:
         self.barriers: dict[Met, np.ndarray] = {}
         self.same_way = np.full((run.env.rows, LANES), FULL_MASK, np.uint32)
         self.went_diverged = False
-        self.met = 0  # times that lanes met for certain since
-        # what was found last of which lanes, by which ways; None since the ways were changed in place
+        self.met = 0  # the number of times that lanes certainly reconverged since
+        # the last query (lanes, paths) and its result; None once the paths were changed in place
         self._assumed: tuple[np.ndarray, np.ndarray, np.ndarray, bool] | None = None
 
     def expand(self, index: np.ndarray) -> None:
@@ -40,7 +41,7 @@ class Meetings:
         self.same_way = self.same_way[index]
 
     def meeting_assumed(self, cohort: Cohort) -> bool:
-        """PTX: lanes of a warp are together here because they are taken to meet where their ways do."""
+        """PTX: lanes of a warp are together here because they are assumed to reconverge where their paths join."""
         if not self.went_diverged:
             return False
         last, ways, rows, mask = self._assumed, self.same_way, cohort.rows, cohort.mask
@@ -51,7 +52,7 @@ class Meetings:
         return assumed
 
     def diverge_from_now(self, cohort: Cohort, words: np.ndarray) -> None:
-        """PTX: lanes go the same way as those of their word at most. words: (n or 1, LANES or 1) uint32."""
+        """PTX: each lane shares its path at most with the lanes of its word. words: (n or 1, LANES or 1) uint32."""
         self.went_diverged, self._assumed = True, None
         ways = self.same_way[cohort.rows]
         self.same_way[cohort.rows] = np.where(cohort.mask, ways & words, ways)
@@ -65,13 +66,13 @@ class Meetings:
         self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask)[:, None], ways)
 
     def all_meet(self, cohort: Cohort) -> None:
-        """All living lanes of these warps come together for certain."""
+        """Records that all living lanes of these warps certainly reconverge."""
         self.warps.loose[cohort.rows] = False
         cohort.diverged = None
         self.surely_met(cohort)
 
     def expect(self, meeting: int, cohort: Cohort, torn: np.ndarray) -> None:
-        """Lanes that part meet where a block begins, unless they wait for others there already. END: nowhere."""
+        """Lets diverging lanes reconverge at the beginning of a block, unless they already wait there. END: nowhere."""
         if meeting == END:
             return
         name = ("at", meeting, len(cohort.calls))
@@ -83,8 +84,9 @@ class Meetings:
         words[rows] = np.where(mask, pack(mask)[:, None], words[rows])
 
     def meet(self, cohort: Cohort, name: Met, pc: int) -> Cohort | None:
-        """At a post-dominator: lanes of this warp that are expected here wait. Those that came along and wait for
-        others, or for none, do so by themselves."""
+        """At a post-dominator: the lanes that are expected here wait. Lanes that arrived with them but wait for others,
+        or for none, do so separately.
+        """
         words = self.barriers.get(name)
         if words is None:
             return cohort
@@ -105,7 +107,9 @@ class Meetings:
         return None
 
     def _sync(self, name: Met, cohort: Cohort, pc: int, named: np.ndarray) -> Cohort | None:
-        """Go on at pc when every living lane that is expected has come; otherwise wait. named: (rows,) those lanes."""
+        """Continues at pc when every expected living lane has arrived; otherwise waits. named: (rows,) the expected
+        lanes.
+        """
         cohort.pc = pc
         expected = (unpack(named) & self.run.alive[cohort.rows]) | cohort.mask
         return self._gather(cohort, expected, ("sync", name, pc), self.barriers[name])
@@ -121,7 +125,7 @@ class Meetings:
         complete = (expected == cohort.mask).all(axis=1)
         if throughout(complete):
             if not self.warps.is_loose(cohort):
-                cohort.diverged = None  # the barrier holds until all have come
+                cohort.diverged = None  # the barrier holds until all have arrived
             words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
             return cohort
         mask, kind, states = self._joined_by_waiting(cohort, expected, key)
@@ -146,11 +150,13 @@ class Meetings:
     def _joined_by_waiting(
         self, cohort: Cohort, expected: np.ndarray, key: tuple[str, Met, int]
     ) -> tuple[np.ndarray, np.ndarray, list[State]]:
-        """Takes in expected lanes that wait here already: (the lanes of each warp, which of the states they bring
-        along, those states)."""
+        """Takes in expected lanes that already wait here.
+
+        Returns (the lanes of each warp, the index of its state, those states).
+        """
         mask = cohort.mask.copy()
         still = []
-        kind, states = np.zeros(len(cohort.rows), int), [cohort.state]  # of each warp: what its lanes bring along
+        kind, states = np.zeros(len(cohort.rows), int), [cohort.state]  # of each warp: the combined state of its lanes
         for other, other_key in self.run.waiting:
             if other_key != key or other.calls != cohort.calls:
                 still.append((other, other_key))
@@ -172,10 +178,10 @@ class Meetings:
         return mask, kind, states
 
     def release_all(self) -> None:
-        """Nothing else can run: lanes that are waited for will not come (they ended, or wait elsewhere)."""
+        """Handles a deadlock: lanes that are waited for will not arrive (they ended, or wait elsewhere)."""
         if (
             not self.run.waiting
-        ):  # machine code never waits here, and lanes at a bar.warp.sync of PTX are no lanes of a post-dominator
+        ):  # machine code never waits here, and lanes at a bar.warp.sync of PTX do not wait at a post-dominator
             return self.warps.idle()
         waiting, self.run.waiting = self.run.waiting, []
         first = min(c.pc for c, _ in waiting)

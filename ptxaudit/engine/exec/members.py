@@ -1,11 +1,11 @@
-"""Which lanes of a warp an operation takes together: the active ones that name one member mask.
+"""Determines which lanes of a warp take part in an operation together: active lanes that name the same member mask.
 
-    vote.sync.ballot r, p, 0xffffffff         one group a row: all active lanes
+    vote.sync.ballot r, p, 0xffffffff         one group per row: all active lanes
     vote.sync.ballot r, p, m                  m = 0xff << (lane & 24): four groups of eight lanes, each with its own
                                               result
 
-(PTX ISA, "vote.sync", "match.sync", "redux.sync", "elect.sync": threads that name one mask execute together; a thread
-that its own mask lacks has no defined result.)
+(PTX ISA, "vote.sync", "match.sync", "redux.sync", "elect.sync": threads that name the same mask execute together; the
+result of a thread that is not in its own mask is undefined.)
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ptxaudit.engine.domain.value import Value, as_uniform
 
 
 def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
-    """(rows, 1, lanes) where all active lanes of each row name one mask, else (rows, lanes, lanes): of each lane those
-    of its group.
+    """The group of each lane: (rows, 1, lanes) if all active lanes of each row name one mask, else (rows, lanes,
+    lanes).
 
-    mask: None: all active lanes are meant. active: (rows, lanes). None: which lanes name one mask is not known.
+    mask: None: all active lanes. active: (rows, lanes). Returns None if it is unknown which lanes name the same mask.
     """
     if mask is None or _alike_though_unknown(mask):
         return active[:, None, :]
@@ -41,11 +41,11 @@ def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
 
 
 def several(groups: np.ndarray) -> bool:
-    """Each lane has a group, and with it a result, of its own."""
+    """Each lane has its own group, and with it its own result."""
     result: bool = groups.shape[1] > 1
     return result
 
 
 def _alike_though_unknown(mask: Value) -> bool:
-    """All lanes name the same, whatever it is: they are in it, or have no defined result."""
+    """All lanes name the same unknown mask: each is in it, or has an undefined result."""
     return bool(mask.terms) and as_uniform(mask) is not None

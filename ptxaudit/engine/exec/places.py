@@ -1,8 +1,8 @@
-"""What the accesses of a straight run of code have in common: which lanes make them, and where the register points.
+"""What the accesses of a straight run of code have in common: the lanes that make them, and where the register points.
 
-    ld.shared [r1], st.shared [r1 + 512], @p ld.shared [r1 + 1024]     r1 and p are looked at once for a group of lanes
+    ld.shared [r1], st.shared [r1 + 512], @p ld.shared [r1 + 1024]     r1 and p are evaluated once per group of lanes
 
-Values and masks are never changed in place, so that the same object is the same content.
+Values and masks are never changed in place, so the same object has the same content.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from ptxaudit.engine.exec.warp_step import Participants, participants
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.nodes import Instruction, Reg, Site
 
-MOST = 64  # of each kind that are kept
-MOST_LANES = 1 << 14  # of all rows of one that is kept: more take longer to compute than to look for
+MOST = 64  # entries of each kind that are kept
+MOST_LANES = 1 << 14  # elements of an entry that is kept: larger ones take longer to compute than to look for
 
 
 class Place:
-    """Where a register points in the lanes of an issue, known up to a shift that they share. zeros: low zero bits of
-    the shift."""
+    """Where a register points in the lanes of an issue, up to a shift that they share.
+
+    zeros: low zero bits of the shift.
+    """
 
     __slots__ = ("value", "footprint", "zeros", "_numbers", "_range", "_moves")
 
@@ -48,7 +50,7 @@ class Place:
         return -half <= low + offset and high + offset < half
 
     def moves_as_a_whole(self, lap: Round, shift: int) -> bool:
-        """`Round.moves_as_a_whole`: of a value of one round."""
+        """`Round.moves_as_a_whole` of the value; cached, so all calls are for one round."""
         moves = self._moves.get(shift)
         if moves is None:
             moves = self._moves[shift] = lap.moves_as_a_whole(self.value, self.footprint.issue.active, shift)
@@ -56,7 +58,7 @@ class Place:
 
 
 class Places:
-    """Keeps what was found last, for one run: by the identity of what it is made of, which lives as long."""
+    """Caches the last results of one run, keyed by the identity of their operands, which it keeps alive."""
 
     def __init__(self, run: Run):
         self._run = run
@@ -65,7 +67,7 @@ class Places:
         self._places: dict[tuple[int, int], tuple[Place | None, object]] = {}
 
     def forget(self) -> None:
-        """Rows were renumbered."""
+        """Discards the cache, as rows were renumbered."""
         self._taking.clear()
         self._issues.clear()
         self._places.clear()
@@ -88,7 +90,7 @@ class Places:
         return taking
 
     def issue(self, cohort: Cohort, active: np.ndarray) -> Issue:
-        """These lanes of a cohort."""
+        """The issue of these lanes of a cohort."""
         key = id(cohort.rows), id(active)
         kept = self._issues.get(key)
         if kept is not None:
@@ -102,7 +104,7 @@ class Places:
         return issue
 
     def place(self, site: Site, view: View, issue: Issue) -> Place | None:
-        """Where an access to shared memory goes, but for its constant offset; None where it takes a closer look."""
+        """Where an access to shared memory goes, without its constant offset; None if it needs a closer look."""
         register = site.address
         if type(register) is not Reg or type(view) is not View:
             return None
@@ -135,12 +137,12 @@ def _placed(value: Value, issue: Issue) -> Place | None:
     for u, c in value.terms:
         if varies(c, issue.active):
             return None
-        if u.kind != "rounds":  # `Round.moves_as_a_whole` answers for those
+        if u.kind != "rounds":  # `Round.moves_as_a_whole` handles those
             zeros = min(zeros, u.zeros + array_zeros(c))
     return Place(value, issue, zeros)
 
 
 def signed_offset(site: Site) -> int:
-    """The constant offset of an access, as the distance that it is."""
+    """The constant offset of an access, as a signed distance."""
     half, offset = 1 << ADDRESS_BITS - 1, site.offset
     return offset if -half <= offset < half else (offset + half) % (2 * half) - half

@@ -1,10 +1,10 @@
 """Loops in closed form: many trips of a loop at the cost of a few.
 
-When all warps stand at the head of a loop together, and what changed since the last trips (or
-since as many trips as a ring has stages) is the same twice, one more round is run with a number k
-of rounds as an unknown: each register is `now + step·k`. If that round ends in `now + step·(k+1)`, if its
-comparisons stay as they are for k below some K (`domain.rounds`), and if k moves each address only as a whole, then
-K rounds are known: K times the requests of one, and the registers at k = K − 1.
+When all warps are at the head of a loop together, and the change over the last trips (or over as many trips as a ring
+has stages) was the same twice, one more round is executed with the number k of rounds as an unknown: each register is
+`now + step·k`. If that round ends in `now + step·(k+1)`, if the outcomes of its comparisons do not change for k below
+some K (`domain.rounds`), and if k moves each address as a whole, then K rounds are known: K times the requests of one,
+and the registers at k = K − 1.
 
     for (i = tid; i < 1000000; i += 32) sum += s[i & 31];      5 trips, then 31,240 at once, then the rest
 """
@@ -41,13 +41,13 @@ from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.reasons import Kind, Reason
 
-PERIODS = (1, 2, 3, 4, 6, 8)  # trips a round: one, or the stages of a ring
+PERIODS = (1, 2, 3, 4, 6, 8)  # trips per round: one, or the stages of a ring
 HISTORY = 2 * max(PERIODS) + 1
 AT_ONCE = (1 << 24, 1 << 16, 1 << 10, 1 << 6)  # rounds that are tried together, largest first
-LOOKED = 256  # trips of any loops, and twice as many each time, after which it is asked what a run can still tell
-LONG = 32  # trips after which rounds may lose registers and step over branches: more are run to their end then
-WORTH = 4  # fewer rounds than this are run one by one
-SPIN = 16  # trips after which a loop that others wait for is looked at
+LOOKED = 256  # trips of any loops, doubled each time, after which to check whether a run can still learn anything
+LONG = 32  # trips after which rounds may drop registers and step over branches: longer loops run to their end then
+WORTH = 4  # fewer rounds than this are executed one by one
+SPIN = 16  # trips after which a loop that others wait for is checked for progress
 SPINS = Reason(Kind.SPINS)
 
 
@@ -59,7 +59,7 @@ class Returned(Exception):
 
 
 class NothingLeft(Exception):
-    """Of no access that may still come does a run have more to tell."""
+    """The run can learn nothing more about the accesses ahead."""
 
 
 class Repeats:
@@ -77,31 +77,31 @@ class Repeats:
         self.long = False
 
     def at_head(self, block: int, cohort: Cohort) -> Cohort:
-        """At a loop head: the cohort, some rounds later where that is possible."""
+        """At a loop head: the cohort, some rounds later if possible."""
         run = self.run
         if run.round is None:
             self._look(cohort)
         if not (run.heap or run.held or self.warps.others()):
             return self.arrive(block, cohort)
-        if run.shadow is None and run.round is None and run.explicit:  # nothing that others do concerns the loop
+        if run.shadow is None and run.round is None and run.explicit:  # other cohorts cannot affect the loop
             return self.arrive(block, cohort, alone=False)
         if run.shadow is not None or run.round is None:
             self.turn(block, cohort)
         return cohort
 
     def _look(self, cohort: Cohort) -> None:
-        """Raises NothingLeft where of each access that is still ahead it is known that it has no count."""
+        """Raises NothingLeft if no access ahead can have a count any more."""
         self.trips += 1
         if self.trips < LOOKED or self.trips & (self.trips - 1):
             return
-        if self.run.shadow is not None or self.run.env.counters is not None:  # what was supposed has to bear out
+        if self.run.shadow is not None or self.run.env.counters is not None:  # hypotheses must still be checked
             return
         ahead = self.warps.accesses_of([*self.warps.everywhere(), cohort])
         if all(self.run.records[i].undecided is not None for i in ahead):
             raise NothingLeft
 
     def arrive(self, block: int, cohort: Cohort, alone: bool = True) -> Cohort:
-        """At a loop head: the cohort, some rounds later where that is possible. alone: no other waits or runs later."""
+        """At a loop head: the cohort, some rounds later if possible. alone: no other cohort waits or runs later."""
         if self.run.round is not None:
             if block == self.run.round.head:
                 self.run.round.laps -= 1
@@ -134,7 +134,7 @@ class Repeats:
         return cohort
 
     def turn(self, block: int, cohort: Cohort) -> None:
-        """At a loop head while other cohorts wait: the loop must not wait for them."""
+        """At a loop head while other cohorts wait: checks that the loop does not wait for them."""
         who = cohort.rows.tobytes() + cohort.mask.tobytes()
         known, count, before = self.turns.get(block, (b"", 0, None))
         count = count + 1 if known == who else 0
@@ -152,7 +152,7 @@ class Repeats:
         self.turns[block] = (who, count, dict(now) if look else None)
 
     def forget(self) -> None:
-        """Rows were renumbered: what was seen no longer fits."""
+        """Discards the history, as rows were renumbered."""
         self.arrivals.clear()
 
     def _attempt(self, block: int, cohort: Cohort, history: deque[Held]) -> bool:
@@ -171,8 +171,11 @@ class Repeats:
         return False
 
     def _rounds(self, block: int, cohort: Cohort, now: Held, steps: Steps, period: int) -> _Found:
-        """As many rounds of a period as go on alike. What is not known of a few of them is not known of more: the
-        fewest tell whether any number is worth a try, which it mostly is not."""
+        """Executes as many rounds of a period as behave alike.
+
+        What is unknown in a few rounds is unknown in more, so a trial with the fewest shows whether any number is
+        worth trying; mostly it is not.
+        """
         found = self._run_round(block, cohort, now, steps, period, AT_ONCE[-1], trial=True)
         if found is not _Found.DONE:
             return found
@@ -185,7 +188,7 @@ class Repeats:
     def _run_round(
         self, block: int, cohort: Cohort, now: Held, steps: Steps, period: int, most: int, trial: bool = False
     ) -> _Found:
-        """trial: all is left as it was."""
+        """Executes one round with k as an unknown. trial: the state is left as it was."""
         run, accesses, shadow = self.run, self.accesses, self.run.shadow
         symbol = Uniform("k", 64, 0, 0, most, "rounds", ("rounds", block))
         visited = dict(accesses.visits)
@@ -207,7 +210,7 @@ class Repeats:
                 return _Found.NO_FORM
             if lap.limit < WORTH:
                 return _Found.SOON_OVER
-            if all(step is None for step in steps.values()):  # and so will it be, whatever the other registers hold
+            if all(step is None for step in steps.values()):  # forever, whatever the others hold
                 raise self._never_left(cohort)
             if trial:
                 return _Found.DONE
@@ -221,33 +224,34 @@ class Repeats:
         return _Found.DONE
 
     def _live(self, block: int) -> Container[str] | None:
-        """Registers whose values a trip may get from the last one: of others a round may lose them, but where these
-        are told apart by more than addresses are."""
+        """The registers that a trip may read from the last one: a round may drop the others, unless more than addresses
+        depends on them. None: none may be dropped.
+        """
         if not self.long or self.run.shadow is not None or self._copies:
             return None
         return self.side_by_side.live[block]
 
     @cached_property
     def _copies(self) -> bool:
-        """Accesses have a source, too."""
+        """Some accesses have a source, too."""
         sites = (self.run.instructions[i].site for i in self.run.records)
         return any(site is not None and site.source is not None for site in sites)
 
     def _never_left(self, cohort: Cohort) -> NeverLeft | Unsafe:
-        """Its lanes do the same for ever, unless they read what another warp writes to shared memory."""
+        """The error to raise: lanes do the same forever, unless they read what another warp writes to shared memory."""
         shadow = self.run.shadow
         if shadow is not None:
             return Unsafe(SPINS, frozenset(shadow.trusted))
         return NeverLeft(cohort.pc, cohort.undecided is None)
 
     def _drive(self, cohort: Cohort) -> None:
-        """Run one round. Raises Returned at its end, but where warps did not stay together."""
+        """Executes one round. Raises Returned at its end, unless warps did not stay together."""
         self.run.push(cohort.copy())
         self._drained()
 
 
 class _Found(Enum):
-    """What became of rounds that were tried."""
+    """The outcome of rounds that were tried."""
 
     DONE = "they are done"
     NO_FORM = "they have no closed form"
@@ -256,7 +260,7 @@ class _Found(Enum):
 
 
 def _steps(now: Held, before: Held, earlier: Held) -> Steps:
-    """What both of the last two rounds have added to registers; without those where they differ."""
+    """What both of the last two rounds added to registers; without registers for which they differ."""
     last, first = steps_between(before, now), steps_between(earlier, before)
     agree: Callable[[Value | None, Value | None], bool] = lambda a, b: (
         a is b or a is not None and b is not None and same(as_number(a), as_number(b))
@@ -265,7 +269,7 @@ def _steps(now: Held, before: Held, earlier: Held) -> Steps:
 
 
 def _begun(now: Held, steps: Steps, symbol: Uniform) -> dict[Name, Value]:
-    """What a round begins with when there were `symbol` rounds before."""
+    """The registers at the beginning of a round after `symbol` rounds."""
     start: dict[Name, Value] = {}
     for name, value in now.items():
         if name not in steps:
@@ -277,12 +281,12 @@ def _begun(now: Held, steps: Steps, symbol: Uniform) -> dict[Name, Value]:
 
 
 def _left_to_the_next(steps: Steps, live: Container[str] | None) -> Steps:
-    """Without the registers that a trip reads only behind its own writes."""
+    """Without the registers that a trip reads only after its own writes."""
     return steps if live is None else {n: step for n, step in steps.items() if type(n) is not str or n in live}
 
 
 def _inductive(start: Held, steps: Steps, after: Held) -> bool:
-    """Every register that was taken to move by its step has moved by it."""
+    """Every register has moved by its supposed step."""
     for name, step in steps.items():
         value, now = start[name], after.get(name)
         if now is None or not (stays(value, now) if step is None else moves_by(value, now, step)):
@@ -291,7 +295,7 @@ def _inductive(start: Held, steps: Steps, after: Held) -> bool:
 
 
 def _alike(a: Value, b: Value) -> bool:
-    """Nothing tells the two apart, unknown lanes included."""
+    """The two are indistinguishable, including their unknown lanes."""
     if a.poison is None or b.poison is None:
         return same(a, b)
     bare = [Value(v.base, v.terms, v.valid) for v in (a, b)]
@@ -300,12 +304,12 @@ def _alike(a: Value, b: Value) -> bool:
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Where they are broadcast against each other."""
+    """The arrays are equal after broadcasting."""
     one, other = np.broadcast_arrays(a, b)
     return np.array_equal(one, other)
 
 
 def _heads(graph: Graph) -> frozenset[int]:
-    """Blocks that some block they dominate leads back to."""
+    """The heads of natural loops: blocks that are the target of an edge from a block they dominate."""
     reached = graph.dominators.keys()
     return frozenset(h for p, h in graph.cfg.edges if 0 <= h <= p and {h, p} <= reached and graph.dominates(h, p))

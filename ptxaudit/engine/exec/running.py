@@ -1,6 +1,6 @@
-"""The state of a run that all of its parts look at: registers, rows, living lanes, and the cohorts that are to go on.
+"""The state of a run that all of its parts share: registers, rows, living lanes, and the cohorts to continue.
 
-The cohort that is furthest behind goes on first, so that warps that took different ways meet again.
+The cohort that is furthest behind continues first, so that warps that took different paths reconverge.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from ptxaudit.ir.nodes import Op, Reg
 from ptxaudit.ir.operands import opaque_load
 from ptxaudit.ir.slices import Slice
 
-Met = tuple[str, int, int]  # where lanes meet in PTX: "at", a block, how many calls deep
+Met = tuple[str, int, int]  # where lanes reconverge in PTX: "at", a block, the call depth
 
 RUNNING = "running the launch"
-MOST_BLOCKS = 1 << 24  # alike, of which what 32 warps do in a loop of 2**31 trips is counted in 64 bits
+MOST_BLOCKS = 1 << 24  # blocks of a class: with 32 warps each, in a loop of 2**31 trips, their counts fit into 64 bits
 
 
 class NeedBlocks(Exception):
@@ -39,16 +39,22 @@ class NeedBlocks(Exception):
 
 
 class NeverLeft(Exception):
-    """Lanes are in a loop that they do not leave: what a trip leaves to the next is what it began with. index: of the
-    loop's first instruction; certain: they surely came there."""
+    """Lanes are in a loop that they never leave: each trip leaves what it began with.
+
+    index: of the loop's first instruction; certain: lanes certainly reached it.
+    """
 
     def __init__(self, index: int, certain: bool):
         self.index, self.certain = index, certain
 
 
 class Run:
-    """Rows are warps. low, high: (rows, 3) first and last block index of each row's class; weights: (rows,) warps that
-    a row stands for; round: the one that is tried of a loop in closed form; shadow: what is known of shared memory."""
+    """The shared state. Rows are warps.
+
+    low, high: (rows, 3) first and last block index of each row's class; weights: (rows,) the number of warps that a
+    row represents; round: the round of a loop in closed form that is being tried; shadow: what is known of shared
+    memory.
+    """
 
     def __init__(
         self,
@@ -68,14 +74,14 @@ class Run:
         self.low, self.high = low, high
         self.account, self.allow_blocks = account, allow_blocks
         self.alive = env.exists.copy()
-        self.may_have_ended = np.zeros(env.rows, bool)  # warps with lanes of which that is not known: all are `alive`
+        self.may_have_ended = np.zeros(env.rows, bool)  # warps whose lanes may or may not have ended: all are `alive`
         self.heap: list[tuple[tuple[int, ...], int, Cohort]] = []
         self.waiting: list[tuple[Cohort, tuple[str, Met, int]]] = []
         self.held: list[tuple[Cohort, int]] = []  # at a barrier of the block, with its number
         self.shadow: Shadow | None = None
         self.round: Round | None = None
-        self.running: Cohort | None = None  # where a run that is broken off stood, but for those that wait
-        self.work = 0  # steps that are not paid for yet
+        self.running: Cohort | None = None  # where an aborted run stood, except for waiting cohorts
+        self.work = 0  # steps not yet paid for
         self._serial = 0
         self.weigh()
         self.symbolic_blocks = anywhere(self.high > self.low)
@@ -92,7 +98,7 @@ class Run:
             heapq.heappush(self.heap, (cohort.place, self._serial, cohort))
 
     def go_on(self, cohorts: list[Cohort]) -> Cohort | None:
-        """These run: the one that there is, at once."""
+        """Continues with these cohorts: returns the only one, or pushes them all."""
         if len(cohorts) == 1:
             return cohorts[0]
         for cohort in cohorts:
@@ -100,7 +106,7 @@ class Run:
         return None
 
     def join(self, cohort: Cohort) -> Cohort:
-        """Take in the other cohorts at the same place that bring the same along, or have lanes of its warps."""
+        """Merges the cohort with others at the same place that have the same state, or lanes of the same warps."""
         kept, place = [], cohort.place
         while self.heap and self.heap[0][0] == place:
             item = heapq.heappop(self.heap)
@@ -114,31 +120,29 @@ class Run:
         return cohort
 
     def pay(self) -> None:
-        """For the block that begins, and what was done since the last one."""
+        """Pays for the block that begins, and for the work since the last one."""
         work, self.work = self.work, 0
         self.account.spend(BLOCK + work + elements(self.env.work_done()), RUNNING)
 
     def specified(self, op: Op) -> bool:
-        """A load that may be of memory whose content the launch tells, or of the parameters."""
+        """A load that may read parameters, or memory whose content the launch specifies."""
         if op.name != "load" or op.space not in given.SPACES:
             return False
         return self.env.facts.memory is not None or op.space == "generic" and self.env.makes_parameter_addresses
 
     def moves(self, op: Op, lap: Round) -> bool:
-        """An operation on a value with the number of rounds in it."""
+        """An operation on a value that contains the number of rounds."""
         if opaque_load(op) and not self.specified(op):
             return False
         return any(isinstance(s, Reg) and lap.mentions(self.registers.values.get(s.name)) for s in op.src)
 
     def waits_at(self, pc: int) -> bool:
-        """Lanes wait there for others, whether they come together or apart."""
+        """Lanes wait there for others, whether they arrive together or diverged."""
         control = self.instructions[pc].control if pc < len(self.instructions) else None
         return control is not None and control.kind == "sync"
 
     def hardware_place(self, pc: int) -> Hashable:
-        """What tells an instruction of the machine from others: of what is called from several places there are
-        copies.
-        """
+        """Identifies an instruction of the machine, of which a function called from several places has copies."""
         if pc >= len(self.instructions):
             return pc
         instruction = self.instructions[pc]
@@ -150,14 +154,14 @@ class Run:
         return instruction.place, instruction.opcode, instruction.text
 
     def no_round(self) -> None:
-        """Something happens that a round in closed form cannot have."""
+        """Aborts a closed-form round on an event that it cannot contain."""
         if self.round is not None:
             raise NotAffine
 
     def expand(
         self, index: np.ndarray, low: np.ndarray, high: np.ndarray, renumber: Callable[[Cohort], Cohort]
     ) -> None:
-        """New row i is old row index[i], with these block indices. renumber: a cohort -> the same in the new rows."""
+        """New row i is old row index[i], with these block indices. renumber: maps a cohort to the new rows."""
         self.low, self.high = low, high
         self.weigh()
         self.registers.expand(index)

@@ -1,8 +1,8 @@
-"""Runs of a launch, and what they say of each site.
+"""Runs of a launch, and the results that they give for each site.
 
-Blocks are run as classes with ranges of block indices; where the slice needs the indices themselves, as numbers
-(`NeedBlocks`). What a run leaves open is run once more with the numbers that the kernel writes to shared memory and
-reads back (`tables`).
+Blocks are executed as classes with ranges of block indices, or with the indices as numbers if the slice needs them
+(`NeedBlocks`). Whatever a run leaves open is executed once more with the numbers that the kernel writes to shared
+memory and reads back (`tables`).
 """
 
 from __future__ import annotations
@@ -41,25 +41,27 @@ from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason, exhausted, first_of, several
 from ptxaudit.ir.slices import Slice
 
-MOST_BLOCK_ROWS = 1 << 20  # warps run one by one before the engine gives up on block indices
-MOST_REQUESTS = 1 << 18  # of the blocks that are run together, each access once: what a run holds of them at a time
-MOST_TABLE_ROWS = 1 << 15  # the same of a run that follows shared memory
-TABLES_SHARE = 0.25  # of the steps that are left, for such runs
-RUN_SHARE = 0.9  # of the steps that are left, for a run; the rest is for scoring what it has seen, and for inference
+MOST_BLOCK_ROWS = 1 << 20  # warps executed one by one before the engine gives up on block indices
+MOST_REQUESTS = 1 << 18  # requests held by blocks that run together, if each access is made once
+MOST_TABLE_ROWS = 1 << 15  # the same for a run that tracks shared memory
+TABLES_SHARE = 0.25  # of the steps left, for such runs
+RUN_SHARE = 0.9  # of the steps left, for a run; the rest is for scoring its requests and for inference
 MOST_RUNS = 8
 
 
 class Simulated(Record):
-    """endless: of a loop in which lanes surely are for ever, its first instruction."""
+    """endless: the first instruction of a loop that lanes certainly never leave."""
 
     sites: dict[int, SiteResult]
     endless: int | None = None
 
 
 def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
-    """Run the launch; where that leaves something open, once more with what the kernel writes to shared memory and
-    reads back. What the account does not pay for is unknown. whole: what no block index decides is asked for by itself,
-    too, where blocks may draw numbers."""
+    """Executes the launch; if that leaves something open, once more with what the kernel writes to shared memory and
+    reads back. Sites that the account cannot pay for are unknown.
+
+    whole: if blocks may take tickets, accesses that no block index decides are also executed separately.
+    """
     graph, facts, accesses = task.graph, task.facts, task.accesses
     if not accesses:
         return Simulated({})
@@ -76,7 +78,7 @@ def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
         results |= _with_tables(replace(task, accesses=open_sites), results, account)
     if whole and facts.counters is not None and finished:
         some = _alike_in_all_blocks(task, {i: a for i, a in open_sites.items() if _open(results[i], a)}, account)
-        if some and len(some) < len(accesses):  # else that is what was run
+        if some and len(some) < len(accesses):  # else it equals the first run
             own = {i: task.originals[i] for i in some}
             found = simulate(replace(task, accesses=some, originals=own), account, whole=False)
             results |= {i: r for i, r in found.sites.items() if r.status in (Status.EXACT, Status.UNREACHED)}
@@ -84,7 +86,7 @@ def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
 
 
 def _alike_in_all_blocks(task: Task, accesses: Mapping[int, Access], account: Account) -> dict[int, Access]:
-    """Those that no block index decides, as far as registers tell: of all copies of one instruction, or none."""
+    """The accesses that no block index decides, judging by registers: all copies of an instruction, or none."""
     env = _environment(task)
     try:
         deciding = Deciding(task.graph, lambda op, _: tells_blocks_apart((op,), env), True, account, LOOKING)
@@ -98,14 +100,14 @@ def _alike_in_all_blocks(task: Task, accesses: Mapping[int, Access], account: Ac
 
 
 def _environment(task: Task) -> Environment:
-    """Of the warps of one block."""
+    """The environment of the warps of one block."""
     launch = task.launch
     assert launch is not None and launch.block is not None
     return environment(task.function, launch, task.facts, three(launch.block))
 
 
 def _open(result: SiteResult, access: Access) -> bool:
-    """Numbers out of shared memory might tell more."""
+    """Values from shared memory might improve the result."""
     if access.unscored:
         return result.requests is None
     return result.status not in (Status.EXACT, Status.UNREACHED) and not (
@@ -114,7 +116,7 @@ def _open(result: SiteResult, access: Access) -> bool:
 
 
 def _with_tables(task: Task, before: Mapping[int, SiteResult], account: Account) -> dict[int, SiteResult]:
-    """What is known of these accesses when numbers are followed through shared memory (`tables`); {} where none are."""
+    """The results for these accesses with numbers tracked through shared memory (`tables`); {} if none are tracked."""
     accesses, env = task.accesses, _environment(task)
     unscored = {i for i, a in accesses.items() if a.unscored}
     try:
@@ -141,7 +143,7 @@ def _with_tables(task: Task, before: Mapping[int, SiteResult], account: Account)
 
 
 def _trusting(run: Callable[[tables.Plan], dict[int, SiteResult]], plan: tables.Plan) -> dict[int, SiteResult]:
-    """The first run that does not find what it took as known to be otherwise."""
+    """The first run that does not refute what it assumed to be known."""
     for _ in range(MOST_RUNS):
         try:
             result: dict[int, SiteResult] = run(plan)
@@ -154,8 +156,10 @@ def _trusting(run: Callable[[tables.Plan], dict[int, SiteResult]], plan: tables.
 
 
 class _Ran(Record):
-    """A run. finished: where it was not, what it has passed for good is known all the same; endless: as of
-    `Simulated`."""
+    """The results of a run.
+
+    finished: if false, the accesses that it has passed for good are known nevertheless. endless: as in `Simulated`.
+    """
 
     results: dict[int, SiteResult]
     finished: bool
@@ -163,7 +167,7 @@ class _Ran(Record):
 
 
 def _slice(task: Task, account: Account, whether: Sequence[int]) -> Slice:
-    """What decides the accesses, and whether instructions at `whether` run. Raises Exhausted."""
+    """What decides the accesses, and whether instructions at `whether` execute. Raises Exhausted."""
     unscored = {i for i, a in task.accesses.items() if a.unscored}
     scored = task.accesses.keys() - unscored
     follow = task.facts.memory is not None
@@ -171,8 +175,9 @@ def _slice(task: Task, account: Account, whether: Sequence[int]) -> Slice:
 
 
 def _with_loops(task: Task, heads: Sequence[int], ran: _Ran, account: Account) -> _Ran:
-    """What a run has said; where lanes surely are in one of some loops for ever, that no access depends on, what one
-    says that runs these loops."""
+    """The results of a run, or of another one that also executes loops on which no access depends, if lanes certainly
+    never leave one of these.
+    """
     alone = replace(task, accesses={}, originals={})
     try:
         if not heads or _run(alone, _slice(alone, account, heads), account).endless is None:
@@ -183,8 +188,9 @@ def _with_loops(task: Task, heads: Sequence[int], ran: _Ran, account: Account) -
 
 
 def _run(task: Task, part: Slice, account: Account, plan: tables.Plan | None = None) -> _Ran:
-    """One run. Block indices as ranges first, as numbers where the slice needs them. With a plan, Unsafe may be
-    raised."""
+    """Executes once: with ranges of block indices first, with numbers if the slice needs them. May raise Unsafe if
+    there is a plan.
+    """
     with account.part(RUN_SHARE) as running:
         records, stop = _recorded(task, part, running, plan)
     for record in records.values():
@@ -202,7 +208,7 @@ Stop = Exhausted | TooManyRows | NeverLeft
 def _recorded(
     task: Task, part: Slice, account: Account, plan: tables.Plan | None
 ) -> tuple[dict[int, SiteRecord], Stop | None]:
-    """What a run records of each access, and why it was not finished, where it was not."""
+    """The records of a run by access, and why it was not finished, or None."""
     function, graph, launch, facts, accesses = task.function, task.graph, task.launch, task.facts, task.accesses
     assert launch is not None and launch.block is not None and launch.grid is not None
     block, grid = three(launch.block), three(launch.grid)
@@ -222,7 +228,7 @@ def _recorded(
             for env, low, high in batches:
                 if simulation is not None:
                     simulation.dissolve()
-                    simulation = None  # whoever breaks off before the next one has begun leaves its warps unseen
+                    simulation = None  # else an abort before the next one has begun would hide the next one's warps
                 simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
                 simulation.run()
                 drawn |= simulation.drawn()
@@ -234,7 +240,7 @@ def _recorded(
         except NotOnce:
             facts = replace(facts, counters=None)
         except (Exhausted, TooManyRows, NeverLeft) as stop:
-            if simulation is not None and simulation.env.counters is not None:  # not seen to the end
+            if simulation is not None and simulation.env.counters is not None:  # tickets were not seen to the end
                 facts = replace(facts, counters=None)
                 continue
             why = _why_broken_off(stop)
@@ -250,7 +256,7 @@ def _recorded(
 
 
 def _left_open(graph: Graph, records: dict[int, SiteRecord], accesses: Iterable[int], stop: Stop, why: Reason) -> None:
-    """A run was broken off that may still have come to these accesses."""
+    """Marks the accesses that an aborted run may still have reached."""
     for i in accesses:
         records[i].undecided = first_of(records[i].undecided, why)
     if isinstance(stop, NeverLeft):
@@ -269,7 +275,7 @@ def _why_broken_off(stop: Stop) -> Reason:
 
 
 def _new_records(task: Task, account: Account) -> dict[int, SiteRecord]:
-    """access -> the record of its requests, one for all copies of an instruction."""
+    """access -> the record of its requests, shared by all copies of an instruction."""
     facts, accesses = task.facts, task.accesses
     own = {
         i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
@@ -288,7 +294,7 @@ def _result(index: int, record: SiteRecord) -> SiteResult:
 
 
 def _kept(record: SiteRecord) -> Kept:
-    """The requests with their places, where the run has met all of them."""
+    """The requests with their places, if the run has met all of them."""
     open_ones = record.undecided or record.unknown
     if open_ones or record.kept is None:
         return Kept(record.access, partial(Places, missing=open_ones))
@@ -304,8 +310,9 @@ def _batches(
     dims: set[int],
     at_once: int,
 ) -> Iterator[tuple[Environment, np.ndarray, np.ndarray]]:
-    """(environment, low, high) of each batch of rows: blocks run one by one in the dimensions `dims`, so many in a
-    batch.
+    """(environment, low, high) of each batch of rows.
+
+    In the dimensions `dims`, blocks have numbers as indices, `at_once` blocks in a batch.
     """
     single = sorted(d for d in dims if grid[d] > 1)
     warps = -(-block[0] * block[1] * block[2] // LANES)

@@ -1,14 +1,14 @@
-"""Trips of a loop side by side: many at once as rows, where a loop has no closed form but its counters have steps.
+"""Executes many trips of a loop at once as rows, if the loop has no closed form but its counters have steps.
 
-    for (j = k + 1; j < 32; ++j)  if (lane >= j) s[lane ^ j] …       30 trips of a warp as 30 rows: j is 2 … 31 in them
+    for (j = k + 1; j < 32; ++j)  if (lane >= j) s[lane ^ j] …       30 trips of a warp as 30 rows, with j = 2 … 31
 
-That trip t begins with the registers `now + step·t` is a hypothesis. It is tried for t = 0, 1, … by one run in which
-each warp has a row a trip, and it is proved where trip t has ended with what trip t + 1 was begun with, in all that a
-trip leaves to the next: registers that are read before they are written, local memory, living lanes, convergence
-barriers. For trip 0 begins with what is there. Nothing is a symbol here: whatever is computed of a counter is a number.
-A trip in which a warp leaves the loop, and those behind it, are left out, and run later.
+The hypothesis is that trip t begins with the registers `now + step·t`. One run executes trips t = 0, 1, … with one row
+per warp and trip. It is proved by induction if trip t ends with everything that trip t + 1 began with: registers that
+are read before they are written, local memory, living lanes, convergence barriers; trip 0 begins with the actual
+state. Nothing is symbolic here: everything computed from a counter is a number. A trip in which a warp leaves the
+loop, and those after it, are excluded and executed later.
 
-What may differ between trips in any other way breaks the attempt off (`NotAffine`), and all is as it was (`attempts`).
+Any other difference between trips aborts the attempt (`NotAffine`), and the state is restored (`attempts`).
 """
 
 from __future__ import annotations
@@ -34,31 +34,33 @@ from ptxaudit.engine.memory.registers import _scatter, take
 from ptxaudit.ir.live import live_at
 
 FIRST = 64  # trips that are tried at once
-GROWS = 4  # … as many times more where all of them were run
+GROWS = 4  # … multiplied by this if all of them were executed
 MOST_ROWS = 1 << 12  # trips of all warps together
-WORTH = 4  # fewer trips than this are run one by one
-TRIES = 3  # each of as many trips as the one before found out
-MOST_FAILED = 2  # attempts at a loop one after the other, in vain
+WORTH = 4  # fewer trips than this are executed one by one
+TRIES = 3  # each with as many trips as the one before allowed
+MOST_FAILED = 2  # failed attempts at a loop in succession
 
 
 class SideBySide:
-    """Tries it at the heads of loops, for one simulation."""
+    """Tries this at the heads of loops, for one simulation."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings, accesses: Accesses, drain: Callable[[], None]):
         """drain: runs until no cohort is left."""
         self.run, self.warps, self.meetings, self.accesses, self.drain = run, warps, meetings, accesses, drain
-        self._sizes: dict[int, int] = {}  # head of a loop that was run so -> trips to try next
-        self._stepped: dict[int, Steps] = {}  # … by these steps
-        self._failed: dict[int, int] = {}  # head -> attempts in vain since one was not
+        self._sizes: dict[int, int] = {}  # head of a loop that was executed so -> trips to try next
+        self._stepped: dict[int, Steps] = {}  # … with these steps
+        self._failed: dict[int, int] = {}  # head -> failed attempts since the last success
 
     def expected(self, block: int, now: Held, before: Held) -> bool:
-        """The loop was run so, and in its last trip the registers had the steps of then."""
+        """The loop was executed so before, and its registers had the same steps in the last trip."""
         steps = self._stepped.get(block)
         return steps is not None and _all_step(now, before, steps)
 
     def several(self, block: int, cohort: Cohort, now: Held, before: Held, earlier: Held | None = None) -> bool:
-        """Some trips of the loop with this head; whether there were any. before, earlier: the registers one trip ago,
-        and two; earlier None: what is `expected` is tried."""
+        """Executes some trips of the loop with this head; whether there were any.
+
+        before, earlier: the registers one trip ago, and two; earlier None: the loop is `expected` to succeed.
+        """
         body = self._bodies.get(block)
         size = self._sizes.pop(block, FIRST)
         self._stepped.pop(block, None)
@@ -80,7 +82,7 @@ class SideBySide:
     def _tried(
         self, block: int, cohort: Cohort, body: frozenset[int], most: int, steps: Steps
     ) -> tuple[int, int] | None:
-        """(how many trips there were, of how many that were tried); None: none."""
+        """(the number of trips executed, the number tried); None: none."""
         for _ in range(TRIES):
             if most < WORTH:
                 return None
@@ -101,7 +103,7 @@ class SideBySide:
         return live_at(self.run.graph, self.run.part, self.run.graph.cfg)
 
     def _steps(self, block: int, now: Held, before: Held) -> Steps | None:
-        """What the last trip has added to each register that it leaves to the next; None where one has no step."""
+        """What the last trip has added to each register that it leaves to the next; None if one has no step."""
         live = self.live[block]
         kept = {name: value for name, value in now.items() if type(name) is not str or name in live}
         steps = steps_between(before, kept)
@@ -109,7 +111,7 @@ class SideBySide:
 
 
 class _Attempt:
-    """So many trips at once. What is not those trips is as it was until all is proved."""
+    """An attempt at many trips at once. Everything else is unchanged until they are proved."""
 
     def __init__(
         self, of: SideBySide, cohort: Cohort, body: frozenset[int], trips: int, steps: Steps, live: Container[str]
@@ -122,7 +124,7 @@ class _Attempt:
         self.visits = Visits(len(self.index))
 
     def trips(self) -> int:
-        """How many there were. Raises Fewer, NotAffine, NeedBlocks, Exhausted."""
+        """The number of trips executed. Raises Fewer, NotAffine, NeedBlocks, Exhausted."""
         run, lap, meetings = self.run, self.lap, self.meetings
         begun = {name: self._begun(run.registers.values[name], step) for name, step in self.steps.items()}
         said = [(r, r.undecided, r.meeting_assumed) for r in run.records.values()]
@@ -154,14 +156,14 @@ class _Attempt:
         return lap.limit
 
     def _begun(self, value: Value, step: Value | None) -> Value:
-        """What a register holds at the beginning of each trip."""
+        """The value of a register at the beginning of each trip."""
         at = take(value, self.index)
         if step is None:
             return at
         return after_trips(at, take(step, self.index), lambda bits: known(self.number.astype(DTYPES[bits])))
 
     def _mark(self, cohort: Cohort) -> bool:
-        """Where `Meetings.meeting_assumed` is asked: that is known when all trips are."""
+        """Replaces `Meetings.meeting_assumed`, whose answer is known only when all trips are."""
         if not self.run.explicit:
             first = cohort.mask.argmax(axis=1)
             ways = self.meetings.same_way[cohort.rows, first]
@@ -169,7 +171,7 @@ class _Attempt:
         return False
 
     def _inductive(self, start: Held, after: Held) -> None:
-        """Each trip leaves the registers that the next one was begun with."""
+        """Checks that each trip leaves the registers with which the next one began."""
         lap = self.lap
         ended, begun = np.arange(lap.kept - lap.warps), np.arange(lap.warps, lap.kept)
         for name, value in after.items():
@@ -185,7 +187,7 @@ class _Attempt:
             raise NotAffine
 
     def _leave(self, registers: Held, opened: dict[str, np.ndarray]) -> None:
-        """What the last trip has left, in the rows of the warps. opened: when each barrier was set."""
+        """Stores what the last trip has left, in the rows of the warps. opened: when each barrier was set."""
         run, rows = self.run, self.cohort.rows
         values, whole = run.registers.values, len(rows) == run.registers.rows
         for name, value in registers.items():
@@ -195,7 +197,7 @@ class _Attempt:
             self.warps._of(self.warps.opened, barrier, np.int64)[rows] = times
 
     def _visits_before(self, counts: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        """(trips, warps): how often each access had been made before each trip; those of the trips are counted."""
+        """(trips, warps): how often each access had been made before each trip. Adds the visits of the trips."""
         rows, visits, before = self.cohort.rows, self.accesses.visits, {}
         for index, each in counts.items():
             had = visits[index]
@@ -224,7 +226,7 @@ def _all_step(now: Held, before: Held, steps: Steps) -> bool:
 
 
 def _narrow(value: Value) -> Value:
-    """In one row what is the same in all."""
+    """Reduces a value that is the same in all rows to one row."""
 
     def narrow(array: np.ndarray) -> np.ndarray:
         return array[:1] if len(array) > 1 and throughout(array == array[:1]) else array

@@ -1,25 +1,23 @@
-"""Runs the slice of a kernel as the hardware would, all warps of a launch at once.
+"""Executes the slice of a kernel as the hardware would, all warps of a launch at once.
 
-Rows are warps. A *cohort* is a set of rows, with a mask of lanes each, that stand at the same
-instruction with the same call stack. A branch on which the lanes of a warp disagree splits
-it into two cohorts; SASS names convergence barriers at which they go on together (`convergence`).
-PTX names none: there they meet where ptxas would let them, at the branch's post-dominator
-(`Graph.meeting`), or before it where they happen to stand at the same instruction, as the two ways
-into the body of `if (a || b)` do. The cohort that is furthest behind runs first, so that warps that
-took different ways meet again.
+Rows are warps. A *cohort* is a set of rows, with a mask of lanes each, at the same instruction with the same call
+stack. A branch on which the lanes of a warp disagree splits it into two cohorts; SASS names convergence barriers at
+which they reconverge (`convergence`). PTX names none: there they reconverge where ptxas would let them, at the
+branch's post-dominator (`Graph.meeting`), or before it if they happen to be at the same instruction, as on the two
+paths into the body of `if (a || b)`. The cohort that is furthest behind runs first, so that warps that took different
+paths reconverge.
 
-Blocks that cannot differ are one class of rows with a weight. `%ctaid` starts as an unknown with a
-range; a comparison that the range does not decide splits the rows at the block indices where
-its result changes (`block_indices`). An operation that has no affine form in `%ctaid` asks for a run with
-every block index known (`NeedBlocks`).
+Blocks that cannot differ are one class of rows with a weight. `%ctaid` starts as an unknown with a range; a comparison
+that the range does not decide splits the rows at the block indices where its result changes (`block_indices`). An
+operation without an affine form in `%ctaid` requires a run with every block index known (`NeedBlocks`).
 
-Branches on values that are not known are stepped over: what they may have changed becomes opaque,
-the accesses inside are marked, and the answer for those is left to `infer`.
+Branches on unknown values are stepped over: what they may have changed becomes opaque, the accesses inside are marked,
+and `infer` answers for those.
 
-The parts: what an instruction does to the lanes of a cohort (`warp_step`, `accesses`), where they go (`transfers`), who
-waits for whom (`convergence`, `meetings`), what is not decided (`undecided_control`), loops in closed form (`repeat`).
-With a plan of `tables`, numbers that are written to shared memory and read back are followed (`tracked`); the
-warps of a block then wait for each other at its barriers.
+The parts: the effect of an instruction on the lanes of a cohort (`warp_step`, `accesses`), where they go
+(`transfers`), which lanes wait for which (`convergence`, `meetings`), unknown control flow (`undecided_control`),
+loops in closed form (`repeat`). With a plan of `tables`, numbers that are written to shared memory and read back are
+tracked (`tracked`); the warps of a block then wait for each other at its barriers.
 """
 
 from __future__ import annotations
@@ -57,11 +55,11 @@ from ptxaudit.ir.operands import BARRIER_MOVES
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.slices import Slice
 
-MAX_ROWS = 1 << 15  # warps run together; more block classes than this are given up
+MAX_ROWS = 1 << 15  # warps executed together; a launch with more classes of blocks is given up
 
 
 class TooManyRows(Exception):
-    """The launch has more kinds of warps than are run together."""
+    """The launch has more classes of warps than are executed together."""
 
 
 class Simulation(Run):
@@ -79,9 +77,10 @@ class Simulation(Run):
         allow_blocks: bool,
         plan: Plan | None = None,
     ):
-        """low, high: (rows, 3) first and last block index of each row's class; account: pays for the run, else it
-        raises Exhausted; allow_blocks: NeedBlocks may be raised; plan: what is followed of shared memory (then Unsafe
-        may be raised)."""
+        """low, high: (rows, 3) first and last block index of each row's class. account: pays for the run, or raises
+        Exhausted. allow_blocks: NeedBlocks may be raised. plan: what is tracked of shared memory (then Unsafe may be
+        raised).
+        """
         super().__init__(graph, part, env, records, low, high, account, allow_blocks)
         self.warps = Warps(self, self.ordered)
         self.meetings = Meetings(self, self.warps)
@@ -110,18 +109,21 @@ class Simulation(Run):
         self.pay()
 
     def drawn(self) -> set[int]:
-        """Behind `run`: the instructions by which every block has drawn a number, once. Raises NotOnce where that is
-        not so of one that did."""
+        """After `run`: the instructions by which every block has taken a ticket. Raises NotOnce if one did so not just
+        once.
+        """
         by = None if self.env.counters is None else self.env.counters.check()
         return set() if by is None else {by}
 
     def dissolve(self) -> None:
-        """Behind all else: it and its parts hold each other, and would wait for the collector, and what they hold."""
+        """Breaks the reference cycles of the run and its parts, which would wait for the garbage collector. Call it
+        last.
+        """
         self.env.shared = self.env.counters = None
         vars(self).clear()
 
     def drain(self) -> None:
-        """Run until no cohort is left."""
+        """Runs until no cohort is left."""
         while self.heap or self.held or self.warps.others():
             self.warps.resume()
             if not self.heap:
@@ -130,21 +132,21 @@ class Simulation(Run):
                 continue
             _, _, cohort = heapq.heappop(self.heap)
             cohort = self.join(cohort)
-            if self.round is None:  # a round that is tried leaves nothing behind
+            if self.round is None:  # a speculative round leaves nothing behind
                 self.running = cohort
             self._run_block(cohort)
 
     def unfinished(self) -> list[int]:
-        """The accesses that a run that was broken off may still have come to."""
+        """The accesses that an aborted run may still have reached."""
         return self.warps.accesses_of(self.warps.everywhere())
 
     def _run_block(self, cohort: Cohort) -> None:
-        """Run to the next place where cohorts may meet or part."""
+        """Runs to the next point where cohorts may reconverge or diverge."""
         pc = cohort.pc
         wanted, branches = self.part.instructions, self.part.branches
         while True:
             if pc >= len(self.instructions):
-                left = self.unresolved.exit(cohort, cohort.mask)  # those that waited for these
+                left = self.unresolved.exit(cohort, cohort.mask)  # lanes that waited for these
                 if left is not None:
                     self.push(left)
                 return
@@ -160,7 +162,7 @@ class Simulation(Run):
                 return
             if block in self.repeats.heads and pc == self.graph.starts[block]:
                 cohort.pc = pc
-                if self.round is None:  # what it has passed it does not come to any more, should the run end here
+                if self.round is None:  # it will not reach what it has passed again, if the run ends here
                     self.running = cohort
                 cohort = self.repeats.at_head(block, cohort)
             view = self.warps.view(cohort)
@@ -193,11 +195,11 @@ class Simulation(Run):
         return warp_step.step(self, instruction, ops, watched, cohort, view)
 
     def observe(self, instruction: Instruction, site: Site, cohort: Cohort, view: View) -> None:
-        """An access of a cohort."""
+        """Records an access of a cohort."""
         self.accesses.access(instruction, site, cohort, view)
 
     def perform(self, op: Op, instruction: Instruction, cohort: Cohort, view: View) -> tuple[Cohort, View]:
-        """One operation of a cohort; what goes on of it, in new rows where it was split."""
+        """Executes one operation of a cohort; returns the cohort, in new rows if it was split."""
         lap = self.round
         if op.name in BARRIER_MOVES:
             self._move_barrier(op, cohort, view)
@@ -215,7 +217,7 @@ class Simulation(Run):
         return cohort, view
 
     def _move_barrier(self, op: Op, cohort: Cohort, view: View) -> None:
-        """BMOV: the lanes of a convergence barrier into a register, out of one, or none."""
+        """BMOV: moves the lanes of a convergence barrier to or from a register, or clears them."""
         barrier = op.src[0]
         assert isinstance(barrier, Reg)
         name = barrier.name
@@ -233,7 +235,7 @@ class Simulation(Run):
             self.warps.load(name, cohort, word)
 
     def split(self, cohort: Cohort, cuts: dict[int, tuple[int, list[int]]]) -> Cohort:
-        """Copy rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
+        """Copies rows so that each copy has one side of its cuts; returns the cohort in the new numbering."""
         if self.round is not None:
             raise NotAffine
         if self.shadow is not None:
@@ -264,7 +266,7 @@ class Simulation(Run):
         return placed(cohort)[0]
 
     def ordered(self, cohort: Cohort, named: int) -> None:
-        """Its lanes have waited for those that they name."""
+        """Records that the lanes of a cohort have waited for those that they name."""
         self.meetings.surely_met(cohort)
         if self.tracked is not None and named and len(cohort.rows):
             self.tracked.ordered(cohort, named)

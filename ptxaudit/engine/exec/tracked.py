@@ -1,9 +1,9 @@
-"""When the warps of a block access shared memory whose content is followed: they wait for each other at its barriers.
+"""Synchronises the warps of a block that access tracked shared memory: they wait for each other at its barriers.
 
-    barrier 0           these warps are held until the others of their blocks have come: a new epoch of `shadow`
-    warpsync, bsync     the accesses of a warp before it come before those behind it
+    barrier 0           these warps are held until the others of their blocks arrive: a new epoch of `shadow`
+    warpsync, bsync     the accesses of a warp before it precede those after it
 
-One for each run that has a plan (`tables`); what is in the memory: `shared`.
+There is one for each run with a plan (`tables`); `shared` has the contents of the memory.
 """
 
 from __future__ import annotations
@@ -25,16 +25,14 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 class TrackedMemory:
-    """The shadow of one simulation, whose rows and cohorts it looks at."""
+    """The shadow of one simulation, with access to its rows and cohorts."""
 
     def __init__(self, run: Run, warps: Warps, plan: Plan):
         self.run, self.warps, self.plan = run, warps, plan
         self.shadow = Shared(run.env, run.low, run.high, plan, run.allow_blocks, run.account, lambda: run.round)
 
     def matters(self, block: int) -> bool:
-        """Between the branch that ends a block and its post-dominator, something matters to what is known of shared
-        memory.
-        """
+        """Between the branch that ends a block and its post-dominator, something affects the known shared memory."""
         matters = self.plan.writes.writers | self.plan.barriers.keys()
         return any(
             k in matters
@@ -43,13 +41,15 @@ class TrackedMemory:
         )
 
     def ordered(self, cohort: Cohort, named: int) -> None:
-        """Lanes have waited for those that they name: where these are all of the warp, its accesses are ordered."""
+        """Records that lanes have waited for those that they name: if these are the whole warp, its accesses are
+        ordered.
+        """
         alive = self.run.alive[cohort.rows]
         everybody = (cohort.mask == alive).all(axis=1) & ((pack(alive) & np.uint32(~named & FULL_MASK)) == 0)
         self.shadow.met(cohort.rows[everybody])
 
     def hold(self, cohort: Cohort, following: int, number: int) -> Cohort | None:
-        """Wait at a barrier of the block, but for blocks of which nothing is known any more."""
+        """Waits at a barrier of the block, except for blocks about which nothing is known any more."""
         cohort.pc = following
         free = self.shadow.unknown[self.shadow.kind[cohort.rows]]
         if free.all():
@@ -59,13 +59,15 @@ class TrackedMemory:
         return cohort.some(free) if free.any() else None
 
     def pass_barriers(self) -> bool:
-        """Nothing else can run: blocks whose living lanes have all come to their barrier go on. False when none has."""
+        """Releases blocks whose living lanes have all reached their barrier, when nothing else can run. False if
+        none.
+        """
         shadow, run = self.shadow, self.run
         come = np.zeros((run.registers.rows, LANES), bool)
         for cohort, _ in run.held:
             come[cohort.rows] |= cohort.mask
         for cohort in (*(c for c, _ in run.waiting), *self.warps.waiting()):
-            if run.graph.only_exits(run.graph.block_of[cohort.pc]):  # they do nothing more, wherever they meet
+            if run.graph.only_exits(run.graph.block_of[cohort.pc]):  # they only exit, wherever they reconverge
                 come[cohort.rows] |= cohort.mask
             elif come[cohort.rows].any():
                 raise Unsafe(Reason(Kind.LANES_WAIT))
@@ -93,19 +95,19 @@ class TrackedMemory:
         return bool(run.heap)
 
     def _answer(self, going: list[Cohort]) -> None:
-        """What a barrier that reduces predicates answers, in the blocks all of whose threads have come to it.
+        """Computes the result of a barrier that reduces predicates, in blocks all of whose threads have reached it.
 
-        PTX ISA, "barrier.red": the predicates of all threads of the block are combined, and all get the result. What it
-        is of threads that have ended is not documented, nor of warps that come in parts: nothing is known of them here.
+        PTX ISA, "barrier.red": the predicates of all threads of the block are combined, and all get the result. The
+        result is not documented if threads have ended, or if warps arrive in parts: it is unknown here.
         """
         kind, exists = self.shadow.kind, self.run.env.exists
         asked = [
             (cohort, op) for cohort in going for op in self.run.part.ops.get(cohort.pc - 1, ()) if op.name == REDUCTION
         ]
         if len({op.attrs[0] for _, op in asked}) != 1:
-            return  # one kind by each instruction; more are not told apart by class of blocks
+            return  # one kind per instruction; several are not distinguished by class of blocks
         true = np.zeros(len(self.shadow.unknown), np.int64)
-        known = np.zeros_like(true)  # threads whose predicates are
+        known = np.zeros_like(true)  # threads whose predicates are known
         for cohort, op in asked:
             predicate = self.warps.view(cohort).read(op.src[-1])
             together = not (cohort.undecided or cohort.diverged or self.warps.is_loose(cohort))
@@ -119,7 +121,7 @@ class TrackedMemory:
             self._tell(cohort, op, answers[op.attrs[0]], known == threads)
 
     def _tell(self, cohort: Cohort, op: Op, answer: np.ndarray, sure: np.ndarray) -> None:
-        """A cohort reads what the barrier answers in its blocks, where that is known. answer, sure: (blocks,)."""
+        """Writes the result of a barrier in the blocks of a cohort where it is known. answer, sure: (blocks,)."""
         mine = self.shadow.kind[cohort.rows]
         here = sure[mine]
         for reg in op.dst if here.any() else ():

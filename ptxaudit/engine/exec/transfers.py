@@ -1,8 +1,7 @@
-"""Where the lanes of a cohort go at the end of a block: branches, calls, returns, exits, and the barriers of a warp.
+"""Moves the lanes of a cohort at the end of a block: branches, calls, returns, exits, and the barriers of a warp.
 
-@p bra L      lanes in which p holds go to L, others on; who of them runs first: `convergence`
-call f        at f, with the place behind the call on the stack of the cohort
-
+@p bra L      lanes in which p holds go to L, others to the next instruction; `convergence` orders them
+call f        to f, with the instruction after the call on the stack of the cohort
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ MAX_CALLS = 256
 
 
 def _named(control: Control) -> str:
-    """The convergence barrier that a transfer of control is about."""
+    """The convergence barrier that a control transfer names."""
     assert control.barrier is not None
     return control.barrier.name
 
 
 class Transfers:
-    """What transfers of control do to a cohort: where its lanes go, and who waits for whom."""
+    """The effect of control transfers on a cohort: where its lanes go, and which lanes wait for which."""
 
     def __init__(
         self,
@@ -56,7 +55,7 @@ class Transfers:
         )
 
     def transfer(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
-        """Where the cohort goes after its block's last instruction; None when it is in the heap or done."""
+        """The cohort after its block's last instruction; None if it is in the heap or done."""
         following = instruction.index + 1
         match c.kind:
             case "open":
@@ -79,7 +78,7 @@ class Transfers:
         return cohort.at(following)
 
     def _part(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
-        """Lanes go where the table says (`control`): branches, calls, returns and exits."""
+        """Sends lanes where the table says (`control`): branches, calls, returns and exits."""
         following = instruction.index + 1
         ends = c.kind == "exit" or c.kind == "ret" and not cohort.calls
         if is_unresolved(c):
@@ -101,14 +100,14 @@ class Transfers:
         return self._go(instruction, c, cohort, found)
 
     def _meeting(self, instruction: Instruction, c: Control) -> int:
-        """PTX: the block at which lanes that part here are expected to meet; END: none."""
+        """PTX: the block at which lanes that diverge here are expected to reconverge; END: none."""
         graph, following = self.run.graph, instruction.index + 1
-        if c.kind == "call":  # who does not call waits
+        if c.kind == "call":  # lanes that do not call wait
             return graph.block_of[following] if following < len(self.run.instructions) else END
         return END if c.kind == "ret" else graph.meeting.get(graph.block_of[instruction.index], END)
 
     def _go(self, instruction: Instruction, c: Control, cohort: Cohort, found: Destinations) -> Cohort | None:
-        """Send lanes their ways."""
+        """Sends lanes to their destinations."""
         calls, following = cohort.calls, instruction.index + 1
         parts = [(at, lanes, calls) for at, lanes in found]
         taken, lanes = found[0]
@@ -134,7 +133,7 @@ class Transfers:
         return None
 
     def _end(self, instruction: Instruction, cohort: Cohort, found: Destinations | Value) -> Cohort | None:
-        """Lanes end, or may."""
+        """Ends lanes that exit, or that may."""
         if not isinstance(found, Value):
             return self.unresolved.exit(cohort, found[0][1], instruction.index + 1)
         self.run.no_round()
@@ -161,9 +160,12 @@ class Transfers:
         return self.run.go_on(self.warps.leave(_named(c), cohort, lanes))
 
     def _warpsync(self, c: Control, cohort: Cohort, pc: int) -> Cohort | None:
-        """Lanes wait for those that they name. Lanes that come together go on together even if they name
-        different masks, except at `part`. (Measured: WarpExchange of CUB in bench/kernels/cub_exchange names
-        both halves of the warp at a plain WARPSYNC, and each access behind it is one request.)"""
+        """Lanes wait for those that they name. Lanes that arrive together continue together even if they name different
+        masks, except at `part`.
+
+        (Measured: WarpExchange of CUB in bench/kernels/cub_exchange names both halves of the warp at a plain WARPSYNC,
+        and each access after it is one request.)
+        """
         cohort.pc = pc
         words = None
         if c.selector is not None:
@@ -175,17 +177,23 @@ class Transfers:
         return self.run.go_on(self.warps.warpsync(cohort, words, named, c.kind == "part", self._meeting_again(c)))
 
     def _meeting_again(self, c: Control) -> str | None:
-        """The barrier at which lanes meet that part behind a WARPSYNC.COLLECTIVE; "" where there is none."""
+        """The barrier at which lanes that diverge after a WARPSYNC.COLLECTIVE reconverge.
+
+        "" if there is none, None for another WARPSYNC.
+        """
         if not c.targets:
             return None
         behind = self.run.instructions[c.targets[0]].control if c.targets[0] < len(self.run.instructions) else None
         return _named(behind) if behind is not None and behind.kind == "sync" else ""
 
     def _yield(self, c: Control, cohort: Cohort) -> None:
-        """Some lanes of a warp spin or sleep: those that wait for them at a convergence barrier may go on before
-        they come, so that the one that is waited for can make way. (Measured: the STS after the probing loop of
-        samples/hash_table is issued once for each group of lanes that leaves the loop together; and so is what follows
-        a NANOSLEEP of some lanes, in kernels 9008 and 9041 of bench/adversary.)"""
+        """Some lanes of a warp spin or sleep: lanes that wait for them at a convergence barrier may continue before
+        they arrive, so that the lane that is waited for can make progress.
+
+        (Measured: the STS after the probing loop of samples/hash_table is issued once for each group of lanes that
+        leaves the loop together; and so is the code after a NANOSLEEP of some lanes, in kernels 9008 and 9041 of
+        bench/adversary.)
+        """
         here, undecided = self.warps.lanes_of(c.guard, cohort)
         if undecided is None:
             some = here.any(axis=1)

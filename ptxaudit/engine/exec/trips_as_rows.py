@@ -1,9 +1,9 @@
-"""Trips of a loop as rows of a run: what such a run is, and the requests that it makes.
+"""Trips of a loop as rows of a run: the state of such a run, and the requests that it makes.
 
     2 warps, 3 trips      rows 0 and 1 are trip 0 of both, 2 and 3 trip 1, 4 and 5 trip 2
 
-A row ends where its warp is back at the head of the loop, or leaves it. `side_by_side` says when such rows are what the
-trips one after the other would be; then their requests are those, in the order of the trips.
+A row ends when its warp is back at the head of the loop, or leaves it. `side_by_side` checks that such rows equal the
+trips executed in sequence; then their requests are added, in the order of the trips.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from ptxaudit.engine.domain.value import ADDRESS_BITS, Uniform, Value, resize
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.memory.registers import take
 
-BLOCKS_A_TRIP = 32  # basic blocks that may be run for each trip: a loop inside is run for all trips together
-MOST_REQUESTS = 1 << 18  # of all trips, if each had as many as rows
-FLUSHED = 1 << 10  # requests of a site, from which on they are scored at once
-VISITS, ROWS = 24, 44  # bits from which on an instruction, and a row, stand in a number of `Visits`
+BLOCKS_A_TRIP = 32  # basic blocks that may be executed per trip: an inner loop is executed for all trips together
+MOST_REQUESTS = 1 << 18  # requests of all trips, if each has as many as rows
+FLUSHED = 1 << 10  # requests of a site from which on they are scored at once
+VISITS, ROWS = 24, 44  # the bit positions of the instruction and of the row in a number of `Visits`
 
 _NEVER = Uniform("no symbol", 64, kind="rounds", key=("side by side",))
 
 
 class Fewer(Exception):
-    """Not so many trips: in this one, and perhaps in earlier ones, lanes of a warp go where the others do not."""
+    """Too many trips: in this one, and perhaps in earlier ones, lanes of a warp diverge from the others."""
 
     def __init__(self, trips: int):
         self.trips = trips
 
 
 class Trips(Round):
-    """The run of so many trips. limit: those before the first in which a warp leaves the loop; back: the rows that have
-    come back to its head."""
+    """The run of a number of trips.
+
+    limit: the trips before the first in which a warp leaves the loop; back: the rows that have returned to its head.
+    """
 
     def __init__(self, cohort: Cohort, body: frozenset[int], trips: int):
         super().__init__(-1, _NEVER, 0, trips)
@@ -78,12 +80,12 @@ class Trips(Round):
 
     @property
     def kept(self) -> int:
-        """The rows of the trips before the first that is not whole."""
+        """The number of rows in the trips before the first incomplete one."""
         return self.limit * self.warps
 
 
 class Visits(dict[int, Any]):
-    """In place of how often each row has made each access: numbers that tell row and access as well."""
+    """Replaces the visit counts of each row and access by numbers that also encode the row and the access."""
 
     def __init__(self, rows: int):
         super().__init__()
@@ -96,23 +98,24 @@ class Visits(dict[int, Any]):
         return found
 
     def counts(self, warps: int, kept: int) -> dict[int, np.ndarray]:
-        """instruction -> (trips, warps) how often, in the trips that are kept."""
+        """instruction -> (trips, warps) the number of visits, in the kept trips."""
         return {i: (numbers - self._rows - (i << VISITS))[:kept].reshape(-1, warps) for i, numbers in self.items()}
 
 
 class Ways:
-    """With which lanes each lane has gone the same way since lanes met for certain (`Meetings.same_way`), of trips that
-    were all begun as the first one was.
+    """The lanes with which each lane has shared its path since lanes certainly reconverged (`Meetings.same_way`), for
+    trips that all began as the first one did.
 
-    before: (rows, lanes) uint32, those that are left of these at the beginning of each trip; last: (warps, lanes)
-    behind the last one."""
+    before: (rows, lanes) uint32, which of these remain at the beginning of each trip; last: (warps, lanes) after the
+    last one.
+    """
 
     def __init__(self, start: np.ndarray, after: np.ndarray, lap: Trips, met: bool):
-        """start: (warps, lanes) before the first trip; after: (rows, lanes); met: lanes met for certain."""
+        """start: (warps, lanes) before the first trip; after: (rows, lanes); met: lanes certainly reconverged."""
         trips = after[: lap.kept].reshape(lap.limit, *start.shape)
         if throughout(trips == start):
             self.before, self.last = np.full_like(after, FULL_MASK), start
-        elif met:  # what a trip leaves of them is not said by what it leaves of others
+        elif met:  # the trips' results cannot be combined then
             raise NotAffine
         else:
             behind = np.bitwise_and.accumulate(trips, axis=0)
@@ -121,8 +124,9 @@ class Ways:
 
 
 class Mark(Record, eq=False):
-    """Lanes of an access: (n,) rows; the first active lane of each; by which ways it came since the trip began; and all
-    active lanes, as bits."""
+    """The lanes of an access: (n,) rows; the first active lane of each; the lanes that shared its path since the trip
+    began; and all active lanes, as bits.
+    """
 
     rows: np.ndarray
     first: np.ndarray
@@ -130,14 +134,14 @@ class Mark(Record, eq=False):
     lanes: np.ndarray
 
     def assumed(self, ways: Ways, kept: int) -> bool:
-        """In one of the first rows, lanes are together that have gone different ways."""
+        """In one of the kept rows, lanes are together that have taken different paths."""
         here = self.rows < kept
         since = self.ways[here] & ways.before[self.rows[here], self.first[here]]
         return anywhere(self.lanes[here] & ~since)
 
 
 def no_request(mark: Mark) -> None:
-    """What stands before a request in `Round.requests`, with where its lanes were."""
+    """Marks an entry of `Round.requests` that precedes a request and has its lanes. Never called."""
     raise NotAffine
 
 
@@ -145,11 +149,11 @@ Columns = tuple[np.ndarray | None, ...]  # (n, lanes) or (n,) each
 
 
 class Requests:
-    """Those of the trips that are kept, to be added in the order of the trips."""
+    """The requests of the kept trips, to be added in the order of the trips."""
 
     def __init__(self, lap: Trips, ways: Ways):
         self._lap = lap
-        self._of_records: dict[tuple[Any, ...], list[Columns]] = {}  # record and what else they share -> columns
+        self._of_records: dict[tuple[Any, ...], list[Columns]] = {}  # record and other common properties -> columns
         self._of_keepers: dict[tuple[Any, ...], tuple[Keeper, list[_Placed]]] = {}
         self._owners: dict[int, SiteRecord] = {}
         self._assumed: list[SiteRecord] = []
@@ -169,7 +173,7 @@ class Requests:
                 raise NotAffine
 
     def _of_record(self, record: SiteRecord, name: str, arguments: tuple[Any, ...]) -> np.ndarray:
-        """Takes in requests. Gives their rows."""
+        """Takes in requests of a record; returns their rows."""
         if name == "add_issue":
             issue, footprint, offset, trip, sources, zeros = arguments
             places, line, filled = footprint.everywhere() + offset, 0, None
@@ -179,7 +183,7 @@ class Requests:
             places, active, weights, trip, sources, zeros, line, filled, warps = arguments + after_four
         if not record.access.unscored and (
             line or 1 << zeros < record.machine.invariant_shift(record.access)
-        ):  # one of the trips could do with less
+        ):  # some of the trips might need less
             raise NotAffine
         rows: np.ndarray = trip >> ROWS
         columns = places, active, weights, trip, sources, filled, warps
@@ -205,7 +209,10 @@ class Requests:
         self._of_keepers.setdefault(key, (keeper, []))[1].append(part)
 
     def add(self, before: dict[int, np.ndarray]) -> None:
-        """To their records and keepers. before: instruction -> (trips, warps) how often each had made its access."""
+        """Adds the requests to their records and keepers.
+
+        before: instruction -> (trips, warps) how often each had made its access.
+        """
         for record in self._assumed:
             record.meeting_assumed = True
         for (owner, *_), parts in self._of_records.items():
@@ -239,7 +246,7 @@ class _Placed(Record, eq=False):
 
 
 def _keep(keeper: Keeper, parts: list[_Placed]) -> None:
-    """One addition in place of many, in the order of the trips."""
+    """Adds requests in one call instead of many, in the order of the trips."""
     order = np.argsort(np.concatenate([p.trips for p in parts]), kind="stable")
     unknowns = [u for u, _ in parts[0].address.terms]
     terms = [np.concatenate([p.column(p.address.terms[k][1]) for p in parts])[order] for k in range(len(unknowns))]
@@ -249,5 +256,5 @@ def _keep(keeper: Keeper, parts: list[_Placed]) -> None:
 
 
 def _moves_all(u: Uniform, factors: np.ndarray, active: np.ndarray) -> bool:
-    """An unknown moves the addresses of all active lanes alike, and an array's beginning once."""
+    """The unknown moves the addresses of all active lanes alike; the place of an array has the factor 1."""
     return not (anywhere((factors != 1) & active) if u.kind == "shared" else varies(factors, active))

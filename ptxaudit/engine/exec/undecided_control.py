@@ -1,8 +1,8 @@
-"""What a run cannot follow: branches on what is not known, calls that are not modelled, loops and calls without end.
+"""Handles what an execution cannot follow: unknown branches, unmodelled calls, loops and calls without end.
 
     @unknown bra L; x; L: y       x is stepped over: what it may have written is opaque, its accesses are marked
 
-Behind it counts are upper bounds, or not known; the answer for those is left to `fixpoint`.
+Behind it, counts are upper bounds or unknown; `fixpoint` answers for those accesses.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ from ptxaudit.ir.reasons import Kind, Reason, first_of
 
 
 class _Region(Record):
-    """meeting: the block where all ways meet; sites inside; registers written inside; what may write local memory, with
-    the first instruction that does; unresolved: the first call that is not modelled."""
+    """The code between a branch and its post-dominator.
+
+    meeting: the post-dominator; sites inside; registers written inside; operations that may write local memory, with
+    the first instruction of each; unresolved: the first unmodelled call.
+    """
 
     meeting: int
     sites: list[int]
@@ -42,7 +45,7 @@ class _Region(Record):
 
 
 class UndecidedControl:
-    """undecided_exits: instructions at which lanes may have ended, or may not."""
+    """undecided_exits: instructions at which lanes may or may not have ended."""
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings, tracked: TrackedMemory | None):
         self.run, self.warps, self.meetings, self.tracked = run, warps, meetings, tracked
@@ -51,7 +54,7 @@ class UndecidedControl:
         self._ways: dict[int, dict[int, Way]] = {}
 
     def _region(self, block: int) -> _Region:
-        """What lies between the branch that ends a block and where its ways meet."""
+        """The code between the branch that ends a block and its post-dominator."""
         if block not in self._regions:
             graph, part = self.run.graph, self.run.part
             inside = graph.region(block)
@@ -76,7 +79,7 @@ class UndecidedControl:
         return self._ways[instruction.index]
 
     def step_over(self, instruction: Instruction, cohort: Cohort, undecided: Value | None) -> Cohort | None:
-        """Go to the post-dominator. undecided None: nothing inside matters."""
+        """Continues at the post-dominator. undecided None: nothing inside matters."""
         block = self.run.graph.block_of[at := instruction.index]
         region = self._region(block)
         meeting = region.meeting
@@ -106,7 +109,7 @@ class UndecidedControl:
             self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
             yields = yields or instruction.control is not None and bool(instruction.control.choices)
-            parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one way, and part on it
+            parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one path, then diverge
             for op, k in region.stores.items():
                 if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
                     local.forget(self.run.registers)
@@ -121,14 +124,15 @@ class UndecidedControl:
                 cohort.diverged = first_of(cohort.diverged, Reason(Kind.DIVERGED, instruction.index, cause=why))
         if meeting == END and not cohort.calls:
             return self.exit(cohort, cohort.mask)
-        if cohort.calls and (meeting == END or self.run.graph.starts[meeting] == cohort.calls[-1]):  # all ways return
+        if cohort.calls and (meeting == END or self.run.graph.starts[meeting] == cohort.calls[-1]):  # all paths return
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.run.graph.starts[meeting]
         return cohort
 
     def _as_in_each_round(self, region: _Region, undecided: Value, why: Reason) -> bool:
-        """Of a loop's round that stands for many: this is stepped over in all of them, and leaves what it left in those
-        that were run."""
+        """In a loop's round that stands for many: the region is stepped over in every round, with the same effect as in
+        those that were executed.
+        """
         lap = self.run.round
         if (
             type(lap) is not Round
@@ -138,25 +142,25 @@ class UndecidedControl:
             or region.unresolved is not None
         ):
             return False
-        if not why.data and (undecided.poison is not None or lap.mentions(undecided)):  # known in some, perhaps
+        if not why.data and (undecided.poison is not None or lap.mentions(undecided)):  # it may be known in some rounds
             return False
         said = [self.run.records[k].undecided for k in region.sites]
         return all(r is not None and (r.data or not why.data) for r in said)
 
     def _may_part_inside(self, instruction: Instruction, view: View) -> bool:
-        """Lanes that take one way may part before they are at the post-dominator of the branch."""
+        """Lanes that take one path may diverge before they reach the post-dominator of the branch."""
         registers = self.run.graph.diverged_by(self.run.graph.block_of[instruction.index])
         return registers is None or not all(
             self._tracked_here(reg, instruction.index) and is_uniform(view.read(reg)) for reg in registers
         )
 
     def _tracked_here(self, reg: Reg, index: int) -> bool:
-        """What the run holds of a register is what it has there: whatever may have written it was run."""
+        """The run holds the current value of a register: it executed every definition that reaches here."""
         ops = self.run.part.ops
         return all(any(op.writes(reg.name) for op in ops.get(k, ())) for k in self.run.graph.reaching(reg.name, index))
 
     def give_up(self, cohort: Cohort, index: int, reason: Reason) -> Cohort | None:
-        """These warps are not modelled further: no count of what lies ahead is certain. Their suspended groups resume."""
+        """Stops modelling these warps: no count of accesses ahead is certain. Their suspended groups resume."""
         self.lose(cohort)
         self.warps.free[cohort.rows] = True
         block = self.run.graph.block_of[index]
@@ -168,7 +172,7 @@ class UndecidedControl:
         return None
 
     def call_unresolved(self, instruction: Instruction, c: Control, cohort: Cohort) -> Cohort | None:
-        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        """Handles an unknown callee: lanes may end in it, and those that return may be diverged."""
         if self.run.round is not None:
             raise NotAffine
         why = Reason(Kind.CALL_NOT_RESOLVED, instruction.index)
@@ -189,23 +193,23 @@ class UndecidedControl:
         return calling
 
     def _first_unresolved(self, blocks: set[int]) -> int | None:
-        """The first call in some of these blocks of which it is not known what it enters."""
+        """The first call in some of these blocks whose callee is unknown."""
         return next((k for k in self.run.graph.unresolved if self.run.graph.block_of[k] in blocks), None)
 
     def enter_hidden(self, index: int | None) -> None:
-        """What this call enters may run, wherever it is."""
+        """Marks the accesses that the unknown callee of this call may execute."""
         if index is not None:
             for k, record in self.run.records.items():
                 if self.run.graph.block_of[k] in self.run.graph.hidden:
                     record.undecided = first_of(record.undecided, Reason(Kind.HIDDEN, index))
 
     def perhaps_ended(self, cohort: Cohort) -> None:
-        """Lanes of these warps may have ended, after whatever."""
+        """Records that lanes of these warps may have ended, at an unknown point."""
         self.run.may_have_ended[cohort.rows] = True
         self.lose(cohort)
 
     def lose(self, cohort: Cohort) -> None:
-        """What these warps do to memory that is followed is not modelled."""
+        """Stops modelling what these warps do to tracked memory."""
         view = self.warps.view(cohort)
         for memory in (self.tracked.shadow if self.tracked is not None else None, self.run.env.counters):
             if memory is not None:

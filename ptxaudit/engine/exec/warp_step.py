@@ -1,10 +1,10 @@
-"""What one instruction does with one group of lanes, whoever decides which lanes come to it.
+"""The effect of one instruction on one group of lanes, independent of which scheduler brings lanes to it.
 
-    @p ld.shared r1, [r1 + 4]     the access, by lanes in which p holds or may; then r1, of which nothing is known
+    @p ld.shared r1, [r1 + 4]     the access, by lanes in which p holds or may hold; then r1, which is unknown
 
-`exec` runs groups of lanes that are known (path by path, with a launch: its group is a cohort); `fixpoint` runs blocks
-from what is known of all that come there (its group is an abstract state). Both hand each operation and each access of
-an instruction on in the order of the hardware, and ask here which lanes take part and where control may gather them.
+`exec` runs groups of known lanes (path by path, with a launch: a group is a cohort); `fixpoint` runs blocks with what
+is known of all lanes that reach them (a group is an abstract state). Both pass each operation and each access of an
+instruction on in the order of the hardware, and ask this module which lanes are active and where control gathers them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Group = TypeVar("Group")
 
 
 class Scheduler(Protocol[Group]):
-    """What decides which lanes come to an instruction."""
+    """Decides which lanes reach an instruction."""
 
     def observe(self, instruction: Instruction, site: Site, group: Group, view: View) -> None:
         """The group makes an access."""
 
     def perform(self, op: Op, instruction: Instruction, group: Group, view: View) -> tuple[Group, View]:
-        """The group executes an operation: it, and what is seen of it, behind."""
+        """The group executes an operation; returns the group and its view afterwards."""
 
 
 def step(
@@ -43,8 +43,11 @@ def step(
     group: Group,
     view: View,
 ) -> tuple[Group, View]:
-    """Executes these operations of an instruction. watched: its access, if that is looked at: made before an operation
-    overwrites what its address is made of, else behind them."""
+    """Executes operations of an instruction.
+
+    watched: its access, if requested. It is observed before an operation overwrites an operand of its address, else
+    after all operations.
+    """
     for op in ops:
         if watched is not None and overwrites(op, watched):
             scheduler.observe(instruction, watched, group, view)
@@ -56,8 +59,11 @@ def step(
 
 
 class Participants(Record):
-    """Which lanes make an access. decides: the guard that says so; lanes: (rows, LANES) those that do, or, where its
-    value (`undecided`) is not known, may."""
+    """The lanes that make an access.
+
+    decides: the guard that selects them; lanes: (rows, LANES) those that do, or that may, if the guard's value
+    (`undecided`) is unknown.
+    """
 
     decides: Guard | None
     lanes: np.ndarray
@@ -65,7 +71,7 @@ class Participants(Record):
 
 
 def participants(instruction: Instruction, site: Site, view: View, mask: np.ndarray) -> Participants:
-    """mask: (rows, LANES) the lanes that come to the instruction."""
+    """The lanes that make an access. mask: (rows, LANES) the lanes that reach the instruction."""
     decides = site.guard or instruction.guard
     lanes, undecided = guard_mask(view, decides)
     if undecided is None:
@@ -82,8 +88,9 @@ def address_of(site: Site, view: View, index: int) -> Value:
 
 
 def base_of(site: Site, view: View, index: int) -> Value:
-    """What the offset of an access is added to. A register that a warp has one of is one number for all lanes that are
-    issued together, whatever is known of it.
+    """The address of an access without its offset.
+
+    A uniform register (one per warp) is one number for all lanes that are issued together, whatever is known of it.
     """
     address, reg = view.read(site.address), site.address
     if not (isinstance(reg, Reg) and reg.uniform) or address.poison is None and address.valid is None:
@@ -99,10 +106,12 @@ def base_of(site: Site, view: View, index: int) -> Value:
 
 
 def gathers(control: Control, explicit: bool) -> bool:
-    """All living lanes of the warp go on together behind it. explicit: machine code (in PTX, ptxas puts a WARPSYNC
-    before a block's barrier where lanes may have diverged)."""
+    """All living lanes of the warp continue together after it.
+
+    explicit: machine code (in PTX, ptxas puts a WARPSYNC before a block's barrier where lanes may have diverged).
+    """
     if control.kind == "warpsync":
-        return not control.targets and (  # else they part again
+        return not control.targets and (  # else they diverge again
             control.selector is None or isinstance(control.selector, Const) and control.selector.value == FULL_MASK
         )
     return control.kind == "barrier" and control.guard is None and not explicit

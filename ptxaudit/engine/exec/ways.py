@@ -1,7 +1,7 @@
-"""Which way of a branch that a warp takes as a whole leads to a block, and whether it always does.
+"""Which side of a uniform branch leads to a block, and whether it always does.
 
-@p bra L; x; bra M; L: y; M: …          x runs unless p, y if p
-@p bra L; @q bra M; x; L: …             x does not run if p; whether it does otherwise, q decides
+@p bra L; x; bra M; L: y; M: …          x executes if p is false, y if p is true
+@p bra L; @q bra M; x; L: …             x does not execute if p is true; otherwise q decides
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from ptxaudit.ir.unknown_words import LONG_NAME
 
 
 class Way(Record):
-    """taken: the branch has to be taken, or must not; always: that is enough."""
+    """taken: the branch must be taken, or must not be; always: this is sufficient."""
 
     taken: bool
     always: bool
 
 
 def ways(graph: Graph, instruction: Instruction) -> dict[int, Way]:
-    """Block -> the way of a conditional branch that leads there, for those between it and where its ways meet to which
-    one way alone leads, and nothing else does."""
+    """Block -> the side of a conditional branch that leads there, for blocks between it and its post-dominator that are
+    reached from one side only, and not from elsewhere.
+    """
     control = instruction.control
     if control is None or control.kind != "branch" or len(control.targets) != 1 or control.guard is None:
         return {}
@@ -43,7 +44,7 @@ def ways(graph: Graph, instruction: Instruction) -> dict[int, Way]:
     found: dict[int, Way] = {}
     for taken, blocks in inside.items():
         if any(b not in blocks and b != block for here in blocks for b in graph.before[here]):
-            continue  # ways come in from elsewhere, such as a routine that other calls share
+            continue  # paths come in from elsewhere, such as a routine that other calls share
         own = blocks - inside[not taken]
         always = set()
         at = starts[taken]
@@ -55,11 +56,11 @@ def ways(graph: Graph, instruction: Instruction) -> dict[int, Way]:
 
 
 def decided_by(undecided: Value) -> Uniform | None:
-    """The unknown that says whether a branch is taken, if it is one and can be named; None otherwise."""
+    """The unknown that decides a branch, if it is a single one with a short enough name; None otherwise."""
     unknown = truth(as_unknown(undecided))
     return unknown if unknown is not None and len(unknown.name) <= LONG_NAME else None
 
 
 def runs_if(unknown: Uniform, way: Way, index: int) -> Reason:
-    """Why it is not known whether something runs to which one way of the branch at `index` leads."""
+    """Why it is unknown whether code on one side of the branch at `index` executes."""
     return Reason(Kind.RUNS_IF, index, (way.taken, way.always), (unknown,))

@@ -1,1 +1,1 @@
-"""Abstract interpretation of a slice without a run: loop hypotheses, joins, widening."""
+"""Abstract interpretation of a slice without execution: hypotheses about loops, joins, widening."""

@@ -1,15 +1,15 @@
-"""What is supposed of the registers that a loop carries from trip to trip, until a trip bears it out.
+"""Hypotheses about the registers that a loop carries from trip to trip, until a trip confirms them.
 
-    same      what it was where the loop was entered
+    same      the value at the entry of the loop
     step      entry + step·k, with k the trip
     shift     entry + u, with u the same in all lanes and a multiple of a power of two
-    modulo    the low bits that it had at entry, another multiple added in each lane
-    truths    in some of its bits the predicates that it had at entry (`ops.packed`)
+    modulo    the low bits of the entry, with another multiple added in each lane
+    truths    in some bits, the predicates of the entry (`ops.packed`)
     opaque    nothing
 
-Each is weaker than those above it, or of values of which those say nothing. A trip that begins with what is supposed
-either ends with it (for the next k), and then it holds in every trip, or something weaker is supposed. Nothing is taken
-for true that was not verified so; what is supposed first is a guess, and a good one saves trips.
+Each is weaker than those above it, or applies to other values. If a trip that begins with the hypothesis ends with it
+(for the next k), it holds in every trip; otherwise a weaker one is supposed. Nothing is taken as true without
+verification; the first hypothesis is a guess, and a good one saves trips.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 
 class Hypothesis(Struct, eq=False):
-    """head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what
-    "step" adds in a trip. zeros: low bits that "shift" and "modulo" leave alone. elsewhere: registers that "shift" may
-    bring to another variable. truths: what is known of registers of which some bits are predicates. blame: why a
-    register is opaque, where data is the cause. cells: of local memory, those of which nothing is supposed, as a trip
-    changes them; of others that it changes the same is as of registers, and all others are the same, if anything is
-    supposed of local memory.
+    """What is supposed of a loop.
+
+    head, place: of the loop, and the instruction it begins with. kinds: register -> see the module. steps: what "step"
+    adds per trip. zeros: low bits that "shift" and "modulo" preserve. elsewhere: registers that "shift" may move to
+    another variable. truths: what is known of registers some of whose bits are predicates. blame: why a register is
+    opaque, if data is the cause. cells: the cells of local memory about which nothing is supposed, as a trip changes
+    them; other cells that it changes are in `kinds`, as registers are, and all others stay the same, unless local
+    memory is opaque.
     """
 
     head: int
@@ -62,7 +64,7 @@ class Hypothesis(Struct, eq=False):
     cells: set[Name] = field(default_factory=set)
 
     def of(self, names: tuple[Name, ...]) -> Hypothesis:
-        """The same of these registers: "same" of those of which nothing was supposed."""
+        """The same for these registers; "same" for those without a hypothesis."""
         kinds = {name: self.kinds.get(name, "same") for name in (*names, LOCAL, *self.changed_cells)}
         held = (
             dict(self.steps),
@@ -75,25 +77,25 @@ class Hypothesis(Struct, eq=False):
         return Hypothesis(self.head, self.place, kinds, *held)
 
     def nothing(self) -> Hypothesis:
-        """Nothing at all is supposed."""
+        """The weakest hypothesis: everything is opaque."""
         return Hypothesis(self.head, self.place, dict.fromkeys((*self.kinds, LOCAL), "opaque"), blame=self.blame)
 
     @property
     def changed_cells(self) -> tuple[Name, ...]:
-        """Cells of local memory that a trip changes, of which something is supposed."""
+        """The cells of local memory that a trip changes and that have a hypothesis."""
         return tuple(name for name in self.kinds if type(name) is tuple and name != LOCAL and name not in self.cells)
 
     def guess(self, name: str, entry: Value | None, after: Value | None) -> None:
-        """A register seems to move by a step: it is `after` what a trip does to it. Nothing is supposed of what has no
-        steps.
-        """
+        """Supposes that a register moves by a step, if a trip from `entry` to `after` suggests one."""
         step = None if entry is None or after is None or entry.poison is not None else step_between(entry, after)
         if step is not None:
             self.kinds[name], self.steps[name] = "step", step
 
     def state(self, entry: State, trip: Uniform, changed: Callable[[Name], str]) -> State:
-        """What a trip begins with if all of this holds. trip: how many there were before; changed: what to call the
-        change of a register."""
+        """The state at the beginning of a trip under this hypothesis.
+
+        trip: the number of trips before; changed: gives the name of a register's change.
+        """
         state = entry.copy()
         values = state.registers.values
         for cell in self.cells:
@@ -135,15 +137,16 @@ class Hypothesis(Struct, eq=False):
                 )
                 kept = packed.agreed(old, self.truths[name], nothing) if kind == "truths" else None
                 if kept is None and kind == "truths" and old.terms and packed.packed(old) is not None:
-                    self.truths[name] = old  # other predicates than when the loop was run last: all of them, again
+                    self.truths[name] = old  # other predicates than in the last run of the loop: all of them, again
                     kept = old
                 values[name] = nothing if kept is None else kept
         return state
 
     def begin_with(self, loop: Loop, entry: State, arrived: State, trip: Uniform) -> bool:
-        """Registers that the first trip writes before any reads them: whether there are new ones. What they hold when
-        the loop is entered means nothing; it is taken to be what the first trip leaves, from which the next ones may
-        differ.
+        """Handles registers that the first trip writes before any reads: whether there are new ones.
+
+        Their values at the entry have no meaning. They are supposed to be what the first trip leaves, from which later
+        values may differ.
         """
         values, new = entry.registers.values, False
         for name in loop.carried:
@@ -152,10 +155,10 @@ class Hypothesis(Struct, eq=False):
         return new
 
     def weakened(self, loop: Loop, entry: State, start: State, arrived: State, trip: Uniform, first: bool) -> bool:
-        """What a trip does not bear out is supposed no more, but something weaker; whether there was any.
+        """Weakens what a trip does not confirm; whether there was any change.
 
-        entry: where the loop is entered; start, arrived: where the trip began and ended. first: it was the first one
-        tried, which began with a guess, so that another step may be as good.
+        entry: where the loop is entered; start, arrived: the beginning and the end of the trip. first: it is the first
+        trip tried, which began with a guess, so that another step may be as good.
         """
         new = _changed_cells(start, arrived) - self.kinds.keys()
         self.kinds |= dict.fromkeys(new, "same")
@@ -185,8 +188,9 @@ class Hypothesis(Struct, eq=False):
         return changed
 
     def _borne_out(self, name: Name, before: Value, now: Value, came: Value, trip: Uniform, steps: bool) -> str:
-        """The strongest that a trip bears out, not stronger than what was supposed. steps: a step may be supposed
-        instead.
+        """The strongest kind that a trip confirms, at most as strong as the current one.
+
+        steps: a step may be supposed instead.
         """
         kind = self.kinds[name]
         if before.base.dtype != came.base.dtype:
@@ -224,7 +228,7 @@ class Hypothesis(Struct, eq=False):
         return kind
 
     def _truths_borne_out(self, name: Name, now: Value, came: Value) -> str:
-        """Of a register of which some bits are predicates, those that a trip leaves."""
+        """Keeps the bits of a register that are predicates which a trip preserves."""
         kept = packed.agreed(now, came, opaque(now.bits, because(came, now)))
         if kept is None:
             self.truths.pop(name, None)
@@ -234,7 +238,7 @@ class Hypothesis(Struct, eq=False):
         return "truths"
 
     def _has_other_step(self, name: Name, now: Value, came: Value, trip: Uniform) -> bool:
-        """A register that was supposed to move by a step moves by another one, which is supposed from now on."""
+        """Replaces the supposed step of a register by another one that the trip shows."""
         step = None if now.poison is not None or came.poison is not None else step_between(now, came)
         if step is None or same(step, self.steps[name]) or any(u.key == trip.key for u, _ in step.terms):
             return False
@@ -243,7 +247,7 @@ class Hypothesis(Struct, eq=False):
 
 
 def _changed_cells(start: State, arrived: State) -> set[Name]:
-    """The cells of local memory that do not hold what they held before."""
+    """The cells of local memory whose values have changed."""
     values = arrived.registers.values
     return {
         name
@@ -253,5 +257,5 @@ def _changed_cells(start: State, arrived: State) -> set[Name]:
 
 
 def _count(trip: Uniform, bits: int) -> Value:
-    """How many trips there were before, as a number of so many bits."""
+    """The number of trips before, as a number of the given width."""
     return unknown(Uniform(trip.name, bits, 0, 0, None, "loop", trip.key), bits)

@@ -1,9 +1,8 @@
-"""Answers for the sites of a function without running it: what is asked, of which copies of the code and which rows,
-and what is concluded from the requests that the interpreter saw.
+"""Infers answers for the sites of a function without execution.
 
-    question (slice, order, accesses)  ->  interpreter, for each batch of rows  ->  one SiteResult a site
+    question (slice, order, accesses)  ->  interpreter, for each batch of rows  ->  one SiteResult per site
 
-Loops with several entries are asked of a copy of the function in which they have one (`ir.reducible`).
+Code with loops that have several entries is replaced by a copy in which they have one (`ir.reducible`).
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Reason
 from ptxaudit.ir.reducible import reducible
 
-LONG = (
-    15_000  # instructions in a slice from which on narrow blocks are not looked at: sites stay conditional on the shape
-)
+LONG = 15_000  # instructions in a slice above which narrow blocks are not analysed: sites stay conditional on the shape
 
 
 class Inference(Record):
-    """One result per site, and the assumptions that the answers rest on."""
+    """One result per site, and the assumptions behind the answers."""
 
     sites: dict[int, SiteResult]
     assumed: tuple[str, ...]
 
 
 class Question(Record):
-    """What is asked of a function. paths: its slice, and the order of running it. accesses: sites in it. originals:
-    access -> the first copy of the same instruction, which answers for all. named: an access that answers -> what the
-    caller calls it. origin: for each instruction what the caller calls it; None: the same.
+    """The accesses to analyse in a function.
+
+    paths: its slice, and the order of running it. accesses: sites in it. originals: access -> the first copy of the
+    same instruction, which represents all copies. named: a representative -> the caller's index of it. origin: for
+    each instruction the caller's index; None: the same.
     """
 
     paths: Paths
@@ -60,7 +59,7 @@ class Question(Record):
 
 
 def infer(task: Task, account: Account) -> Inference:
-    """Answers per request. What the account does not pay for is unknown."""
+    """Answers per request. Sites that the account cannot pay for are unknown."""
     function, facts, accesses, originals = task.function, task.facts, task.accesses, dict(task.originals)
     try:
         paths = _paths(function, task.graph.apart, accesses, account)
@@ -82,7 +81,7 @@ def infer(task: Task, account: Account) -> Inference:
 def _concluded(
     question: Question, observed: Observed, shapes: dict[int, Shape], conclusions: Conclusions, keep: bool
 ) -> dict[int, SiteResult]:
-    """The answers, by what the caller calls the accesses. keep: with their requests."""
+    """The answers, by the caller's indices of the accesses. keep: with their requests."""
     out = {}
     places = SeenPlaces()
     for index in question.accesses:
@@ -117,13 +116,14 @@ def _paths(function: Function, graph: Graph, accesses: Mapping[int, banks.Access
 
 
 def _with_single_entries(question: Question, account: Account) -> Question:
-    """The same, asked of a function whose loops have one entry each because some of its blocks are copies; the question
-    itself where there is no such function."""
+    """The question about an equivalent function whose loops have one entry each, as some blocks are copied; the
+    question itself if there is none.
+    """
     split = reducible(question.paths.function, question.paths.graph, account)
     if split is None:
         return question
     origin = {i: old for i, old in enumerate(split.origin) if old in question.accesses}
-    first: dict[int, int] = {}  # an access that answers -> the first copy of it
+    first: dict[int, int] = {}  # a representative -> its first copy
     for i, old in origin.items():
         first.setdefault(question.originals[old], i)
     accesses = {i: question.accesses[old] for i, old in origin.items()}
@@ -137,9 +137,12 @@ def _with_single_entries(question: Question, account: Account) -> Question:
 
 
 class Observed(Record):
-    """seen: an access that answers -> its requests in all batches of rows. left: those of which these are not all,
-    because the account did not pay for more. failure: why nothing is known of any. together: an access -> of how many
-    requests that were seen one may be made up (1 where it is not here)."""
+    """The observations of an inference.
+
+    seen: representative access -> its requests in all batches of rows. left: those whose requests are incomplete, as
+    the account was exhausted. failure: why nothing is known of any access. together: access -> the number of observed
+    requests that may be served as one (1 if absent).
+    """
 
     seen: dict[int, list[Seen]]
     left: dict[int, Exhausted]
@@ -177,7 +180,7 @@ def _observed(question: Question, batches: list[Rows], account: Account) -> Obse
 
 
 def _together(question: Question, interpreter: Interpreter) -> dict[int, int]:
-    """Of how many requests in these rows one may be made up, for the accesses of which copies were seen."""
+    """The number of requests in these rows that may be served as one, for accesses with several observed copies."""
     if not question.paths.graph.yielding:
         return {}
     copies: dict[int, list[list[Observation]]] = defaultdict(list)
@@ -188,7 +191,7 @@ def _together(question: Question, interpreter: Interpreter) -> dict[int, int]:
 
 
 def _of_original(kept: Kept, origin: list[int] | None) -> Kept:
-    """The same, its reason about the function that was copied, where one was."""
+    """The same, with its reason in terms of the original function, if it is about a copy."""
     if origin is None:
         return kept
 
@@ -200,7 +203,7 @@ def _of_original(kept: Kept, origin: list[int] | None) -> Kept:
 
 
 def _shapes(question: Question) -> dict[int, Shape]:
-    """What the block's shape decides of each access that answers, for all of its copies."""
+    """What the block's shape decides of each representative access, over all of its copies."""
     paths = question.paths
     out: dict[int, Shape] = {}
     for index, shape in shapes_of(paths.function, paths.graph, paths.part, question.accesses).items():

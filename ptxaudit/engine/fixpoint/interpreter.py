@@ -1,16 +1,16 @@
-"""Abstract interpretation of a slice: what every request of a site looks like, without running it.
+"""Abstract interpretation of a slice: the abstract requests of each site, without execution.
 
-Each block is entered with one state: the registers of all rows, the lanes that may be active, and
-whether that mask is certain. Where branches are decided by what is known, lanes are followed one by
-one, and loops are unrolled; where they are not, both ways are taken and values meet:
+Each block is entered with one state: the registers of all rows, the lanes that may be active, and whether that mask is
+certain. Where known values decide branches, lanes are followed individually and loops are unrolled; elsewhere both
+paths are taken and values are joined:
 
-- a choice that all lanes make alike leaves a uniform unknown behind (double buffers, ring stages),
-- a choice that lanes make apart leaves opaque lanes where the values differ.
+- if all lanes take the same path, the join is a uniform unknown (double buffers, ring stages), - if lanes may diverge,
+lanes in which the values differ are opaque.
 
-A loop that cannot be unrolled is entered with an induction hypothesis for each register that it
-carries from trip to trip, which is kept only if running the body bears it out (`hypothesis`). To begin
-with a good one, what the loops carry is run ahead where it is a small part of all (`Paths.carried`), or
-the steps are read off the code (`trips`): most loops are then run once. Nothing is assumed that was not verified.
+A loop that cannot be unrolled is entered with an induction hypothesis for each register that it carries from trip to
+trip; the hypothesis is kept only if running the body confirms it (`hypothesis`). For a good first hypothesis, what the
+loops carry is run ahead if it is a small part of the slice (`Paths.carried`), or the steps are derived from the code
+(`trips`): most loops are then run once. Nothing is assumed that was not verified.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 from ptxaudit.ir.weak_order import Element, Order, blocks_of
 
 UNROLL_TRIPS = 1024  # trips of a loop followed one by one before it is generalised
-UNROLL_SHARE = 1 / 60  # of all steps: what is not unrolled in so many is generalised too
-OPEN_TRIPS = 64  # of one in which some branch is not decided
-OPEN_SHARE = 1 / 6  # of all steps, for all such together that are known to end
-ALL_TRIPS = 2048  # trips of all loops together: one inside others is followed anew in each of theirs
+UNROLL_SHARE = 1 / 60  # of all steps: a loop that is not unrolled within it is generalised, too
+OPEN_TRIPS = 64  # trips of a loop with an unknown branch
+OPEN_SHARE = 1 / 6  # of all steps, for all such loops together that are known to end
+ALL_TRIPS = 2048  # trips of all loops together: an inner loop is followed again in each trip of the outer ones
 WIDEN_PASSES = 12
 
 
@@ -69,28 +69,28 @@ class Interpreter(Transfers):
     """Runs the blocks in a weak topological order. `seen` collects the requests of each site."""
 
     def __init__(self, paths: Paths, rows: Rows, accesses: Mapping[int, banks.Access], account: Account):
-        """account: pays for the run, else it raises Exhausted."""
+        """account: pays for the run, or raises Exhausted."""
         super().__init__(paths, rows, account)
         self.accesses = accesses
         rows.env.made = rows.env.made or {}
         self.ahead: Interpreter | None = (
-            None  # one that has run what the loops carry, by itself: what it found is likely to hold
+            None  # one that has run only what the loops carry: its results are likely to hold
         )
-        self._rest = iter(paths.order or ())  # of the order, what is not begun
+        self._rest = iter(paths.order or ())  # the part of the order that is not begun
         self._begun: Order = []  # the element of the order that is being run
         self.seen: dict[int, list[Observation]] = defaultdict(list)
         self.failure: Reason | None = None  # why nothing is known of any site
-        self.trips = 0  # followed one by one, in all loops
-        self.widening = 0  # loops around this place that are just widened
-        # of loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
-        # later pass around them; and the state that the last pass found to hold, where the next begins
+        self.trips = 0  # trips followed one by one, in all loops
+        self.widening = 0  # the number of enclosing loops that are being widened
+        # for loops inside one that is widened, by head: those that cannot be unrolled, now or when less is known in a
+        # later pass; and the hypothesis that held in the last pass, with which the next one begins
         self.stuck: set[int] = set()
         self.settled: dict[int, Hypothesis] = {}
-        self.unrolled: dict[int, int] = {}  # head of a loop that was, once at least -> in how many trips, the last time
-        self.begun: dict[int, State] = {}  # head -> what the last trip of the loop that was run began with
+        self.unrolled: dict[int, int] = {}  # head of a loop that was unrolled -> the number of trips the last time
+        self.begun: dict[int, State] = {}  # head -> the state at the beginning of the loop's last trip
         self.held: dict[
             int, tuple[Hypothesis, bool]
-        ] = {}  # head -> what held last, and whether lanes left in different trips
+        ] = {}  # head -> the hypothesis that held last, and whether lanes left in different trips
         self.open_steps = account.share(OPEN_SHARE)
         self._loose = set(paths.yielding) | set(self.graph.calls)  # blocks from which lanes come back in any order
         self._may_part = bool(paths.yielding) or self.function.explicit_reconvergence
@@ -108,7 +108,7 @@ class Interpreter(Transfers):
         self._begun = []
 
     def unfinished(self) -> list[int]:
-        """The accesses of which a run that was broken off has not seen everything."""
+        """The accesses whose observations are incomplete, as the run was aborted."""
         left = blocks_of([*self._begun, *self._rest])
         return [k for k in self.accesses if self.graph.block_of[k] in left]
 
@@ -149,14 +149,14 @@ class Interpreter(Transfers):
             self._widen(loop, entry, mark, trial)
 
     def _trial(self, loop: Loop, state: State) -> View:
-        """What the loop's code shows of a trip from this state."""
+        """The effect of a trip from this state, as far as the loop's code shows it."""
         view = self._view(state.copy())
         for k, op in loop.trip.steps:
             execute(op, view, k)
         return view
 
     def _hopeless(self, loop: Loop, trial: View) -> bool:
-        """It cannot be told from what is known whether lanes leave the loop where they first can."""
+        """The condition of the loop's first exit is unknown, so that it cannot be unrolled."""
         if self.ahead is not None and loop.head in self.ahead.held and loop.head not in self.ahead.unrolled:
             return True
         return (
@@ -185,15 +185,17 @@ class Interpreter(Transfers):
                     self.branches.kinds[b] = kind
 
     def _pass(self, loop: Loop, state: State) -> list[tuple[int, State]]:
-        """One trip: run head and body, return what comes back to the head."""
+        """Runs one trip, head and body; returns the states that come back to the head."""
         self.begun[loop.head] = state.copy()
         self._run_block(loop.head, state)
         self._run_elements(loop.body)
         return self.incoming.pop(loop.head, [])
 
     def _unroll(self, loop: Loop, entry: State) -> bool:
-        """Follow the loop trip by trip while it is decided which lanes leave it. False: it is not, or lanes may be in
-        different trips."""
+        """Follows the loop trip by trip while the lanes that leave it are known.
+
+        False: they are not, or lanes may be in different trips.
+        """
         if self._out_of_step(loop, entry):
             return False
         self.unrolling += 1
@@ -212,10 +214,10 @@ class Interpreter(Transfers):
                     return True
                 if self._out_of_step(loop, *(arrived for _, arrived in back)):
                     return False
-                if not trip and followed.opened and self.ahead is not None:  # as many as what the loops carry made
+                if not trip and followed.opened and self.ahead is not None:  # as many trips as in the run ahead
                     whole = (self.account.spent - begun) * self.ahead.unrolled.get(loop.head, 0)
                     limit = max(limit, begun + min(2 * whole, self.open_steps))
-                state = self.folded(loop.head, back, None, "trip")  # of lanes that are known to be different ones
+                state = self.folded(loop.head, back, None, "trip")  # lanes known to differ
                 if self.account.spent > limit or followed.opened and trip >= OPEN_TRIPS:
                     return False
             return False
@@ -230,7 +232,7 @@ class Interpreter(Transfers):
             self.widening = widening
 
     def _widen(self, loop: Loop, entry: State, mark: Mark, trial: View) -> None:
-        """Find a state at the head that every trip keeps; see `hypothesis`."""
+        """Finds a state at the head that every trip preserves; see `hypothesis`."""
         head = loop.head
         unrolling, self.unrolling = self.unrolling, 0
         if not self.widening:
@@ -248,13 +250,13 @@ class Interpreter(Transfers):
             self._forget_trips(loop)
 
     def _inductive(self, loop: Loop, entry: State, mark: Mark, trial: View) -> Hypothesis:
-        """What was supposed last; a trip that begins with what holds in all of them has been run."""
+        """The last hypothesis. The last trip that was run began with what holds in all trips."""
         supposed, apart = self._supposed(loop, entry, trial)
         holds, in_step = supposed, entry.in_step
         named = partial(self.paths.changed, loop)
         for attempt in range(WIDEN_PASSES):
             self._rollback(mark, decisions=False)
-            self.fresh += 1  # a step that is made of this count of trips is not borne out by the next one
+            self.fresh += 1  # a step derived from this trip count is not confirmed by the next trip
             trip = Uniform(f"trip of {loop.place}", 64, 0, 0, None, "loop", ("trip", loop.head, self.fresh))
             start = supposed.state(entry, trip, named)
             start.classes, start.one_group, start.single = None, False, False  # lanes may be in it in some trips only
@@ -285,22 +287,24 @@ class Interpreter(Transfers):
         return supposed
 
     def _pass_again(self, loop: Loop, mark: Mark, start: State, in_step: bool) -> None:
-        """A trip of some lanes, instead of those that were run."""
+        """Runs a trip for an unknown subset of the lanes, in place of the last one."""
         self._rollback(mark, decisions=False)
         start.exact, start.classes, start.one_group, start.in_step = False, None, False, in_step
         self._pass(loop, start)
 
     def _out_of_step(self, loop: Loop, *states: State) -> bool:
-        """Groups of lanes that have diverged may be in different trips of a loop, and join each other there: one of
-        them gives way in it. (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318
-        requests whose lanes would take one in any one trip.)"""
+        """Diverged groups of lanes may be in different trips of a loop and join each other there, as one yields in it.
+
+        (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318 requests whose lanes would
+        take one in any one trip.)
+        """
         return not all(state.in_step for state in states) and (
             not loop.inside.isdisjoint(self.paths.yielding | self.given_way)
             or any(self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose)
         )
 
     def _by_lane(self, start: State, supposed: Hypothesis) -> None:
-        """What changes from trip to trip differs from lane to lane."""
+        """Forgets trip counts: everything that changes from trip to trip may differ between lanes."""
         values, why = start.registers.values, one_of_each(Kind.YIELD)
         for name, kind in supposed.kinds.items():
             if kind != "same" and name in values and name not in self.uniform:
@@ -310,9 +314,11 @@ class Interpreter(Transfers):
         return any(self.branches.any(b, "uniform", "varying") for b in loop.forks)
 
     def _supposed(self, loop: Loop, entry: State, trial: View) -> tuple[Hypothesis, bool]:
-        """What to begin with, and whether lanes leave the loop in different trips: what held when the loop was run
-        last, or for the one that ran ahead; else each register stays the same, or moves by the step that the loop's
-        code shows."""
+        """The first hypothesis, and whether lanes leave the loop in different trips.
+
+        It is the one that held when the loop was run last, or in the run ahead; otherwise each register stays the
+        same, or moves by the step that the loop's code shows.
+        """
         head = loop.head
         if head in self.settled:
             return self.settled[head], False
@@ -326,7 +332,7 @@ class Interpreter(Transfers):
         return supposed, False
 
     def _leaves_diverged(self, loop: Loop, start: State) -> bool:
-        """As far as the loop's code shows, its lanes leave it in different trips."""
+        """Lanes leave the loop in different trips, as far as its code shows."""
         trial = self._trial(loop, start)
         return any(guard is not None and not is_uniform(trial.read(guard.reg)) for guard in loop.trip.leaving)
 
@@ -339,7 +345,7 @@ class Interpreter(Transfers):
         )
 
     def _of_some(self, block: int, loop: Loop) -> bool:
-        """Only some lanes of a warp that began the trip come to a block: the others are on another way through the
+        """Only some lanes of a warp that began the trip reach a block: the others took another path through the
         loop.
         """
         here, start = self.after.get(block), self.begun.get(loop.head)
@@ -348,7 +354,7 @@ class Interpreter(Transfers):
         return start.exact and not here.exact or anywhere(here.mask.any(axis=1) & (start.mask & ~here.mask).any(axis=1))
 
     def _forget_trips(self, loop: Loop) -> None:
-        """After lanes have left in different trips, what the loop changed differs between them."""
+        """Forgets trip counts in what the loop changed, as lanes that left in different trips differ in them."""
         causes = [self.causes[b] for b in loop.forks if b in self.causes]
         why = Reason(
             Kind.LOOP_EXITS_DIVERGE,
@@ -371,7 +377,7 @@ class Interpreter(Transfers):
                 states[i] = (source, state)
 
     def _run_block(self, block: int, state: State) -> None:
-        """Run it from a state that is its own to change."""
+        """Runs a block, and changes the given state."""
         self.account.spend(self.paths.cost(block), INFERRING)
         if block in self.paths.yielding:
             self._give_way(block, state)
@@ -399,25 +405,25 @@ class Interpreter(Transfers):
         self._leave(block, state, view)
 
     def _sleep(self, block: int, guard: Guard, view: View, state: State) -> None:
-        """Lanes that a guard chooses yield: the others need not wait for them."""
+        """Handles lanes that yield under a guard: the others need not wait for them."""
         if not is_uniform(view.read(guard.reg)):
             self.given_way.add(block)
             state.diverge(one_of_each(Kind.YIELD))
 
     @staticmethod
     def _part(instruction: Instruction, view: View, state: State) -> None:
-        """Lanes that name different masks go on diverged."""
+        """Lanes that name different masks continue diverged."""
         control = instruction.control
         if control is None or control.selector is None or not is_uniform(view.read(control.selector)):
             state.diverge(one_of_each(Kind.MASKS_NAMED, instruction.index))
 
     def perform(self, op: Op, instruction: Instruction, state: State, view: View) -> tuple[State, View]:
-        """An operation, in all rows of a state."""
+        """Executes an operation in all rows of a state."""
         execute(op, view, instruction.index)
         return state, view
 
     def observe(self, instruction: Instruction, site: Site, state: State, view: View) -> None:
-        """An access, by the lanes that may make it."""
+        """Records an access of the lanes that may make it."""
         taking = warp_step.participants(instruction, site, view, state.mask)
         exact, undecided_by, mask, classes = state.exact, state.undecided_by, taking.lanes, state.parts
         single = state.single
@@ -441,8 +447,9 @@ class Interpreter(Transfers):
         )
 
     def placed(self, o: Observation, index: int) -> Observation:
-        """A request that was seen, with its generic address where that may not be this block's; asked once a run: most
-        are put back.
+        """An observation with its generic address resolved, unknown if it may be another block's.
+
+        Called once per run, as most observations are rolled back.
         """
         if o.space != "generic":
             return o

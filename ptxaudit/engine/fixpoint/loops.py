@@ -1,8 +1,7 @@
-"""What inference needs to know of a function's control flow before it runs: the order of running, the loops with
-what is in them, which registers are still read where.
+"""What inference needs of a function's control flow: the order of its blocks, its loops, and the live registers.
 
-    order      0, 1, (2, [3, (4, [5])]), 6       blocks; a loop is its head and, in order, the rest of it
-    live       block -> registers that are read there or later before they are written
+order      0, 1, (2, [3, (4, [5])]), 6       blocks; a loop is its head and, in order, the rest of it
+live       block -> registers that are read there or later before they are written
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.weak_order import Order, blocks_of, loops_of, note_loops, weak_order
 
 ORDERING = "looking at the loops"
-LOCAL = ("local",)  # stands for all of local memory among the names of registers
-MOST_CARRIED = 0.2  # share of a slice that the loops may carry: to run that first, and the rest once, is worth it
+LOCAL = ("local",)  # represents all of local memory among the names of registers
+MOST_CARRIED = 0.2  # share of a slice up to which what the loops carry is run ahead, so that the rest is run once
 
 
 class Loop(Record):
-    """What never changes of a loop.
+    """The invariable properties of a loop.
 
-    head: the block that every trip begins with. body: the order of running the rest. inside: all of its blocks;
-    targets: those, and the ones that they lead to. sites: the accesses in it, by instruction. written: the registers
-    that it writes; carried: those of them that the next trip reads; LOCAL in both stands for local memory. forks,
-    exits: blocks that end in a jump, blocks that may leave it. outward: blocks whose ways meet outside of it. trip:
-    what its code shows of one. place: where it is, in words.
+    head: the block at which every trip begins. body: the order of the rest. inside: all of its blocks; targets: those
+    and their successors. sites: the accesses in it, by instruction. written: the registers that it writes; carried:
+    those of them that the next trip reads; LOCAL in both represents local memory. forks, exits: blocks that end in a
+    jump, blocks that may leave it. outward: blocks whose post-dominator is outside of it. trip: what its code shows of
+    a trip. place: its location, in words.
     """
 
     head: int
@@ -56,17 +55,16 @@ class Loop(Record):
 
 
 class Paths:
-    """What all rows of a function share: its control flow without the branches that decide nothing, the order
-    of running it, and which registers are read later.
+    """What all rows of a function share: its control flow without irrelevant branches, its order, and live registers.
 
-    reduced: the control flow; order: a weak topological one, None where there is none; loops: block -> heads of
-    the loops it lies in; heads: of all of them; dominators: immediate ones; live: block -> registers that are read
-    there or later before they are written for certain (states meet register by register: most of a long kernel's are of
-    no use any more).
+    reduced: the control flow; order: a weak topological order, None if there is none; loops: block -> heads of the
+    loops that contain it; heads: of all loops; dominators: immediate ones; live: block -> registers that are read
+    there or later before they are certainly written (joins are per register, and most registers of a long kernel are
+    dead at any point).
     """
 
     def __init__(self, function: Function, graph: Graph, part: Slice, account: Account):
-        """account: pays for it. Raises Exhausted where it cannot."""
+        """account: pays for it, or raises Exhausted."""
         self.function, self.graph, self.part, self.account = function, graph, part, account
         self._successors: dict[int, list[int]] = {}
         account.spend(INSTRUCTION * (len(graph.starts) + len(part.instructions)), ORDERING)
@@ -121,7 +119,7 @@ class Paths:
         return self._loops[head]
 
     def _named(self, head: int) -> str:
-        """Where a loop is; several of one line (that a compiler made of one) by their numbers."""
+        """The location of a loop; several loops of one line (which a compiler made of one) are numbered."""
         if not self._names:
             places = {
                 loop[0]: place_of_loop(self.function, self.graph, blocks_of([loop]))
@@ -134,7 +132,7 @@ class Paths:
         return self._names[head]
 
     def changed(self, loop: Loop, register: Name) -> str:
-        """What a loop has changed a register by so far, in words."""
+        """The name of the change that a loop has made to a register so far."""
         at = place_of_change(self.function, self.graph, loop.inside, register) if isinstance(register, str) else None
         return f"change at {at}" if at else f"change in {loop.place}"
 
@@ -147,7 +145,7 @@ class Paths:
         written: frozenset[Name],
         carried: tuple[Name, ...],
     ) -> Trip:
-        """What the loop's code shows of a trip. once: blocks on every way back to the head."""
+        """What the loop's code shows of a trip. once: blocks on every path back to the head."""
         once = inside.intersection(*(self._above(b, head) for b in self.reduced.predecessors(head) if b in inside))
         pieces = []
         for element in (head, *body):
@@ -165,7 +163,7 @@ class Paths:
         return trip_of(pieces, written, carried)
 
     def _above(self, block: int, top: int) -> set[int]:
-        """A block and its dominators, up to one of them."""
+        """A block and its dominators, up to `top`."""
         out = {block}
         while block != top:
             block = self.dominators[block]
@@ -181,7 +179,7 @@ class Paths:
                     yield k, op
 
     def _written(self, inside: frozenset[int]) -> tuple[Name, ...]:
-        """The registers that these blocks write, each once, LOCAL among them if they store to local memory."""
+        """The registers that these blocks write, each once, and LOCAL if they store to local memory."""
         names: dict[Name, None] = {}
         for b in inside:
             for _, op in self._ops_of(b):
@@ -191,7 +189,7 @@ class Paths:
         return tuple(names)
 
     def _reduced_cfg(self) -> Digraph[int]:
-        """The control flow with branches that decide nothing taken out."""
+        """The control flow without irrelevant branches."""
         g: Digraph[int] = Digraph()
         for b in sorted(reached((0,), lambda b: self.successors(b) if b != END else ()) - {END}):
             g.add_nodes((b,))
@@ -199,7 +197,7 @@ class Paths:
         return g
 
     def carried(self) -> Paths | None:
-        """The same for what the loops carry from trip to trip alone; None where that is nothing, or much of all."""
+        """The same for only what the loops carry from trip to trip; None if that is nothing, or much of the slice."""
         held: dict[tuple[str, int], Reg] = {}
         for head, body in loops_of(self.order or []):
             live, inside = self.live[head], self.loop(head, body).inside
@@ -225,18 +223,20 @@ class Paths:
         )
 
     def relevant(self, block: int) -> bool:
-        """The jump at its end decides something of the slice."""
+        """The slice contains the branch at the end of the block."""
         return self.graph.ends[block] - 1 in self.part.branches
 
     @cached_property
     def yielding(self) -> frozenset[int]:
-        """Blocks in which lanes may yield, or behind whose branch, which decides nothing, they may. (What such branches
-        leave out of the control flow is disjoint: the regions are looked at once.)"""
+        """Blocks in which lanes may yield, or with an irrelevant branch after which they may.
+
+        (The regions that irrelevant branches remove from the control flow are disjoint, so each is visited once.)
+        """
         return frozenset(b for b in self.reduced if b in self.graph.yielding or b in self._giving_way_unseen)
 
     @cached_property
     def diverging_unseen(self) -> frozenset[int]:
-        """Blocks behind whose branch, which decides nothing, some lanes of a warp may yield."""
+        """Blocks with an irrelevant branch after which some lanes of a warp may yield."""
         return frozenset(b for b in self._giving_way_unseen if self.graph.may_differ(self.graph.ends[b] - 1))
 
     @cached_property
@@ -249,7 +249,7 @@ class Paths:
         return frozenset(b for b in left_out if self.graph.yields(b))
 
     def successors(self, block: int) -> list[int]:
-        """The blocks that may come next, as far as the branch decides something."""
+        """The successors of a block; after an irrelevant branch, its post-dominator."""
         if block not in self._successors:
             successors = sorted(self.graph.cfg.successors(block))
             if len(successors) > 1 and not self.relevant(block):
@@ -270,7 +270,7 @@ class Paths:
         return self._steps[block]
 
     def cost(self, block: int) -> int:
-        """Steps of running it, beside the elements of its results."""
+        """The steps of running it, without those for the elements of its results."""
         if block not in self._costs:
             steps = self.steps(block)
             self._costs[block] = BLOCK + OPERATION * sum(len(ops) + (i.site is not None) for i, ops in steps)
@@ -283,7 +283,7 @@ class Paths:
 
     @cached_property
     def local(self) -> bool:
-        """Something of the slice is in local memory, whose places are registers with other names."""
+        """The slice stores to local memory, whose cells are registers with other names."""
         return any(
             op.space in ("local", "generic") and op.name in ("store", "clobber")
             for ops in self.part.ops.values()
@@ -291,7 +291,7 @@ class Paths:
         )
 
     def always(self, dominator: int, block: int) -> bool:
-        """Every way from `dominator` to the end leads through `block`: it is a post-dominator of it."""
+        """The block post-dominates `dominator`: every path from there to the end contains it."""
         first, last = self._spans.get(block, (1, 0))
         result: bool = first < self._spans.get(dominator, (0, 0))[0] <= last
         return result
@@ -299,20 +299,20 @@ class Paths:
     def gathered(self, block: int) -> int | None:
         """The nearest dominator of a block all of whose lanes arrive there, in no more trips than they left.
 
-        (The one before that is the same of this one.)
+        (The next one further up is the same of this one.)
         """
         if block not in self._gathered:
             d = self.dominators.get(block)
             while d is not None and self.always(d, block) and not self.loops[d] <= self.loops[block]:
                 self.account.spend(1, ORDERING)
                 d = self.dominators.get(d) if self.dominators.get(d) != d else None
-            # where a way from the nearest dominator leads past the block, one does from those before
+            # if a path from the nearest dominator bypasses the block, so does one from those above
             self._gathered[block] = d if d is not None and d != block and self.always(d, block) else None
         return self._gathered[block]
 
     def between(self, block: int) -> frozenset[int]:
-        """The blocks on the ways to a block from its nearest dominator: that one too, and itself where a loop leads
-        back to it.
+        """The blocks on the paths to a block from its nearest dominator, including that one, and the block itself if it
+        is in a cycle of these paths.
         """
         if block not in self._between:
             d = self.dominators.get(block)
@@ -323,8 +323,9 @@ class Paths:
         return self._between[block]
 
     def on_the_way(self, dominator: int, block: int) -> frozenset[int]:
-        """The blocks on the ways from a dominator to a block, without the dominator; the block itself where a loop
-        leads back to it.
+        """The blocks on the paths from a dominator to a block, without the dominator.
+
+        They include the block itself if a loop leads back to it.
         """
         key = dominator, block
         if key not in self._ways:
@@ -335,22 +336,22 @@ class Paths:
         return self._ways[key]
 
     def region(self, branch: int) -> set[int]:
-        """A branch with the blocks on the ways to where they meet, and of what is called there."""
+        """A branch with the blocks on the paths to its post-dominator, and of what is called there."""
         if branch not in self._regions:
             self._regions[branch] = self.graph.region(branch) | {branch}
         return self._regions[branch]
 
     def meeting(self, branch: int) -> int:
-        """The block where all ways of a branch meet; END where none is known."""
+        """The post-dominator of a branch; END if none is known."""
         return END if self.graph.calls else self.graph.postdominators.get(branch, END)
 
     def waits(self, block: int) -> bool:
-        """Lanes that come to a block wait there at a convergence barrier."""
+        """Lanes that reach a block wait there at a convergence barrier."""
         control = self.function.instructions[self.graph.starts[block]].control if block != END else None
         return control is not None and control.kind == "sync"
 
     def gathers(self, dominator: int, block: int) -> bool:
-        """The block is a BSYNC of a barrier that all lanes which go on from a dominator are in, and stay in."""
+        """The block is a BSYNC of a barrier which all lanes that continue from the dominator are in, and stay in."""
         control = self.function.instructions[self.graph.starts[block]].control if self.waits(block) else None
         if control is None or control.barrier is None:
             return False
@@ -379,7 +380,7 @@ class Paths:
 
     @cached_property
     def _saved(self) -> frozenset[str]:
-        """The barriers that something saves while others use them."""
+        """The barriers that are saved while others use them."""
         self.account.spend(INSTRUCTION * len(self.function.instructions), ORDERING)
         return frozenset(
             barrier.name
@@ -390,5 +391,5 @@ class Paths:
 
     @cached_property
     def _spans(self) -> dict[int, tuple[int, int]]:
-        """In the tree of post-dominators from the end."""
+        """The spans in the tree of post-dominators from the end."""
         return tree_spans(self.graph.postdominators, END)

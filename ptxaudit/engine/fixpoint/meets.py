@@ -1,10 +1,10 @@
-"""What is known where ways of the control flow meet: of two values one, of two sets of lanes both.
+"""Joins abstract states where paths of the control flow join: values, and sets of lanes.
 
-    r1 = 4 | r1 = 8        a choice that all lanes make alike leaves a uniform unknown (double buffers, ring stages)
-    r1 = 4 | r1 = tid      one that lanes make apart, opaque lanes where the values differ
+    r1 = 4 | r1 = 8        if all lanes take the same path, a uniform unknown (double buffers, ring stages)
+    r1 = 4 | r1 = tid      if lanes may diverge, opaque in lanes where the values differ
 
-Lanes that parted are together again where nothing parts them for certain: at a barrier of machine code, in PTX at the
-post-dominator of the branch.
+Diverged lanes are together again where nothing can keep them diverged: at a barrier in machine code, at the
+post-dominator of the branch in PTX.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ INFERRING = "inferring the requests"
 
 
 class Meets:
-    """branches: how those of the blocks were taken; causes: block -> why its branch is not decided; after: block ->
-    state after it, masks only of interest; calls_diverge: blocks at whose end lanes of a warp call different functions;
-    given_way: blocks in which some lanes of a warp yield: those that wait for them may go on."""
+    """branches: how those of the blocks were taken; causes: block -> why its branch is unknown; after: block -> state
+    at its end, only for its masks; calls_diverge: blocks at whose end lanes of a warp call different functions;
+    given_way: blocks in which some lanes of a warp yield, so that lanes waiting for them may continue.
+    """
 
     def __init__(self, paths: Paths, account: Account):
         self.function, self.graph, self.part, self.paths = paths.function, paths.graph, paths.part, paths
@@ -54,24 +55,27 @@ class Meets:
         self.after: dict[int, State] = {}
         self.branches = Branches()
         self.causes: dict[int, Reason] = {}
-        self.fresh = 0  # unknowns made so far: they are distinguished by it
+        self.fresh = 0  # the number of unknowns made, which distinguishes them
         self.given_way: set[int] = set()
 
     def join(self, block: int, arriving: Sequence[tuple[int, State]]) -> State:
-        if block in self.graph.overwritten:  # what a routine is called with: one of these at a time
+        if block in self.graph.overwritten:  # the arguments of a routine: one of these at a time
             return self.folded(block, arriving, None if self.paths.yielding else False, together=False)
         groups = [(group[0][0], self.folded(block, group, True)) for group in self._groups(block, arriving)]
         return self.restore(block, self.folded(block, groups, False))
 
     def join_back(self, loop: Loop, arriving: Sequence[tuple[int, State]]) -> State:
-        """What several back edges bring to the head."""
+        """The join of the states on a loop's back edges."""
         return self.folded(loop.head, arriving, any(self.branches.any(b, "varying") for b in loop.forks), "back")
 
     def folded(
         self, block: int, arriving: Sequence[tuple[int, State]], apart: bool | None, *mark: str, together: bool = True
     ) -> State:
-        """All arriving states in one, the first, with what `_merge` is to know of them. mark: tells unknowns of one
-        meeting from another's."""
+        """Joins all arriving states into the first, and returns it.
+
+        apart: False if all lanes took the same path, whichever it was. mark: distinguishes the unknowns of this join
+        from those of another. together: as in `_merge`.
+        """
         out = arriving[0][1]
         self.fresh += 1
         for n, (_, state) in enumerate(arriving[1:]):
@@ -79,7 +83,7 @@ class Meets:
         return out
 
     def restore(self, block: int, state: State, firm: bool = False) -> State:
-        """Where all lanes of a dominator arrive, its mask holds again. firm: a barrier that no `yield` opens."""
+        """Restores the mask of a dominator where all of its lanes arrive. firm: at a barrier that no yield opens."""
         d = self.paths.gathered(block)
         while d in self.after:
             before = self.after[d]
@@ -97,8 +101,8 @@ class Meets:
         return state
 
     def _loosened(self, dominator: int, block: int) -> bool:
-        """Between the two, lanes leave a loop that yields in different trips, or call different functions where that is
-        left to ptxas.
+        """Between the two, lanes may leave a loop that yields in different trips, or call different functions in PTX,
+        where ptxas decides when they reconverge.
         """
         calls_diverge = frozenset() if self.function.explicit_reconvergence else self.calls_diverge
         if not self.paths.yielding and not calls_diverge:
@@ -113,15 +117,15 @@ class Meets:
         )
 
     def _held(self, dominator: int, block: int) -> bool:
-        """Machine code: lanes that part between the two meet again, because no branch parts them, or a barrier waits
-        for all.
+        """Machine code: lanes that diverge between the two reconverge, as no branch diverges or a barrier waits for
+        all.
         """
         return self.paths.gathers(dominator, block) or not any(
             self.branches.any(b, "varying", "divergent") for b in self.paths.on_the_way(dominator, block) | {dominator}
         )
 
     def _groups(self, block: int, arriving: Sequence[tuple[int, State]]) -> list[list[tuple[int, State]]]:
-        """What arrives in groups: lanes of one warp come from several ways of one group, or all from another one."""
+        """Groups the arriving states: the lanes of one warp arrive on several paths of one group, or all in another."""
         groups = [[one] for one in arriving]
         if len(groups) == 1:
             return groups
@@ -136,9 +140,10 @@ class Meets:
         return groups
 
     def _parting(self, block: int) -> list[int] | None:
-        """The branches at which each lane chooses for itself and whose ways meet in a block; None where others may send
-        lanes of a warp there by several ways. (Where the ways of a branch meet before, a lane comes to the block by the
-        same one whichever it took.)
+        """The branches whose paths join in a block and on which lanes may diverge; None if other branches may send
+        lanes of a warp there on several paths.
+
+        (If the paths of a branch join before, a lane takes the same path from there to the block whichever it took.)
         """
         if self.paths.dominators.get(block) is None:
             return None
@@ -154,9 +159,7 @@ class Meets:
         return found
 
     def _some_missing(self, block: int) -> tuple[Reason, ...]:
-        """Where lanes of a warp come from different ways: why those of one of them may not come (but go elsewhere, all
-        together).
-        """
+        """Why the lanes on one of several joining paths may not arrive (but go elsewhere, all together)."""
         d, ways = self.paths.dominators.get(block), self.paths.between(block)
         stay = ways - {d}
         return tuple(
@@ -168,15 +171,13 @@ class Meets:
         )
 
     def _diverged_at(self, block: int) -> tuple[Reason, ...]:
-        """Machine code: why lanes of a warp that come from different ways go on diverged."""
+        """Machine code: why lanes of a warp that arrive on different paths continue diverged."""
         if not self.function.explicit_reconvergence or self.paths.waits(block):
             return ()
         return (one_of_each(Kind.NO_BARRIER, self.graph.starts[block]),)
 
     def _let_go(self, block: int) -> tuple[Reason, ...]:
-        """Where lanes of a warp come from different ways: those that waited for others may have gone on when these gave
-        way.
-        """
+        """Why waiting lanes may have continued before those on another path arrived: these may have yielded."""
         if not self.given_way:
             return ()
         d = self.paths.dominators.get(block)
@@ -189,7 +190,7 @@ class Meets:
     def _merge(
         self, block: int, out: State, other: State, apart: bool | None, key: tuple[Any, ...], together: bool
     ) -> None:
-        """Fold another state at a block into `out`. together: lanes of both then go on at the same time."""
+        """Joins another state at a block into `out`. together: lanes of both then continue at the same time."""
         alike = out.mask is other.mask or throughout(out.mask == other.mask)
         exclusive = together and not alike and not anywhere(out.mask & other.mask)
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
@@ -198,13 +199,13 @@ class Meets:
         for name in differing:
             a, b = values.get(name), others.get(name)
             if name not in live and not isinstance(name, tuple):
-                values.pop(name, None)  # read no more
+                values.pop(name, None)  # dead
                 continue
             if a is None or b is None:
                 one = a if a is not None else b
                 if isinstance(name, tuple) or one is None:
                     values.pop(name, None)
-                else:  # lanes that come from where it was never written cannot mean anything by reading it
+                else:  # reading it has no meaning for lanes on a path that never wrote it
                     values[name] = one
                 continue
             if a.base.dtype != b.base.dtype:
@@ -239,7 +240,7 @@ class Meets:
     def _meet(
         self, name: Name, a: Value, b: Value, apart: bool, key: tuple[Any, ...], undecided_by: tuple[Reason, ...]
     ) -> Value:
-        """One of two values, by a choice that is not known."""
+        """The join of two values, of which lanes have one by an unknown choice."""
         if apart:
             return lanes_that_agree(name, a, b, undecided_by)
         if a.poison is not None or b.poison is not None:
@@ -252,7 +253,7 @@ class Meets:
                 return unknown(u)
             return lanes_that_agree(name, a, b, undecided_by)
         difference = squeeze(affine.subtract(a, b))
-        if difference.poison is not None:  # of too many unknowns
+        if difference.poison is not None:  # because of too many unknowns
             return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
         if difference.uniform and difference.valid is None:
             low = high = None
@@ -277,16 +278,16 @@ class Meets:
         return lanes_that_agree(name, a, b, kind=Kind.ONE_OF_TWO)
 
     def _way(self, key: tuple[Any, ...], bits: int) -> Uniform:
-        """Which of two ways all lanes came, as a number of so many bits."""
+        """Which of two paths all lanes took, as a number of the given width."""
         return Uniform(self._choice(key[0]), bits, 0, 0, 1, "choice", ("way", key))
 
     def _choice(self, block: int) -> str:
-        """What to call which of two ways led to a block."""
+        """The name of the choice between two paths to a block."""
         return f"choice at {place_of(self.function, self.graph.starts[block])}"
 
 
 def _where_both(met: Value, a: Value, b: Value, mine: np.ndarray, others: np.ndarray) -> Value:
-    """What the lanes hold that may come with either value; those that come with one of them only hold that."""
+    """The join for lanes that may arrive with either value; lanes that can arrive with only one keep that one."""
     for value, only in ((a, mine & ~others), (b, others & ~mine)):
         if anywhere(only):
             met = blend(met, value, only)

@@ -1,4 +1,4 @@
-"""What is known where a block begins, why that is not more, and what remains of it where ways meet.
+"""The abstract state at the beginning of a block, why it is not more precise, and what of it survives a join.
 
 State(registers, mask: lanes 0–15, exact: False, undecided_by: ("loaded from memory",))
 """
@@ -17,8 +17,8 @@ from ptxaudit.engine.memory.registers import Name, Registers, called
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason
 
-MOST_UNDECIDED = 16  # reasons kept of why the lanes that take part are not known
-WORTH_KEEPING = 5  # low bits of a value, or of an index of words, that tell its bank (32 banks)
+MOST_UNDECIDED = 16  # reasons kept of why the active lanes are unknown
+WORTH_KEEPING = 5  # low bits of a value, or of an index of words, that determine its bank (32 banks)
 
 # unknowns that are one number for the whole kernel, in whatever trip they are read
 OUTER = frozenset(
@@ -27,10 +27,13 @@ OUTER = frozenset(
 
 
 class State(Struct, eq=False):
-    """What is known where a block begins. mask: lanes that may be active; exact: they are; undecided_by: the branches
-    that are not and led here, as reasons; classes: where it is not exact, which lanes come together or not at all
-    (`lane_classes`), None: any may without the others; one_group: those that come are together, none of them later;
-    single: one at most comes; in_step: none comes in another trip of a loop than those that it is together with."""
+    """The abstract state at the beginning of a block.
+
+    mask: lanes that may be active; exact: they are; undecided_by: the unknown branches that led here, as reasons.
+    classes: if not exact, the lanes that are active together or not at all (`lane_classes`), None: any subset may be
+    active. one_group: all active lanes are together, and none arrives later. single: at most one lane is active.
+    in_step: no lane arrives in another trip of a loop than the lanes it is together with.
+    """
 
     registers: Registers
     mask: np.ndarray
@@ -43,7 +46,7 @@ class State(Struct, eq=False):
 
     @property
     def coming(self) -> tuple[bool, tuple[Reason, ...], np.ndarray | None, bool, bool, bool]:
-        """What is known of whether lanes of the mask come."""
+        """What is known of which lanes of the mask are active."""
         return self.exact, self.undecided_by, self.classes, self.one_group, self.single, self.in_step
 
     @coming.setter
@@ -52,16 +55,16 @@ class State(Struct, eq=False):
 
     @property
     def grouped(self) -> bool:
-        """The lanes that come are together."""
+        """The active lanes are together."""
         return self.exact or self.one_group
 
     @property
     def parts(self) -> np.ndarray | None:
-        """The lanes that come together."""
+        """The classes of lanes that are active together."""
         return WHOLE if self.exact else self.classes
 
     def copy(self) -> State:
-        """A state that is somebody else's to change."""
+        """A state that can be changed independently."""
         return State(
             Registers(self.registers.rows, dict(self.registers.values)),
             self.mask,
@@ -69,23 +72,24 @@ class State(Struct, eq=False):
         )
 
     def of(self, mask: np.ndarray) -> State:
-        """The same with other lanes, to be sent on: the registers are this one's."""
+        """The same state with other lanes, to be passed on; it shares the registers."""
         return State(self.registers, mask, *self.coming)
 
     def weaken(self, *why: Reason) -> None:
-        """Fewer lanes may be active, because of these."""
+        """Records that fewer lanes may be active, for these reasons."""
         self.exact, self.undecided_by, self.classes = False, either_undecided(self.undecided_by, why), None
         self.one_group = False
 
     def diverge(self, *why: Reason) -> None:
-        """Lanes may go on in several groups, because of these."""
+        """Records that lanes may continue in several groups, for these reasons."""
         self.weaken(*why)
         self.in_step = False
 
 
 class Branches(Struct, eq=False):
-    """How the branches of the blocks were taken: "divergent" (known, by lanes of one warp differently),
-    "uniform" (not known, all lanes alike), "varying" (not known, by lane)."""
+    """How the branches of the blocks were taken: "divergent" (known, lanes of one warp differ), "uniform" (unknown, all
+    lanes agree), "varying" (unknown, lanes may differ).
+    """
 
     kinds: dict[int, frozenset[str]] = field(default_factory=dict)
 
@@ -96,13 +100,11 @@ class Branches(Struct, eq=False):
         return not self.kinds.get(block, frozenset()).isdisjoint(kinds)
 
 
-# --- what is not decided ---------------------------------------------------------------------
+# --- unknown branches ------------------------------------------------------------------------
 
 
 def either_undecided(a: tuple[Reason, ...], b: tuple[Reason, ...]) -> tuple[Reason, ...]:
-    """What may be said of lanes that come from two places: the first few reasons, one from data among them if any
-    is.
-    """
+    """The reasons for lanes from two paths: the first few, including one that is data, if there is any."""
     if a is b or not b:
         return a
     every = tuple({id(d): d for d in a + b}.values())
@@ -113,7 +115,7 @@ def either_undecided(a: tuple[Reason, ...], b: tuple[Reason, ...]) -> tuple[Reas
     return kept[: MOST_UNDECIDED - len(data)] + data
 
 
-# --- what remains of values -----------------------------------------------------------------
+# --- values after a join --------------------------------------------------------------------
 
 
 def without_trips(value: Value, why: Reason) -> Value:
@@ -128,7 +130,7 @@ def without_trips(value: Value, why: Reason) -> Value:
 def lanes_that_agree(
     name: Name, a: Value, b: Value, undecided_by: tuple[Reason, ...] = (), kind: Kind = Kind.ONE_OF_TWO_BY_LANE
 ) -> Value:
-    """a where it equals b lane by lane, opaque elsewhere, but for bits that both have. kind: of the reason."""
+    """a where it equals b lane by lane, elsewhere opaque except for the bits that both share. kind: of the reason."""
     cause = next((d for d in undecided_by if d.data), undecided_by[0] if undecided_by else None)
     why = because(a, b) or Reason(kind, given=(called(name),), cause=cause)
     if a.base.dtype != bool and a.poison is None and b.poison is None:

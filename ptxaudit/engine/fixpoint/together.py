@@ -1,9 +1,9 @@
 """Requests that lanes in different calls of one routine make together.
 
-`link` copies a routine for each of its calls, so that each copy has its own requests. A warp has one copy of the code:
-where lanes have diverged, groups of them at one instruction may be served as one, in whatever calls they are, once a
-YIELD lets others go on. (Measured: STS at 32·b + lane of a routine with a YIELD, b = 15 in one call and 0 in the other,
-with lanes of a warp apart: 25 requests, 30 wavefronts.)
+`link` copies a routine for each of its calls, so each copy has its own requests. A warp has one copy of the code: once
+a YIELD lets other lanes continue, diverged groups of lanes at one instruction may be served as one, whatever calls
+they are in. (Measured: STS at 32·b + lane of a routine with a YIELD, b = 15 in one call and 0 in the other, with
+diverged lanes of a warp: 25 requests, 30 wavefronts.)
 
     call 1: 4·lane + 1920, call 2: 4·lane      ->  1 wavefront each; together at most 2
 """
@@ -25,8 +25,11 @@ _WIDENED = (Status.INVARIANT, Status.CONDITIONAL, Status.BOUNDED, Status.DATA_DE
 
 
 def most_together(copies: Iterable[list[Observation]]) -> int:
-    """Of how many requests, as they were seen of the copies of one access in the same rows, one may be made up: 1 where
-    all copies give a lane the same address or lanes are not apart; LANES where addresses are not fixed."""
+    """The number of requests that may be served as one, from the observations of all copies of an access in the same
+    rows.
+
+    1 if all copies give a lane the same address or lanes do not diverge; LANES if addresses are not fixed.
+    """
     seen = [o for observations in copies for o in observations if o.mask.any()]
     first = seen[0].mask if seen else None
     if all(o.exact and (o.mask is first or (o.mask == first).all()) for o in seen):
@@ -36,7 +39,7 @@ def most_together(copies: Iterable[list[Observation]]) -> int:
 
 
 def _place(o: Observation) -> tuple[Hashable, ...] | None:
-    """An address that each lane has whenever it comes; None where it may change between."""
+    """A fixed address per lane; None if it may change between executions."""
     value = o.address
     if value.poison is not None or value.valid is not None or any(u.kind not in OUTER for u, _ in value.terms):
         return None
@@ -45,8 +48,10 @@ def _place(o: Observation) -> tuple[Hashable, ...] | None:
 
 
 def of_several(result: SiteResult, most: int, widest: int) -> SiteResult:
-    """An answer for requests of one call each, where up to `most` of them may be served as one. widest: what any
-    request of the access costs at most."""
+    """The answer if up to `most` requests, one per call, may be served as one.
+
+    widest: the most that any request of the access costs.
+    """
     per = result.per_request
     if result.line_class_max is not None:
         status = Status.BOUNDED if most > 1 and result.status is Status.INVARIANT else result.status

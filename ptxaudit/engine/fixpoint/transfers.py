@@ -1,10 +1,10 @@
-"""Where control goes at the end of a block, in inference: to each successor a state, of the lanes that may go there.
+"""Transfers the state at the end of a block to each successor, with the lanes that may go there.
 
-@p bra b       p known:      its lanes to b, the others on
-               p uniform:    all of them both ways; which is not known, but they stay together
-               else:         all of them both ways, and which of them, neither; p is known on each
+@p bra b       p known:      its lanes to b, the others to the next instruction
+               p uniform:    all of them on both paths; which is unknown, but they stay together
+               otherwise:    all of them on both paths; which lanes take each is unknown; p is known on each
 
-    @p r = 4; @p bra b        r is 4 on the way to b, and what it was on the other
+    @p r = 4; @p bra b        r is 4 on the path to b, and its old value on the other
 """
 
 from __future__ import annotations
@@ -38,16 +38,19 @@ from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 from ptxaudit.ir.transfers import ENDS, RETURNS, is_unresolved, taken
 
 NOTHING: Mapping[Name, Value] = {}
-MOST_DEAD = 2  # a state is rid of registers that are read no more when they are so many times the others
+MOST_DEAD = 2  # dead registers are removed when they are this many times the live ones
 
 
 class Undecided(Exception):
-    """A branch in a loop that is being unrolled is not decided by what is known."""
+    """A branch in a loop that is being unrolled is unknown."""
 
 
 class Followed(Struct, eq=False):
-    """A loop that is followed trip by trip. firm: exactly the lanes that are taken to be in it are, and ways in it that
-    part meet again before it is left; opened: a branch in it was not decided."""
+    """A loop that is followed trip by trip.
+
+    firm: exactly the supposed lanes are in it, and lanes that diverge in it reconverge before they leave it. opened: a
+    branch in it was unknown.
+    """
 
     loop: Loop
     firm: bool
@@ -55,9 +58,9 @@ class Followed(Struct, eq=False):
 
 
 class Transfers(Meets):
-    """incoming: block -> (from where, state)s that arrived. unrolling: loops around this place that are followed trip
-    by trip, in which a branch that is not decided ends that (`Undecided`), if it may be one that leaves them; followed:
-    what is known of these."""
+    """incoming: block -> (source, state)s that arrived. unrolling: the number of enclosing loops that are followed trip
+    by trip, which ends (`Undecided`) at an unknown branch that may leave them; followed: the state of these.
+    """
 
     def __init__(self, paths: Paths, rows: Rows, account: Account):
         super().__init__(paths, account)
@@ -68,13 +71,13 @@ class Transfers(Meets):
         self._seen_mask, self._whole = rows.env.exists, throughout(rows.env.exists)
 
     def _give_way(self, block: int, state: State) -> None:
-        """Where only some lanes of a warp yield, those that wait for them may go on without them."""
+        """Records a block in which only some lanes of a warp yield, so that lanes waiting for them may continue."""
         some = state.mask.any(axis=1)
         if not state.exact or anywhere((self.rows.env.exists & ~state.mask)[some]):
             self.given_way.add(block)
 
     def _view(self, state: State) -> View:
-        """All rows of a state. (Lanes that do not exist hold values too, which are not to be taken for the others'.)"""
+        """All rows of a state. (Lanes that do not exist hold values, too, which must not be taken for others'.)"""
         if state.mask is not self._seen_mask:  # few masks, in many blocks
             self._seen_mask, self._whole = state.mask, throughout(state.mask)
         return View(
@@ -89,11 +92,11 @@ class Transfers(Meets):
         )
 
     def _leave(self, block: int, state: State, seen: View) -> None:
-        """Sends the state at the end of a block to those that may come next. seen: as its last instructions see it."""
+        """Sends the state at the end of a block to its successors. seen: the view of its last instructions."""
         last = self.function.instructions[self.graph.ends[block] - 1]
         control, successors = last.control, self.paths.successors(block)
         if self.unrolling and not state.exact and any(f.opened and block in f.loop.exits for f in self.followed):
-            raise Undecided  # which lanes leave in this trip is not known
+            raise Undecided  # the lanes that leave in this trip are unknown
         if control is not None and block in self.graph.calls:
             self._call(block, control, state)
         elif control is not None and is_unresolved(control):
@@ -112,11 +115,11 @@ class Transfers(Meets):
             self._send(block, last, control, state, seen)
 
     def _block_at(self, index: int) -> int:
-        """The block of an instruction; END behind the last."""
+        """The block of an instruction; END past the last."""
         return self.graph.block_of[index] if index < len(self.graph.block_of) else END
 
     def _call_unresolved(self, block: int, control: Control, state: State) -> None:
-        """What is called is not known: lanes may end in it, and those that come back may do so apart."""
+        """Handles an unknown callee: lanes may end in it, and those that return may be diverged."""
         last = self.graph.ends[block] - 1
         lanes, undecided = guard_mask(self._view(state), control.guard)
         if self.paths.relevant(block) and (undecided is not None or lanes is None or anywhere(lanes)):
@@ -125,7 +128,9 @@ class Transfers(Meets):
         self._go(block, self._block_at(last + 1), state)
 
     def _call(self, block: int, control: Control, state: State) -> None:
-        """A routine that others call too: it is run beside its callers, who go on without what it wrote."""
+        """Handles a call of a shared routine: its body is run separately; callers continue with all that it writes
+        opaque.
+        """
         start = self.graph.calls[block]
         if self.paths.relevant(block):
             part = state.of(state.mask)
@@ -152,7 +157,7 @@ class Transfers(Meets):
                 self._go(block, s, state)
 
     def _send(self, block: int, last: Instruction, control: Control, state: State, seen: View) -> None:
-        """Lanes go where the table says (`control`); where that is not known, all of them every way."""
+        """Sends lanes where the table says (`control`); if their destinations are unknown, all of them to each."""
         found = destinations(last, control, state.mask, partial(self._view, state))
         if isinstance(found, Value):
             return self._send_anyhow(block, last, control, state, found, seen)
@@ -173,7 +178,7 @@ class Transfers(Meets):
     def _send_anyhow(
         self, block: int, last: Instruction, control: Control, state: State, decides: Value, seen: View
     ) -> None:
-        """What decides is not known. Where it is the same in all lanes they stay together; else each goes somewhere."""
+        """Handles an unknown condition: if it is uniform, lanes stay together; otherwise each may go anywhere."""
         if self.unrolling:
             self.pass_open((block,))
         uniform = is_uniform(decides) or not self.graph.may_diverge(last.index)
@@ -208,7 +213,7 @@ class Transfers(Meets):
                 self._go(block, s, part, known | held)
 
     def pass_open(self, blocks: Iterable[int]) -> None:
-        """Branches that are not decided, in loops that are followed: they may be, where all ways meet in the trip."""
+        """Handles unknown branches in loops that are followed: they are allowed if all paths join within the trip."""
         outer = self.followed[-self.unrolling :]
         for block in blocks:
             if any(not f.firm or block in f.loop.exits or block in f.loop.outward for f in outer):
@@ -217,19 +222,19 @@ class Transfers(Meets):
             f.opened = True
 
     def _blocks(self, block: int, place: int) -> list[int]:
-        """The blocks that a place of `transfers.taken` stands for, at the end of a block."""
+        """The blocks that a place of `transfers.taken` denotes, at the end of a block."""
         if place == RETURNS:
             following = self._block_at(self.graph.ends[block])
             return [s for s in self.paths.successors(block) if s not in (END, following)]
         return [] if place == ENDS else [self._block_at(place)]
 
     def _go(self, source: int, target: int, state: State, known: Mapping[Name, Value] = NOTHING) -> None:
-        """The state at the end of a block is one of those that begin another, without most registers that are read no
-        more: all of them where lanes that are not active, or a loop's other trips, would mix in what they hold.
+        """Adds the state to those that arrive at a block, mostly without dead registers.
 
-        known: on a way that a predicate opened, the predicate, and what was written where it holds.
+        All dead registers are removed if inactive lanes, or other trips of a loop, would mix in their values. known:
+        on a path that a predicate selected, the predicate, and what was written where it holds.
         """
-        if target != END and target in self.paths.live:  # else nothing lies there that matters
+        if target != END and target in self.paths.live:  # else nothing there matters
             values, live = state.registers.values, self.paths.live[target]
             if (
                 len(values) > MOST_DEAD * len(live) + MOST_DEAD
@@ -247,7 +252,7 @@ class Transfers(Meets):
 
 
 def _perhaps(predicate: Value, holds: bool) -> np.ndarray:
-    """(rows, lanes) where a predicate may be true, or may be false."""
+    """(rows, lanes) where a predicate may have the value `holds`."""
     if predicate.poison is None or predicate.poison is EVERYWHERE or predicate.terms:
         return EVERYWHERE
     result: np.ndarray = predicate.poison | (predicate.base == holds)

@@ -1,4 +1,4 @@
-"""What a trip of a loop does, as far as its code shows it: a guess, which saves the trips that would find it out.
+"""The effect of a trip of a loop, as far as its code shows it: a guess that saves the trips to find it out.
 
 i = i + ntid.x;  p = i < n;  @p bra head        moved: i;  leaving: @p
 j = select(j == 2, 0, j + 1)                    tangled: j moves by no step
@@ -15,14 +15,16 @@ from ptxaudit.engine.ops.table import OPS
 from ptxaudit.ir.nodes import Guard, Op, Reg
 from ptxaudit.ir.operands import opaque_load
 
-MOST_STEPS = 64  # operations between the registers that a trip begins with and what it makes of one
+MOST_STEPS = 64  # operations that compute one register from the values at the beginning of a trip
 
 
 class Trip(Record):
-    """steps: (instruction, operation)s that every trip runs once, in order, and that need nothing else: they make
-    `moved`, registers that the next trip reads and that seem to be a linear function of what this one began with, and
-    `leaving`, the predicates of the blocks that may leave the loop (None for one that others make). tangled: registers
-    that are made of what the trip began with in other ways.
+    """The part of a trip that its code shows.
+
+    steps: (instruction, operation)s that every trip executes once, in order, and that depend on nothing else. They
+    compute `moved`, registers that the next trip reads and that seem to be a linear function of the values at the
+    beginning of this one, and `leaving`, the predicates of the blocks that may leave the loop (None for one that other
+    operations compute). tangled: registers that depend on those values in other ways.
     """
 
     steps: tuple[tuple[int, Op], ...]
@@ -32,8 +34,11 @@ class Trip(Record):
 
 
 class Piece(Record):
-    """A block of a loop: its (instruction, operation)s; once: every trip runs it once; inner: it lies in another loop
-    of this one; exits: it may leave the loop, under the predicate `guard` if any."""
+    """A block of a loop, with its (instruction, operation)s.
+
+    once: every trip executes it once; inner: it is in an inner loop; exits: it may leave the loop, under the predicate
+    `guard`, if any.
+    """
 
     steps: tuple[tuple[int, Op], ...]
     once: bool
@@ -43,8 +48,11 @@ class Piece(Record):
 
 
 class _Made(Record):
-    """What a trip has made of a register. linear: of what it began with; None: of nothing that changes. needs: the
-    places among all steps of those that make it, None where these are not all."""
+    """How a trip computes a register.
+
+    linear: as a linear function of the values at its beginning; None: it depends on nothing that changes. needs: the
+    positions of the operations that compute it, among all steps; None if these are not all.
+    """
 
     linear: bool | None
     needs: frozenset[int] | None = frozenset()
@@ -56,7 +64,7 @@ _CONVERSIONS = ("cvta", "cvta.to")  # of pointers to shared memory: an offset is
 
 
 def trip_of(pieces: Iterable[Piece], written: frozenset[Name], carried: tuple[Name, ...]) -> Trip:
-    """The trip of a loop with these blocks in the order of running, that writes, and carries on, these registers."""
+    """The trip of a loop with these blocks in execution order, given the registers that it writes and carries."""
     made: dict[str, _Made] = {}
     every: list[tuple[int, Op]] = []
     leaving: list[tuple[Guard | None, frozenset[int]]] = []
@@ -90,12 +98,12 @@ def _is_linear(op: Op) -> bool:
 
 
 def _of_a_step(made: _Made | None) -> frozenset[int] | None:
-    """The places of what makes a register that moves by a step; None of others."""
+    """The positions of the operations that compute a register which moves by a step; None for others."""
     return made.needs or None if made is not None and made.linear else None
 
 
 def _made(op: Op, made: dict[str, _Made], written: frozenset[Name], place: int) -> _Made:
-    """What an operation makes of its sources."""
+    """How an operation computes its result."""
     if op.guard is not None or op.name == "call":
         return _TANGLED
     sources = [made.get(s.name, _BEGUN) for s in op.src if type(s) is Reg and s.name in written]

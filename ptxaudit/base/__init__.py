@@ -1,3 +1,1 @@
-"""What everything else stands on: errors, records, text, files, processes, limits. Nothing here knows what a kernel
-is.
-"""
+"""The base of every package: errors, records, text, files, processes, limits. Nothing here knows what a kernel is."""

@@ -1,4 +1,4 @@
-"""What NumPy has, too, and takes longer for.
+"""Faster versions of NumPy functions.
 
 distinct([3, 1, 3])       ->  [1, 3]
 distinct_rows([[[5, 6], [0, 1], [5, 6]]])    ->  [0, 1], [0, 1, 0]
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 
 def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """In order, as np.unique has them: that imports numpy.ma first, which takes as long as a small kernel."""
+    """The sorted distinct values, like np.unique, whose import of numpy.ma takes as long as a small kernel."""
     ordered = np.sort(values, axis=None)
     if len(ordered) < 2:
         return ordered
@@ -30,14 +30,13 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def anywhere(numbers: npt.NDArray[Any] | np.bool_) -> bool:
-    """Whether an integer or truth value of an array is not zero: of a few, which most arrays here have, in a fifth of
-    the time that numpy.any takes."""
+    """Whether any value is not zero. Takes a fifth of numpy.any's time for small arrays, which most are."""
     size = numbers.nbytes
     return numbers.tobytes() != _ZEROS[size] if size <= FEW_BYTES else bool(numbers.any())
 
 
 def throughout(truths: npt.NDArray[Any] | np.bool_) -> bool:
-    """Whether none of them is zero; truth values as quickly."""
+    """Whether all values are non-zero. Small arrays of truth values are as fast as in `anywhere`."""
     if truths.dtype is not _TRUTH or truths.nbytes > FEW_BYTES:
         return bool(truths.all())
     return b"\0" not in truths.tobytes()
@@ -57,8 +56,9 @@ _ZEROS = _Zeros()
 
 
 def distinct_rows(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """(index of the first row of each kind, the kind of every row) of rows that lie in several arrays (n, …), kinds in
-    the order in which they come.
+    """(index of the first row of each kind, the kind of every row) of rows that span several arrays (n, …).
+
+    Kinds are numbered in order of first occurrence.
     """
     if len(columns[0]) < FEW_ROWS:
         return _rows_one_by_one(columns)
@@ -76,7 +76,7 @@ def distinct_rows(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.i
     firsts = np.sort(firsts)
     if all(np.array_equal(column[firsts[kinds]], column) for column in columns):
         return firsts, kinds
-    return _rows_one_by_one(columns)  # rows that differ were mixed to one number
+    return _rows_one_by_one(columns)  # hash collision
 
 
 FEW_ROWS = 32
@@ -85,8 +85,10 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @cache
 def _mixers(size: int) -> npt.NDArray[np.uint64]:
-    """Odd numbers that have nothing to do with each other (Steele, Lea, Flood: *Fast splittable pseudorandom number
-    generators*, OOPSLA 2014)."""
+    """Unrelated odd multipliers.
+
+    Steele, Lea, Flood: *Fast splittable pseudorandom number generators*, OOPSLA 2014.
+    """
     z: npt.NDArray[np.uint64] = np.arange(1, size + 1, dtype=np.uint64) * _GOLDEN
     z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -106,7 +108,7 @@ def _rows_one_by_one(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[n
 
 
 def among(indices: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which of some indices are among others: np.isin weighs first how to find out."""
+    """Whether each index is one of the others. Faster than np.isin, which first chooses an algorithm."""
     there: npt.NDArray[np.bool_] = np.zeros(1 + max(indices.max(initial=-1), others.max(initial=-1)), bool)
     there[others] = True
     found: npt.NDArray[np.bool_] = there[indices]
@@ -114,15 +116,17 @@ def among(indices: npt.NDArray[Any], others: npt.NDArray[Any]) -> npt.NDArray[np
 
 
 def quotient(values: npt.NDArray[Any], divisor: int) -> npt.NDArray[Any]:
-    """Of integers, rounded down, by a positive number: by a power of two the high bits."""
+    """Integers divided by a positive number, rounded down; a power of two shifts."""
     result: npt.NDArray[Any]
     result = values // divisor if divisor & divisor - 1 else values >> divisor.bit_length() - 1
     return result
 
 
 def remainder(values: npt.NDArray[Any], divisor: int) -> npt.NDArray[Any]:
-    """Of integers, with the sign of the divisor, a positive one: NumPy multiplies to divide all by one number, but
-    divides for remainders, which takes three times as long. Those of powers of two are the low bits.
+    """The remainder of integers by a positive divisor; it is never negative.
+
+    NumPy multiplies to divide an array by one number, but divides for remainders, which takes three times as long.
+    For a power of two, the remainder is the low bits.
     """
     result: npt.NDArray[Any]
     if divisor & divisor - 1 == 0:

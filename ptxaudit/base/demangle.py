@@ -1,9 +1,9 @@
-"""Turns a mangled C++ name into the one that the source has.
+"""Demangles C++ names.
 
     _Z4gemmIfLi128ELi8EEvPKT_S2_PT_i -> void gemm<float, 128, 8>(float const*, float const*, float*, int)
 
-Names that are not mangled (`extern "C"`, Triton's) and names that the C++ runtime library cannot
-read stay as they are.
+Names that are not mangled (`extern "C"`, Triton's) and names that the C++ runtime library cannot demangle stay as
+they are.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ LIBRARIES = ("libstdc++.so.6", "libc++.1.dylib", "libc++.so.1")  # of GCC, macOS
 
 @cache
 def demangle(name: str) -> str:
-    """The demangled name, with parameter types; the name itself where there is none."""
+    """The demangled name, with parameter types; the name itself if it cannot be demangled."""
     demangler = _demangler() if name.startswith("_Z") else None
     return demangler(name) if demangler is not None else name
 
 
 @cache
 def _demangler() -> Callable[[str], str] | None:
-    """Demangles, or returns what is no name; None where the machine has no C++ runtime library.
+    """The function that demangles a name, or returns it unchanged; None if the machine has no C++ runtime library.
 
     https://itanium-cxx-abi.github.io/cxx-abi/abi.html#demangler
     """
@@ -36,7 +36,7 @@ def _demangler() -> Callable[[str], str] | None:
     library = _library()
     if library is None:
         return None
-    convert, free = library["__cxa_demangle"], library["free"]  # `free` of the C library that it uses
+    convert, free = library["__cxa_demangle"], library["free"]  # `free` of the C library that the C++ library uses
     convert.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
     convert.restype = ctypes.c_void_p
     free.argtypes, free.restype = (ctypes.c_void_p,), None
@@ -63,7 +63,7 @@ def _library() -> CDLL | None:
             return CDLL(name)
         except OSError:
             continue
-    found = find_library("stdc++") or find_library("c++")  # asked last: it runs the linker's tools
+    found = find_library("stdc++") or find_library("c++")  # last, as it runs the linker's tools
     return CDLL(found) if found else None
 
 
@@ -78,7 +78,7 @@ def split_name(name: str) -> tuple[str, list[str]]:
         return text, []
     depths = bracket_depths(text)
     opening = next((i for i in range(len(text) - 1, -1, -1) if depths[i] == 0 and text[i] == "("), None)
-    if opening is None:  # "operator->", "(lambda)(x > 3)": brackets that are none
+    if opening is None:  # "operator->", "(lambda)(x > 3)": unbalanced brackets
         return text, []
     head, inside = text[:opening], text[opening + 1 : -1]
     blanks = [i for i, depth in enumerate(bracket_depths(head)) if depth == 0 and head[i] == " "]
@@ -89,7 +89,7 @@ def split_name(name: str) -> tuple[str, list[str]]:
 
 
 def split_arguments(head: str) -> tuple[str, list[str]]:
-    """A name without the template arguments that it ends with, and these.
+    """The name without its trailing template arguments, and these arguments.
 
     gemm<float, (int)8> -> ("gemm", ["float", "(int)8"])
     kernel              -> ("kernel", [])
@@ -102,13 +102,13 @@ def split_arguments(head: str) -> tuple[str, list[str]]:
 
 
 def _separated(text: str) -> list[str]:
-    """What commas outside of brackets separate."""
+    """The parts between commas that are outside of brackets."""
     commas = [i for i, depth in enumerate(bracket_depths(text)) if depth == 0 and text[i] == ","]
     return [text[a + 1 : b].strip() for a, b in zip([-1, *commas], [*commas, len(text)])]
 
 
 def bracket_depths(text: str) -> list[int]:
-    """The bracket depth outside each letter: an opening and its closing bracket have the same."""
+    """The bracket depth around each character; an opening bracket has the depth of its closing bracket."""
     depths, depth = [], 0
     for letter in text:
         depth -= letter in ")>}]"

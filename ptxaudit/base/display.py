@@ -1,5 +1,7 @@
-"""How records show themselves, in a notebook and as text: what writes them is found by its name, as records import no
-page."""
+"""How records display themselves, in a notebook and as text.
+
+The renderers are imported by name when they are needed, because records must not import `ui`.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ TEXT = "ptxaudit.ui.render.overview"
 
 
 def html(function: str, record: Any) -> str:
-    """A record as a fragment of HTML, by a function of the module that writes them."""
+    """A record as a fragment of HTML, written by a function of the notebook renderer."""
     found: str = getattr(import_module(NOTEBOOK), function)(record)
     return found
 
 
 def text(function: str, record: Any) -> str:
-    """A record as a few lines of text, by a function of the module that writes these."""
+    """A record as a few lines of text, written by a function of the text renderer."""
     found: str = getattr(import_module(TEXT), function)(record)
     return found

@@ -1,4 +1,4 @@
-"""Turns what goes wrong into something to show: bad input as it is, this tool's own faults as such."""
+"""Turns any exception into an error to show: bad input unchanged, an internal fault as a bug of ptxaudit."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ VARIABLE = "PTXAUDIT_DEBUG"
 
 
 def debugging() -> bool:
-    """PTXAUDIT_DEBUG=1: let tracebacks through."""
+    """Whether PTXAUDIT_DEBUG=1 lets tracebacks through."""
     return os.environ.get(VARIABLE, "") not in ("", "0")
 
 
 def as_input_error(error: Exception) -> InputError:
-    """What went wrong, as one to show; while debugging, a fault is raised again."""
+    """The error to show for an exception; while debugging, an internal fault is raised again."""
     if not isinstance(error, InputError) and debugging():
         raise error
     return error if isinstance(error, InputError) else fault(error)
 
 
 def fault(error: Exception) -> InputError:
-    """An error that is this tool's, not the user's, as one to show."""
+    """The error to show for an exception that is not due to the input."""
     what = f"ptxaudit failed here: {type(error).__name__}: {error}"
     if isinstance(error, MemoryError):
         return InputError("ptxaudit ran out of memory", "audit fewer kernels at a time: --kernel GLOB")

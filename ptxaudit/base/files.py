@@ -1,9 +1,9 @@
-"""Opens the files that a user or an input names: never a pipe that nobody fills, never more than there is room for.
+"""Opens files that a user or an input names: never a pipe without a writer, never more than the limit.
 
-    read_bytes("launch.toml", limits.SETTINGS)              InputError beyond the limit, OSError where it cannot be read
-    read_bytes(path, limits.SHOWN, regular=True)            InputError for a device, a pipe, a socket
+    read_bytes("launch.toml", limits.SETTINGS)        InputError beyond the limit, OSError if it cannot be read
+    read_bytes(path, limits.SHOWN, regular=True)      InputError for a device, a pipe, a socket
 
-A pipe that is open already (`<(command)` of a shell, /dev/stdin) is read where `regular` does not forbid it.
+A pipe that is already open (a shell's `<(command)`, /dev/stdin) is read unless `regular` forbids it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def is_text(given: Any) -> bool:
-    """The text of a program itself: a `str` of several lines. A path that has such a name is a `Path`."""
+    """Whether this is the text of a program: a `str` of several lines. A path with a newline must be a `Path`."""
     return isinstance(given, str) and "\n" in given
 
 
 def opened(path: str | os.PathLike[str], regular: bool = False) -> BufferedReader:
-    """A file to read. Raises InputError for a named pipe or a socket, with `regular` for all but regular files; else
-    OSError.
+    """An open file.
+
+    Raises InputError for a named pipe or a socket, with `regular` for anything but a regular file; otherwise OSError.
     """
     name = os.fspath(path)
     handle = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -52,7 +53,7 @@ def opened(path: str | os.PathLike[str], regular: bool = False) -> BufferedReade
 
 
 def kind_of(mode: int) -> str:
-    """What `st_mode` says a file is, in words."""
+    """The kind of file that `st_mode` encodes, in words."""
     tests = (
         (stat.S_ISFIFO, "a named pipe"),
         (stat.S_ISSOCK, "a socket"),
@@ -64,14 +65,14 @@ def kind_of(mode: int) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str], limit: Limit, regular: bool = False) -> bytes:
-    """All of a file. Raises InputError for more than the limit, and as `opened` does."""
+    """The contents of a file. Raises InputError beyond the limit, and whatever `opened` raises."""
     with opened(path, regular) as file:
         return read_all(file, limit, os.fspath(path))
 
 
 def read_all(file: BinaryIO, limit: Limit, name: str) -> bytes:
-    """What is left in an open file. Raises InputError for more than the limit, before it has been read."""
-    with suppress(OSError):  # not of a file: a test's standard input
+    """The rest of an open file. Raises InputError beyond the limit, if possible before reading."""
+    with suppress(OSError):  # not a file of the operating system, e.g. a test's standard input
         _check(os.fstat(file.fileno()).st_size, limit, name)
     pieces, size = [], 0
     while piece := file.read(READ_AT_ONCE):
@@ -91,8 +92,8 @@ def _check(size: int, limit: Limit, name: str) -> None:
 
 
 def unzipped(data: bytes, limit: Limit, name: str) -> bytes:
-    """What gzip or zlib data hold. Raises InputError for more than the limit, ValueError for what is neither."""
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header
+    """The contents of gzip or zlib data. Raises InputError beyond the limit, ValueError for invalid data."""
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # accepts either header
     try:
         out = unpack.decompress(data, limit.most + 1)
     except zlib.error as error:

@@ -1,10 +1,9 @@
-"""Ends the command when it is interrupted or terminated: no process, no temporary file and no half-written output
-stays.
+"""Ends the command when it is interrupted or terminated, and leaves no process, temporary file or half-written output.
 
     with handled():              SIGINT -> exit status 130, SIGTERM -> 143, SIGHUP -> 129
         …
 
-Everything happens in the handler, at once: what runs at the time may be anything, and is not asked to give way.
+The handler does everything at once and never returns to the interrupted code, which may be anything.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-OF_SIGNAL = 128  # what the number of a signal is added to in an exit status
+OF_SIGNAL = 128  # an exit status is this plus the number of the signal
 
-_last: list[Callable[[], None]] = []  # what is to be done before the process ends
+_last: list[Callable[[], None]] = []  # to call before the process ends
 
 
 @contextmanager
 def handled() -> Iterator[None]:
-    """The command ends as said above inside; in a thread, where there are no signals, nothing is changed."""
+    """Within it, signals end the command as described above. Does nothing outside of the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
     for number in SIGNALS:
-        if before[number] is not signal.SIG_IGN:  # as of `nohup`, or of a job in the background
+        if before[number] is not signal.SIG_IGN:  # ignored under `nohup` and in background jobs
             signal.signal(number, _leave)
     try:
         yield
@@ -41,7 +40,7 @@ def handled() -> Iterator[None]:
 
 @contextmanager
 def at_the_end(action: Callable[[], None]) -> Iterator[None]:
-    """Does something before the process ends by a signal inside."""
+    """Within it, a signal that ends the process calls the action first."""
     _last.append(action)
     try:
         yield

@@ -1,10 +1,11 @@
-"""The limits on inputs, in one table: each with its unit and its reason.
+"""The table of limits on inputs, each with its unit and its reason.
 
     raise NESTING.passed("the braces are nested too deeply", file, line)
     -> k.ptx:7: the braces are nested too deeply: more than 200 levels (the limit `nesting`) — docs/security.md says …
 
-No limit is a clock: one input has one answer on every machine. Steps are `work.Account`'s; what is here bounds the
-work before an account exists, and what other programs may take. docs/security.md has this table; a test holds it so.
+No limit is a clock, so that an input has the same answer on every machine. Steps are limited by `work.Account`; the
+limits here bound the work before an account exists, and the resources of other programs. docs/security.md shows this
+table, which a test enforces.
 """
 
 from __future__ import annotations
@@ -20,9 +21,7 @@ HINT = "split the input, or audit a smaller part of it; docs/security.md explain
 
 @dataclass(frozen=True)
 class Limit:
-    """name: what a message calls it; most: what is still taken; unit: of `most`; why: one sentence for
-    docs/security.md.
-    """
+    """name: as in messages; most: the largest allowed amount; unit: of `most`; why: a sentence for docs/security.md."""
 
     name: str
     most: int
@@ -30,11 +29,11 @@ class Limit:
     why: str
 
     def passed(self, what: str, file: str | None = None, line: int | None = None, hint: str = HINT) -> InputError:
-        """The error for an input that asks for more. what: a clause, what asks for it."""
+        """The error for an input that exceeds the limit. what: a clause that says what exceeds it."""
         return InputError(f"{what}: more than {self.most:,} {self.unit} (the limit `{self.name}`)", hint, file, line)
 
     def check(self, amount: int, what: str, file: str | None = None, line: int | None = None) -> None:
-        """Raises InputError for an amount beyond the limit."""
+        """Raises InputError for an amount above the limit."""
         if amount > self.most:
             raise self.passed(what, file, line)
 
@@ -70,7 +69,7 @@ ARGUMENTS = Limit(
     "arguments", 100_000, "words", "a compiler's arguments for one source, including those of the files that they name"
 )
 
-# --- what is written in them --------------------------------------------------------------------
+# --- contents of files ----------------------------------------------------------------------------
 
 NESTING = Limit("nesting", 200, "levels", "nested braces, brackets and operators of PTX: compilers write five")
 INTEGER = Limit("integer", 64, "bits", "an integer constant of PTX, as the manual says")
@@ -90,7 +89,7 @@ NAME = Limit(
     "name", 64 * KB, "bytes", "the name of a function, section or variable in a cubin, and a name that is demangled"
 )
 
-# --- what other programs may take ---------------------------------------------------------------
+# --- resources of other programs -----------------------------------------------------------------
 
 TOOL_MEMORY = Limit("memory of a tool", 8 * GB, "bytes", "address space of a compiler, assembler or disassembler")
 TOOL_FILE = Limit("file of a tool", 2 * GB, "bytes", "one file that such a tool writes")
@@ -106,11 +105,11 @@ STALLED = Limit(
     "without using processor time: the tool waits for input that never arrives, such as an included pipe",
 )
 
-MOST_DIGITS = 19  # decimal digits that any number of 63 bits has
+MOST_DIGITS = 19  # a number of 63 bits has at most this many decimal digits
 
 
 def whole(text: str) -> int | None:
-    """The number that decimal digits say; None for what is none, or has too many of them."""
+    """The value of a text of decimal digits; None for any other text, or too many digits."""
     return int(text) if text.strip().isdecimal() and len(text.strip()) <= MOST_DIGITS else None
 
 
@@ -118,6 +117,6 @@ ALL: tuple[Limit, ...] = tuple(value for value in list(globals().values()) if is
 
 
 def as_error(spent: Exhausted, file: str | None = None) -> InputError:
-    """An account that is used up, as what to show of an input."""
+    """The error to show for an exhausted account."""
     hint = "raise the limit: --budget SECONDS" if spent.unit == "steps" else HINT
     return InputError(f"{spent.what} takes more than {spent.limit:,} {spent.unit}", hint, file)

@@ -1,6 +1,6 @@
-"""Writes files whole or not at all: beside their place, then renamed; and never over what was read.
+"""Writes files completely or not at all: to a temporary file beside the target, which then replaces it.
 
-write("report.json", pieces)          OSError leaves what was there as it was
+write("report.json", pieces)          on OSError the old file is unchanged
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from contextlib import suppress
 from ptxaudit.base.interrupts import at_the_end
 
 _PREFIX = ".ptxaudit-"
-_NEW_FILE = 0o666  # without what the user's mask takes away
+_NEW_FILE = 0o666  # before the umask is applied
 
 
 def write(path: str | os.PathLike[str], pieces: Iterable[str]) -> None:
-    """Text into a file, in pieces. Raises OSError; then a file that was there is as it was."""
+    """Writes pieces of text to a file.
+
+    Raises OSError, and then leaves an existing file unchanged, unless its folder is not writable.
+    """
     target = os.path.realpath(path)
     mode = _mode(target)
     if mode is not None and not stat.S_ISREG(mode):  # a device, a pipe
@@ -30,7 +33,7 @@ def write(path: str | os.PathLike[str], pieces: Iterable[str]) -> None:
     except PermissionError:
         if mode is None:
             raise
-        with open(target, "wb") as file:  # may be written, while nothing may be made beside it
+        with open(target, "wb") as file:  # the file is writable, but its folder is not
             file.writelines(map(encoded, pieces))
         return
     with at_the_end(lambda: os.unlink(made)):
@@ -46,7 +49,7 @@ def write(path: str | os.PathLike[str], pieces: Iterable[str]) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8; half a character of a file's name is written as its number."""
+    """The text in UTF-8; lone surrogates, as in names of files, become escapes."""
     return text.encode("utf-8", "backslashreplace")
 
 

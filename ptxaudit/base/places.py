@@ -1,8 +1,9 @@
-"""Which place of an inline stack is the user's: the innermost that lies in no header of a toolkit or package.
+"""Picks the user's line of an inline stack: the innermost that is not in a header of a toolkit or package.
 
 cuda_pipeline_helpers.h:201, inlined at cuda_pipeline_primitives.h:69, inlined at hgemm.cu:8   ->   hgemm.cu:8
 
-By the path alone, which is that of the machine where the code was compiled. It decides what is shown, and no figure.
+It looks only at paths, which are those of the machine that compiled the code. The choice affects what is shown, but
+no figure.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol, TypeVar
 
-# Folders of a project that others' files are installed into.
+# Folders of a project that contain other projects' files.
 FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", "_deps"))
 
 _TOOLKIT = re.compile(
     r"^/usr/(?:local/cuda|include|lib)/|^/opt/cuda/|NVIDIA GPU Computing Toolkit/"
     r"|(?:^|/)(?:cuda-\d[\d.]*|hpc_sdk|targets/[^/]+-linux|nvidia/(?:cu\d+|cuda_\w+))/(?:.*/)?include/"
-    r"|/frontend/compile/nvrtc_(?:include|host)/"  # the stand-ins for standard headers
+    r"|/frontend/compile/nvrtc_(?:include|host)/"  # substitutes for standard headers
 )
 
 
@@ -32,7 +33,7 @@ class Position(Protocol):
 
 
 class Inlined(Protocol):
-    """What has a position and those that it was inlined at, innermost first."""
+    """Has a position and the positions it was inlined at, innermost first."""
 
     @property
     def places(self) -> Sequence[Position]: ...
@@ -43,14 +44,13 @@ P = TypeVar("P", bound=Position)
 
 @lru_cache(maxsize=4096)
 def is_installed(file: str) -> bool:
-    """A header of a CUDA toolkit or of the system, or a file of an installed package."""
+    """Whether the file is a header of a CUDA toolkit or of the system, or belongs to an installed package."""
     path = file.replace("\\", "/")
     return not FOREIGN.isdisjoint(path.split("/")) or _TOOLKIT.search(path) is not None
 
 
 def own(places: Sequence[P]) -> P:
-    """Of a position and those that it was inlined at, innermost first, the first that is of no installed file; the
-    innermost where all are."""
+    """The innermost position of an inline stack that is not in an installed file; the innermost if all are."""
     return next((place for place in places if not is_installed(place.file)), places[0])
 
 
@@ -62,5 +62,5 @@ def line_of(source: Inlined) -> str:
 
 @lru_cache(maxsize=4096)
 def base_name(file: str) -> str:
-    """The last part of a path, of whichever system."""
+    """The last part of a path of any operating system."""
     return file.replace("\\", "/").rpartition("/")[2] or file

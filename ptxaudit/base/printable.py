@@ -1,10 +1,10 @@
-"""Text out of inputs as it can be shown: nothing in it moves a cursor, ends a line, or is a command of a build service.
+"""Makes text of inputs safe to show: it moves no cursor, ends no line, and is no command to a build service.
 
     one_line("a\\nb\\x1b[2J")       ->  "a\\\\x0ab\\\\x1b[2J"
     output("::set-env name=X::y")  ->  "\\\\u003a:set-env name=X::y"
 
-Names, paths and source lines come from files that nobody has read. Escapes of terminals are shown, not sent; a name is
-one line, whatever is in it; bytes of a path that are no UTF-8 are shown as `\\xff`.
+Names, paths and source lines come from files that nobody has checked. Terminal escapes are shown, not sent; a name is
+one line, whatever it contains; bytes of a path that are not UTF-8 are shown as `\\xff`.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value", bound="Record")
 
-# Controls, the ends of lines that are no \n, what turns the direction of text round, halves of characters.
+# Controls, line terminators other than \n, bidirectional overrides, surrogates.
 _NO_TEXT = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
 _IN_LINE = re.compile(f"[{_NO_TEXT}\\n]")
 _IN_LINES = re.compile(f"[{_NO_TEXT}]")
-# GitHub takes a line that begins with :: for a command, after blanks too, and ##[…] anywhere in one; Azure ##vso[…].
+# GitHub treats a line as a command if it begins with ::, also after blanks, or has ##[…] anywhere; Azure has ##vso[…].
 _COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#(?:vso)?\[)", re.MULTILINE)
-_SIGNS = ("\n::", " ::", "\t::", "##")  # without one of them there is no such command
-_FIRST_BYTE = 0xDC00  # what a byte that is no UTF-8 is counted from in Python's strings
+_SIGNS = ("\n::", " ::", "\t::", "##")  # every command contains one of these
+_FIRST_BYTE = 0xDC00  # Python decodes a byte that is not UTF-8 to a surrogate: this plus the byte
 _SEVERAL_LINES = ("detail", "log")
 
 
 def one_line(text: str) -> str:
-    """Without controls and ends of lines; tabs stay."""
+    """The text with controls and line terminators escaped, except tabs."""
     return text if text.isprintable() else _changed(_IN_LINE, text)
 
 
 def lines(text: str) -> str:
-    """Without controls; ends of lines and tabs stay."""
+    """The text with controls escaped, except newlines and tabs."""
     return text if is_printable(text.replace("\n", "")) else _changed(_IN_LINES, text)
 
 
 def output(text: str) -> str:
-    """Text for people as it leaves the process: `lines`, in which none is a command of a build service."""
+    """Text for people as it leaves the process: `lines` without commands to a build service."""
     text = lines(text)
     return _COMMAND.sub(_quoted, text) if text.startswith("::") or any(sign in text for sign in _SIGNS) else text
 
 
 def json_output(text: str) -> str:
-    """JSON of a report whose text can be shown: only commands that may stand anywhere in a line are left."""
+    """JSON of a report whose text is safe to show: escapes only commands that may stand anywhere in a line."""
     return _COMMAND.sub(_quoted, text) if "##" in text else text
 
 
 def is_printable(text: str) -> bool:
-    """All of it but tabs. A hundred megabytes are looked at in a fraction of a second."""
+    """Whether all of it but tabs is printable. A hundred megabytes are checked in a fraction of a second."""
     return text.replace("\t", "").isprintable()
 
 
@@ -66,7 +66,7 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def _quoted(found: re.Match[str]) -> str:
-    """As JSON may have it too."""
+    """The escape of a command's first character, which is also valid in JSON."""
     return f"{found[1]}\\u003a" if found[0].endswith(":") else "\\u0023"
 
 
@@ -74,8 +74,8 @@ def _quoted(found: re.Match[str]) -> str:
 
 
 def record(value: Value) -> Value:
-    """A record with all strings in it as they can be shown; itself where all of them can."""
-    from msgspec.structs import replace  # what is only text needs no records
+    """The record with all its strings made safe to show; the record itself if they are already."""
+    from msgspec.structs import replace  # a caller with only text needs no records
 
     changed = {}
     for name in value.__struct_fields__:
@@ -87,7 +87,7 @@ def record(value: Value) -> Value:
 
 
 def plain(value: Any) -> Any:
-    """A string, a list, a tuple, a dict or a record, as `record`."""
+    """`record` for a string, list, tuple, dict or record."""
     kind = type(value)
     if kind is str:
         return one_line(value)

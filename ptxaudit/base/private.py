@@ -1,9 +1,9 @@
-"""The user's own folder for what is kept between runs: no one else can write there, or it is not used.
+"""The user's private cache folder: it is used only if no one else can write there.
 
-    folder("results")   ->  ~/.cache/ptxaudit/results, made with mode 0700; None where others could have put something
+    folder("results")   ->  ~/.cache/ptxaudit/results, made with mode 0700; None if others could have written
                             into it
 
-Programs of fetched toolchains are run out of it, and kept results become reports.
+Programs of fetched toolchains run from it, and cached results become reports.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ ALL_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def place(*parts: str) -> Path:
-    """Where the folder is, whether or not it is there."""
+    """The path of the folder, whether or not it exists."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("ptxaudit", appauthor=False)).joinpath(*parts)
 
 
 def folder(*parts: str) -> Path | None:
-    """The folder, made where it is not there; None where it cannot be had, or is not the user's alone."""
+    """The folder, made if it does not exist; None if it cannot be made, or others could have written into it."""
     path = place(*parts)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -40,8 +40,9 @@ def folder(*parts: str) -> Path | None:
 
 
 def is_own(path: Path) -> bool:
-    """A folder that only its user can have written into: it is the user's, closed to others, and no one can replace
-    what is above it.
+    """Whether only the user can have written into the folder.
+
+    The user owns it, others cannot write to it, and no one can replace a folder above it.
     """
     try:
         real = Path(os.path.realpath(path))
@@ -54,17 +55,17 @@ def is_own(path: Path) -> bool:
 
 
 def _holds(status: os.stat_result) -> bool:
-    """In such a folder no one but root and the user can put something instead of what is the user's."""
+    """Whether in a folder with this status only root and the user can replace what the user owns."""
     if status.st_uid not in (0, os.getuid(), _unmapped_user()):
         return False
-    if status.st_mode & stat.S_ISVTX:  # as /tmp: what is in it stays its owner's
+    if status.st_mode & stat.S_ISVTX:  # sticky, as /tmp: only the owner of an entry can replace it
         return True
     return not status.st_mode & stat.S_IWOTH and (not status.st_mode & stat.S_IWGRP or _is_private_group(status.st_gid))
 
 
 @cache
 def _unmapped_user() -> int:
-    """Whose the files of root outside are, in a container that maps users."""
+    """The owner of files of the host's root, in a container that maps users."""
     try:
         return int(Path("/proc/sys/kernel/overflowuid").read_text())
     except (OSError, ValueError):
@@ -73,7 +74,7 @@ def _unmapped_user() -> int:
 
 @cache
 def _is_private_group(number: int) -> bool:
-    """The group that many systems make for each user alone."""
+    """Whether this is the group that many systems make for each user alone."""
     import grp
     import pwd
 

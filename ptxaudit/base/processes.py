@@ -1,9 +1,9 @@
-"""Ends processes that this one has started, and all that they have started.
+"""Kills processes that this one started, with all their descendants.
 
     end_descendants(1234)        the process 1234 and everything below it
     end_descendants()            everything below this process
 
-They are stopped first, so that none starts another while they are looked for (/proc, Linux).
+They are stopped first, so that none starts another during the search (/proc, Linux).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_ROUNDS = 20  # looks for processes that were begun in the meantime
-_END = 1.0  # seconds in which the killed ones that are not children of this process are waited for
+_ROUNDS = 20  # searches for processes that started in the meantime
+_END = 1.0  # seconds to wait for killed processes that are not children of this one
 
 
 def end_descendants(root: int | None = None) -> None:
-    """Ends a process and all below it; without `root`, all below this process."""
+    """Kills a process and all below it; without `root`, all below this process."""
     found: set[int] = set()
     for _ in range(_ROUNDS):
         new = {*([] if root is None else [root]), *below(root or os.getpid())} - found
@@ -29,7 +29,7 @@ def end_descendants(root: int | None = None) -> None:
         found |= new
     _send(found, signal.SIGKILL)
     for process in found - {root}:
-        with suppress(OSError):  # no child of this process, or waited for already
+        with suppress(OSError):  # not a child of this process, or already waited for
             os.waitpid(process, 0)
     end = time.monotonic() + _END
     while any(_parent(process) is not None for process in found - {root}) and time.monotonic() < end:
@@ -37,7 +37,7 @@ def end_descendants(root: int | None = None) -> None:
 
 
 def below(root: int) -> set[int]:
-    """The processes that a process has started, and those that these have, without those that have ended."""
+    """The running descendants of a process."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         parent = _parent(process := int(folder.name))
@@ -54,7 +54,7 @@ def below(root: int) -> set[int]:
 
 
 def _parent(process: int) -> int | None:
-    """Of a process that runs; None where it has ended."""
+    """The parent of a running process; None if the process has ended."""
     try:
         state, parent = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
         return None if state in "ZX" else int(parent)

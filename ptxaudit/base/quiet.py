@@ -1,6 +1,6 @@
-"""Holds back the cyclic garbage collector while many small values are made.
+"""Suspends the cyclic garbage collector while many small values are created.
 
-Hardly any of them is garbage in a cycle; the collector would visit them all, again and again: a third to a half of
+Hardly any of them is garbage in a cycle, but the collector would visit them all repeatedly, for a third to a half of
 the time of a large module.
 """
 
@@ -10,19 +10,19 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# objects: most live as long as the process, and a pass over 100,000 takes 30 ms; what the engine leaves is half the
+# objects: most live as long as the process, and a pass over 100,000 takes 30 ms; garbage of the engine is half the
 # memory of a library
 _THRESHOLD = 500_000
 
 
 def collect_seldom() -> None:
-    """For a process that audits and ends."""
+    """Collects rarely, for a process that audits and ends."""
     gc.set_threshold(_THRESHOLD)
 
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """No cyclic collection inside; as it was before, afterwards."""
+    """Within it, there is no cyclic collection; restores the previous setting."""
     was = gc.isenabled()
     gc.disable()
     try:

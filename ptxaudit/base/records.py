@@ -1,10 +1,10 @@
-"""What the many small values of a module are made of: structs that nothing changes.
+"""The base class of the project's value types: immutable structs.
 
-    class Reg(Record):              Reg("%r1", 32) == Reg("%r1", 32); a key of dicts; no other attributes
+    class Reg(Record):              Reg("%r1", 32) == Reg("%r1", 32); hashable; no other attributes
         name: str
         bits: int
 
-They are quick to build, since a megabyte of PTX is a hundred thousand of them, and quick to define, since an audit
+They are quick to build, since a megabyte of PTX has a hundred thousand of them, and quick to define, since an audit
 has some hundred classes: a frozen dataclass takes twelve times as long to build, and sixty times to define.
 """
 
@@ -17,12 +17,12 @@ from msgspec import Struct, field
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Record(Struct, frozen=True):
-    """Equal and hashed by its fields."""
+    """Compared and hashed by its fields."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class KeyedRecord(Record, eq=False):
-    """Equal and hashed by its key: what of its fields makes it what it is."""
+    """Compared and hashed by `key`, the fields that identify it."""
 
     def key(self) -> tuple[Any, ...]:
         raise NotImplementedError

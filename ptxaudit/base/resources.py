@@ -1,6 +1,6 @@
 """Finds the data files of the package: the grammars with their tables, and the JSON schemas.
 
-In a checkout `grammars/` lies beside the package; in an installed wheel inside it.
+In a checkout, `grammars/` is beside the package; in an installed wheel, inside it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _GRAMMARS = (PACKAGE / "frontend" / "grammars", PACKAGE.parent / "grammars")
 
 
 def grammar(name: str) -> str:
-    """The text of `grammars/NAME` ("ptx.lark"). FileNotFoundError when there is no such grammar."""
+    """The text of `grammars/NAME` ("ptx.lark"). Raises FileNotFoundError if there is no such grammar."""
     return grammar_file(name).read_text(encoding="utf-8")
 
 
 def grammar_file(name: str) -> Path:
-    """The path of `grammars/NAME`. FileNotFoundError when there is none."""
+    """The path of `grammars/NAME`. Raises FileNotFoundError if there is none."""
     for folder in _GRAMMARS:
         path = folder / name
         if path.is_file():
@@ -28,12 +28,12 @@ def grammar_file(name: str) -> Path:
 
 
 def grammars() -> list[Path]:
-    """The files of all grammars and their tables, wherever they are."""
+    """The files of all grammars and their tables, in either place."""
     return [path for folder in _GRAMMARS for suffix in ("lark", "json") for path in sorted(folder.glob(f"*.{suffix}"))]
 
 
 def data(name: str) -> Path:
-    """The path of a file of the package, by its path inside it ("report/schemas/report-1.schema.json")."""
+    """The path of a file in the package ("report/schemas/report-1.schema.json"). Raises FileNotFoundError."""
     path = PACKAGE / name
     if not path.exists():
         raise FileNotFoundError(f"no file {name!r} in {PACKAGE}")

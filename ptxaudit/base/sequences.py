@@ -1,10 +1,10 @@
-"""Aligns two sequences of tokens: the pairs of a common subsequence, in time that stays near linear.
+"""Aligns two sequences of tokens: finds the pairs of a common subsequence in nearly linear time.
 
 a b c d    a x c d    ->    (0, 0), (2, 2), (3, 3)
 
-difflib finds them, but is quadratic where tokens repeat, as opcodes do: 0.02 s for two sequences of 1,000 out of eight
-opcodes, 0.7 s for 4,000. Its own remedy (`autojunk`) leaves frequent tokens out, and then pairs 6 of 3,904. So the ends
-that are equal are cut off first, and what would still take too long is paired by order.
+difflib is quadratic where tokens repeat, as opcodes do: two sequences of eight opcodes take 0.02 s for 1,000 tokens
+and 0.7 s for 4,000. Its remedy (`autojunk`) ignores frequent tokens, and then pairs 6 of 3,904. So equal ends are
+removed first, and a middle that would still take too long is paired by order.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
-LONGEST_DIFFLIB = 2_000_000  # comparisons; above it equal tokens pair by their order
+LONGEST_DIFFLIB = 2_000_000  # comparisons; above it, equal tokens pair by their order
 
 
 def align(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[int, int]]:
     """Index pairs of a common subsequence of two token sequences, increasing in both.
 
-    Equal ends pair at once. The middle goes through difflib, unless so many tokens repeat
-    that this would be quadratic: then the n-th of each token pairs with the n-th.
+    Equal ends pair at once. The middle goes through difflib, unless so many tokens repeat that this would be
+    quadratic: then each token pairs with the next equal one.
     """
     old = [tuple(token) if isinstance(token, list) else token for token in old]
     new = [tuple(token) if isinstance(token, list) else token for token in new]
@@ -45,7 +45,7 @@ def _align_middle(old: list[Hashable], new: list[Hashable]) -> list[tuple[int, i
 
 
 def _align_by_order(old: list[Hashable], positions: dict[Hashable, list[int]]) -> list[tuple[int, int]]:
-    """Greedy: each old token takes the next new one of its kind that keeps the order."""
+    """Greedy: each old token pairs with the next equal new one that keeps the order."""
     pairs: list[tuple[int, int]] = []
     last = -1
     taken = {token: iter(places) for token, places in positions.items()}
@@ -59,7 +59,7 @@ def _align_by_order(old: list[Hashable], positions: dict[Hashable, list[int]]) -
 
 
 def _common(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """The length of the common start."""
+    """The length of the common prefix."""
     missing = object()
     for at, (x, y) in enumerate(zip_longest(a, b, fillvalue=missing)):
         if x != y:

@@ -1,4 +1,4 @@
-"""How much is known of a site: the word that the engine finds, and that the report, the rules and the gate read."""
+"""How much is known about a site: determined by the engine, read by the report, the rules and the gate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """From all to nothing."""
+    """From complete knowledge to none."""
 
     EXACT = "exact"
     INVARIANT = "invariant"

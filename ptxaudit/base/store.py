@@ -1,9 +1,11 @@
-"""A file of values by their keys, the least recently used going first: SQLite, and bytes that nothing executes.
+"""A key-value store in a SQLite file that evicts the least recently used values.
+
+Values are bytes, never code to execute.
 
     store = Store(folder / "results.db", most=1 << 30)
     store.put("k", b"…");  store.get("k") -> b"…";  store.get("other") -> None
 
-Every value is compressed, and what does not unpack whole is as good as nothing.
+Every value is compressed; one that does not decompress completely counts as damaged.
 """
 
 from __future__ import annotations
@@ -13,16 +15,16 @@ import time
 import zlib
 from pathlib import Path
 
-WAIT = 5.0  # seconds for another process that writes
-LEVEL = 1  # of zlib: results are text that repeats itself
-FRESH = 86_400  # seconds in which a use is not noted again
-LAYOUT = 1  # of the table; a file of another one is emptied
-SHARE = 10  # of so many values one goes, when the file is full
+WAIT = 5.0  # seconds to wait for another process that writes
+LEVEL = 1  # of zlib: results are repetitive text
+FRESH = 86_400  # seconds; a use within them of the last recorded one is not recorded
+LAYOUT = 1  # of the table; a file with another layout is emptied
+SHARE = 10  # a full file evicts one value of this many
 _PRAGMAS = ("journal_mode=WAL", "synchronous=OFF", "trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0")
 
 
 class Store:
-    """The values in a file. Raises sqlite3.Error where it is none, or cannot be written."""
+    """The values in a file. Raises sqlite3.Error if it is not a database, or cannot be written."""
 
     def __init__(self, file: Path, most: int) -> None:
         self._most = most
@@ -33,7 +35,7 @@ class Store:
             self._lay_out()
 
     def _lay_out(self) -> None:
-        """An empty table, unless another process was quicker."""
+        """Creates an empty table, unless another process already has."""
         self._rows.execute("BEGIN IMMEDIATE")
         if self._pragma("user_version") != LAYOUT:
             for statement in (
@@ -46,7 +48,7 @@ class Store:
         self._rows.execute("COMMIT")
 
     def get(self, key: str) -> bytes | None:
-        """The value of a key. Raises sqlite3.Error or zlib.error for a damaged file."""
+        """The value of a key, or None. Raises sqlite3.Error or zlib.error for a damaged file."""
         row = self._rows.execute("SELECT value, used FROM kept WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -57,7 +59,7 @@ class Store:
         return _unpacked(value, self._most)
 
     def put(self, key: str, value: bytes) -> None:
-        """Keeps a value, in place of the one that is there."""
+        """Stores a value, replacing that of the same key."""
         packed = zlib.compress(value, LEVEL)
         if self._size() + len(packed) > self._most:
             self._rows.execute(
@@ -70,7 +72,7 @@ class Store:
         self._rows.close()
 
     def _size(self) -> int:
-        """Bytes that are in use."""
+        """The bytes in use."""
         return (self._pragma("page_count") - self._pragma("freelist_count")) * self._pragma("page_size")
 
     def _pragma(self, name: str) -> int:

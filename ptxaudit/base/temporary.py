@@ -1,7 +1,7 @@
-"""Folders for the files that a vendor's tool reads and writes; they are gone afterwards, however the process ends.
+"""Temporary folders for the files of a vendor's tool; they are removed however the process ends.
 
-All lie in one folder of the process, which only its user can enter; the processes of an audit with `--jobs` share that
-of the first, so that one process can clear up after all.
+They are all in one folder per process, which only its user can enter. The processes of an audit with `--jobs` share
+that of the first, so that one process can remove everything.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from ptxaudit.base.errors import InputError
 
 _PREFIX = "ptxaudit-"
-_of_process: dict[int, str] = {}  # process -> its folder; a forked one has another
+_of_process: dict[int, str] = {}  # process -> its folder; a forked process has its own
 
 
 @contextmanager
 def folder() -> Iterator[str]:
-    """The path of an empty folder. Raises InputError where nothing, or not enough, can be written there."""
+    """The path of an empty folder. Raises InputError if nothing, or not enough, can be written there."""
     try:
         with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=root()) as name:
             yield name
@@ -42,7 +42,7 @@ def root() -> str:
 
 
 def _clear_own(process: int, path: str) -> None:
-    if process == os.getpid():  # not of one that was forked
+    if process == os.getpid():  # not in a forked process
         clear(path)
 
 
@@ -52,7 +52,7 @@ def share(path: str) -> None:
 
 
 def clear(path: str | None = None) -> None:
-    """Removes the folder of this process, where it has made one."""
+    """Removes the folder of this process, if it has made one."""
     path = path or _of_process.pop(os.getpid(), None)
     if path is not None:
         shutil.rmtree(path, ignore_errors=True)

@@ -1,10 +1,11 @@
-"""Runs the vendor's programs: without a shell, under limits of the operating system, and none of their processes stays.
+"""Runs the vendor's programs without a shell, under limits of the operating system, and leaves none of their
+processes.
 
     run(["/…/ptxas", "k.ptx", "-o", "k.cubin"], limits.TOOL_TIME)  ->  Done(status=0, out="", err="")
 
-A program is given the environment without what would make it take libraries or programs out of the working folder, a
-process group of its own, and so much address space, processor time and file size. One that waits for input that never
-arrives, and one that is left because the caller is interrupted, is ended with all that it has started.
+A program gets a process group of its own, limits on address space, processor time and file size, and an environment
+that loads no library or program from the working folder. It is killed with all its descendants if it waits for input
+that never arrives, or if the caller is interrupted.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ STOPPED = (
     signal.SIGKILL,
     signal.SIGHUP,
 )  # from outside: nothing is wrong with the input
-LOOK_EVERY = 1.0  # seconds between two looks at a program that runs
-SPARE = 10  # seconds more until the operating system ends a program that was not seen
+LOOK_EVERY = 1.0  # seconds between two checks of a running program
+SPARE = 10  # seconds more until the operating system kills a program that the checks missed
 READ_AT_ONCE = 1 << 16  # bytes
 _OF_FOLDERS = ("PATH", "LD_LIBRARY_PATH")
-# nvcc puts folders and a colon before LD_LIBRARY_PATH: behind that an empty one is the working folder
+# nvcc prepends folders and a colon to LD_LIBRARY_PATH: an empty entry after it would be the working folder
 _NOWHERE = "/nonexistent"
 NOTHING: Mapping[str, str] = {}
-_DIED = re.compile(r"died due to signal (\d+)")  # nvcc, of a program that it ran
+_DIED = re.compile(r"died due to signal (\d+)")  # nvcc's message about a program that it ran
 _NO_MEMORY = re.compile(
     r"bad_alloc|out of memory|[Mm]emory allocation failure|cannot allocate memory|virtual memory exhausted",
     re.IGNORECASE,
@@ -44,7 +45,7 @@ _NO_MEMORY = re.compile(
 
 
 class Done(Record):
-    """How a program ended. status: as of `subprocess`, a signal's number below zero; out, err: what it said."""
+    """How a program ended. status: as in `subprocess`, minus the number of a signal; out, err: its output."""
 
     status: int
     out: str
@@ -62,10 +63,10 @@ def run(
     temporary: str | None = None,
     more: Mapping[str, str] = NOTHING,
 ) -> Done:
-    """Runs a program to its end. most: processor time; temporary: the folder for its own temporary files; more: of the
-    environment.
+    """Runs a program to its end. most: processor time; temporary: the folder for its own temporary files; more:
+    additional environment variables.
 
-    Raises OSError where it cannot be started, InputError where it reached a limit or was stopped from outside.
+    Raises OSError if it cannot be started, InputError if it reached a limit or was stopped from outside.
     """
     name = os.path.basename(command[0])
     process = subprocess.Popen(
@@ -89,7 +90,7 @@ def run(
 
 
 def environment(temporary: str | None = None) -> dict[str, str]:
-    """The user's environment, in which no list of folders has the working folder, or one relative to it."""
+    """The user's environment, without the working folder and relative folders in its search paths."""
     out = dict(os.environ)
     for name in _OF_FOLDERS:
         kept = [folder for folder in out.get(name, "").split(os.pathsep) if os.path.isabs(folder)]
@@ -98,28 +99,24 @@ def environment(temporary: str | None = None) -> dict[str, str]:
 
 
 def restrict(pid: int, most: Limit | None) -> None:
-    """Sets the limits of a process that has just begun; those of what it starts are the same. most: processor time,
-    where it is limited.
-    """
+    """Sets the limits of a process that has just started; its children inherit them. most: processor time, or None."""
     import resource
 
     wanted = {resource.RLIMIT_AS: TOOL_MEMORY.most, resource.RLIMIT_FSIZE: TOOL_FILE.most, resource.RLIMIT_CORE: 0}
     if most is not None:
         wanted[resource.RLIMIT_CPU] = most.most + SPARE
-    with suppress(ProcessLookupError, PermissionError, ValueError):  # it has ended already; a stricter limit holds
+    with suppress(ProcessLookupError, PermissionError, ValueError):  # it has already ended; a stricter limit holds
         for kind, amount in wanted.items():
             _, hard = resource.prlimit(pid, kind)
             most_of_all = float("inf") if hard == resource.RLIM_INFINITY else hard
             amount = int(min(amount, most_of_all))
-            # SIGXCPU, which says that it was the limit, comes only where SIGKILL's is a second later
+            # SIGXCPU, which tells that it was the limit, needs the limit of SIGKILL to be a second later
             last = int(min(amount + (kind == resource.RLIMIT_CPU), most_of_all))
             resource.prlimit(pid, kind, (amount, last))
 
 
 def _said(process: subprocess.Popen[bytes], watch: Watch, name: str) -> tuple[bytes, bytes]:
-    """What a program writes until it ends. Raises InputError where it writes too much, takes too long, or waits for
-    nothing.
-    """
+    """The output of a program until it ends. Raises InputError if it writes too much, takes too long or stalls."""
     assert process.stdout is not None and process.stderr is not None  # PIPE
     found: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
     size = 0
@@ -145,10 +142,10 @@ WAITS_HINT = "does the source include a pipe or a device?"
 
 
 class Watch:
-    """Looks now and then how much processor time the processes of a group have had.
+    """Checks regularly how much processor time the processes of a group have used.
 
-    Compilers lift the limit that the operating system was given, so the time is looked at from outside as well. Counted
-    from the first look on: most programs end before it, and to look at all processes takes longer than some of them.
+    Compilers raise the limit that the operating system was given, so the time is also checked from outside. It counts
+    from the first check: most programs end before it, and reading all of /proc takes longer than some of them.
     """
 
     def __init__(self, group: int, most: Limit, name: str) -> None:
@@ -158,9 +155,7 @@ class Watch:
         self._looked = self._moved = time.monotonic()
 
     def look(self) -> None:
-        """Raises InputError where the group had more time than the limit, or none for long: to be called again and
-        again.
-        """
+        """Raises InputError if the group used more time than the limit, or none for long. To be called repeatedly."""
         now = time.monotonic()
         if now - self._looked < LOOK_EVERY:
             return
@@ -175,7 +170,7 @@ class Watch:
 
 
 def _ticks(group: int) -> int:
-    """Processor time of the processes of a group and of those that they have waited for, in the clock's ticks."""
+    """Processor time of the processes of a group and of the children that they have waited for, in clock ticks."""
     total = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
@@ -186,7 +181,7 @@ def _ticks(group: int) -> int:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program that runs in a group of its own, with all that it has started."""
+    """Kills a program that runs in its own group, with all its descendants in it."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -197,7 +192,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def stopped(name: str, done: Done, most: Limit) -> InputError | None:
-    """Why a program was ended from outside, or by a limit; None where it came to its own end."""
+    """Why a program was ended from outside, or by a limit; None if it ended by itself."""
     number = _signal(done)
     if number == signal.SIGXCPU:
         return most.passed(f"{name} took too long")
@@ -213,9 +208,7 @@ def stopped(name: str, done: Done, most: Limit) -> InputError | None:
 
 
 def crashed(name: str, done: Done) -> InputError | None:
-    """Why a program ended that found no end of its own: without memory, or by a fault; None where it says what is
-    wrong.
-    """
+    """The error for a program that crashed or ran out of memory; None if it exited normally."""
     number = _signal(done)
     if _NO_MEMORY.search(done.said):
         what = f"{name} ran out of memory"
@@ -240,5 +233,5 @@ def _signal(done: Done) -> int:
 
 
 def name_of(number: int) -> str:
-    """What a signal is called."""
+    """The name of a signal."""
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"

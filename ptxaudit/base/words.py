@@ -1,4 +1,4 @@
-"""Small words for people: numbers with separators, intervals, plurals."""
+"""Formats numbers, intervals, plurals and lists for people."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def listing(items: list[str], last: str = "and") -> str:
 
 
 def nearest(word: str, known: Iterable[str], also: Iterable[str] = ()) -> str:
-    """The known word that may have been meant; "" where none is near. also: spellings of the word that are tried
-    first."""
+    """The known word closest to this one; "" if none is near. also: spellings of the word that are tried first."""
     from difflib import get_close_matches
 
     words = list(known)
@@ -36,7 +35,7 @@ def nearest(word: str, known: Iterable[str], also: Iterable[str] = ()) -> str:
 
 
 def cut_at(text: str, most: int) -> str:
-    """The text, or its beginning and an ellipsis where it is longer than `most`."""
+    """The text; if it is longer than `most`, its beginning and an ellipsis."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 

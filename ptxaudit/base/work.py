@@ -1,22 +1,23 @@
-"""What an analysis may cost, counted in steps and bytes, never in seconds: one input has one answer on every machine.
+"""Counts the cost of an analysis in steps and bytes, not in seconds: one input has one answer on every machine.
 
-    account = Account.for_budget(20)          # what `--budget 20` stands for
-    account.spend(len(block), "running the launch")    # Exhausted once the steps are used up
-    with account.part(0.25) as some:                   # a quarter of what is left, for something that may fail
+    account = Account.for_budget(20)                   # the account of `--budget 20`
+    account.spend(len(block), "running the launch")    # raises Exhausted once the steps are used up
+    with account.part(0.25) as some:                   # a quarter of what is left, for an attempt that may fail
         try_it(some)
-    account.hold(size, "a local array")                # Exhausted for more bytes than are left
-    account.within(size)                               # a smaller limit on bytes, which are taken from the account too
-    account.begun()                                    # another that goes on from here: what is spent now counts for
-                                                       both
+    account.hold(size, "a local array")                # raises Exhausted for more bytes than are left
+    account.within(size)                               # a smaller limit on bytes, which also come from the account
+    account.begun()                                    # another that continues from here: what is spent so far
+                                                       # counts in both
 
-One account goes through all stages. What is read of a file takes its bytes from the file's. That of a kernel begins
-with these, and pays for joining it with what it calls and for its graph; that of each launch begins with what the
-kernel's paid. (The steps of reading a file grow with its length alone, which `limits` bounds.)
+Accounts follow the stages. Data read from a file take their bytes from the account of the file. The account of a
+kernel continues from it, and pays for linking the kernel with its callees and for its graph; the account of each
+launch continues from that of the kernel. (The steps of reading a file grow only with its length, which `limits`
+bounds.)
 
-A *step* is about the work of looking up one definition, or of visiting one edge of a graph. What takes longer takes as
-many steps as the table below says, and work on arrays takes their elements / ELEMENTS_PER_STEP more. The table was
-fitted to processor time: over 2,200 kernels of libraries, samples and measured launches, with and without a launch, a
-step is 0.6 to 0.9 microseconds for half of them, 0.4 to 2 for nine in ten.
+A *step* is about the work of looking up one definition, or of visiting one edge of a graph. Longer work takes the
+steps in the table below, and work on arrays takes elements / ELEMENTS_PER_STEP more. The table was fitted to
+processor time: over 2,200 kernels of libraries, samples and measured launches, with and without a launch, a step
+takes 0.6 to 0.9 microseconds for half of them, 0.4 to 2 for nine in ten.
 """
 
 from __future__ import annotations
@@ -26,21 +27,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 STEPS_PER_SECOND = 1_500_000  # of `--budget SECONDS`: a unit of work, not a clock
-ELEMENTS_PER_STEP = 250  # array elements that one more step pays for
-DEFAULT_BUDGET = 60.0  # seconds: a run that waits for another block would never end
-DEFAULT_BYTES = 1 << 30  # of memory that an input may make one analysis hold
+ELEMENTS_PER_STEP = 250  # array elements per additional step
+DEFAULT_BUDGET = 60.0  # seconds: without a budget, a run that waits for another block would never end
+DEFAULT_BYTES = 1 << 30  # memory that an input may make one analysis hold
 
-# steps of what takes more than one
-INSTRUCTION = 3  # read, copied, or put in its place in a graph
-SLICED = 6  # taken into a slice: what it reads is looked for
-OPERATION = 12  # run on the lanes of some warps, beside the elements of its results
-BLOCK = 40  # begun: a state, a view of it, a way to what follows
-REQUEST = 50  # noted or scored, beside its lanes
+# steps of work that takes more than one
+INSTRUCTION = 3  # reading it, copying it, or adding it to a graph
+SLICED = 6  # adding an instruction to a slice: finding what it reads
+OPERATION = 12  # executing one on the lanes of some warps, plus the elements of its results
+BLOCK = 40  # starting one: a state, a view of it, an edge to a successor
+REQUEST = 50  # recording or scoring one, plus its lanes
 
 
 class Exhausted(Exception):
-    """An account is used up. what: the work that found it empty; limit: the account's size; unit: "steps" | "bytes".
-    count: how many there were so far in this process, also those that something made do without."""
+    """An account is used up. what: the work that exhausted it; limit: the account's size; unit: "steps" | "bytes".
+    count: the number of these exceptions so far in this process, including those that were handled.
+    """
 
     count = 0
 
@@ -52,27 +54,27 @@ class Exhausted(Exception):
 
 @dataclass(slots=True)
 class Account:
-    """Steps and bytes that are left; `limit` and `most` are what it began with (None = no limit)."""
+    """The steps and bytes that are left; `limit` and `most` are the initial amounts (None = no limit)."""
 
     limit: int | None = None
     most: int = DEFAULT_BYTES
     spent: int = 0
     held: int = 0
-    payer: Account | None = None  # whose bytes these are a part of
+    payer: Account | None = None  # the account that these bytes also come from
 
     @classmethod
     def for_budget(cls, seconds: float | None) -> Account:
-        """The account that `--budget` stands for."""
+        """The account for `--budget`."""
         return cls(None if seconds is None else int(seconds * STEPS_PER_SECOND))
 
     def spend(self, steps: int, what: str) -> None:
-        """Takes steps; Exhausted where fewer are left."""
+        """Takes steps. Raises Exhausted if fewer are left."""
         self.spent += steps
         if self.limit is not None and self.spent > self.limit:
             raise Exhausted(what, self.limit, "steps")
 
     def hold(self, size: int, what: str) -> None:
-        """Takes bytes; Exhausted where fewer are left."""
+        """Takes bytes. Raises Exhausted if fewer are left."""
         if self.held + size > self.most:
             raise Exhausted(what, self.most, "bytes")
         if self.payer is not None:
@@ -80,22 +82,22 @@ class Account:
         self.held += size
 
     def within(self, most: int) -> Account:
-        """An account for at most so many of these bytes."""
+        """An account for at most `most` of these bytes."""
         return Account(self.limit, most, payer=self)
 
     def begun(self, budget: float | None = None) -> Account:
-        """An account of the same size, or for a budget in seconds, with what was spent and held so far."""
+        """An account of the same size, or for a budget in seconds, that starts with what was spent and held so far."""
         limit = self.limit if budget is None else self.for_budget(budget).limit
         return Account(limit, self.most, self.spent, self.held)
 
     def share(self, part: float) -> int:
-        """So many steps are a part of the whole account; of one without a limit, of the default."""
+        """The number of steps in a part of the whole account; without a limit, of the default budget."""
         whole = DEFAULT_BUDGET * STEPS_PER_SECOND if self.limit is None else self.limit
         return int(part * whole)
 
     @contextmanager
     def part(self, part: float) -> Iterator[Account]:
-        """An account of its own for a part of what is left, which pays for what was spent of it."""
+        """A separate account for a part of the steps that are left; this one pays for what was spent of it."""
         left = None if self.limit is None else int(part * max(0, self.limit - self.spent))
         some = Account(left, self.most, 0, self.held)
         try:
@@ -105,5 +107,5 @@ class Account:
 
 
 def elements(size: int) -> int:
-    """Steps of work on so many elements of arrays."""
+    """The steps for work on this many array elements."""
     return size // ELEMENTS_PER_STEP

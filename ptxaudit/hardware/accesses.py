@@ -1,6 +1,6 @@
-"""Attaches to a site the access that its opcode is, once, where it is lifted: nothing behind reads opcodes for it.
+"""Decodes the opcode of a site to its access, once, when the site is lifted: later stages read no opcodes.
 
-Site("cp.async.ca.shared.global 8", …, source_size=%r1)   access: cp.async, 8 bytes a lane, some may be zeros
+Site("cp.async.ca.shared.global 8", …, source_size=%r1)   access: cp.async, 8 bytes per lane, some may be zeros
 Site("ATOMS.FOO", …)                                      access: None; no_rule: opcode 'ATOMS.FOO': …
 """
 
@@ -22,7 +22,7 @@ _PAST_L1 = frozenset(("cg", "BYPASS"))
 
 
 def with_access(site: Site, ops: Iterable[Op]) -> Site:
-    """The site with its access, or with why there is no rule for its opcode. ops: of its instruction."""
+    """The site with its access, or the reason why there is no rule for its opcode. ops: of its instruction."""
     if not _ORDERED.isdisjoint(site.opcode.split(".")):
         site = replace(site, ordered=True)
     try:
@@ -40,13 +40,13 @@ def _shared(site: Site, ops: Iterable[Op]) -> Access:
 
 
 def is_past_l1(opcode: str) -> bool:
-    """Of a copy's opcode, which is all that a report has: it is a cp.async.cg, whose cost no counter sees."""
+    """Whether the opcode of a copy, which is all that a report has, is a cp.async.cg, whose cost no counter sees."""
     return not _PAST_L1.isdisjoint(opcode.split("."))
 
 
 @cache
 def of_width(access: Access, width: int) -> Access:
-    """A plain load or store of shared memory as one of `width` bytes."""
+    """A plain load or store of shared memory with `width` bytes."""
     loads = access.operation == "load"
     if access.isa == "sass":
         return banks.classify(("LDS" if loads else "STS") + ("" if width == 4 else f".{8 * width}"))
@@ -61,12 +61,12 @@ def as_cached_copy(copy: Access) -> Access:
 
 @cache
 def _filling(access: Access) -> Access:
-    """The same object for the same, so that what is remembered of an access is found again."""
+    """The access with zero_fill; cached, so that equal accesses are one object and caches by access find it again."""
     return replace(access, zero_fill=True)
 
 
 def _added(ops: Iterable[Op]) -> int | None:
-    """The constant that an atomic operation combines with memory, where the instruction names one."""
+    """The constant that an atomic operation combines with memory, if the instruction has one."""
     for op in ops:
         if op.name == "atom" and len(op.src) > 1 and isinstance(op.src[1], Const):
             return op.src[1].value

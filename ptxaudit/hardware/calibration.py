@@ -1,10 +1,10 @@
-"""Holds the rules against single requests that a GPU counted: instruction by instruction, how many agree.
+"""Compares the rules with single requests that a GPU counted: how many agree, per instruction.
 
     compare(read(Path("requests.json.gz")))  ->  [Agreement("LDS.64", "", requests=123, exact=123, held=0, …), …]
 
 A data file has `device` ("NVIDIA H200 (sm_90)"), `driver`, `profiler` and `requests`; bench/calibrate/records.py
-says what is in a record. A request agrees *exactly* when the rules give one figure and it is the counter's; it is
-*held* when they give a range that holds it; anything else is wrong.
+describes the records. A request agrees *exactly* if the rules give one figure, equal to the counter's; it is *held*
+if they give a range that contains the counter's; anything else is wrong.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ HINT = "a file that `python -m bench.calibrate measure` wrote"
 _KEYS = {"sass", "active", "addresses", "wavefronts"}
 _MATRICES = ("LDSM", "STSM")
 _EVERYONE = 0xFFFF_FFFF
-_STORE = (
-    "STS.128"  # how cp.async.cg writes the zeros of lanes that copy nothing: the one part of it that a counter sees
-)
+_STORE = "STS.128"  # how cp.async.cg writes the zeros of lanes that copy nothing: all that a counter sees of it
 _L1 = {"none": "sources not in L1", "all": "sources in L1", "some": "some sources in L1"}
 
 
 class Wrong(Record):
-    """A request that the rules get wrong: its place in the file, what was counted, what the rules say."""
+    """A request that the rules get wrong: its index in the file, the count, the bounds from the rules."""
 
     place: int
     counted: int
@@ -45,8 +43,7 @@ class Wrong(Record):
 class Agreement(Record):
     """How the requests of one instruction in one situation agree.
 
-    unscored: requests that a counter saw and for which the rules have no figure. rule: what the machine's table says of
-    it.
+    unscored: requests that a counter saw but for which the rules have no figure. rule: the machine's rule in words.
     """
 
     opcode: str
@@ -60,7 +57,7 @@ class Agreement(Record):
 
 
 class Measurement(Record):
-    """One data file: where it comes from, the machine whose rules hold, and its records."""
+    """One data file: its origin, the machine whose rules apply, and its records."""
 
     file: str
     device: str
@@ -71,7 +68,7 @@ class Measurement(Record):
 
 
 def read(file: Path) -> Measurement:
-    """A data file, plain or gzipped JSON. Raises InputError for what is none."""
+    """The contents of a data file, plain or gzipped JSON. Raises InputError if it is invalid."""
     try:
         data = files.read_bytes(file, limits.DOCUMENT)
         document = json.loads(
@@ -106,7 +103,7 @@ def read(file: Path) -> Measurement:
 
 
 def compare(measurement: Measurement) -> list[Agreement]:
-    """By instruction and situation, in the file's order. Requests that no counter saw are left out."""
+    """The agreement by instruction and situation, in the file's order, without requests that no counter saw."""
     by: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, one in enumerate(measurement.requests):
         if one["wavefronts"] is not None:
@@ -115,7 +112,7 @@ def compare(measurement: Measurement) -> list[Agreement]:
 
 
 def situation(one: dict[str, Any]) -> str:
-    """What is special about a request, in words: "sources in L1, 4 in flight"."""
+    """The special circumstances of a request, in words: "sources in L1, 4 in flight"."""
     said = [_L1[one["in_l1"]]] if "in_l1" in one else []
     if "sizes" in one:
         said.append("source sizes")
@@ -154,9 +151,7 @@ def _agreement(measurement: Measurement, opcode: str, where: str, places: list[i
 
 
 def _figures(machine: Machine, opcode: str, requests: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
-    """(low, high) of each; the rules that the records need beyond `score_requests`: loops, copies in flight, lanes that
-    copy nothing.
-    """
+    """(low, high) of each request, for loops, copies in flight and lanes that copy nothing too."""
     first, access = requests[0], classify(opcode, None, True)
     if "loop" in first:
         played = [
@@ -193,8 +188,10 @@ def _figures(machine: Machine, opcode: str, requests: list[dict[str, Any]]) -> t
 
 
 def _writes_of_bypass(machine: Machine, requests: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
-    """What a counter sees of cp.async.cg: its zeros, and where lanes copy a part of their bytes, at most a wavefront
-    for each other lane.
+    """What a counter sees of cp.async.cg: its zeros.
+
+    If a lane copies only some of its bytes, it also sees one wavefront at least, and at most one per lane without
+    zeros.
     """
     low, high = [], []
     for r in requests:

@@ -56,7 +56,7 @@ SOURCES = {key: source for found in MEASUREMENTS.values() for key, source in fou
 
 
 def _count(what: Counted, lanes: int, unit: int, *, banks: int, word: int, row: int = 0, **more: int) -> Count:
-    """A count whose slots are as many units as lie side by side in all banks."""
+    """A count with as many slots as units fit side by side in all banks."""
     line = banks * word
     return Count(what, lanes, unit, slots=line // unit, row=row or line, **more)
 
@@ -73,7 +73,7 @@ def _modern(what: Counted, lanes: int, unit: int, **more: int) -> Count:
     return _count(what, lanes, unit, banks=BANKS, word=WORD, **more)
 
 
-_SINGLE = 1  # a group of one lane: the high end when the grouping is not known
+_SINGLE = 1  # a group of one lane: the high end if the grouping is unknown
 
 _CAST_WHY = "compare-and-spin of 128 bits was not measured"
 _LOOP_WHY = (
@@ -340,7 +340,7 @@ _PTX_ONLY = "the disassembler reads sm_75 and newer only: audit the PTX"
 _MEASURED_ON = listing(list(dict.fromkeys(found.machines[0] for found in MEASUREMENTS.values())))
 _BY_RULE = f"The rules were measured on {_MEASURED_ON} only; here they apply by rule."
 
-_VOLTA = tuple(rule for rule in MODERN_RULES if rule.operation not in ("count", "cast"))  # these are machine code only
+_VOLTA = tuple(rule for rule in MODERN_RULES if rule.operation not in ("count", "cast"))  # only in machine code
 _TURING = MODERN_RULES + _LDMATRIX
 _AMPERE = _TURING + _CP_ASYNC
 _HOPPER = _AMPERE + _STMATRIX
@@ -470,7 +470,7 @@ _KEPLER_128_WHY = "the guide does not say which lanes of a 128-bit access are se
 
 
 def _kepler(name: str, mode: str, word: int, row: int, shift: int, words: str, whole: str) -> Machine:
-    """One bank mode: 32 banks of 8 bytes, addressed by words of `word` bytes; equal words lie in one `row` of bytes."""
+    """One bank mode: 32 banks of 8 bytes, addressed by words of `word` bytes; equal words are in one `row` of bytes."""
 
     def count(lanes: int, width: int) -> Count:
         return _count(WORDS, lanes, max(width, word), banks=BANKS, word=word, row=row)
@@ -622,14 +622,14 @@ def _generic_by_name(name: str) -> Machine:
 
 
 class NoSuchMachine(InputError):
-    """A name that no machine has."""
+    """No machine has this name."""
 
 
 @lru_cache(maxsize=1024)
 def get(name: str) -> Machine:
-    """The machine of a name or an architecture; the same object each time.
+    """The machine with this name or for this architecture, cached.
 
-    Raises InputError for a name that is none, with what names there are.
+    Raises InputError for an unknown name, with the known names as a hint.
     """
     if not isinstance(name, str):
         raise InputError(f"{name!r} is not the name of a machine", "a name such as 'sm_90' or 'kepler-8byte'")

@@ -1,10 +1,10 @@
-"""What was measured, a file a GPU: `measurements/*.json`, read into the records that machines refer to.
+"""Reads measurements, one file per GPU (`measurements/*.json`), into the records that machines refer to.
 
     by_machine()["sm_90"]   ->  Measurements("H200", requests={"LDS.64": 189, …}, …)
 
-A machine that no file names has every rule *by rule*. `python -m bench.calibrate count` writes the table `requests` of
-a file out of the data that a GPU's counters gave; the rest says which GPU that was (CONTRIBUTING.md, "A machine
-generation with measurements of its own").
+All rules of a machine without a file are *by rule*. `python -m bench.calibrate count` writes the table `requests` of
+a file from the data of a GPU's counters; the rest describes the GPU (CONTRIBUTING.md, "A machine generation with
+measurements of its own").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOLDER = resources.data("hardware/measurements")
 
 
 def by_machine(folder: Path = FOLDER) -> dict[str, Measurements]:
-    """{machine: what was measured of it}. Raises ValueError where two files name one machine."""
+    """{machine: its measurements}. Raises ValueError if two files name the same machine."""
     found: dict[str, Measurements] = {}
     for file in sorted(folder.glob("*.json"), key=lambda file: (len(file.stem), file.stem)):
         measurements = read(file)
@@ -32,7 +32,7 @@ def by_machine(folder: Path = FOLDER) -> dict[str, Measurements]:
 
 
 def read(file: Path) -> Measurements:
-    """One file. Raises ValueError or TypeError for what is none."""
+    """The measurements in one file. Raises ValueError or TypeError if it is invalid."""
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     special = found.pop("special", {})
     copies = found.pop("copy_cycles", None)

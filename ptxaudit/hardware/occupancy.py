@@ -1,11 +1,11 @@
-"""How many blocks of a kernel fit on a multiprocessor, as far as shared memory, threads and blocks decide.
+"""How many blocks of a kernel fit on a multiprocessor, limited by shared memory, threads and blocks.
 
     blocks_per_sm("sm_90", shared=33_792, threads=1024)  ->  Blocks(2, "threads")
 
-Registers and barriers are left out. Source of the limits: CUDA 13's `cuda/__device/arch_traits.h` (CUDA C++ Programming
-Guide, "Technical Specifications per Compute Capability"); of the allocation, its `cuda_occupancy.h`: shared memory is
-handed out in units of 128 bytes (256 before sm_80), and since sm_80 the system keeps 1 KB of each block.
-tests/test_occupancy.py reads both.
+Registers and barriers are ignored. Source of the limits: CUDA 13's `cuda/__device/arch_traits.h` (CUDA C++
+Programming Guide, "Technical Specifications per Compute Capability"); of the allocation: its `cuda_occupancy.h`.
+Shared memory is allocated in units of 128 bytes (256 before sm_80), and since sm_80 the system reserves 1 KB per
+block. tests/test_occupancy.py reads both.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ KB = 1024
 
 
 class Limits(Record):
-    """Of one multiprocessor: bytes of shared memory, of one block's at most, bytes that a block's allocation is a
-    multiple of, bytes that the system takes of each block, threads, blocks."""
+    """Limits of one multiprocessor.
+
+    shared, shared_of_block: bytes of shared memory, in all and for one block; unit: bytes that a block's allocation
+    is a multiple of; reserved: bytes that the system takes per block; threads, blocks: numbers.
+    """
 
     shared: int
     shared_of_block: int
@@ -51,26 +54,27 @@ LIMITS = {
     120: Limits(100 * KB, 99 * KB, 128, KB, 1536, 24),
     121: Limits(100 * KB, 99 * KB, 128, KB, 1536, 24),
 }
-STATIC_LIMIT = 48 * KB  # bytes of static shared memory, of every generation
+STATIC_LIMIT = 48 * KB  # bytes of static shared memory, in every generation
 
 
 class Blocks(Record):
-    """blocks_per_sm: on one multiprocessor; limiter: what allows no more, "shared memory" | "threads" | "blocks"."""
+    """blocks_per_sm: on one multiprocessor; limiter: what limits it, "shared memory" | "threads" | "blocks"."""
 
     blocks_per_sm: int
     limiter: str
 
 
 def limits_of(arch: str) -> Limits | None:
-    """The limits of an architecture ("sm_90a", "compute_80"), None where they are not known."""
+    """The limits of an architecture ("sm_90a", "compute_80"), None if unknown."""
     number = re.search(r"\d+", arch)
     return LIMITS.get(int(number[0])) if number else None
 
 
 def blocks_per_sm(arch: str, shared: int, threads: int | None = None) -> Blocks | None:
-    """Blocks on one multiprocessor, each with so many bytes of shared memory and so many threads (None = not known);
-    None for an architecture whose limits are not known. `blocks_per_sm` is 0 where a block has more shared memory than
-    it may."""
+    """Blocks per multiprocessor, for blocks with this many bytes of shared memory and threads (None = unknown).
+
+    None for an architecture with unknown limits. `blocks_per_sm` is 0 if a block exceeds the limit of shared memory.
+    """
     limits = limits_of(arch)
     if limits is None:
         return None

@@ -1,10 +1,10 @@
-"""The class of an instruction, and how wide a load or store is, by its opcode: of both instruction sets.
+"""The class of an opcode, and the width of a load or store, for both instruction sets.
 
-    LDS.128                shared-load, 16 bytes a lane
+    LDS.128                shared-load, 16 bytes per lane
     fma.rn.f32             float
-    ld.global.v2.u32       global-load, 8 bytes a lane
+    ld.global.v2.u32       global-load, 8 bytes per lane
 
-A class follows from the opcode alone, by its first word and, in PTX, by its type; what is in no table is "other".
+The class depends only on the opcode: on its first word and, in PTX, on its type. Opcodes in no table are "other".
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-# In the order in which they are reported.
+# In the order of reports.
 CLASSES = (
     "shared-load",
     "shared-store",
@@ -96,7 +96,7 @@ _SASS: dict[str, str] = {
     for head in heads.split()
 }
 
-# First words of PTX, the longest that fits decides; arithmetic is distinguished by its type.
+# First words of PTX, of which the longest match wins; arithmetic is distinguished by its type.
 _PTX: tuple[tuple[str, str], ...] = tuple(
     sorted(
         (
@@ -165,7 +165,7 @@ def class_of(opcode: str) -> str:
 
 @lru_cache(maxsize=4096)
 def width_of(opcode: str) -> int | None:
-    """Bytes a lane of a load or store; None of what is none, and of atomics, rows of matrices and copies."""
+    """Bytes per lane of a load or store; None for other opcodes, atomics, matrix rows and copies."""
     space, _, kind = class_of(opcode).rpartition("-")
     if (
         space not in SPACES

@@ -1,4 +1,4 @@
-"""What scoring gives: one figure a request, of whichever memory."""
+"""The result of scoring: one figure per request, for any memory."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _bits = np.bitwise_or.reduce  # the ufunc itself: an array's method takes a micr
 
 
 class Scores(Struct, eq=False):
-    """One figure a request, all arrays (n,) int64.
+    """One figure per request, all arrays (n,) int64.
 
-    low, high: bounds of the wavefronts, equal where exact.
+    low, high: bounds of the wavefronts, equal if exact.
     ideal: wavefronts without any conflict. ways: -1 where only a range is known.
     cp.async.cg, which no counter sees, has -1 in all four, and instead
-    lines: k of the lanes that copy; lines_low: the least that it may be, where lanes may be zero-filled and which is
-    not specified; lines_ideal. All three None for other accesses.
+    lines: k of the lanes that copy; lines_low: its minimum, if lanes may be zero-filled and which ones is not
+    specified; lines_ideal. All three None for other accesses.
     evidence: "measured" | "by rule".
     """
 

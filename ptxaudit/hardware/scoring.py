@@ -1,7 +1,7 @@
-"""Scores requests given by hand: one opcode, addresses a lane, and a machine; checks all of it.
+"""Validates and scores requests given by hand: one opcode, an address per lane, and a machine.
 
 score_request("ld.shared.v4.b32", range(0, 512, 16)).wavefronts     4
-score_requests("LDS.64", addresses).low                             an array, a figure a row
+score_requests("LDS.64", addresses).low                             an array with one figure per row
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from ptxaudit.hardware.scores import Scores, first_with
 from ptxaudit.ir.access import Access
 
 DEFAULT_ARCH = "sm_90"
-ADDRESS_BITS = 32  # a shared address; the hardware's windows are smaller
-SOURCE_BITS = 62  # a source address; that of today's GPUs has fewer
+ADDRESS_BITS = 32  # of a shared address; the hardware's windows are smaller
+SOURCE_BITS = 62  # of a source address; today's GPUs have fewer
 
 
-Numbers = Iterable[Any]  # of integers, or of rows of them: arrays too; held against that when they are read
+Numbers = Iterable[Any]  # of integers, or of rows of them, including arrays; checked when they are read
 Masks = int | Iterable[Any]
 
 
 class Score(KeyedRecord):
     """The cost of one request.
 
-    wavefronts: exact, or None where only a range is known. bounds: (low, high) wavefronts, equal where
-    exact; None for cp.async.cg, which no counter sees. ideal: wavefronts without any conflict.
-    ways: the most wavefronts of one group; None where not known. evidence: "measured" | "by rule".
+    wavefronts: exact, or None if only a range is known. bounds: (low, high) wavefronts, equal if exact; None for
+    cp.async.cg, which no counter sees. ideal: wavefronts without any conflict.
+    ways: the most wavefronts of one group; None if unknown. evidence: "measured" | "by rule".
     line_class_max, lines_ideal: cp.async.cg's k and its ideal; None for other accesses.
-    machine: its name. access: what the opcode was taken for. note: what the figure supposes, or "".
+    machine: its name. access: the decoded opcode. note: what the figure assumes, or "".
     """
 
     wavefronts: int | None
@@ -52,7 +52,7 @@ class Score(KeyedRecord):
     machine: str
     access: Access
     note: str = ""
-    request: tuple[Any, ...] | None = None  # addresses, active lanes, sources: arrays, and no part of what it costs
+    request: tuple[Any, ...] | None = None  # arrays: addresses, active lanes, sources; not part of the cost
 
     def key(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self.__struct_fields__ if name != "request")
@@ -66,7 +66,7 @@ class Score(KeyedRecord):
 
     @property
     def excess(self) -> int | None:
-        """Wavefronts above the ideal, where exact."""
+        """Wavefronts above the ideal, if exact."""
         return None if self.wavefronts is None or self.ideal is None else self.wavefronts - self.ideal
 
 
@@ -130,7 +130,7 @@ def _row(addresses: Numbers, model: Machine) -> np.ndarray:
 
 
 def _of_zeros(model: Machine, access: Access, row: np.ndarray, zeros: np.ndarray) -> str:
-    """What is to be said of the zeros that a copy writes whose cost no counter sees; "" where there are none."""
+    """The note on the zeros written by a copy whose own cost no counter sees; "" if there are none."""
     stored = score(model, classify(f"st.shared.b{8 * (access.width or 0)}"), row, zeros).low.item()
     wavefronts = f"{stored} wavefront{'' if stored == 1 else 's'}"
     return f"the zeros are stored apart: {wavefronts}, which a counter does see" if stored else ""
@@ -178,7 +178,7 @@ def score_requests(
 def _chosen(
     opcode: str, arch: str | None, machine: str | Machine | None, operand: int | None
 ) -> tuple[Machine, Access]:
-    """The machine and the access that were named."""
+    """The specified machine and access."""
     if machine is None:
         model = machines.get(arch or DEFAULT_ARCH)
     elif arch is not None:
@@ -192,7 +192,7 @@ def _chosen(
 
 
 def _integers(values: Numbers, name: str) -> np.ndarray:
-    """An int64 array; floats, text and what does not fit are refused."""
+    """An int64 array. Rejects floats, text and numbers that do not fit."""
     try:
         array = np.asarray(values if isinstance(values, (list, tuple, np.ndarray)) else list(values))
     except (TypeError, ValueError, OverflowError):
@@ -207,7 +207,7 @@ def _integers(values: Numbers, name: str) -> np.ndarray:
 
 
 def _check_range(rows: np.ndarray, on: np.ndarray, name: str, bits: int) -> None:
-    """Every active lane's number is from 0 to 2**bits - 1."""
+    """Raises InputError unless every active lane's number is from 0 to 2**bits - 1."""
     if (found := first_with(-(1 << bits), rows, on)) is not None:
         lane, number = found
         raise InputError(f"lane {lane}'s {name} is {number}", f"addresses are from 0 to 2**{bits} - 1 bytes")
@@ -245,7 +245,7 @@ def _row_of_mask(mask: int, lanes: int) -> np.ndarray:
 
 
 def _mask_row(mask: Any, lanes: int, name: str) -> np.ndarray:
-    """(1, lanes) bool of an integer mask or of a row of booleans; None = all lanes."""
+    """(1, lanes) bool from an integer mask or a row of booleans; None = all lanes."""
     if mask is None:
         return _row_of_mask((1 << lanes) - 1, lanes)
     if isinstance(mask, (list, tuple, np.ndarray)) and np.ndim(mask) == 1:
@@ -278,7 +278,7 @@ def _mask_rows(masks: Masks | None, shape: tuple[int, int], default: bool, name:
         raise InputError(
             f"{name} of shape {array.shape} for {n} requests", f"give n integers, or booleans of shape (n, {lanes})"
         )
-    if lanes < 63 and array.dtype.kind in "iu":  # bit by bit where masks fit an array's integers
+    if lanes < 63 and array.dtype.kind in "iu":  # bit by bit if masks fit into the array's integers
         if ((array < 0) | (array >> np.uint8(lanes) != 0)).any():
             raise InputError(
                 f"{name} have bits beyond the {lanes} lanes", f"bit i is lane i: at most {(1 << lanes) - 1:#x}"
@@ -289,7 +289,7 @@ def _mask_rows(masks: Masks | None, shape: tuple[int, int], default: bool, name:
 
 
 def _note(access: Access, figure: int) -> str:
-    """What the figure of a PTX atomic supposes: that it becomes its plain ATOMS."""
+    """The assumption of a PTX atomic's figure: that it becomes its plain ATOMS."""
     if access.isa != "ptx" or access.operation != "atomic" or figure <= 1:
         return ""
     if access.may_count or access.may_combine:

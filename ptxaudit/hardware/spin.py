@@ -1,16 +1,16 @@
-"""Plays one warp's atomic loop pass by pass: what ptxas makes of shared float and 64-bit atomics.
+"""Simulates one warp's atomic loop pass by pass: the code that ptxas generates for shared float and 64-bit atomics.
 
     play(8, "add", addresses, values)  ->  Played(loads=24, atomics=48, passes=15)
 
-There are two such loops. 32 and 64 bits: load, compute, ATOMS.CAST.SPIN, again for the lanes that failed.
-In a pass the first waiting lane of each bank (of each 8-byte pair of banks, a half-warp) tries to swap; it fails
-if the other half-warp has just changed its word. A pass costs 2 wavefronts a group, and the load of the lanes
-that are left. 16 bits: one load, then ATOMS.CAS on the word around, which returns the word to try with next;
-every lane tries in each pass, which costs twice the most lanes in one bank. A compare-and-swap of 16 bits tries
-again only where the other half of its word has changed.
+There are two such loops. 32 and 64 bits: load, compute, ATOMS.CAST.SPIN, repeated by the lanes that failed. In a
+pass, the first waiting lane of each bank (each 8-byte pair of banks, per half-warp) tries to swap; it fails if the
+other half-warp has just changed its word. A pass costs 2 wavefronts per group, and the load of the remaining lanes.
+16 bits: one load, then ATOMS.CAS on the enclosing word, which returns the word to try next; every lane tries in each
+pass, which costs twice the maximum number of lanes in one bank. A compare-and-swap of 16 bits repeats only if the
+other half of its word has changed.
 
-Measured on an H200: the loads and atomics of every loop in tests/data/calibration_sm90.json.gz are these.
-No other warp updates the words meanwhile, else there are more passes.
+Measured on an H200: the loads and atomics of every loop in tests/data/calibration_sm90.json.gz agree. This assumes
+that no other warp updates the words meanwhile, which would add passes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _never(old: int, value: int) -> bool:
 
 
 class Played(Record):
-    """Wavefronts of the loads and of the atomics, and the passes."""
+    """Wavefronts of the loads and of the atomics, and the number of passes."""
 
     loads: int
     atomics: int
@@ -68,8 +68,8 @@ def play(
 ) -> Played:
     """One warp's loop on zeroed memory.
 
-    width: 2, 4 or 8 bytes. operation: one of OPERATIONS, or "cas" of 2 bytes: values are then compared with, and swaps
-    put in their place. values: as integers (a float's sum differs, not whether it changes).
+    width: 2, 4 or 8 bytes. operation: one of OPERATIONS, or "cas" of 2 bytes, which compares with `values` and stores
+    `swaps`. values: as integers (a float's sum has other bits, but changes in the same cases).
     """
     if width >= _WORD:
         return _spins(width, operation, addresses, values, active, arch)
@@ -118,7 +118,7 @@ def _words(
         left = []
         for lane in waiting:
             now, mask = memory[words[lane]], _HALF << shifts[lane]
-            if swaps is not None:  # its own half is what it compares with; only the other one makes it try again
+            if swaps is not None:  # it compares with its own half; only a change of the other half makes it repeat
                 known[lane] = known[lane] & ~mask | values[lane] << shifts[lane]
             if now == known[lane]:
                 half = (

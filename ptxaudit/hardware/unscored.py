@@ -1,4 +1,4 @@
-"""What readers of opcodes have in common: why an access is listed without a figure, and warpgroup products."""
+"""Shared by the opcode decoders: why an access is listed without a figure, and warpgroup matrix products."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ UNSCORED = {
 }
 """Reasons why an access is listed without a figure, by the report's word."""
 
-# what the name of an opcode has in it -> the row of `UNSCORED` that tells more than its word: such are counted
+# part of an opcode's name -> a row of `UNSCORED` more specific than its word; these accesses are counted
 _FORMS = {
     "mbarrier.init": "mbarrier.init",
     "SYNCS.EXCH": "mbarrier.init",
@@ -69,7 +69,7 @@ _FORMS = {
     "TMASK": "mbarrier.noComplete",
 }
 
-# What adds nothing to the wavefront counters in a launch of nothing else, as far as it was measured (tests/data:
+# Opcodes that add nothing to the wavefront counters in a launch with nothing else, as far as measured (tests/data:
 # timing_sm90, tensor_sm90, forms_sm90): arrivals, tests and byte counts of barriers, here and in another block of the
 # cluster; copies of bytes and of tiles of a tensor, and reductions with them.
 _INTO = r"mbarrier::complete_tx::bytes(\.multicast::cluster)?(\.L2::cache_hint)?"
@@ -97,7 +97,7 @@ _UNCOUNTED = {
 
 
 def listed(opcode: str, name: str, isa: Literal["ptx", "sass"], word: str) -> Access:
-    """An access that is listed by the report's word. name: the opcode's first word."""
+    """An access that is listed under the report's word. name: the opcode's first word."""
     if word == "wgmma":
         return product(name if isa == "ptx" else opcode, isa)
     form = next((row for part, row in _FORMS.items() if part in name), word)
@@ -106,14 +106,16 @@ def listed(opcode: str, name: str, isa: Literal["ptx", "sass"], word: str) -> Ac
     return Access(opcode, isa, word, unscored=UNSCORED["bulk copy, other form" if form == "bulk copy" else form])
 
 
-MEASURED = frozenset(("bulk copy", "wgmma", "mbarrier", "remote", "async store"))  # otherwise than lane by lane
+MEASURED = frozenset(("bulk copy", "wgmma", "mbarrier", "remote", "async store"))  # but not lane by lane
 
 _PRODUCT = re.compile(r"\.m64n(\d+)k\d+\.|GMMA(?:\.SP)?\.64x(\d+)x\d+\b")
 
 
 def product(opcode: str, isa: Literal["ptx", "sass"]) -> Access:
-    """A wgmma: listed, with what the counter charges a warpgroup where the opcode tells N: (A in registers, A in shared
-    memory). Of a sparse product A has half its bytes, and B is twice as deep (tests/data/forms_sm90.json.gz).
+    """A wgmma: listed, with the counter's charge per warpgroup if the opcode specifies N.
+
+    The charge is (A in registers, A in shared memory). In a sparse product, A has half its bytes, and B is twice as
+    deep (tests/data/forms_sm90.json.gz).
     """
     found = _PRODUCT.search(opcode)
     if found is None:
@@ -149,9 +151,7 @@ _HEADS = {
 
 
 def _machine_product(opcode: str) -> str:
-    """The machine instruction of a wgmma, "" of an unknown one (read off ptxas 13.0; tests hold each form that was
-    measured).
-    """
+    """The machine instruction of a wgmma, "" if unknown (from ptxas 13.0; tests check each measured form)."""
     found = _WGMMA.match(opcode)
     if found is None:
         return ""
@@ -165,6 +165,6 @@ def _machine_product(opcode: str) -> str:
     return f"{_HEADS[a]}{shape}{'' if sums == 's32' else f'.{sums.upper()}'}{types}"
 
 
-_OPERAND_BYTES = 32  # of a row of A as it is stored and, where A is dense, of a column of B in one wgmma, of every type
+_OPERAND_BYTES = 32  # of a row of A as stored and, if A is dense, of a column of B, in one wgmma of any type
 _PRODUCT_ROWS = 64
 LINE_BYTES = 128  # of all banks together

@@ -1,3 +1,1 @@
-"""The intermediate representation of PTX and SASS: instructions of operations, calls linked, control flow and
-slices.
-"""
+"""The intermediate representation of PTX and SASS: instructions, operations, linked calls, control flow, slices."""

@@ -1,11 +1,11 @@
-"""Leaves out the ways on which lanes end their launch with an error: a trap, a failed assertion.
+"""Removes paths on which lanes end their launch with an error: a trap, a failed assertion.
 
-    @%p1 bra fine;           a launch that comes to its end has no lane that goes on here:
+    @%p1 bra fine;           in a launch that completes, no lane continues here:
     call __assertfail, …     bra fine
 fine:
 
-What is counted of a launch is counted of one that comes to its end, so a branch of which one way always aborts goes the
-other one, whatever decides it. A loop that only a trap is behind is such a way: its lanes stay in it, or abort.
+Counts are for launches that complete, so a branch with one side that always aborts takes the other side, whatever its
+condition. A loop from which only a trap can be reached is also such a side: its lanes stay in it, or abort.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from ptxaudit.ir.nodes import RUNTIME, Control, Function, Instruction
 
 NOTE = "figures assume a launch that no trap or failed assertion ends"
-_PASSED = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # what control goes on behind
+_PASSED = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # control continues after these
 
 
 def without_aborts(function: Function) -> Function:
-    """The same without the ways that always abort; itself where there are none, or no others."""
+    """The function without paths that always abort; itself if there are none, or only such paths."""
     code = function.instructions
     if not any(_aborts(i.control) for i in code):
         return function
@@ -44,7 +44,7 @@ def _always_aborts(control: Control | None) -> bool:
 
 
 def _doomed(code: Sequence[Instruction]) -> list[bool]:
-    """Of each instruction, whether ways from it abort, and none ends otherwise."""
+    """For each instruction, whether paths from it abort and none ends otherwise."""
     following = [_following(i, len(code)) for i in code]
     before: list[list[int]] = [[] for _ in code]
     for index, after in enumerate(following):
@@ -56,7 +56,7 @@ def _doomed(code: Sequence[Instruction]) -> list[bool]:
 
 
 def _that_come_to(ends: Iterable[int], before: Sequence[Sequence[int]]) -> list[bool]:
-    """Of each instruction, whether it or what may come behind it is one of these. before: what may come before each."""
+    """For each instruction, whether it is one of `ends` or can reach one. before: the predecessors of each."""
     found, work = [False] * len(before), list(ends)
     for index in work:
         found[index] = True
@@ -69,7 +69,7 @@ def _that_come_to(ends: Iterable[int], before: Sequence[Sequence[int]]) -> list[
 
 
 def _following(instruction: Instruction, end: int) -> tuple[int, ...]:
-    """The instructions that lanes may go on to; () where they may also end, return, or go anywhere."""
+    """The successors of an instruction; () if lanes may also exit, return, or go anywhere."""
     control, after = instruction.control, instruction.index + 1
     passed = (after,) if after < end else ()
     if control is None or control.kind in _PASSED:
@@ -78,14 +78,14 @@ def _following(instruction: Instruction, end: int) -> tuple[int, ...]:
         return passed
     if control.kind == "exit" and control.aborts and control.guard is not None:
         return passed
-    if control.kind in ("branch", "call") and len(control.targets) == 1:  # a call comes to what it calls, or passes it
+    if control.kind in ("branch", "call") and len(control.targets) == 1:  # a call enters its callee, or passes it
         ways = {control.targets[0], *(passed if control.guard is not None else ())}
         return tuple(ways) if all(0 <= way < end for way in ways) else ()
     return ()
 
 
 def _decided(instruction: Instruction, doomed: Sequence[bool]) -> Control | None:
-    """The control of an instruction, one of whose ways may abort."""
+    """The control of an instruction without the side that always aborts."""
     control = instruction.control
     if control is None or control.guard is None:
         return control

@@ -1,5 +1,6 @@
-"""An access: what one memory opcode does, as far as its cost is concerned. The lifters attach it to a site; what reads
-opcodes is `hardware.accesses`.
+"""An access: the effect of one memory opcode, as far as its cost is concerned.
+
+`hardware.accesses` decodes opcodes to accesses, and the lifters attach them to sites.
 """
 
 from __future__ import annotations
@@ -10,25 +11,26 @@ from ptxaudit.base.records import Record
 
 
 class Access(Record, eq=False):
-    """One shared-memory opcode.
+    """The access of one memory opcode.
 
-    opcode: as it was given. isa: "ptx" | "sass".
+    opcode: as given. isa: "ptx" | "sass".
     access: the report's word: "load", "store", "atomic", "ldmatrix", "stmatrix", "cp.async",
         "bulk copy", "wgmma", "mbarrier", "remote", "wmma", …
-    operation: the row of a machine's table (`machine_model.Rule.operation`); "" when unscored.
-    width: bytes a lane (of a row, for matrices); None when the opcode does not say.
-    sass: the machine instruction it is, as the disassembler spells it; "" where it is a loop.
-    loop: of an atomic that is a loop its PTX without scope and order, which change nothing: atom.shared.add.f32.
-    address_lanes: the first lanes, which alone give addresses (matrices); None = all.
-    x: matrices of an ldmatrix or stmatrix. trans, bypass (cp.async.cg), zero_fill (some lanes may
-    write zeros instead of copying): modifiers.
+    operation: the row of a machine's table (`machine_model.Rule.operation`); "" if unscored.
+    width: bytes per lane (per row, for matrices); None if the opcode does not specify it.
+    sass: the corresponding machine instruction, as the disassembler spells it; "" for a loop.
+    loop: for an atomic that becomes a loop, its PTX without scope and order, which change nothing:
+        atom.shared.add.f32.
+    address_lanes: only this many first lanes provide addresses (matrices); None = all lanes.
+    x: number of matrices of an ldmatrix or stmatrix. trans, bypass (cp.async.cg), zero_fill (some lanes may
+        write zeros instead of copying): modifiers.
     generic: the address is generic and may turn out not to be shared.
-    may_count, may_combine: ptxas may make ATOMS.POPC.INC of it, may combine lanes on one address.
+    may_count, may_combine: ptxas may turn it into ATOMS.POPC.INC, may combine lanes with the same address.
     clustered: the launch has clusters of several blocks (see `score`).
-    charge: the wavefronts that the counter charges a warpgroup, of a wgmma with A in registers and in shared memory;
-        zeros of what it does not see (`Machine.charge` says on which machines).
-    unscored: why it is listed but not scored; "".
-    space: the memory, "shared" | "global" | "local"; of the latter two `memory.opcodes` says what an opcode is.
+    charge: the wavefronts that the counter charges per warpgroup for a wgmma with A in registers, and in shared
+        memory; zeros where it does not see them (`Machine.charge` says on which machines).
+    unscored: why it is listed but not scored, or "".
+    space: the memory, "shared" | "global" | "local"; `memory.opcodes` decodes the opcodes of the latter two.
     """
 
     opcode: str
@@ -58,7 +60,7 @@ class Access(Record, eq=False):
 
     @property
     def rewrite(self) -> str:
-        """Why lanes that share a word make a range of this PTX atomic; "" where they do not."""
+        """Why lanes that share a word make the count of this PTX atomic a range; "" if they do not."""
         if self.may_count:
             return (
                 "where its bound is 0xffffffff and the result is not used, ptxas makes ATOMS.POPC.INC of it, which"

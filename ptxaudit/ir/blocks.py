@@ -1,7 +1,7 @@
-"""Basic blocks, and how control goes from one to another: a function cut at its branches, calls joined to returns.
+"""Basic blocks and control-flow graphs: a function is cut at its branches, and calls are connected with returns.
 
 0  @p bra 2        blocks [0], [1], [2, 3];  0 -> 1, 0 -> 2, 1 -> 2, 2 -> END
-1  add             (a routine that is called from several places comes back to all of them in `cfg`,
+1  add             (a routine with several calls returns to all of them in `cfg`,
 2  store            to none in `within`, where each of its calls is one step)
 3  exit
 """
@@ -24,12 +24,12 @@ from ptxaudit.ir.nodes import Function, Instruction
 from ptxaudit.ir.transfers import ENDS, ON, RETURNS, is_unresolved, taken
 
 END = -1  # the virtual block after every exit
-STEPS = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # what control goes on behind
+STEPS = frozenset(("barrier", "open", "sync", "leave", "warpsync", "part", "yield"))  # control continues after these
 CONTROL_FLOW = "analysing the control flow"
 
 
 def parts_if(instruction: Instruction) -> bool:
-    """Lanes go different ways at it if they do not agree."""
+    """Whether lanes diverge at the instruction if they disagree."""
     control = instruction.control
     return control is not None and (control.kind == "switch" or control.guard is not None)
 
@@ -37,7 +37,7 @@ def parts_if(instruction: Instruction) -> bool:
 class Blocks(Struct, dict=True, weakref=True, eq=False):
     """Basic blocks of one function. Blocks are numbered in instruction order; END = -1.
 
-    account: pays for what is found out of the function once, whoever asks for it first; Exhausted where it cannot.
+    account: pays for facts about the function that are computed once, on first use. These raise Exhausted.
     """
 
     function: Function
@@ -45,14 +45,14 @@ class Blocks(Struct, dict=True, weakref=True, eq=False):
     ends: list[int]  # one past the last
     block_of: list[int]  # instruction -> block
     cfg: Digraph[int]
-    within: Digraph[int]  # the same, but a routine that is called from several places comes back to none of them
+    within: Digraph[int]  # the same, but a routine with several calls returns to none of them
     calls: dict[int, int]  # block that ends in a call of such a routine -> the routine's first block
     problems: list[str] = field(default_factory=list)
     account: Account = field(default_factory=Account)
 
     @classmethod
     def cut(cls, function: Function, account: Account) -> Self:
-        """Basic blocks and the control-flow graphs, with every block joined to END in the end."""
+        """Basic blocks and the control-flow graphs. Every block has a path to END."""
         instructions = function.instructions
         account.spend(INSTRUCTION * len(instructions), CONTROL_FLOW)
         count = len(instructions)
@@ -91,8 +91,11 @@ class Blocks(Struct, dict=True, weakref=True, eq=False):
 
     @property
     def apart(self) -> Self:
-        """The graph in which such a routine is run beside its callers, once for all of them: no way through it leads
-        from one caller to another. What it writes is not known to who called it (`overwritten`)."""
+        """The graph in which a routine with several calls is separate from its callers.
+
+        It is analysed once for all of them, and no path through it leads from one caller to another. What it writes
+        is unknown to its callers (`overwritten`).
+        """
         return self._apart if self.calls else self
 
     @cached_property
@@ -101,7 +104,7 @@ class Blocks(Struct, dict=True, weakref=True, eq=False):
 
     @cached_property
     def _coming_back(self) -> Digraph[int]:
-        """`within` without the ways into such routines: every call is one step."""
+        """`within` without the edges into such routines: every call is one step."""
         if not self.calls:
             return self.cfg
         out = self.within.copy()
@@ -115,12 +118,12 @@ class Blocks(Struct, dict=True, weakref=True, eq=False):
 
     @cached_property
     def loose_call(self) -> Instruction | None:
-        """A call that is not modelled: its target is not known, or it cannot be told where it returns."""
+        """The first unmodelled call: its target or the place where it returns is unknown."""
         return self.function.instructions[min(self.unresolved)] if self.unresolved else None
 
     @cached_property
     def unresolved(self) -> frozenset[int]:
-        """The calls that are not modelled."""
+        """The unmodelled calls."""
         return frozenset(
             i.index
             for i in self.function.instructions
@@ -129,7 +132,7 @@ class Blocks(Struct, dict=True, weakref=True, eq=False):
 
     @cached_property
     def loose_jump(self) -> Instruction | None:
-        """A jump of which no target is known: it may lead to any instruction, also to those that other ways reach."""
+        """A jump without known targets: it may lead to any instruction, including those on other paths."""
         return next(
             (
                 i
@@ -144,9 +147,7 @@ class Blocks(Struct, dict=True, weakref=True, eq=False):
 
     @cached_property
     def hidden(self) -> frozenset[int]:
-        """Blocks into which a call that is not modelled may lead: all of what is called, and what nothing else
-        reaches.
-        """
+        """The blocks that an unmodelled call may enter: called routines, and blocks that nothing else reaches."""
         if self.loose_call is None:
             return frozenset()
         instructions = self.function.instructions
@@ -166,18 +167,18 @@ class Blocks(Struct, dict=True, weakref=True, eq=False):
         return frozenset(out | reached(called - out, following, set(out)))
 
     def only_exits(self, block: int) -> bool:
-        """A block that does nothing but end."""
+        """Whether a block does nothing but end."""
         return all(
             i.site is None and not i.ops for i in self.function.instructions[self.starts[block] : self.ends[block]]
         ) and list(self.within.successors(block)) == [END]
 
     def sites(self) -> list[int]:
-        """Indices of the shared-memory accesses."""
+        """Indices of the instructions with a site."""
         return [i.index for i in self.function.instructions if i.site is not None]
 
 
 class _Routine(Record):
-    """start: its first instruction. calls: the instructions that call it. returns: those that end it."""
+    """start: its first instruction. calls: the instructions that call it. returns: those that return from it."""
 
     start: int
     calls: tuple[int, ...]
@@ -185,7 +186,7 @@ class _Routine(Record):
 
 
 def inside(instructions: Sequence[Instruction], start: int) -> set[int]:
-    """The instructions of a subroutine, as far as ways from its first one lead; what it calls is one step."""
+    """The instructions reachable from the first one of a subroutine; a call in it is one step."""
 
     def following(k: int) -> list[int]:
         c = instructions[k].control
@@ -197,7 +198,7 @@ def inside(instructions: Sequence[Instruction], start: int) -> set[int]:
 
 
 def _routines(instructions: Sequence[Instruction], account: Account) -> list[_Routine]:
-    """What is called, where it is known."""
+    """The routines with known calls."""
     calls: dict[int, list[int]] = defaultdict(list)
     for i in instructions:
         if i.control is not None and i.control.kind == "call" and i.control.targets:
@@ -220,9 +221,9 @@ def _flow(
     problems: list[str],
     account: Account,
 ) -> Digraph[int]:
-    """Blocks and what follows them; these routines come back behind all of their calls."""
+    """The blocks and their successors; the given routines return after all of their calls."""
     count = len(instructions)
-    behind: dict[int, set[int]] = defaultdict(set)  # ret -> where it comes back to
+    behind: dict[int, set[int]] = defaultdict(set)  # ret -> the instructions that it returns to
     for r in routines:
         for k in r.returns:
             behind[k].update(call + 1 for call in r.calls if call + 1 < count)
@@ -252,7 +253,7 @@ def _successors(last: Instruction, count: int, call_returns: list[int], problems
 
 
 def _join_to_end(cfg: Digraph[int]) -> None:
-    """Give endless loops an edge to END, so that post-dominators exist everywhere."""
+    """Gives endless loops an edge to END, so that every block has a post-dominator."""
     reaches = reached((END,), cfg.predecessors)
     for b in sorted((n for n in cfg if n not in reaches), reverse=True):
         stack = [b] if b not in reaches else []

@@ -1,13 +1,12 @@
-"""Which accesses to local memory are the frames of calls: registers that a function keeps for its caller, and arguments
-that pass through memory.
+"""Finds the accesses to local memory that belong to frames of calls: saved registers, and arguments passed in memory.
 
-    STL [R1+0x14], R16   …   LDL R16, [R1+0x14];  RET     R16 is at the end what it was at the beginning: kept
-    LDL R7, [R1+0x28]                                     in a function that has moved R1 by less: its caller's frame
+    STL [R1+0x14], R16   …   LDL R16, [R1+0x14];  RET     R16 has its initial value again at the end: saved
+    LDL R7, [R1+0x28]                                     in a function that lowers R1 by less: its caller's frame
     STL [R1], R4;  CALL                                   never read here, and its address is not taken: an argument
 
-Before: machine code as the file has it, with the places where its functions begin. After: the instructions. What is
-read off is what the code does with registers and the stack pointer (R1, as its place in constant memory starts it): no
-calling convention is taken for granted, but that a call gives back the stack pointer as it was.
+Before: machine code as in the file, with the places where its functions start. After: the instructions. They are
+derived from the use of registers and the stack pointer (R1, initialised from its location in constant memory). No
+calling convention is assumed, except that a call preserves the stack pointer.
 """
 
 from __future__ import annotations
@@ -23,16 +22,18 @@ from ptxaudit.ir.nodes import RUNTIME, Const, Function, Instruction, Op, Reg, Ro
 
 STACK_POINTER = "R1"
 WORD_BITS, WORD = 32, 4  # bytes
-CALLER = -1  # the stack pointer that a function is entered with
+CALLER = -1  # the stack pointer at the entry of a function
 _ALL = -1  # bits of all registers
-_TEMPORARY = "t"  # begins the names of those that an instruction has for itself
+_TEMPORARY = "t"  # prefix of the names of an instruction's own temporaries
 _SUMS = ("add", "add3", "mad", "lea", "sub")
 
 
 class Place(Record):
-    """An address on the stack. base: CALLER, or the instruction that made another beginning of it (rounded down, or of
-    a kernel); low: bytes above that; exact: there, else there or higher, as what is added to the address of an array
-    is its index."""
+    """An address on the stack.
+
+    base: CALLER, or the instruction that set another base (rounded down, or of a kernel); low: bytes above it; exact:
+    exactly there, otherwise there or higher: an index is added to the address of an array.
+    """
 
     base: int
     low: int
@@ -40,24 +41,28 @@ class Place(Record):
 
 
 class _State(Record):
-    """Before an instruction. written: bits of the registers that the function may have written by then; places: the
-    registers that hold addresses on the stack."""
+    """The state before an instruction.
+
+    written: bits of the registers that the function may have written; places: registers that hold stack addresses.
+    """
 
     written: int
     places: dict[str, Place]
 
 
 class _Access(Record):
-    """A load or store of local memory: place: of its first byte, None where that is none on the stack; kept: of each
-    word, whether the register is the caller's (of a store), or stays what it is until the function returns (of a
-    load)."""
+    """A load or store of local memory.
+
+    place: of its first byte, None if it is not known to be on the stack; kept: for each word of a store, whether the
+    register still has the caller's value; of a load, whether it is not written again before the function returns.
+    """
 
     op: Op
     place: Place | None
     kept: tuple[bool, ...]
 
     def words(self) -> Iterator[tuple[tuple[int, int], str, bool]]:
-        """(base and byte, register, kept) of each word of one whose place is known."""
+        """(base and byte, register, kept) of each word of an access with a known place."""
         registers = self.op.dst if self.op.name == "load" else self.op.src[1:]
         for k, register in enumerate(registers):
             name = register.name if isinstance(register, Reg) else ""
@@ -66,8 +71,10 @@ class _Access(Record):
 
 
 class _Seen(Record):
-    """What a function does with local memory. taken: addresses on the stack that it has in other registers, or
-    passes on; calls: it calls another."""
+    """How a function uses local memory.
+
+    taken: stack addresses that it keeps in other registers or passes on; calls: it calls another function.
+    """
 
     accesses: dict[int, _Access] = field(default_factory=dict)
     taken: set[Place] = field(default_factory=set)
@@ -75,15 +82,14 @@ class _Seen(Record):
 
 
 class StackUse(Record):
-    """frames: the instructions that are of calls; fixed: those whose address is a number of bytes from the stack
-    pointer."""
+    """frames: the instructions that belong to call frames; fixed: those at a constant offset from the stack pointer."""
 
     frames: frozenset[int] = frozenset()
     fixed: frozenset[int] = frozenset()
 
 
 def stack_use(function: Function) -> StackUse:
-    """Of all functions in the machine code of a kernel."""
+    """The use of the stack by all functions in the machine code of a kernel."""
     frames: set[int] = set()
     fixed: set[int] = set()
     for routine in function.routines:
@@ -98,11 +104,11 @@ def _local(instruction: Instruction) -> Op | None:
     return next((op for op in instruction.ops if op.space == "local" and op.name in ("load", "store")), None)
 
 
-# --- what it makes of the stack ---------------------------------------------------------------
+# --- use of the stack -------------------------------------------------------------------------
 
 
 def _kept(seen: _Seen) -> set[int]:
-    """The accesses whose every word holds one register from where it is the caller's until it is again."""
+    """The accesses whose every word only ever saves and restores one register of the caller."""
     stores: dict[tuple[int, int], set[str]] = defaultdict(set)
     loads: dict[tuple[int, int], set[str]] = defaultdict(set)
     for access in seen.accesses.values():
@@ -119,8 +125,11 @@ def _kept(seen: _Seen) -> set[int]:
 
 
 def _arguments_read(seen: _Seen) -> set[int]:
-    """The loads from above the stack pointer that the function was entered with, where it stores nothing and passes no
-    address of. (In a function that ptxas lays out together with its callers, its own variables are there.)"""
+    """The loads from above the initial stack pointer, if the function neither stores there nor passes an address
+    there.
+
+    (In a function that ptxas lays out together with its callers, its own variables are there.)
+    """
     above = {
         k: access
         for k, access in seen.accesses.items()
@@ -132,8 +141,7 @@ def _arguments_read(seen: _Seen) -> set[int]:
 
 
 def _arguments_written(seen: _Seen) -> set[int]:
-    """The stores to what only a function that is called can read: below everything whose address is taken, and read
-    nowhere here."""
+    """The stores that only a callee can read: below every address that is taken, and not read in this function."""
     if not seen.calls:
         return set()
     exact = {k: a for k, a in seen.accesses.items() if a.place is not None and a.place.exact}
@@ -153,7 +161,7 @@ def _arguments_written(seen: _Seen) -> set[int]:
 
 
 def _is_own(word: tuple[int, int]) -> bool:
-    """Below the stack pointer that the function was entered with."""
+    """Whether it is below the initial stack pointer of the function."""
     base, at = word
     return base != CALLER or at < 0
 
@@ -181,8 +189,10 @@ def _look_at(function: Function, routine: Routine) -> _Seen:
 
 
 class _Taken:
-    """What a step through one instruction comes by. places: addresses that are taken, to compute others or to be passed
-    on; at: the place that it accesses."""
+    """What one step observes.
+
+    places: addresses that are taken, to compute others or to be passed on; at: the place that it accesses.
+    """
 
     def __init__(self) -> None:
         self.places: set[Place] = set()
@@ -200,7 +210,7 @@ class _Taken:
 
 
 def _numbered(code: Iterable[Instruction]) -> dict[str, int]:
-    """A bit for each register that is written or stored."""
+    """A bit for each register that is read or written."""
     bits: dict[str, int] = {}
     for i in code:
         for op in i.ops:
@@ -211,7 +221,7 @@ def _numbered(code: Iterable[Instruction]) -> dict[str, int]:
 
 
 def _following(instruction: Instruction, routine: Routine) -> tuple[int, ...]:
-    """What may be executed next, in the same function."""
+    """The possible successors in the same function."""
     c, after = instruction.control, instruction.index + 1
     if c is None or c.kind not in ("branch", "switch", "exit", "ret"):
         found: tuple[int, ...] = (after,)
@@ -228,7 +238,7 @@ def _calls(instruction: Instruction) -> bool:
 def _forward(
     code: dict[int, Instruction], following: dict[int, tuple[int, ...]], start: int, first: _State, bits: dict[str, int]
 ) -> dict[int, _State]:
-    """The state before each instruction that can be come to."""
+    """The state before each reachable instruction."""
     preceding = _preceding(following)
     before: dict[int, _State | None] = dict.fromkeys(code)
     before[start] = first
@@ -253,7 +263,7 @@ def _preceding(following: dict[int, tuple[int, ...]]) -> dict[int, list[int]]:
 
 
 def _merged(old: _State | None, new: _State) -> _State:
-    """Either of the two; what grows from the old one to the new without end is given up."""
+    """The join of two states; a value that would grow forever is dropped."""
     if old is None:
         return new
     places = {}
@@ -264,7 +274,7 @@ def _merged(old: _State | None, new: _State) -> _State:
 
 
 def _joined(old: Place, new: Place | None) -> Place | None:
-    """Either of the two; None where that is not to be said, as of an address that each trip of a loop lowers."""
+    """The join of two places; None if there is none, e.g. of an address that each trip of a loop lowers."""
     if new is None or new.base != old.base:
         return None
     if new.low >= old.low:
@@ -273,7 +283,7 @@ def _joined(old: Place, new: Place | None) -> Place | None:
 
 
 def _step(instruction: Instruction, state: _State, bits: dict[str, int], taken: _Taken | None) -> _State:
-    """The state behind an instruction."""
+    """The state after an instruction."""
     if instruction.control is not None and instruction.control.kind == "call":
         own = {name: place for name, place in state.places.items() if name == STACK_POINTER}
         if taken is not None:
@@ -337,8 +347,7 @@ def _signed(value: int) -> int:
 def _until_return(
     code: dict[int, Instruction], following: dict[int, tuple[int, ...]], bits: dict[str, int]
 ) -> dict[int, int]:
-    """instruction -> bits of the registers that may be written behind it before the function returns; all where it
-    does not."""
+    """instruction -> bits of the registers that may be written between it and a return; all if there is none."""
     own = {k: _writes(i, bits) for k, i in code.items()}
     behind: dict[int, int | None] = {
         k: 0 if i.control is not None and i.control.kind == "ret" else None for k, i in code.items()

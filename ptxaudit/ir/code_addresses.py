@@ -1,13 +1,11 @@
-"""Numbers for the addresses of functions and of tables of them, so that what is called through a pointer can be
-computed.
+"""Assigns addresses to functions and to tables of them, to compute the targets of calls through pointers.
 
-    .global .u64 table[2] = {f, g};     f -> 0x7f3000001380, table -> 0x10000000000100: what a load from it yields is
-                                        known
+    .global .u64 table[2] = {f, g};     f -> 0x7f3000001380, table -> 0x10000000000100: the value of a load from the
+                                        table is known
 
-Where code lies is not known before it is loaded; the numbers are made up, as the addresses of specified buffers are.
-Nothing may depend on them but what is called: an answer is taken only where two placements that have nothing in common
-give it. A table is taken to hold what the file gives it, where the kernel does not write it; the report names those
-tables.
+Code has no location before it is loaded; the addresses are invented, as are those of specified buffers. Nothing but
+the choice of callees may depend on them: an answer is accepted only if two unrelated placements give it. Tables are
+assumed to keep their contents in the file if the kernel does not write them; the report lists these tables.
 """
 
 from __future__ import annotations
@@ -17,16 +15,16 @@ from collections.abc import Iterator
 from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import CODE, Address, Function, Variable
 
-WORD_BYTES = 8  # of a function's address in a table
+WORD_BYTES = 8  # size of a function's address in a table
 
 
 class Placement(Record):
-    """How addresses are made up: of code, and of variables. code_step < 0: in the other order."""
+    """How addresses of code and variables are invented. code_step < 0: in descending order."""
 
     code: int
-    code_step: int  # a multiple of 128, as functions are aligned
+    code_step: int  # a multiple of 128, the alignment of functions
     data: int
-    data_step: int  # a multiple of 8, of an alignment that says no more than the variables' own
+    data_step: int  # a multiple of 8, with no more alignment than the variables' own
 
 
 PLACEMENTS = (
@@ -36,9 +34,9 @@ PLACEMENTS = (
 
 
 class CodeAddresses(Record):
-    """functions: name -> address. tables: variable in global memory -> (address, bytes). constants: variable in
-    constant memory
-    -> bytes."""
+    """functions: name -> address. tables: variable in global memory -> (address, bytes).
+    constants: variable in constant memory -> bytes.
+    """
 
     functions: dict[str, int]
     tables: dict[str, tuple[int, bytes]]
@@ -46,7 +44,7 @@ class CodeAddresses(Record):
 
 
 def placed(function: Function, placement: Placement) -> CodeAddresses:
-    """The numbers of a kernel that has been joined with what it may call."""
+    """The addresses for a linked kernel."""
     named = sorted(_named(function))
     functions = {name: placement.code + (at + 1) * placement.code_step for at, name in enumerate(named)}
     tables: dict[str, tuple[int, bytes]] = {}
@@ -65,7 +63,7 @@ def placed(function: Function, placement: Placement) -> CodeAddresses:
 
 
 def _named(function: Function) -> set[str]:
-    """The functions whose addresses its code or its variables have."""
+    """The functions whose addresses its code or its variables contain."""
     out = {name for variable in function.variables for _, name in variable.functions}
     return out | {
         source.name
@@ -77,6 +75,6 @@ def _named(function: Function) -> set[str]:
 
 
 def tables_named(function: Function) -> Iterator[Variable]:
-    """The tables of functions that the code refers to."""
+    """The function tables that the code refers to."""
     named = {source.name for i in function.instructions for op in i.ops for source in op.src if type(source) is Address}
     return (v for v in function.variables if v.around is not None and (v.name in named or v.address is not None))

@@ -1,5 +1,4 @@
-"""Which blocks every way leads through, and which branches decide whether a block runs: dominators, post-dominators,
-control dependence, the blocks between a branch and where its ways meet.
+"""Dominators, post-dominators, control dependence, and the blocks between a branch and its reconvergence point.
 
     0 -> 1, 0 -> 2, 1 -> 3, 2 -> 3, 3 -> END      3 post-dominates 0; 0 controls 1 and 2; region(0) is {1, 2}
 
@@ -20,10 +19,10 @@ from ptxaudit.ir.loops import Loops, loops_of
 
 
 class ControlFlow(Blocks):
-    """The control flow of one function, each part of it found out when it is asked for first."""
+    """The control flow of one function. Each part is computed on first use."""
 
     def _look_at_all(self) -> None:
-        """Pays for something that visits every edge of the control flow."""
+        """Pays for an analysis that visits every edge of the control-flow graph."""
         self.account.spend(INSTRUCTION * (len(self.cfg) + self.cfg.edge_count), CONTROL_FLOW)
 
     @cached_property
@@ -32,8 +31,7 @@ class ControlFlow(Blocks):
         return {b: d for b, d in immediate_dominators(self.within, 0).items() if d is not None}
 
     def dominates(self, block: int, other: int) -> bool:
-        """Every way from the entry to the other block leads through this one, or it is the same. False for blocks that
-        are not reached."""
+        """Whether this block dominates the other one, or is the same. False for unreachable blocks."""
         if block == other:
             return True
         first, last = self._dominated.get(block, (1, 0))
@@ -45,18 +43,18 @@ class ControlFlow(Blocks):
 
     @cached_property
     def postdominators(self) -> dict[int, int]:
-        """block -> its immediate post-dominator (END at the end)."""
+        """block -> its immediate post-dominator (END for the last)."""
         self._look_at_all()
         ipdom = immediate_dominators(self._coming_back.reversed(), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     @cached_property
     def meeting(self) -> dict[int, int]:
-        """block -> where lanes that part at its end meet again (END: nowhere).
+        """block -> where lanes that diverge at its end reconverge (END: nowhere).
 
-        The post-dominator when ways that only lead to the kernel's end are left out: lanes that
-        return early leave the barrier, the others meet. ptxas places its BSYNC so. One way to the end
-        always stays, that with the most behind it: what follows a loop is not an early return.
+        This is the post-dominator when paths that only lead to the kernel's end are ignored: lanes that return early
+        leave the barrier, and the others reconverge. ptxas places its BSYNC this way. One path to the end always
+        remains, the one with the most blocks: the code after a loop is not an early return.
         """
         self._look_at_all()
         kept = self._coming_back.copy()
@@ -79,20 +77,17 @@ class ControlFlow(Blocks):
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
     def _tail(self, block: int, source: int, exits: set[int], tails: dict[int, int]) -> int | None:
-        """The number of blocks from `block` to the end, where all of them are reached through it alone, and it from
-        `source`; else None.
-        """
+        """The number of blocks from `block` to the end; None unless `source` alone leads to it, it alone to them."""
         if block == END or block in exits:
             return 0
         return tails.get(block) if all(p == source for p in self.within.predecessors(block)) else None
 
     def _tails(self, exits: set[int]) -> dict[int, int]:
-        """block -> the number of blocks that it dominates, for those from which no edge leads to any other; but for
-        `exits`.
+        """block -> the number of blocks that it dominates, if no edge leads from them to others except `exits`.
 
-        (Not the entry, to which whatever leads is dominated by it.) An edge leads out of what each block dominates on
-        the way from its source up the tree of dominators to what its target lies below (or to the target itself):
-        counted in the source, taken back there.
+        The entry is left out, as it dominates everything. An edge leaves the dominator subtrees of its source and of
+        the ancestors of its source, up to the lowest ancestor that dominates its target: it is added at the source
+        and subtracted there.
         """
         self._look_at_all()
         dominators = self.dominators
@@ -104,7 +99,7 @@ class ControlFlow(Blocks):
             size[b] = 1
             if any(p not in self._dominated for p in self.within.predecessors(b)):
                 leaving[dominators.get(b, b)] += (
-                    1  # reached from where nothing comes to: of what b itself dominates it is no matter
+                    1  # an edge from unreachable code enters the subtrees above b; for that of b it does not matter
                 )
             for s in self.within.successors(b):
                 if s != END and s not in exits:
@@ -119,7 +114,7 @@ class ControlFlow(Blocks):
 
     @cached_property
     def controllers(self) -> dict[int, set[int]]:
-        """block -> the blocks whose last instruction decides whether it runs."""
+        """block -> the blocks whose last instruction determines whether it executes."""
         out: dict[int, set[int]] = defaultdict(set)
         ipdom, climbed = self.postdominators, 0
         for a in self.within:
@@ -141,8 +136,8 @@ class ControlFlow(Blocks):
         return out
 
     def region(self, block: int) -> set[int]:
-        """Blocks on the paths from a branch block to its post-dominator, both exclusive but for other activations of
-        their routine: all of what is called on the way is there.
+        """Blocks on the paths from a branch block to its post-dominator, without these two, and all blocks of the
+        routines called there. (The two are included if such a routine contains them.)
         """
         stops = (self.postdominators.get(block, END), END)
         following: Callable[[int], list[int]] = lambda b: [s for s in self.within.successors(b) if s not in stops]
@@ -160,6 +155,6 @@ class ControlFlow(Blocks):
 
     @cached_property
     def loops(self) -> Loops:
-        """The natural loops, and how they are nested."""
+        """The natural loops and their nesting."""
         edges = [(source, head) for source, head in self.cfg.edges if head != END]
         return loops_of(edges, self.dominates, self.loop)

@@ -1,11 +1,11 @@
-"""Which pointers' data an address is computed from, for all accesses of a kernel at once.
+"""Finds the pointers whose data an address is computed from, for all accesses of a kernel in one search.
 
     ld.global r5, [keys + 4*tid];  shl r6, r5, 2;  ld.shared [tile + r6]    ->  ("keys",)
 
-Backwards from an address every definition that reaches it, whichever way the program went: a load from memory among
-them brings in the pointers that its own address comes from. What is read back from shared memory comes from all that is
-stored or copied there. What a definition comes from is the same for all accesses: one closure of the graph of
-definitions has the pointers that each comes from, with bits for each pointer, a second one those to the data among it.
+The search goes backwards from an address through every definition that may reach it. A load from memory adds the
+pointers that its own address is computed from; a load from shared memory depends on everything that is stored or
+copied there. The dependences of a definition are the same for all accesses, so one closure of the graph of
+definitions has the pointers that each depends on, as bits, and a second one the pointers to data among its sources.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Op, Reg
 from ptxaudit.ir.operands import control_reads, guard_reads, sources_of
 
-OF_DATA = ("global", "generic")  # spaces of loads whose data can be specified
+OF_DATA = ("global", "generic")  # state spaces of loads whose data can be specified
 LOOKING = "tracing the data behind addresses"
 
 
@@ -30,20 +30,23 @@ OF_SHARED = ("shared", "shared::cluster")
 
 
 class Shared(NamedTuple):
-    """What is stored to shared memory, or copied there."""
+    """All values stored or copied to shared memory."""
 
 
 Node = Definition | Shared
 
 
-HELPS, OTHER = 0, 1  # of the two bits of a pointer: its data would be taken as specified where it is loaded, or not
+HELPS, OTHER = 0, 1  # a pointer has two bits: a load through it would be replaced by specified data, or not
 
 
 class DataSources:
-    """names: of all pointers, in the order of the parameters; pointers: of those that an operation reads as an address
-    and whose data is not specified; helps: whether what a load reads through a pointer would be taken as specified;
-    begins: the names of what an address points into, None where that is not followed. Raises Exhausted where the
-    account does not pay for it."""
+    """The pointers to the data that registers and operations depend on.
+
+    names: all pointers, in the order of the parameters; pointers: those that an operation reads as an address and
+    whose data is not specified; helps: whether data specified for a pointer would replace a load at an instruction;
+    begins: the names of what an address points into, None if that is not traced. Raises Exhausted if the account is
+    used up.
+    """
 
     def __init__(
         self,
@@ -72,54 +75,54 @@ class DataSources:
         return 1 << 2 * self._place.setdefault(name, len(self._place)) + way
 
     def of(self, register: str, index: int) -> tuple[str, ...]:
-        """The pointers to the data that a register's value at an instruction comes from, in the order of the
-        parameters.
-        """
+        """The pointers to the data that a register's value at an instruction depends on, in parameter order."""
         return self.names(self.bits_of(register, index))
 
     def bits_of(self, register: str, index: int) -> int:
-        """The same, with the pointers whose data would not be taken as specified."""
+        """The same as bits, including pointers whose specified data would not replace the load."""
         self._account.spend(INSTRUCTION, LOOKING)
         return self._data.of_all(self._reads((register,), index))
 
     def directly(self, register: str, index: int) -> tuple[str, ...]:
-        """The same as `of`, but for what all lanes read back from one place of shared memory."""
+        """As `of`, without data that all lanes read back from one location of shared memory."""
         self._account.spend(INSTRUCTION, LOOKING)
         return self.names(self._direct.of_all(self._reads((register,), index)))
 
     def read_at(self, index: int) -> int:
-        """The bits of the pointers to the data that an instruction loads or reads, without what lies in shared memory
-        where there is other data."""
+        """The bits of the pointers to the data that an instruction loads or reads.
+
+        Data read back from shared memory counts only if there is no other.
+        """
         self._account.spend(INSTRUCTION, LOOKING)
         names = [register.name for register in control_reads(self._function.instructions[index])]
         nodes = [index, *self._reads(names, index)]
         return self._direct.of_all(nodes) or self._data.of_all(nodes)
 
     def deciding_at(self, index: int) -> int:
-        """The bits of the pointers to the data that the guard of an instruction comes from, or where a branch goes; of
-        one without, to the data that it loads. Without what all lanes read back from one place of shared memory."""
+        """The bits of the pointers to the data that determine an instruction's guard or branch target, or without
+        these, that it loads. Leaves out data that all lanes read back from one location of shared memory.
+        """
         self._account.spend(INSTRUCTION, LOOKING)
         instruction = self._function.instructions[index]
         names = [register.name for register in (*guard_reads(instruction), *control_reads(instruction))]
         return self._direct.of_all(self._reads(names, index) if names else [index])
 
     def names(self, mask: int, way: int = HELPS) -> tuple[str, ...]:
-        """The pointers of some bits, in the order of the parameters: those whose data would be taken as specified, or
-        the others."""
+        """The pointers for some bits, in parameter order. way: HELPS (their data would replace the load) or OTHER."""
         return tuple(name for name in self._place if mask & self._bit(name, way))
 
     def read_by(self, op: Op, index: int) -> int:
-        """The bits of the pointers to the data that a load yields; 0 of another operation."""
+        """The bits of the pointers to the data that a load returns; 0 for other operations."""
         if op.name not in ("load", "atom"):
             return 0
         return self._data.of(Shared()) if op.space in OF_SHARED else self._through([op], index)
 
     def read_directly_by(self, op: Op, index: int) -> int:
-        """The same, 0 of what is read back from shared memory."""
+        """The same, but 0 for loads from shared memory."""
         return 0 if op.space in OF_SHARED else self.read_by(op, index)
 
     def _through(self, ops: Iterable[Op], index: int) -> int:
-        """The bits of the pointers that the addresses of loads of data, and of atomics, come from."""
+        """The bits of the pointers that the addresses of data loads and atomics depend on."""
         bits = 0
         for op in ops:
             if op.name in ("load", "atom") and op.space in OF_DATA and op.src and isinstance(op.src[0], Reg):
@@ -132,7 +135,7 @@ class DataSources:
         return bits
 
     def _marked(self, mask: int, op: Op | None, index: int) -> int:
-        """The bits of pointers, each by whether its data would be taken as specified."""
+        """The bits of pointers, each by whether specified data would replace the load."""
         return sum(self._bit(name, self._way(name, op, index)) for name in self.names(mask))
 
     def _way(self, name: str, op: Op | None, index: int) -> int:
@@ -142,7 +145,7 @@ class DataSources:
         return [node for name in registers if (node := self._flow.read.read(name, index)) is not None]
 
     def _before(self, node: Node) -> list[Node]:
-        """Where what is written or comes together in a place comes from."""
+        """The nodes that a definition or join depends on."""
         self._account.spend(SLICED, LOOKING)
         if isinstance(node, Joined):
             return list(self._flow.read.sources(node))
@@ -154,15 +157,17 @@ class DataSources:
         return [*before, Shared()] if back else before
 
     def _before_directly(self, node: Node) -> list[Node]:
-        """The same, but for what all lanes read back from one place of shared memory, as they do the number that a
-        thread has drawn for its block."""
+        """The same, without data that all lanes read back from one location of shared memory.
+
+        An example is a number that a thread has drawn for its block.
+        """
         found = self._before(node)
         if Shared() not in found or isinstance(node, (Joined, Shared)) or self._divergence.differs(node):
             return found
         return [before for before in found if not isinstance(before, Shared)]
 
     def _stored(self) -> list[Node]:
-        """Where the values come from that are stored to shared memory."""
+        """The nodes that values stored to shared memory depend on."""
         out: list[Node] = []
         for instruction in self._function.instructions:
             self._account.spend(INSTRUCTION, LOOKING)
@@ -180,7 +185,7 @@ class DataSources:
         return bits
 
     def _own_data(self, node: Node) -> int:
-        """The pointers that the addresses of an instruction's loads of data come from, where it has one."""
+        """The pointers that the addresses of an instruction's data loads depend on."""
         if isinstance(node, Joined):
             return 0
         return (
@@ -188,7 +193,7 @@ class DataSources:
         )
 
     def _copied(self) -> int:
-        """The pointers to what asynchronous copies bring into shared memory."""
+        """The pointers to data that asynchronous copies write to shared memory."""
         bits = 0
         for instruction in self._function.instructions:
             site = instruction.site
@@ -199,7 +204,7 @@ class DataSources:
 
 
 def _entering(ops: Iterable[Op]) -> dict[str, None]:
-    """The registers that an instruction's operations read before these have written them."""
+    """The registers that an instruction's operations read before these write them."""
     read, written = dict[str, None](), set[str]()
     for op in ops:
         read.update((source.name, None) for source in sources_of(op) if source.name not in written)

@@ -1,10 +1,10 @@
-"""What the accesses of a kernel come from, for all of them at once, operation by operation.
+"""Finds what determines the accesses of a kernel, for all accesses in one search, at the level of operations.
 
     mov r1, %tid.x;  rem r2, r1, n;  @p bra L;  ld.shared [r2]
 
-of the access: `rem`, `mov`, the load of n, and, where its execution counts, what p comes from. A node is what one
-instruction writes into one register (only the operations that make it), a place where writes of a register come
-together, what decides whether a block runs, or all that may be in local memory. Each is looked at once.
+The access depends on `rem`, `mov`, the load of n, and, if its execution matters, on what p depends on. A node of the
+search is the result of one instruction in one register (only the operations that compute it), a join of definitions
+of a register, the control dependence of a block, or the contents of local memory. Each is visited once.
 """
 
 from __future__ import annotations
@@ -22,30 +22,32 @@ from ptxaudit.ir.operands import control_reads, reads, sources_of, writes_local
 
 
 class Written(NamedTuple):
-    """What an instruction writes into a register."""
+    """The result of an instruction in a register."""
 
     instruction: int
     register: str
 
 
 class Decided(NamedTuple):
-    """What decides whether a block runs."""
+    """The control dependence of a block."""
 
     block: int
 
 
 class Local(NamedTuple):
-    """What may be in local memory."""
+    """The contents of local memory."""
 
 
 Node = Written | Joined | Decided | Local
 
 
 class Deciding:
-    """own: the bits of an operation of an instruction. execution: also what decides whether anything of it runs;
-    together: which lanes go on together, too.
+    """For each access, the union of bits of the operations that it depends on.
 
-    Raises Exhausted where the account does not pay for it.
+    own: the bits of an operation of an instruction. execution: includes what determines whether the access executes;
+    together: also which lanes continue together.
+
+    Raises Exhausted if the account is used up.
     """
 
     def __init__(
@@ -63,9 +65,7 @@ class Deciding:
         self._closure: Closure[Node] = Closure(of_owner(self._following), of_owner(self._bits))
 
     def of(self, index: int) -> int:
-        """The bits of all that decides the access at an instruction: its address alone, or all that it reads, and
-        whether it runs.
-        """
+        """The bits of the access at an instruction: of its address, or with `execution` of all that determines it."""
         if not self._execution:
             address = self._flow.function.site(index).address
             return self._closure.of_all(self._entering((address.name,), index)) if isinstance(address, Reg) else 0
@@ -81,13 +81,13 @@ class Deciding:
 
     @cached_property
     def _ordering(self) -> int:
-        """The bits of what says which lanes of a warp go on together."""
+        """The bits of what determines which lanes of a warp continue together."""
         return self._closure.of_all(
             node for at in self._flow.ordering for node in self._controlling(at)
         ) | self._own_of(self._flow.ordering)
 
     def _own_of(self, branches: Iterable[int]) -> int:
-        """The bits of what branches compute for themselves."""
+        """The bits of operations in the branches themselves."""
         bits = 0
         for branch in branches:
             for op in self._choosing(branch)[1]:
@@ -95,13 +95,13 @@ class Deciding:
         return bits
 
     def _choosing(self, branch: int) -> tuple[list[str], list[Op]]:
-        """The registers that a branch reads, and the operations of its own that write them."""
+        """The registers that a branch reads, and the branch's own operations that write them."""
         instruction = self._instructions[branch]
         names = [r.name for r in control_reads(instruction)]
         return names, _making(instruction, set(names))
 
     def _entering(self, registers: Iterable[str], index: int) -> Iterator[Node]:
-        """What an instruction reads of registers before it writes any."""
+        """The definitions of registers that an instruction reads before it writes any."""
         for name in registers:
             node = self._flow.read.read(name, index)
             if node is not None:
@@ -116,7 +116,7 @@ class Deciding:
         return bits
 
     def _made(self, node: Node) -> list[tuple[Op, int]]:
-        """The operations of a node, each with its instruction: those that the register comes from."""
+        """The operations that compute a node, each with its instruction."""
         if isinstance(node, Local):
             return [(op, i.index) for i in self._instructions for op in i.ops if writes_local(op)]
         if not isinstance(node, Written):
@@ -140,7 +140,7 @@ class Deciding:
                     yield from self._of_operations(i.index, stores)
 
     def _of_operations(self, index: int, ops: list[Op]) -> Iterator[Node]:
-        """What some operations of an instruction come from."""
+        """The nodes that some operations of an instruction depend on."""
         yield from self._entering(_read_first(ops), index)
         if self._execution:
             yield Decided(self._flow.block_of[index])
@@ -148,18 +148,18 @@ class Deciding:
             yield Local()
 
     def _branches(self, block: int) -> list[int]:
-        """The instructions that decide whether a block runs."""
+        """The instructions that determine whether a block executes."""
         return sorted(self._flow.ends[c] - 1 for c in self._flow.controllers.get(block, ())) if self._execution else []
 
     def _controlling(self, branch: int) -> Iterator[Node]:
-        """What a branch comes from."""
+        """The nodes that a branch depends on."""
         names, made = self._choosing(branch)
         yield from self._entering(_read_first(made, names), branch)
         yield Decided(self._flow.block_of[branch])
 
 
 def _making(instruction: Instruction, names: set[str]) -> list[Op]:
-    """The operations of an instruction that write these registers, and those that write what these read."""
+    """The operations of an instruction that write these registers, and those that write what these operations read."""
     kept = []
     for op in reversed(instruction.ops):
         if any(d is not None and d.name in names for d in op.dst):
@@ -169,9 +169,7 @@ def _making(instruction: Instruction, names: set[str]) -> list[Op]:
 
 
 def _read_first(ops: Iterable[Op], after: Iterable[str] = ()) -> Iterator[str]:
-    """The registers that operations of one instruction read, and `after` behind them, but for what the ones before
-    write.
-    """
+    """The registers that operations of one instruction, and `after` after them, read before they are written."""
     written: set[str] = set()
     for op in ops:
         yield from (source.name for source in sources_of(op) if source.name not in written)

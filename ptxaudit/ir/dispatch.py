@@ -1,15 +1,15 @@
-"""Makes a call whose target is computed a choice among the functions that it may go to.
+"""Turns a call with a computed target into a choice among the functions that it may call.
 
     call (r), %rd, (a);        ->   0  switch chosen, {1, 3, 5}        chosen = 0 where %rd = f, 1 where %rd = g, else 2
                                     1  call (r), f, (a);
                                     2  bra 6
                                     3  call (r), g, (a);
                                     4  bra 6
-                                    5  call (r), %rd, (a);             not followed: only where it may go elsewhere
+                                    5  call (r), %rd, (a);             not followed: only if it may go elsewhere
                                     6  …
 
-What follows (`link`, the graph, the lanes) knows direct calls and switches only: where the pointer is known, lane by
-lane, each lane goes where it points; where it is not, into any of them.
+Later stages (`link`, the graph, the lanes) have only direct calls and switches: each lane whose pointer is known goes
+where it points, and one whose pointer is unknown may enter any of the functions.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import CODE, Address, Const, Control, Function, Instruction, Module, Op, Operand, Reg
 from ptxaudit.ir.targets import addressed, is_open
 
-NOWHERE = 0xFFFFFFFF  # the number of no choice
-MOST_CHOICES = 64  # functions that one call may go to; with more it is not modelled
+NOWHERE = 0xFFFFFFFF  # the number for no choice
+MOST_CHOICES = 64  # functions that one call may enter; with more, it is not modelled
 
 
 class Choices(Record):
-    """selector: an operand that is the number of the function called, and what computes it; calls: a direct call of
-    each; open: it may go elsewhere, too."""
+    """selector: an operand with the number of the called function, and ops: the operations that compute it; calls: a
+    direct call of each function; open: the call may also go elsewhere.
+    """
 
     ops: tuple[Op, ...]
     selector: Operand
@@ -37,8 +38,10 @@ class Choices(Record):
 
 
 def with_choices(module: Module, kernel: Function) -> tuple[Module, Function]:
-    """A PTX module in which the calls through registers that a kernel may come to are choices among the functions whose
-    addresses are taken, and the kernel in it."""
+    """A PTX module and a kernel in it, with choices for the calls through registers that the kernel may reach.
+
+    The choices are the functions whose addresses are taken.
+    """
     made: dict[str, Function] = {}
     waiting = [kernel.name]
     while waiting:
@@ -62,7 +65,7 @@ def _with_choices(module: Module, function: Function) -> Function:
 
 
 def of_machine_code(function: Function) -> Function:
-    """The same of a function of machine code, whose lowering has found where its calls may go."""
+    """The same for a function of machine code, whose lifter has found the possible targets of its calls."""
     return expanded(function, _of_sass)
 
 
@@ -87,7 +90,7 @@ def _of_ptx(instruction: Instruction, module: Module) -> Choices | None:
 
 
 def _fits(call: Op, function: Function) -> bool:
-    """It takes and gives as many pieces of the same sizes."""
+    """Whether its arguments and results have the same number and sizes of pieces."""
     given = [getattr(s, "bits", None) for s in call.src]
     return (
         bool(function.instructions)
@@ -105,7 +108,7 @@ def _of_sass(instruction: Instruction) -> Choices | None:
 
 
 def chosen_among(pointer: Operand, compared: Sequence[Operand], other: int) -> tuple[tuple[Op, ...], Operand]:
-    """What computes which of some operands a pointer equals, and its number: `other` where it is none of them."""
+    """Operations that find which operand a pointer equals, and the result: the operand's number, or `other`."""
     ops: list[Op] = []
     chosen: Operand = Const(other)
     for at, operand in enumerate(compared):
@@ -119,7 +122,7 @@ def chosen_among(pointer: Operand, compared: Sequence[Operand], other: int) -> t
 
 
 def expanded(function: Function, choices_of: Callable[[Instruction], Choices | None]) -> Function:
-    """The function with a choice instead of each call that has one."""
+    """The function with its computed calls replaced by choices, where `choices_of` has any."""
     found = {
         i.index: choices for i in function.instructions if _is_computed(i) and (choices := choices_of(i)) is not None
     }
@@ -148,14 +151,14 @@ def _moved(control: Control | None, index: list[int]) -> Control | None:
 
 
 def _choice(call: Instruction, choices: Choices, index: list[int]) -> list[Instruction]:
-    """The instructions instead of a call."""
+    """The instructions that replace a call."""
     start, count = call.index, len(choices.calls)
     behind = start + _length(choices)
     stubs = tuple(start + 1 + 2 * k for k in range(count))
     elsewhere = (behind - 1,) if choices.open else ()
     ops, selector, targets = choices.ops, choices.selector, stubs + elsewhere
     guard = call.control.guard if call.control is not None else None
-    if guard is not None:  # who does not call goes on behind it
+    if guard is not None:  # lanes that do not call continue after it
         calling = Reg("call/calling", 32)
         source, other = (Const(len(targets)), selector) if guard.negated else (selector, Const(len(targets)))
         ops, selector, targets = (

@@ -1,11 +1,10 @@
-"""Which branches may part the lanes of a warp in machine code without a convergence barrier that gathers them again.
+"""Finds branches in machine code at which lanes of a warp may diverge without reconverging at a convergence barrier.
 
-    BSSY B0; @P0 BRA a; …; a: BSYNC B0       the lanes meet at BSYNC, however they went
-    @P0 BRA a; …; a: …                       they go on in two groups if P0, a thread's own, holds in some lanes only
-    @P0 BRA a; …; a: …                       together if P0 is made of parameters and block indices alone
+    BSSY B0; @P0 BRA a; …; a: BSYNC B0       the lanes reconverge at BSYNC, whichever path they took
+    @P0 BRA a; …; a: …                       they remain in two groups if P0 depends on the thread
+    @P0 BRA a; …; a: …                       they stay together if P0 depends only on parameters and block indices
 
-Such a branch decides how often what follows is issued, even if nothing between it and the place where its ways meet
-matters.
+Such a branch determines how often the following code is issued, even if nothing before its post-dominator matters.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from ptxaudit.ir.transfers import is_unresolved
 from ptxaudit.ir.warp_operations import DIFFERS
 
 LOOKING = "finding divergent branches"
-OWN = ("tid", "laneid", "lanemask")  # special registers that differ from lane to lane
-ACROSS = (*DIFFERS, "atom", "call")  # operations whose results may, whatever they read
+OWN = ("tid", "laneid", "lanemask")  # special registers that differ between lanes
+ACROSS = (*DIFFERS, "atom", "call")  # operations whose results may differ between lanes, whatever they read
 
 
 def _conditional(instruction: Instruction) -> bool:
@@ -33,18 +32,18 @@ def _conditional(instruction: Instruction) -> bool:
 
 
 class Divergence:
-    """Whether what instructions write, or where they go, may differ between lanes that run together: found backwards
-    through definitions and what they depend on."""
+    """Whether the results of instructions, or their successors, may differ between lanes that execute together.
+
+    The answer follows from a backward search through definitions and control dependences.
+    """
 
     def __init__(self, graph: ReachingDefinitions):
-        self.graph: ReachingDefinitions = weakref.proxy(graph)  # which has this
+        self.graph: ReachingDefinitions = weakref.proxy(graph)  # which owns this object
         self._diverged_by: dict[int, frozenset[Reg] | None] = {}
 
     @cached_property
     def parting(self) -> frozenset[int]:
-        """The conditional branches (instruction indices) whose ways do not meet at a barrier, if lanes may go different
-        ways.
-        """
+        """The conditional branches (indices) that may diverge and whose paths do not reconverge at a barrier."""
         graph, instructions = self.graph, self.graph.function.instructions
         found = []
         for block in sorted(graph.reachable - {END}):
@@ -56,8 +55,10 @@ class Divergence:
         return frozenset(found)
 
     def differs(self, index: int) -> bool:
-        """Of what an instruction writes, or where it goes. Each instruction and each definition is looked at once, all
-        that it depends on with it, whoever asks."""
+        """Whether the results of an instruction, or its successors, may differ between lanes.
+
+        All queries together visit each instruction and definition once.
+        """
         return bool(self._closure.of(index))
 
     @cached_property
@@ -68,7 +69,7 @@ class Divergence:
         return not isinstance(node, Joined) and self._is_origin(node)
 
     def _before(self, node: Definition) -> list[Definition]:
-        """What an instruction, or what comes together in a place, depends on."""
+        """The dependences of an instruction, or the definitions that a join merges."""
         graph = self.graph
         if isinstance(node, Joined):
             found = list(graph.read.sources(node))
@@ -82,8 +83,7 @@ class Divergence:
         return found
 
     def diverged_by(self, block: int) -> frozenset[Reg] | None:
-        """As `Graph.diverged_by`: what the branches of the region are made of inside of it, as far as to registers that
-        come from outside. Found once for each block."""
+        """As `Graph.diverged_by`: traces the region's branches to registers defined outside. Cached per block."""
         if block not in self._diverged_by:
             self._diverged_by[block] = self._entering(block)
         return self._diverged_by[block]
@@ -94,7 +94,7 @@ class Divergence:
         if any(before != block and before not in region for b in region for before in graph.before[b]) or any(
             is_unresolved(i.control) for i in last
         ):
-            return None  # ways come in from elsewhere, such as a routine that other calls share
+            return None  # paths enter from elsewhere, e.g. from a routine that other calls share
         stack = [i.index for i in last if parts_if(i)]
         seen, found = set(stack), set()
         while stack:
@@ -113,9 +113,7 @@ class Divergence:
         return frozenset(found)
 
     def _reaching_inside(self, name: str, index: int, block: int, region: set[int]) -> tuple[set[int], bool]:
-        """(writes in the region that may be read at `index`, whether what was there at the branch that ends `block` may
-        be).
-        """
+        """(writes in the region that may reach `index`, whether the value at the end of `block` may reach it)."""
         graph = self.graph
         writes: dict[int, list[tuple[int, bool]]] = {}
         for at, kills in graph.definitions.get(name, ()):
@@ -124,7 +122,7 @@ class Divergence:
         found: set[int] = set()
 
         def passes(b: int, end: int) -> bool:
-            """What held at the start of a block may hold before `end`."""
+            """Whether the value at the start of a block may hold before `end`."""
             for at, kills in reversed(writes.get(b, ())):
                 if at < end:
                     found.add(at)
@@ -149,7 +147,7 @@ class Divergence:
         return any(_differs_by_itself(op) for op in instruction.ops)
 
     def _reads(self, index: int) -> list[Reg]:
-        """The registers of lanes that decide what it writes, or where it goes."""
+        """The non-uniform registers that determine the instruction's results or its successors."""
         instruction = self.graph.function.instructions[index]
         if _writes_uniform(instruction):
             return []
@@ -160,14 +158,17 @@ class Divergence:
 
 
 def _writes_uniform(instruction: Instruction) -> bool:
-    """All that it writes are registers of the warp."""
+    """Whether it writes only uniform registers."""
     written = [d for op in instruction.ops for d in op.dst]
     return any(d is not None for d in written) and all(d is None or d.uniform for d in written)
 
 
 def _differs_by_itself(op: Op) -> bool:
-    """Whatever it reads: of an operation that is not understood not all of that is said, and a product of matrices, or
-    a load of their rows, leaves a part of the result in each lane."""
+    """Whether the result may differ between lanes whatever the operation reads.
+
+    This includes unmodelled operations, which may have more inputs than are listed, and matrix products and matrix
+    loads, which leave a different part of the result in each lane.
+    """
     if any(isinstance(d, Reg) and d.uniform for d in op.dst):
         return False
     return (

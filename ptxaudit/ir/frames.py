@@ -1,13 +1,13 @@
-"""What a function that calls itself keeps of its registers across the call, as the stack would.
+"""Saves the registers of a recursive function across its calls, as a stack would.
 
     call f, (a);        ->   %r1@7 = mov %r1 (save)              the call at instruction 7
                              f/in0 = mov a;  f/arg0 = mov f/in0
-    (behind it)              out0 = mov f/result0
+    (after it)               out0 = mov f/result0
                              %r1 = mov %r1@7 (restore)
                              r = mov out0
 
-All activations of the function share its registers. A register that is saved is one a call and a depth of calls:
-`saved_at` is the name that it has there for who runs the calls; who does not sees moves.
+All activations of the function share its registers. A saved register exists once per call and depth: `saved_at` gives
+its name there to the engine that executes calls; other stages see only moves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SAVE, RESTORE = ("save",), ("restore",)
 
 
 def registers(function: Function) -> list[Reg]:
-    """All that its code writes, its arguments and results."""
+    """All registers that its code writes, its arguments and its results."""
     written = [d for i in function.instructions for op in i.ops for d in op.dst if d is not None]
     return list({r.name: r for r in (*function.arguments, *function.results, *written)}.values())
 
@@ -26,7 +26,7 @@ def registers(function: Function) -> list[Reg]:
 def kept(
     into: tuple[Op, ...], back: tuple[Op, ...], own: list[Reg], index: int
 ) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
-    """The moves before and behind a call, with those that keep the caller's own registers. index: of the call."""
+    """The moves before and after a call, including those that save the caller's registers. index: of the call."""
     places = {r.name: Reg(f"{r.name}@{index}", r.bits) for r in own}
     given = [Reg(f"in{k}@{index}", op.bits) for k, op in enumerate(into)]
     taken = [Reg(f"out{k}@{index}", op.bits) for k, op in enumerate(back)]
@@ -36,7 +36,7 @@ def kept(
         *(Op("mov", op.dst, (reg,), op.bits, guard=op.guard) for reg, op in zip(given, into)),
     )
     behind = (
-        *(Op(op.name, (reg,), op.src, op.bits, op.attrs) for reg, op in zip(taken, back)),  # its guard is not back yet
+        *(Op(op.name, (reg,), op.src, op.bits, op.attrs) for reg, op in zip(taken, back)),  # guard not restored yet
         *(Op("mov", (r,), (places[r.name],), r.bits, RESTORE) for r in own),
         *(Op("mov", op.dst, (reg,), op.bits, guard=op.guard) for reg, op in zip(taken, back)),
     )
@@ -44,12 +44,12 @@ def kept(
 
 
 def saved_at(op: Op, depth: int) -> Op:
-    """A move that saves or restores, with the name that the register has at a depth of calls."""
+    """A move that saves or restores, with the register's name at a depth of calls."""
     if op.attrs == SAVE:
         return Op("mov", (_at_depth(op.dst[0], depth),), op.src, op.bits)
     return Op("mov", op.dst, (_at_depth(op.src[0], depth),), op.bits)
 
 
 def _at_depth(reg: Operand | None, depth: int) -> Reg:
-    assert isinstance(reg, Reg)  # what saves and restores moves from register to register
+    assert isinstance(reg, Reg)  # saving and restoring moves have register operands
     return Reg(f"{reg.name}#{depth}", reg.bits)

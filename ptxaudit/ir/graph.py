@@ -1,8 +1,8 @@
-"""The graphs of a function, as the stages behind `ir` ask for them: control flow, definitions, divergence, slices.
+"""The graph of a function: control flow, definitions, divergence, slices.
 
-Each is a module of its own that knows those before it: `blocks`, `control_flow`, `reaching`, `divergence`, `slices`.
-`build(function)` cuts the blocks; everything else is found out when it is asked for first, and once. Nothing here knows
-the instruction set.
+Each of these is a module that uses only those before it: `blocks`, `control_flow`, `reaching`, `divergence`,
+`slices`. `build(function)` cuts the blocks; everything else is computed once, on first use. Nothing here knows the
+instruction set.
 
     0  mov r1, tid.x          slice of 3: {0, 1, 3}; branch 1 is relevant to 3,
     1  @p bra 4               `r9 = …` at 2 is not.
@@ -26,12 +26,14 @@ from ptxaudit.ir.operands import SharedWrites
 from ptxaudit.ir.reaching import ReachingDefinitions
 from ptxaudit.ir.slices import SLICING, Slice, Slicer
 
-MOST_SLICES = 16  # of a function that are kept
+MOST_SLICES = 16  # kept per function
 
 
 class Graph(ReachingDefinitions):
-    """What is asked of one function, whichever module answers it. too_tangled: steps after which `reducible` gave it
-    up."""
+    """All queries on one function, whichever module answers them.
+
+    too_tangled: the steps after which `reducible` gave up on it.
+    """
 
     too_tangled: int | None = None
 
@@ -45,12 +47,12 @@ class Graph(ReachingDefinitions):
         held: Sequence[tuple[Reg, int]] = (),
         barriers: bool = False,
     ) -> Slice:
-        """Everything that decides the accesses at the instruction indices `roots`, and whether those at `whether` run.
+        """The instructions that determine the accesses at the indices `roots`, and whether those at `whether` execute.
 
-        shared: values that are read from shared memory are followed to where they were written.
-        held: registers as well, each with the index of an instruction at which it is read.
-        barriers: also what convergence barriers are saved in.
-        account: pays for it. Raises Exhausted where it cannot.
+        shared: values loaded from shared memory are traced to the stores that wrote them.
+        held: also traces registers, each with the index of an instruction that reads it.
+        barriers: also traces where convergence barriers are saved.
+        account: pays for it. Raises Exhausted if it is used up.
         """
         account = account or self.account
         roots, whether = tuple(roots), tuple(whether)
@@ -68,18 +70,16 @@ class Graph(ReachingDefinitions):
 
     @cached_property
     def _slices(self) -> dict[Hashable, tuple[Slice, int]]:
-        """Those that were asked for, which other launches ask for again; and the steps that each took."""
+        """The slices so far, which other launches ask for again, and the steps that each took."""
         return {}
 
     @cached_property
     def ordering(self) -> frozenset[int]:
-        """Instructions that say which lanes of a warp go on together, and calls that are not modelled: they are of
-        every slice.
-        """
+        """Instructions of every slice: those that determine which lanes continue together, and unmodelled calls."""
         return frozenset(self._ordering_lanes() | self.unresolved)
 
     def _ordering_lanes(self) -> set[int]:
-        """Instructions that say which lanes of a warp go on together."""
+        """Instructions that determine which lanes of a warp continue together."""
         parting = self.divergence.parting if self.divergence is not None else frozenset()
         return set(parting) | {
             i.index
@@ -97,9 +97,7 @@ class Graph(ReachingDefinitions):
 
     @cached_property
     def divergence(self) -> Divergence | None:
-        """What the code says of branches that may diverge; None for PTX, whose branches do not say where lanes
-        meet.
-        """
+        """The branches that may diverge; None for PTX, whose branches do not say where lanes reconverge."""
         return self._differences if self.function.explicit_reconvergence else None
 
     @cached_property
@@ -107,17 +105,17 @@ class Graph(ReachingDefinitions):
         return Divergence(self)
 
     def may_diverge(self, index: int) -> bool:
-        """Lanes that run together may go different ways at a branch."""
+        """Whether lanes that execute a branch together may diverge at it."""
         return self.divergence is None or self.divergence.differs(index)
 
     def may_differ(self, index: int) -> bool:
-        """What decides a branch may differ between lanes, by what the code says in either instruction set."""
+        """Whether the condition of a branch may differ between lanes, in either instruction set."""
         return self._differences.differs(index)
 
     def diverged_by(self, block: int) -> frozenset[Reg] | None:
-        """The registers that part lanes, if their values differ from lane to lane where the branch that ends `block`
-        is, at a branch between there and its post-dominator; None: lanes may go different ways there whatever they
-        hold."""
+        """The registers that make lanes diverge between `block` and its post-dominator, if their values differ between
+        lanes at the branch that ends `block`. None: lanes may diverge there whatever their registers hold.
+        """
         if self.divergence is not None:
             return self.divergence.diverged_by(block)
         ends = (self.function.instructions[self.ends[b] - 1] for b in self.region(block) if b != block)
@@ -126,15 +124,15 @@ class Graph(ReachingDefinitions):
 
 @no_collection()
 def build(function: Function, account: Account | None = None) -> Graph:
-    """Basic blocks and the control-flow graphs, with every block joined to END in the end.
+    """Basic blocks and the control-flow graphs. Every block has a path to END.
 
-    account: pays for this and for all that is found out later of the function once. Raises Exhausted where it cannot.
+    account: pays for this, and for facts about the function that are computed later. Raises Exhausted.
     """
     return Graph.cut(function, account or Account())
 
 
 def flat(function: Function) -> Graph:
-    """All instructions in one block, for who does not look at the control flow."""
+    """A graph with all instructions in one block, for uses that ignore control flow."""
     count = len(function.instructions)
     cfg = Digraph([(0, END)])
     return Graph(function, [0], [count], [0] * count, cfg, cfg, {})

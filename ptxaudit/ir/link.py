@@ -1,14 +1,13 @@
-"""Puts the device functions that a kernel calls in their places, before graphs are built.
+"""Inlines the device functions that a kernel calls, before graphs are built.
 
     call (r1), f, (r2)        ->   f#3/arg0 = r2;  call to this call's own copy of f
     (the next instruction)         r1 = f#3/result0
     …                              the copies follow the kernel's instructions, registers renamed f#3/…
 
-Each call has a copy of its own, so that what one call passes does not mix with another's; when the
-copies would grow past COPIED instructions, further calls share one. A function that calls itself, directly or through
-others, has one copy for all calls; where it does so, its registers are kept, and put back behind the call (`frames`).
-Calls that cannot be followed (through pointers, of functions that are elsewhere) keep their opaque results, and what
-they may enter follows too, where nothing leads to it.
+Each call has its own copy, so that the arguments of different calls do not mix; once the copies exceed COPIED
+instructions, further calls share one. A recursive function has one copy for all calls, and its registers are saved
+and restored around recursive calls (`frames`). Calls that cannot be followed (through pointers, to functions defined
+elsewhere) keep opaque results; the functions that they may enter are appended too, unreachable.
 """
 
 from __future__ import annotations
@@ -33,13 +32,15 @@ Name = TypeVar("Name", int, str)  # of a function in a call graph
 Kept = TypeVar("Kept", Reg, Operand, Reg | None, Operand | None)
 
 COPYING = "inlining called functions"
-COPIED = 8_000  # instructions of callees that are copied a call each: twice as many answer no more sites of the corpus
+COPIED = 8_000  # instructions of callees that are copied per call: twice as many resolve no more sites of the corpus
 
 
 @no_collection()
 def link(module: Module, kernel: Function, account: Account | None = None) -> Function:
-    """The kernel with its callees behind it, without the ways that abort (`aborts`); the kernel itself when it calls
-    nothing. Raises Exhausted where the account does not pay for it."""
+    """The kernel followed by its callees, without paths that abort (`aborts`); the kernel itself if it calls nothing.
+
+    Raises Exhausted if the account is used up.
+    """
     return without_aborts(_linked(module, kernel, account or Account()))
 
 
@@ -57,9 +58,12 @@ def _linked(module: Module, kernel: Function, account: Account) -> Function:
 
 
 class _Linking:
-    """A kernel while its callees are put behind it. out: the instructions so far; origin: of each, where it comes from;
-    shared: callee -> (first instruction, prefix) of the copy that several calls share; work: (function, prefix, index
-    of its call) of what is to be copied yet; planned: instructions of callees that are copied or will be."""
+    """A kernel to which its callees are being appended.
+
+    out: the instructions so far; origin: where each comes from; shared: callee -> (first instruction, prefix) of the
+    copy that several calls share; work: (function, prefix, index of its call) for each copy still to be made;
+    planned: instructions of callees that are copied or will be.
+    """
 
     def __init__(self, module: Module, kernel: Function, account: Account):
         self.module, self.kernel, self.account = module, kernel, account
@@ -72,7 +76,7 @@ class _Linking:
         self.planned = 0
 
     def linked(self) -> Function:
-        """The kernel with all that it calls."""
+        """The kernel with all its callees."""
         while self.work:
             function, prefix, call_at = self.work.pop()
             if call_at is not None:
@@ -89,7 +93,7 @@ class _Linking:
         return replace(self.kernel, instructions=instructions, variables=variables, origin=tuple(self.origin))
 
     def _copied(self, copy: _Copy, function: Function, instruction: Instruction) -> None:
-        """One instruction; behind a call also where its results are taken over."""
+        """Copies one instruction; after a call, also adds the moves of its results."""
         callee, at = _followed(instruction, self.module), len(self.out)
         control, ops = copy.control(instruction.control), copy.ops(instruction.ops)
         landing: tuple[Op, ...] = ()
@@ -117,7 +121,7 @@ class _Linking:
             self.origin.append(self.origin[-1])
 
     def _called(self, callee: Function, control: Control | None) -> tuple[str, Control | None]:
-        """(prefix of the copy that a call enters, the call's control): a copy of its own, while these are few."""
+        """(prefix of the copy that a call enters, the call's control). The copy is its own, up to the limit."""
         at = len(self.out)
         own = callee.name not in self.cycle and self.planned < COPIED
         if own or callee.name not in self.shared:
@@ -133,7 +137,7 @@ class _Linking:
         return prefix, replace(control, callee=f"={first}")
 
     def _to_shared_copies(self) -> None:
-        """Calls of a shared copy go where its first call goes."""
+        """Sets the targets of calls to a shared copy, which its first call has."""
         for at, instruction in enumerate(self.out):
             c = instruction.control
             if c is not None and c.kind == "call" and c.callee and c.callee.startswith("="):
@@ -142,7 +146,7 @@ class _Linking:
                 self.out[at] = replace(instruction, control=replace(c, targets=first.targets, callee=first.callee))
 
     def _with_hidden(self) -> None:
-        """The functions with accesses that a call may enter of which it is not known which one it enters."""
+        """Appends the functions with accesses that an unresolved call may enter."""
         for name in entered(self.module, [i for i in self.out if is_unresolved(i.control)]):
             function = self.module.functions[name]
             if any(i.site is not None for i in function.instructions):
@@ -154,7 +158,7 @@ class _Linking:
 
 
 def _beside(function: Function, start: int) -> list[Instruction]:
-    """A copy of a function that no call leads to, for its accesses to be listed: where it is entered is not known."""
+    """A copy of a function that no call leads to, so that its accesses are listed: where it is entered is unknown."""
     copy = _Copy(f"{function.name}#{start}/", list(range(start, start + len(function.instructions) + 1)))
     return [
         Instruction(
@@ -173,11 +177,10 @@ def _beside(function: Function, start: int) -> list[Instruction]:
 
 
 def unshare(function: Function, account: Account) -> Function:
-    """A function whose subroutines (machine code's CALL within one section) are copied, one a call.
+    """The function with a copy of each subroutine (machine code's CALL within one section) per call.
 
-    Registers stay what they are: a subroutine works on its caller's. A copy keeps the places of the
-    original's instructions, so that its accesses count for them. One that calls itself, directly or through others, is
-    not copied.
+    Registers keep their names: a subroutine works on its caller's. A copy keeps the places of the original
+    instructions, so that its accesses count for them. Recursive subroutines are not copied.
     """
     out = list(function.instructions)
     origin = [function.origin_of(i.index) for i in out]
@@ -204,7 +207,7 @@ def unshare(function: Function, account: Account) -> Function:
             origin.append(origin[old])
             if control is not None and control.kind == "call" and control.targets:
                 work.append(moved[old])
-        # what falls through from one copied instruction to a place that was not its neighbour
+        # the last copied instruction must not fall through to the next copy
         out[at] = _calling(out[at], moved[start])
         out.append(Instruction(len(out), out[body[-1]].place, "EXIT", "", control=Control("exit")))
         origin.append(origin[body[-1]])
@@ -212,13 +215,13 @@ def unshare(function: Function, account: Account) -> Function:
 
 
 def _calling(call: Instruction, start: int) -> Instruction:
-    """A call, with the first instruction of what it calls."""
+    """The call with its target set to `start`."""
     assert call.control is not None
     return replace(call, control=replace(call.control, targets=(start,)))
 
 
 def _cycles_within(instructions: list[Instruction], account: Account) -> set[int]:
-    """The first instructions of the subroutines that a chain of calls enters again."""
+    """The first instructions of recursive subroutines."""
     starts = {
         i.control.targets[0]
         for i in instructions
@@ -237,12 +240,12 @@ def _cycles_within(instructions: list[Instruction], account: Account) -> set[int
 
 
 def _again(calls: Digraph[Name]) -> set[Name]:
-    """The nodes of a call graph that a way leads back to."""
+    """The nodes of a call graph that are on a cycle."""
     return {f for part in components(calls) for f in part if len(part) > 1 or calls.has_edge(f, f)}
 
 
 def _body(instructions: list[Instruction], start: int) -> set[int]:
-    """The instructions of a subroutine: one run of places from its start to the last it can reach."""
+    """The instructions of a subroutine, as one range that contains all it can reach."""
     seen = inside(instructions, start)
     return set(range(min(seen), max(seen) + 1))
 
@@ -256,7 +259,7 @@ def _followed(instruction: Instruction, module: Module) -> Function | None:
 
 
 def _numbering(function: Function, module: Module, start: int) -> list[int]:
-    """Old index -> new index: a followed call takes two places."""
+    """Old index -> new index: a followed call takes two instructions."""
     out = []
     at = start
     for i in function.instructions:
@@ -266,9 +269,7 @@ def _numbering(function: Function, module: Module, start: int) -> list[int]:
 
 
 def _cycles(module: Module, kernel: Function) -> dict[str, int]:
-    """The functions that a chain of calls from the kernel enters again -> a number, the same for those that do so
-    together.
-    """
+    """Recursive functions that the kernel can reach -> a number, the same for mutually recursive ones."""
     calls: Digraph[str] = Digraph()
     calls.add_nodes((kernel.name,))
     waiting = [kernel]
@@ -285,7 +286,7 @@ def _cycles(module: Module, kernel: Function) -> dict[str, int]:
 
 
 def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
-    """Moves into the callee's arguments, and out of its results."""
+    """Moves into the callee's arguments, and from its results."""
     if call is None:
         return (), ()
     copy = _Copy(prefix, [])
@@ -307,7 +308,7 @@ def _passing(call: Op | None, callee: Function, prefix: str) -> tuple[tuple[Op, 
 
 
 class _Copy:
-    """A function's parts in their new place: registers by new names, targets by new indices (`index`: old -> new)."""
+    """Renames a function's registers and maps its targets for a copy (`index`: old -> new)."""
 
     def __init__(self, prefix: str, index: list[int]):
         self.prefix, self.index = prefix, index

@@ -1,13 +1,13 @@
-"""Which registers hold something that may still be read: live variables, of a slice.
+"""Live registers of a slice: those whose value may still be read.
 
-    0  L: setp p, r1, r2        at L live: r1, r2, r3, for p and r4 are written before they are read
+    0  L: setp p, r1, r2        live at L: r1, r2, r3; not p and r4, which are written before they are read
     1  mul r4, r3, 4
     2  ld.shared [r4]
     3  add r1, r1, 1
     4  @p bra L
 
-Backwards: what a block reads before it writes it, and what is live behind it and not written in it (Aho, Lam, Sethi,
-Ullman, "Compilers", 2nd ed., 9.2.5). Sets of registers are numbers, a bit a register.
+A backward analysis: a block's live-in is what it reads before writing, and its live-out without what it writes (Aho,
+Lam, Sethi, Ullman, "Compilers", 2nd ed., 9.2.5). Sets of registers are integers with a bit per register.
 """
 
 from __future__ import annotations
@@ -25,27 +25,29 @@ from ptxaudit.ir.dataflow.solve import postorder, solve
 from ptxaudit.ir.operands import control_reads, site_reads, sources_of
 from ptxaudit.ir.slices import Slice
 
-BITS_A_STEP = 1_000  # of sets of registers that are numbers
+BITS_A_STEP = 1_000  # of the integers that represent sets
 
-Names = dict[str, None]  # in an order that is always the same
+Names = dict[str, None]  # in a deterministic order
 
 
 def live_at(
     flow: ControlFlow, part: Slice, cfg: Digraph[int], spend: Callable[[int], None] = lambda steps: None
 ) -> dict[int, Names]:
-    """block -> the registers that what is evaluated of the function, and any access, may read from its beginning on
-    before they are written for certain. cfg: the blocks from the first one on; spend: pays for it, in steps."""
+    """block -> the registers live at its start: the slice, or any access, may read them before they are written.
+
+    cfg: the blocks from the first one on; spend: pays for it, in steps.
+    """
     found: Names = {}
     spend(INSTRUCTION * len(part.instructions))
     own = {block: _reads_and_kills(flow, part, block, found) for block in cfg}
     read_first: set[str] = set().union(*(read for read, _ in own.values()))
-    names = [name for name in found if name in read_first]  # most are read in the block that writes them only
+    names = [name for name in found if name in read_first]  # most are read only in the block that writes them
     bit = {name: 1 << n for n, name in enumerate(names)}
     bits: Callable[[Iterable[str]], int] = lambda some: reduce(or_, [bit[name] for name in some], 0)
     used = {block: bits(read) for block, (read, _) in own.items()}
     kept = {block: ~bits(killed & read_first) for block, (_, killed) in own.items()}
     live = dict(used)
-    order = postorder((0,), cfg.successors)  # what follows comes first
+    order = postorder((0,), cfg.successors)  # successors first
     before = {block: list(cfg.predecessors(block)) for block in order}
     after = {block: list(cfg.successors(block)) for block in order}
 
@@ -60,8 +62,7 @@ def live_at(
 
 
 def _reads_and_kills(flow: ControlFlow, part: Slice, block: int, names: Names) -> tuple[set[str], set[str]]:
-    """What a block reads before it writes it, and what it writes for certain. names: every name that it comes by is
-    added."""
+    """(registers read before they are written, registers certainly written) in a block. Adds to `names`."""
     reads: set[str] = set()
     kills: set[str] = set()
     for at in range(flow.starts[block], flow.ends[block]) if block >= 0 else ():
@@ -84,6 +85,6 @@ def _reads_and_kills(flow: ControlFlow, part: Slice, block: int, names: Names) -
 
 
 def _set_bits(number: int) -> np.ndarray:
-    """The places of the ones of a number."""
+    """The positions of the set bits."""
     octets = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
     return np.flatnonzero(np.unpackbits(octets, bitorder="little").view(bool))

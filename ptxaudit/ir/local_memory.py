@@ -1,12 +1,12 @@
-"""Finds accesses to local memory whose address differs from lane to lane.
+"""Finds accesses to local memory whose address differs between lanes.
 
     float a[16]; … a[(threadIdx.x + i) % 16]    ->    ld.local.f32 [%rd23], by "lane"
     float a[16]; … a[key[threadIdx.x] % 16]     ->    ld.local.f32 [%rd23], by "data"
 
-Before: an ir.Function and its graph. After: the instructions whose local address depends on the
-thread's index or on loaded data. Local memory is interleaved by thread: lanes that access the
-same element share its 128-byte line, lanes on different elements each need a line of their own.
-An index that all lanes have in common (a loop's counter, a parameter) is not listed.
+Before: an ir.Function and its graph. After: the instructions whose local address depends on the thread's index or on
+loaded data. Local memory is interleaved by thread: lanes that access the same element share its 128-byte line, and
+lanes that access different elements each need their own line. An index that is the same in all lanes (a loop's
+counter, a parameter) is not listed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ By = Literal["lane", "data"]
 
 
 class LocalAccess(Record):
-    """The instruction, and what its address depends on: the lane's number, or loaded data."""
+    """An instruction, and what its address depends on: the lane's number, or loaded data."""
 
     instruction: Instruction
     by: By
 
 
 def lane_indexed(function: Function, flow: Graph) -> tuple[LocalAccess, ...]:
-    """The local accesses of a function whose address differs between lanes, in program order. Raises Exhausted where
-    the account of the graph does not pay for it."""
+    """The local accesses whose address differs between lanes, in program order.
+
+    Raises Exhausted if the graph's account is used up.
+    """
     found = []
     known: dict[tuple[str, int], By | None] = {}
     for instruction in function.instructions:
@@ -53,7 +55,7 @@ def lane_indexed(function: Function, flow: Graph) -> tuple[LocalAccess, ...]:
 def _of_operand(
     operand: Operand, index: int, function: Function, flow: Graph, known: dict[tuple[str, int], By | None]
 ) -> By | None:
-    """What makes an operand differ between lanes: "lane" before "data", None for neither."""
+    """Why an operand differs between lanes: "lane" before "data", None for neither."""
     if isinstance(operand, Special):
         return "lane" if operand.name.startswith(_LANES) else None
     if not isinstance(operand, Reg):
@@ -72,7 +74,7 @@ def _of_operand(
         definitions = flow.reaching(*key)
         flow.account.spend(1 + INSTRUCTION * len(definitions), "analysing local memory")
         for at in definitions:
-            inner: set[str] = set()  # what an instruction computes for itself on the way
+            inner: set[str] = set()  # results of earlier operations of the same instruction
             for op in function.instructions[at].ops:
                 reasons |= set(_origins(op))
                 pending += [(source.name, at) for source in _followed(op) if source.name not in inner]
@@ -83,7 +85,7 @@ def _of_operand(
 
 
 def _origins(op: Op) -> Iterator[By]:
-    """What an operation adds of its own."""
+    """The reasons that an operation itself adds."""
     if any(isinstance(source, Special) and source.name.startswith(_LANES) for source in op.src):
         yield "lane"
     if op.name.split(".")[0] in DIFFERS:
@@ -93,7 +95,7 @@ def _origins(op: Op) -> Iterator[By]:
 
 
 def _followed(op: Op) -> list[Reg]:
-    """Registers whose values an operation's result is made of; loaded data stands for itself."""
+    """Registers that an operation's result is computed from; loaded data is not traced further."""
     if op.name in ("load", "atom"):
         return []
     return [source for source in op.src if isinstance(source, Reg)]

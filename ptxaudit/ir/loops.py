@@ -1,8 +1,8 @@
-"""The natural loops of a graph, as whoever asks for the nesting of code has them: found once a graph (`Graph.loops`).
+"""The natural loops of a graph and their nesting, computed once per graph (`Graph.loops`).
 
     for (…) { for (…) { A } B }    ->    Loop(depth=1, blocks={A, B, …}), Loop(depth=2, blocks={A})
 
-A natural loop has one entry, its head, which every way into it passes (Hecht, Ullman: Flow Graph Reducibility, 1972).
+A natural loop has a single entry, its head (Hecht, Ullman: Flow Graph Reducibility, 1972).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptxaudit.base.records import Record
 
 
 class Loop(Record):
-    """head: its first block; blocks: with those of loops inside; depth: 1 of an outermost one."""
+    """head: its first block; blocks: including those of inner loops; depth: 1 for an outermost loop."""
 
     head: int
     blocks: frozenset[int]
@@ -22,26 +22,27 @@ class Loop(Record):
 
 
 class Loops(Record):
-    """loops: outer ones before those inside; around: block -> the loops that it is in, by their place in `loops`, the
-    innermost last."""
+    """loops: outer before inner; around: block -> indices of the loops that contain it, the innermost last."""
 
     loops: tuple[Loop, ...]
     around: dict[int, tuple[int, ...]]
 
     def innermost(self, block: int) -> int | None:
-        """The place in `loops`; None outside of all."""
+        """The index in `loops` of the innermost loop around a block; None outside of all."""
         return self.around[block][-1] if self.around.get(block) else None
 
     def depth(self, block: int) -> int:
-        """Loops around a block."""
+        """The number of loops around a block."""
         return len(self.around.get(block, ()))
 
 
 def loops_of(
     edges: list[tuple[int, int]], dominates: Callable[[int, int], bool], body: Callable[[int, int], set[int]]
 ) -> Loops:
-    """edges: of the control flow; dominates(a, b): every way to b leads through a; body(source, head): the blocks of
-    the loop that an edge closes."""
+    """The loops of a control-flow graph.
+
+    edges: of the graph; dominates(a, b): whether a dominates b; body(source, head): the natural loop of a back edge.
+    """
     found: dict[int, set[int]] = defaultdict(set)
     for source, head in edges:
         if dominates(head, source):

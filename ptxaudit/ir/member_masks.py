@@ -1,11 +1,11 @@
-"""Where the lanes of a warp may be in several groups since they named different member masks (PTX).
+"""Finds where lanes of a warp may be in several groups because they specified different member masks (PTX).
 
-    vote.sync.ballot r, p, m;         m = 0xff << (lane & 24): machine code runs it once for each group of eight lanes,
-    st.shared [a], r;                 and this perhaps too: a request a group
-    bar.sync 0;                       all are together again
+    vote.sync.ballot r, p, m;         m = 0xff << (lane & 24): machine code executes it once per group of eight lanes,
+    st.shared [a], r;                 and perhaps this too: one request per group
+    bar.sync 0;                       the lanes reconverge
 
-PTX names no place where such groups meet (PTX ISA, "vote.sync": threads that name one mask execute together). Measured:
-tiles of a warp at -O3 go on as groups of their own (tests/data/collectives_sm90 has them at -O0).
+PTX does not specify where such groups reconverge (PTX ISA, "vote.sync": threads with the same mask execute together).
+Measured: at -O3, tiles of a warp continue as separate groups (tests/data/collectives_sm90 has them at -O0).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FULL = (1 << 32) - 1
 
 
 def behind_several_masks(graph: Graph) -> frozenset[int]:
-    """The instructions that such groups may come to before they meet for certain. In time linear in the code."""
+    """The instructions that such groups may reach before they certainly reconverge. In time linear in the code."""
     code = graph.function.instructions
     found: set[int] = set()
     differences = Divergence(graph)
@@ -40,7 +40,7 @@ def behind_several_masks(graph: Graph) -> frozenset[int]:
 
 
 def _several(differences: Divergence, instruction: Instruction) -> bool:
-    """Lanes that execute it together may name different masks."""
+    """Whether lanes that execute it together may specify different masks."""
     masks: list[Operand] = []
     for op in instruction.ops:
         warp = WARP.get(op.name.partition(".")[0])
@@ -54,7 +54,7 @@ def _several(differences: Divergence, instruction: Instruction) -> bool:
 
 
 def _gathers(instruction: Instruction) -> bool:
-    """All lanes of the warp are together behind it."""
+    """Whether all lanes of the warp are together after it."""
     control = instruction.control
     if control is None:
         return False

@@ -1,11 +1,10 @@
-"""Finds loads, and stores, of global memory by which a lane goes from one address to the next, where one vector access
-could do it.
+"""Finds loads and stores of global memory at adjacent addresses, which a vector access could replace.
 
-    LDG.E R4, desc[UR4][R2.64]          both at what R2:R3 holds behind the same write, in one block of code:
-    LDG.E R5, desc[UR4][R2.64+0x4]      Run(first=7, members=(7, 8), width=4, bytes=8)
+    LDG.E R4, desc[UR4][R2.64]          both use the same definition of R2:R3, in one basic block:
+    LDG.E R5, desc[UR4][R2.64+0x4]      Run(first=7, members=(7, 8), bytes=8)
 
-Only the code is looked at; whether the addresses are multiples of the vector is for who knows them to say. What orders
-memory (a barrier, an access that is volatile or of a scope) is not gone across.
+It looks only at the code; the caller checks that the addresses are multiples of the vector's size. A run does not
+cross a barrier or another transfer of control, and has no access that is volatile or has a scope.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _WIDTH_BITS = 8
 
 
 class Run(Record):
-    """members: the instructions, by address; first: the one of the lowest; bytes: all of them together."""
+    """members: the instructions, by address; first: the one with the lowest; bytes: their total."""
 
     first: int
     members: tuple[int, ...]
@@ -31,8 +30,7 @@ class Run(Record):
 
 
 def neighbours(function: Function, flow: Graph) -> dict[int, Run]:
-    """The run of each instruction that is in one. Raises Exhausted where the account of the graph does not pay for
-    it."""
+    """instruction -> its run. Raises Exhausted if the graph's account is used up."""
     flow.account.spend(INSTRUCTION * len(function.instructions), "finding adjacent accesses")
     groups: dict[tuple[int, Hashable], dict[int, int]] = defaultdict(dict)
     ordered = 0
@@ -47,7 +45,7 @@ def neighbours(function: Function, flow: Graph) -> dict[int, Run]:
 
 
 def _accesses(instruction: Instruction) -> Op | None:
-    """A plain load or store of global memory."""
+    """The operation of a plain load or store of global memory."""
     if instruction.site is None or instruction.site.ordered:
         return None
     found = [op for op in instruction.ops if op.name in ("load", "store", "atom")]
@@ -55,7 +53,7 @@ def _accesses(instruction: Instruction) -> Op | None:
 
 
 def _bytes(op: Op) -> int | None:
-    """Of one lane."""
+    """The bytes per lane."""
     count = len(op.dst) if op.name == "load" else len(op.src) - 1
     bits = op.attrs[0] if op.attrs and isinstance(op.attrs[0], int) else op.bits
     width = count * bits // _WIDTH_BITS
@@ -63,8 +61,7 @@ def _bytes(op: Op) -> int | None:
 
 
 def _of(instruction: Instruction, op: Op, flow: Graph) -> Iterator[Hashable]:
-    """What the address is made of but for the offset, and in which lanes: the same of two instructions if it has the
-    same number in both."""
+    """Identifies the address without the offset, and the active lanes: equal keys mean that both are the same."""
     made = {d.name: other for other in instruction.ops for d in other.dst if d is not None and other is not op}
     waiting: list[Operand] = [op.src[0], *(guard.reg for guard in (instruction.guard, op.guard) if guard is not None)]
     while waiting:
@@ -80,7 +77,7 @@ def _of(instruction: Instruction, op: Op, flow: Graph) -> Iterator[Hashable]:
 
 
 def _runs(places: dict[int, int], width: int) -> Iterator[Run]:
-    """offset -> instruction. The widest first, each beginning at a multiple of its size."""
+    """The runs of accesses by offset, the widest first, each starting at a multiple of its size."""
     left = dict(places)
     size = WIDEST
     while size > width:

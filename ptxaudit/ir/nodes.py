@@ -1,9 +1,8 @@
-"""One intermediate representation for PTX and SASS: functions of instructions of operations.
+"""The intermediate representation of PTX and SASS: functions of instructions of operations.
 
-An *instruction* is what the file contains: one PTX statement or one machine instruction, with
-its place and text. Its *effects* are operations on registers, a transfer of control, and a
-shared-memory access. The two lifters (`ptx.lift`, `sass.lift`) produce it; `graph` and
-`lanes` consume it and cannot tell which instruction set it came from.
+An *instruction* is one PTX statement or one machine instruction, with its place and text. Its *effects* are
+operations on registers, a transfer of control, and a shared-memory access. The two lifters (`ptx.lift`, `sass.lift`)
+produce it; the later stages cannot tell which instruction set it came from.
 
     ld.shared.v2.f32 {%f1, %f2}, [%r4+8];      PTX, line 12
         Instruction(place=12, opcode="ld.shared.v2.f32",
@@ -13,14 +12,14 @@ shared-memory access. The two lifters (`ptx.lift`, `sass.lift`) produce it; `gra
     @P0 IMAD.WIDE R2, R4, 0x8, R6              SASS
         two 32-bit registers hold a 64-bit value: lifters write `cat` and `extract`.
 
-Conventions that both lifters keep
-- A register's value is its bits, unsigned; an operation's name says how they are read
-  (`div.s`, `div.u`). `Op.bits` is the width the operation works at.
-- An operation whose guard is false in a lane leaves that lane's destinations as they were.
-- What has no meaning is an op "opaque" with its opcode and what of it is not supported, or "", as
-  attributes (`Op("opaque", dst=…, attrs=("tex.2d…", ""))`): its results become opaque, with that reason.
-  What it may write in memory, at places that are not known, is an op "clobber" with the state space.
-- A source that the lifter does not understand is an `Unknown(reason)`.
+Conventions of both lifters
+- A register's value is its bits, unsigned; the name of an operation says how they are interpreted
+  (`div.s`, `div.u`). `Op.bits` is the width of the operation.
+- An operation whose guard is false in a lane leaves that lane's destinations unchanged.
+- An unmodelled operation is an op "opaque"; its attributes are the opcode and its unsupported part, or ""
+  (`Op("opaque", dst=…, attrs=("tex.2d…", ""))`). Its results become opaque, with that reason.
+  If it may write memory at unknown locations, it is also an op "clobber" with the state space.
+- A source operand that the lifter does not understand is an `Unknown(reason)`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from ptxaudit.ir.access import Access
 
 
 class Reg(Record):
-    """A register. `uniform`: one value a warp, written whatever lanes are active (SASS UR, UP)."""
+    """A register. `uniform`: one value per warp, written whichever lanes are active (SASS UR, UP)."""
 
     name: str
     bits: int
@@ -61,8 +60,8 @@ class Const(Record):
 class Address(Record):
     """The address of a named variable plus an offset in bytes, within its state space.
 
-    Space "shared": a window-relative shared address. "param": a byte offset in the parameter
-    buffer, when the parameter's address itself is used as a value. CODE: a function.
+    Space "shared": a window-relative shared address. "param": a byte offset in the parameter buffer, if the address
+    of a parameter itself is used as a value. CODE: a function.
     """
 
     name: str
@@ -74,19 +73,19 @@ class Address(Record):
         return f"{self.name}+{self.offset}" if self.offset else self.name
 
 
-CODE = "code"  # the space of the addresses of functions
+CODE = "code"  # the space of function addresses
 
-# System calls of the device runtime, which call nothing of the program (CUDA C++ Programming Guide; PTX
+# System calls of the device runtime, which call no function of the program (CUDA C++ Programming Guide; PTX
 # Interoperability).
 RUNTIME = frozenset(("__assertfail", "vprintf", "malloc", "free"))
-ABORTING = frozenset(("__assertfail",))  # of these, those that end the launch
+ABORTING = frozenset(("__assertfail",))  # the runtime functions that end the launch
 
 
 class Special(Record):
-    """A special register, by its PTX name without the percent sign: "tid.x", "ntid.y",
-    "ctaid.z", "nctaid.x", "laneid", "warpid", "nwarpid", "smid", "clock", "clusterid.x",
-    "cluster_ctaid.x", "cluster_ctarank", "cluster_nctaid.x", "cluster_nctarank", "lanemask_lt",
-    "dynamic_smem_size", "total_smem_size", …"""
+    """A special register, by its PTX name without the percent sign: "tid.x", "ntid.y", "ctaid.z", "nctaid.x",
+    "laneid", "warpid", "nwarpid", "smid", "clock", "clusterid.x", "cluster_ctaid.x", "cluster_ctarank",
+    "cluster_nctaid.x", "cluster_nctarank", "lanemask_lt", "dynamic_smem_size", "total_smem_size", …
+    """
 
     name: str
     bits: int = 32
@@ -109,7 +108,7 @@ Operand = Reg | Const | Address | Special | Unknown
 
 
 class Guard(Record):
-    """`@p` or `@!p`: the lanes in which an instruction acts."""
+    """`@p` or `@!p`: the lanes that execute an instruction."""
 
     reg: Reg
     negated: bool = False
@@ -128,17 +127,17 @@ class Op(Record):
     """One operation: a row of `engine.ops.table` applied to operands.
 
     name:   the row ("add", "shr.s", "setp.lt.u", "load", …); "opaque" and "clobber": see above.
-    dst:    registers written, in the row's order; None where a result is thrown away.
+    dst:    registers written, in the row's order; None for a discarded result.
     src:    operands read, in the row's order.
-    bits:   width the operation works at.
+    bits:   width of the operation.
     attrs:  static modifiers in the row's order (a lop3 table, a prmt mode, a shfl mode …).
-    guard:  lanes in which it acts; None = all active ones.
+    guard:  the lanes that execute it; None = all active lanes.
     Memory rows ("load", "store", "atom") also use
     space:  "global" | "shared" | "local" | "param" | "const" | "const:N" (SASS bank N) | "generic"
     offset: bytes added to the address operand src[0].
-    read_only: of a load that the code promises to be of memory that nothing writes (`ld.global.nc`, LDG.CONSTANT).
-    So do two that have no row and no results: COPY_ASYNC, whose bytes (attrs) a lane arrive some time later, and
-    STORE_MATRIX, rows of 16 bytes at the addresses of the first lanes (attrs: how many; () = of all).
+    read_only: a load from memory that the code promises not to be written (`ld.global.nc`, LDG.CONSTANT).
+    So do two operations without a row or results: COPY_ASYNC, whose bytes (attrs) per lane arrive some time later,
+    and STORE_MATRIX, rows of 16 bytes at the addresses of the first lanes (attrs: how many; () = all).
     """
 
     name: str
@@ -156,14 +155,14 @@ class Op(Record):
 
     @property
     def element(self) -> tuple[int, bool]:
-        """Of a load or a store: (bits of each of its elements in memory, whether their sign fills the registers)."""
+        """For a load or store: (bits of each element in memory, whether it is sign-extended into the registers)."""
         if not self.attrs:
             return self.bits, False
         return self.attrs[0], len(self.attrs) > 1 and bool(self.attrs[1])
 
     @property
     def fixed(self) -> int | None:
-        """The byte offset of an access of a place that the code names, such as a parameter; None of others."""
+        """The byte offset of an access to a location that the code names, such as a parameter; None for others."""
         place = self.src[0]
         if not isinstance(place, Const | Address):
             return None
@@ -186,24 +185,25 @@ class Op(Record):
 
 
 ControlKind = Literal[
-    "branch",  # to targets[0] in the guarded lanes, on to the next instruction in the others
-    "switch",  # to targets[value of `selector`]; no fall-through; () targets = not known
+    "branch",  # the guarded lanes to targets[0], the others to the next instruction
+    "switch",  # to targets[value of `selector`]; no fall-through; () targets = unknown
     "exit",  # the guarded lanes end
     "call",  # to targets[0] (a function in `callee`), return to the next instruction
     "ret",  # the guarded lanes return to their caller, or end in a kernel
     "open",  # convergence barrier `barrier` := the active lanes (SASS BSSY)
-    "sync",  # wait there for the lanes of `barrier`, go on together (SASS BSYNC)
+    "sync",  # wait for the lanes of `barrier`, continue together (SASS BSYNC)
     "leave",  # the guarded lanes leave `barrier` (SASS BREAK)
-    "warpsync",  # wait for the lanes of the mask `selector`, or all when None; with targets, to part again at the first
-    "part",  # the same; lanes that name one mask go on diverged from those that name another (SASS WARPSYNC.EXCLUSIVE)
-    "yield",  # lanes that wait at a convergence barrier may go on before the others come (SASS YIELD, NANOSLEEP)
+    "warpsync",  # wait for the lanes in mask `selector`, or all lanes if None
+    "part",  # lanes with different masks remain diverged (SASS WARPSYNC.EXCLUSIVE; .COLLECTIVE: up to targets[0])
+    "yield",  # lanes that wait at a convergence barrier may continue without these (SASS YIELD, NANOSLEEP)
     "barrier",  # a block- or cluster-wide barrier; no effect on lanes
 ]
 
 
 class Meeting(Record):
-    """A barrier of the block: its number (None = not known), how many threads meet there (0 = all of the block,
-    None = not known), and whether those that come wait for the others."""
+    """A barrier of the block: its number (None = unknown), the number of threads that take part (0 = all of the block,
+    None = unknown), and whether those that arrive wait for the others.
+    """
 
     number: int | None
     threads: int | None = 0
@@ -221,22 +221,22 @@ class Control(Record):
     callee: str | None = None
     choices: tuple[
         int, ...
-    ] = ()  # of a call whose target is computed: it goes to choices[value of `selector`]; of the switch made of it
-    open: bool = False  # … and it may go elsewhere, too
-    uniform: bool = False  # stated by the code: all active lanes agree (`bra.uni`)
-    meeting: Meeting | None = None  # of "barrier": who meets there; None = not known, or not the threads of a block
-    aborts: bool = False  # of "exit": a lane that comes there ends the launch, with an error
+    ] = ()  # a call with a computed target goes to choices[value of `selector`]; also for the switch made of it
+    open: bool = False  # … and it may also go elsewhere
+    uniform: bool = False  # the code states that all active lanes agree (`bra.uni`)
+    meeting: Meeting | None = None  # of "barrier": who takes part; None = unknown, or not the threads of a block
+    aborts: bool = False  # of "exit": a lane that executes it ends the launch with an error
 
 
 SiteSpace = Literal["shared", "generic", "shared::cluster", "global", "local"]
 
 
 class Site(Record):
-    """One access of an instruction to a memory: what `banks` scores.
+    """One access of an instruction to a memory, which `banks` scores.
 
     opcode:  PTX (`st.shared.v2.u32`) or SASS (`LDS.128`) text, as `banks.classify` takes it.
-    access:  what it does (`hardware.accesses`); None where there is no rule for it, and no_rule says why.
-    word:    of one without a rule, what reports call it; ordered: it is volatile, or of a scope: none goes across it.
+    access:  its effect (`hardware.accesses`); None if there is no rule for it, and no_rule says why.
+    word:    without a rule, what reports call it. ordered: volatile, or with a scope: no access is moved across it.
     address: byte address operand; a window-relative 32-bit shared address, or for
              space "generic" a 64-bit generic one that may turn out not to be shared.
     source:  cp.async's global source operand; ignore: its ignore-src predicate;
@@ -252,13 +252,11 @@ class Site(Record):
     source_offset: int = 0
     ignore: Guard | None = None
     source_size: Operand | None = None
-    again: bool = (
-        False  # as the site of the instruction before it, up to a shift that changes no count (fragments of wmma)
-    )
+    again: bool = False  # the site of the previous instruction, up to a shift that changes no count (fragments of wmma)
     unscored: str = ""  # a reason, for accesses that are listed but not scored (bulk copies, wgmma)
     first: Literal["", "registers", "shared"] = ""  # of a matrix product: where its first factor comes from
-    fragment: int = 0  # of an access of a wmma fragment: how many requests load or store all of it
-    rows_apart: int | None = None  # and bytes from one of its rows to the next, where known
+    fragment: int = 0  # of an access to a wmma fragment: the number of requests for all of it
+    rows_apart: int | None = None  # and bytes between its rows, if known
     of: Literal["shared", "global", "local"] = "shared"  # the memory whose requests are counted (`memory.sites`)
     access: Access | None = None
     no_rule: str = ""
@@ -278,7 +276,7 @@ class Frame(Record):
 
 
 class Source(Record):
-    """A position in the CUDA source. `inlined`: the places it was inlined at, innermost first."""
+    """A position in the CUDA source. `inlined`: the places where it was inlined, innermost first."""
 
     file: str
     line: int
@@ -287,12 +285,12 @@ class Source(Record):
 
     @property
     def places(self) -> tuple[Source | Frame, ...]:
-        """Itself and where it was inlined at, innermost first."""
+        """Itself and the places where it was inlined, innermost first."""
         return (self, *self.inlined)
 
 
 class Instruction(Record):
-    """What the file contains at one place, with its effects.
+    """One PTX statement or machine instruction, with its effects.
 
     index: position in `Function.instructions`. place: PTX line, or SASS byte offset.
     """
@@ -314,17 +312,20 @@ class Parameter(Record):
     name: str
     offset: int
     size: int
-    type: str = ""  # PTX type, ".u64", ".b8[16]"; "" when not known
+    type: str = ""  # PTX type, ".u64", ".b8[16]"; "" if unknown
     pointer: bool | None = None
-    align: int = 1  # of what a pointer points to, where stated (`.ptr .align 16`)
+    align: int = 1  # of a pointer's target, where stated (`.ptr .align 16`)
 
 
 class Variable(Record):
-    """A variable with a place in a state space. address: byte offset in the window where the
-    file fixes it (SASS), else None; data: initial bytes of a constant or global variable;
-    rewritable: the host may write it before a launch, as all but what the compiler made for itself;
-    functions: (byte offset, name) of the functions whose addresses are in it to begin with; around: its bytes to begin
-    with where it has, or may have, such a table: zeros where the addresses are."""
+    """A variable in a state space.
+
+    address: byte offset in the window if the file fixes it (SASS), else None.
+    data: initial bytes of a constant or global variable.
+    rewritable: the host may write it before a launch, unlike variables that the compiler made for itself.
+    functions: (byte offset, name) of the functions whose addresses it initially contains.
+    around: its initial bytes if it contains, or may contain, such addresses; zeros in their place.
+    """
 
     name: str
     space: str
@@ -338,13 +339,16 @@ class Variable(Record):
 
     @property
     def left_to_host(self) -> bool:
-        """In constant memory, with no content in the file."""
+        """Whether it is in constant memory and has no content in the file."""
         return self.space.startswith("const") and self.rewritable and self.data is None
 
 
 class Routine(Record):
-    """A function of a file in the machine code that it is lifted with. section: the one that it is in, whose name is
-    its first function's; start: the place of that section; first, end: its instructions, the end not included."""
+    """A function of the file within the machine code that it is lifted with.
+
+    section: the section it is in, which is named after its first function; start: the place of that section.
+    first, end: its instructions, `end` excluded.
+    """
 
     section: str
     start: int
@@ -353,15 +357,15 @@ class Routine(Record):
 
 
 class Function(Record, dict=True):
-    """A kernel or a device function that is called.
+    """A kernel, or a device function that is called.
 
-    isa: for what is written to be read: the stages behind ask for these, which the lifters state.
-    explicit_reconvergence: divergent lanes meet where the code says so (open/sync); otherwise at post-dominators.
-    absolute_shared: shared memory is addressed from its start, in one piece, and from bit 24 on stands the block's rank
-    in its cluster; otherwise an address is one of a variable, whose place is not known yet.
-    unique_places: no two instructions of the file have one place; otherwise several statements may be in one line.
-    register_pairs: numbers of 64 bits are in two registers each.
-    final: it runs as it stands: no compiler joins its accesses, or spills its registers, any more.
+    isa: for display only; later stages use the following, which the lifters set.
+    explicit_reconvergence: lanes reconverge where the code says so (open/sync); otherwise at post-dominators.
+    absolute_shared: shared memory is addressed from its start, as one range, with the block's rank in its cluster
+    from bit 24 on; otherwise relative to variables that have no location yet.
+    unique_places: no two instructions of the file have the same place; otherwise a line may have several statements.
+    register_pairs: a 64-bit number is in two registers.
+    final: the code runs as it stands: no compiler will combine its accesses or spill its registers.
     """
 
     name: str
@@ -369,10 +373,10 @@ class Function(Record, dict=True):
     arch: str  # "sm_90"
     instructions: tuple[Instruction, ...]
     entry: bool = True
-    parameters: tuple[Parameter, ...] = ()  # of the kernel; for device functions none
+    parameters: tuple[Parameter, ...] = ()  # of the kernel; none for device functions
     arguments: tuple[Reg, ...] = ()  # a device function's formal registers
     results: tuple[Reg, ...] = ()
-    variables: tuple[Variable, ...] = ()  # all variables it can name, module scope included
+    variables: tuple[Variable, ...] = ()  # all variables it can name, including those at module scope
     shared_static: int = 0  # bytes
     block: tuple[int, int, int] | None = None  # .reqntid
     max_threads: int | None = None  # .maxntid product / launch bounds
@@ -381,8 +385,8 @@ class Function(Record, dict=True):
     chooses: bool = False  # among functions, by computed addresses (`dispatch`)
     origin: tuple[
         tuple[str, int], ...
-    ] = ()  # of each instruction, the function and the index that it was copied from; () = all its own
-    routines: tuple[Routine, ...] = ()  # of machine code as the file has it, in order, its own first
+    ] = ()  # of each instruction, the function and index it was copied from; () = none was copied
+    routines: tuple[Routine, ...] = ()  # of machine code as in the file, in order, its own first
     explicit_reconvergence: bool = False
     absolute_shared: bool = False
     unique_places: bool = False
@@ -391,29 +395,29 @@ class Function(Record, dict=True):
 
     @cached_property
     def variable_of(self) -> Mapping[tuple[str, str], Variable]:
-        """Its variables by state space and name; those of a bank of constant memory without the bank, too."""
+        """Its variables by state space and name; those in a bank of constant memory also without the bank."""
         by_name = {(v.space, v.name): v for v in self.variables}
         return {("const", name): v for (space, name), v in by_name.items() if space.startswith("const")} | by_name
 
     def offset_of(self, instruction: Instruction) -> int | None:
-        """Bytes from its start in machine code; None where places are lines of PTX."""
+        """Bytes from the start of its machine code; None if places are lines of PTX."""
         return instruction.place if self.unique_places else None
 
     def ptx_line_of(self, instruction: Instruction) -> int | None:
         return None if self.unique_places else instruction.place
 
     def site(self, index: int) -> Site:
-        """The access of an instruction that is one."""
+        """The site of an instruction that has one."""
         site = self.instructions[index].site
         assert site is not None
         return site
 
     def origin_of(self, index: int) -> tuple[str, int]:
-        """The function of the file, and the index in it, of an instruction or of what it is a copy of."""
+        """The function of the file, and the index in it, of an instruction or of the one that it is a copy of."""
         return self.origin[index] if self.origin else (self.name, index)
 
     def code_at(self, index: int) -> Hashable:
-        """Where the file has an instruction: the same for all its copies."""
+        """The location of an instruction in the file, the same for all its copies."""
         return self.instructions[index].place if self.unique_places else self.origin_of(index)
 
 
@@ -426,8 +430,8 @@ class Module(Record, eq=False):
     functions: dict[str, Function] = field(default_factory=dict)
     version: str = ""  # PTX ISA version, or the cubin's toolkit
     producer: str = ""  # the compiler that the file names
-    linked: bool = False  # with code that is elsewhere: functions that others may call, or something that others have
-    memo: dict[str, Any] = field(default_factory=dict)  # what was found out of all functions once
+    linked: bool = False  # refers to code elsewhere: others may call its functions, or it uses something of others
+    memo: dict[str, Any] = field(default_factory=dict)  # facts about all functions, computed once
 
     def kernels(self) -> list[Function]:
         return [f for f in self.functions.values() if f.entry]

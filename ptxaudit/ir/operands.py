@@ -1,6 +1,6 @@
-"""What one instruction reads and writes, whatever comes before it: registers, predicates, memories.
+"""The registers, predicates and memories that one instruction reads and writes.
 
-@p ld.shared r1, [r2 + 4]     reads p, r2; its access, too; writes r1, of which nothing is known (`opaque_load`)
+@p ld.shared r1, [r2 + 4]     reads p, r2, as does its access; writes an unknown value to r1 (`opaque_load`)
 st.local [r3], r1             reads r3, r1; writes local memory
 """
 
@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Guard, Instruction, Op, Reg, Site
 
-BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # of convergence barriers, into registers and back
-SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may touch shared memory
-WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write where an operand says
+BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # between convergence barriers and registers
+SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may access shared memory
+WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write to an address operand
 
 
 def sources_of(op: Op) -> list[Reg]:
-    """Registers that an operation reads, its guard included."""
+    """Registers that an operation reads, including its guard."""
     regs = [s for s in op.src if type(s) is Reg]
     if op.guard is not None:
         regs.append(op.guard.reg)
@@ -27,8 +27,10 @@ def sources_of(op: Op) -> list[Reg]:
 
 
 def read_guard_first(ops: list[Op], guard: Guard, temporary: Callable[[int], Reg]) -> None:
-    """An instruction reads its guard before it writes anything: where an operation of it writes the guard's register,
-    those behind it act under a copy. temporary: gives a register of so many bits that only this instruction uses.
+    """Makes all operations of an instruction use the guard's initial value, which hardware reads before any write.
+
+    If an operation writes the guard's register, the later ones use a copy as their guard. temporary: makes a register
+    of the given width for this instruction only.
 
         @p setp.lt p|q, a, b     t = p; @p p = …; @t q = …
     """
@@ -42,27 +44,27 @@ def read_guard_first(ops: list[Op], guard: Guard, temporary: Callable[[int], Reg
 
 
 def opaque_load(op: Op) -> bool:
-    """Reads memory whose content nothing specified: the result is unknown whatever the address."""
+    """Whether it reads memory with unspecified contents: the result is unknown, whatever the address."""
     return op.name in ("load", "atom") and not (op.space in ("param", "local") or op.space.startswith("const"))
 
 
 def overwrites(op: Op, site: Site) -> bool:
-    """It may write what the address of a site is made of: the access comes before it."""
+    """Whether it may overwrite what a site's address is computed from: the access comes first."""
     return opaque_load(op) or site.of == "local" and op.name == "load"
 
 
 def writes_local(op: Op) -> bool:
-    """It may write local memory."""
+    """Whether it may write local memory."""
     return op.name == "call" or op.name in ("store", "clobber") and op.space in ("local", "generic")
 
 
 def accesses_local(instruction: Instruction) -> bool:
-    """It loads from local memory, or stores there, by an address of its own, whether it has a meaning or not."""
+    """Whether it loads from or stores to local memory at an explicit address, even if it is not modelled."""
     return any(op.space == "local" and op.name in ("load", "store", "opaque") for op in instruction.ops)
 
 
 def bytes_moved(instruction: Instruction) -> dict[tuple[str, str], int]:
-    """("load" or "store", state space) -> the bytes that a lane loads or stores there."""
+    """("load" or "store", state space) -> the bytes that each lane loads or stores there."""
     found: dict[tuple[str, str], int] = {}
     for op in instruction.ops:
         if op.name in ("load", "store"):
@@ -73,13 +75,16 @@ def bytes_moved(instruction: Instruction) -> dict[tuple[str, str], int]:
 
 
 def promised(instruction: Instruction) -> bool:
-    """The code promises that nothing writes what the instruction loads."""
+    """Whether the code promises that nothing writes the memory that the instruction loads."""
     return any(op.read_only for op in instruction.ops)
 
 
 class SharedWrites(Record):
-    """What is followed of shared memory (engine/memory/tables.py). writers: instructions that may write it; valued:
-    those of them whose values may be known; barriers: instructions that order accesses."""
+    """The shared-memory data flow that is traced (engine/memory/tables.py).
+
+    writers: instructions that may write shared memory; valued: writers whose values may be known; barriers:
+    instructions that order accesses.
+    """
 
     writers: frozenset[int] = frozenset()
     valued: frozenset[int] = frozenset()
@@ -92,19 +97,19 @@ def reads(
     entering: bool = False,
     shared: SharedWrites | None = None,
 ) -> list[Reg]:
-    """Registers that decide an instruction's results, access and control.
+    """Registers that determine an instruction's results, access and control.
 
-    entering: without those that its own operations write first, such as temporaries. shared: what it reads of
-    shared memory, or writes there, counts among its results.
+    entering: leaves out those that its own operations write first, such as temporaries. shared: shared memory that it
+    reads or writes counts as a result.
     """
     ops = instruction.ops
     if shared is None and instruction.site is None and len(ops) == 1:
         op = ops[0]
         if op.name != "store" and (follow_loads or not opaque_load(op)):
-            return sources_of(op)  # as most
+            return sources_of(op)  # the common case
     regs: list[Reg] = []
     written: set[str] = set()
-    place: set[str] | None = None  # what is written before memory is accessed
+    place: set[str] | None = None  # written before the memory access
     for op in instruction.ops:
         if place is None and op.name in ("load", "atom", "store"):
             place = set(written)
@@ -127,7 +132,7 @@ def reads(
 
 
 def site_reads(instruction: Instruction) -> list[Reg]:
-    """Registers that decide an access."""
+    """Registers that determine an access."""
     site = instruction.site
     if site is None:
         return []
@@ -136,14 +141,14 @@ def site_reads(instruction: Instruction) -> list[Reg]:
 
 
 def guard_reads(instruction: Instruction) -> list[Reg]:
-    """Predicates that decide which lanes take part in an access, or at a barrier."""
+    """Predicates that determine the active lanes of an access, or at a barrier."""
     site = instruction.site
     guards = (site.guard, site.ignore, instruction.guard) if site is not None else (instruction.guard,)
     return [g.reg for g in guards if g is not None]
 
 
 def control_reads(instruction: Instruction) -> list[Reg]:
-    """Registers that decide where control goes."""
+    """Registers that determine where control goes."""
     control = instruction.control
     if control is None:
         return []
@@ -154,7 +159,7 @@ def control_reads(instruction: Instruction) -> list[Reg]:
 
 
 def within_instructions(function: Function) -> frozenset[str]:
-    """The registers of which no instruction reads more than it has written itself, in all lanes: temporaries."""
+    """Temporaries: registers that no instruction reads unless it has itself written them, in all lanes."""
     found: frozenset[str] | None = function.__dict__.get("within_instructions")
     if found is None:
         found = function.__dict__["within_instructions"] = _temporaries(function)
@@ -166,7 +171,7 @@ def _temporaries(function: Function) -> frozenset[str]:
     entering: set[str] = set()
     for instruction in function.instructions:
         plain = instruction.site is None and instruction.guard is None and instruction.control is None
-        if plain and len(instruction.ops) == 1:  # as most
+        if plain and len(instruction.ops) == 1:  # the common case
             op = instruction.ops[0]
             for d in op.dst:
                 if d is not None:

@@ -1,9 +1,9 @@
-"""What a CUDA programmer calls an operation, where a reason speaks of it.
+"""Words for operations in reasons, as CUDA programmers use them.
 
     min.s      the minimum             setp.lt.u     the comparison <
     lop3       the bitwise operation           fsetp.neu     the comparison !=
 
-What has no word here is called as it is.
+An operation without an entry here is called by its name.
 """
 
 from __future__ import annotations

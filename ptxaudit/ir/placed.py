@@ -1,4 +1,4 @@
-"""Where instructions and loops are, in words: "k.cu:12", "PTX line 40", "+0x0120"."""
+"""Locations of instructions and loops in words: "k.cu:12", "PTX line 40", "+0x0120"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def place_of(function: ir.Function, index: int) -> str:
-    """The user's line of an instruction, else its place in the file."""
+    """The user's line of an instruction, or its place in the file."""
     instruction = function.instructions[index]
     if instruction.source is not None:
         return line_of(instruction.source)
@@ -21,12 +21,12 @@ def place_of(function: ir.Function, index: int) -> str:
 
 
 def place_of_loop(function: ir.Function, graph: Graph, blocks: Collection[int]) -> str:
-    """The user's line of the branch that leads back to its beginning, else the place of its first instruction."""
+    """The user's line of the branch back to the start of a loop, or the place of its first instruction."""
     return place_of(function, back_of(function, graph, blocks))
 
 
 def back_of(function: ir.Function, graph: Graph, blocks: Collection[int]) -> int:
-    """The branch that leads back to the beginning of a loop, where its line is known, else its first instruction."""
+    """The branch back to the start of a loop, if its line is known; otherwise the loop's first instruction."""
     first = min(graph.starts[block] for block in blocks)
     ends = [function.instructions[graph.ends[block] - 1] for block in sorted(blocks)]
     back = [i for i in ends if i.source is not None and i.control is not None and first in i.control.targets]
@@ -34,8 +34,7 @@ def back_of(function: ir.Function, graph: Graph, blocks: Collection[int]) -> int
 
 
 def place_of_change(function: ir.Function, graph: Graph, blocks: Collection[int], register: str) -> str | None:
-    """The user's line of the last instruction of a loop that computes a register, where it is not only moved there;
-    None where none writes it."""
+    """The user's line of a loop's last instruction that computes a register, looking through moves; None if none."""
     seen: set[str] = set()
     last = _writer(function, graph, blocks, register)
     while last is not None and register not in seen:
@@ -50,7 +49,7 @@ def place_of_change(function: ir.Function, graph: Graph, blocks: Collection[int]
 def _writer(
     function: ir.Function, graph: Graph, blocks: Collection[int], register: str
 ) -> tuple[int, str | None] | None:
-    """(the last instruction of some blocks that writes a register, the register that it only moves there)."""
+    """(the last instruction in some blocks that writes a register, the source register if it is only a move)."""
     for block in sorted(blocks, reverse=True):
         for index in range(graph.ends[block] - 1, graph.starts[block] - 1, -1):
             for op in reversed(function.instructions[index].ops):

@@ -1,5 +1,5 @@
-"""Which writes of a register are read where, and what follows from that for the control flow: the loops that wait for
-another lane, the registers that a routine leaves changed.
+"""Reaching definitions of registers, and facts derived from them: the loops that wait for another lane, the registers
+that a routine overwrites.
 
     0  mov r1, 1          definitions r1: 0, 2 (which does not kill: it is guarded)
     1  @p bra 3           reaching(r1, 3) is {0, 2}
@@ -44,7 +44,7 @@ class ReachingDefinitions(ControlFlow):
 
     @cached_property
     def read(self) -> Definitions:
-        """Where what an instruction reads of a register comes from, as a sparse graph."""
+        """The definitions that each instruction reads, as a sparse graph."""
         return Definitions(self.definitions, self.block_of, self.ends, self.before)
 
     @cached_property
@@ -53,11 +53,11 @@ class ReachingDefinitions(ControlFlow):
 
     @cached_property
     def before(self) -> dict[int, tuple[int, ...]]:
-        """block -> the blocks that may come just before it."""
+        """block -> its predecessors."""
         return {b: tuple(self.cfg.predecessors(b)) for b in self.cfg}
 
     def reaching(self, register: str, index: int) -> frozenset[int]:
-        """Instructions whose definition of `register` may be the one read at `index`."""
+        """Instructions whose definition of `register` may reach `index`."""
         node = self.read.read(register, index)
         if not isinstance(node, Joined):
             return frozenset() if node is None else frozenset((node,))
@@ -74,10 +74,11 @@ class ReachingDefinitions(ControlFlow):
 
     @cached_property
     def yielding(self) -> frozenset[int]:
-        """Blocks in which lanes that wait at a convergence barrier may be let go before the others come.
+        """Blocks in which lanes may yield to lanes that wait at a convergence barrier, which then continue without
+        them.
 
-        Those with a YIELD or where lanes sleep; in PTX, where ptxas is still to place YIELD, also the loops that go on
-        until an atomic operation of theirs succeeds.
+        These contain a YIELD or a sleep. In PTX, where ptxas has yet to place YIELD, also blocks of loops that repeat
+        until one of their atomic operations succeeds.
         """
         named = frozenset(
             self.block_of[i.index]
@@ -96,7 +97,7 @@ class ReachingDefinitions(ControlFlow):
         return named.union(*(loop for loop in loops if self._waits(loop)))
 
     def _waits(self, loop: set[int]) -> bool:
-        """Whether a loop is left is decided by what its own atomic operations return."""
+        """Whether the result of one of its own atomic operations determines if a loop is left."""
         self.account.spend(len(loop), CONTROL_FLOW)
         instructions = self.function.instructions
         exits = [b for b in loop if b != END and any(s not in loop for s in self.within.successors(b))]
@@ -117,12 +118,12 @@ class ReachingDefinitions(ControlFlow):
         return False
 
     def yields(self, block: int) -> bool:
-        """There is such a block between the branch that ends `block` and its post-dominator."""
+        """Whether there is a yielding block between the branch that ends `block` and its post-dominator."""
         return bool(self.yielding) and not self.yielding.isdisjoint(self.region(block) | {block})
 
     @cached_property
     def overwritten(self) -> dict[int, frozenset[str]]:
-        """routine's first block -> the registers that are written in it, or in what it calls."""
+        """first block of a routine -> the registers written in it or its callees."""
         out = {}
         for start in set(self.calls.values()):
             blocks = reached((start,), self.within.successors)
@@ -139,7 +140,7 @@ class ReachingDefinitions(ControlFlow):
 
     @cached_property
     def ending(self) -> dict[int, int]:
-        """routine's first block -> an instruction in it, or in what it calls, at which lanes may end."""
+        """first block of a routine -> an instruction in it or its callees at which lanes may end."""
         out: dict[int, int] = {}
         for start in set(self.calls.values()):
             last = [
@@ -155,7 +156,7 @@ class ReachingDefinitions(ControlFlow):
 
     @cached_property
     def giving_way(self) -> frozenset[int]:
-        """The first blocks of such routines in which, or in what they call, lanes yield."""
+        """The first blocks of routines in which, or in whose callees, lanes may yield."""
         return frozenset(
             start
             for start in set(self.calls.values())

@@ -1,10 +1,10 @@
-"""Why something is not known: a kind out of one table, with what it is about.
+"""Reasons why something is unknown: a kind from one table, with its arguments.
 
     Reason(Kind.NO_MEANING, 12, ("brev",))                    "the unmodelled operation brev"
     Reason(Kind.RUNS, 30, cause=Reason(Kind.LOADED, 28))      "whether it runs is unknown: @%p1 bra L depends on …"
 
-What an answer is decided by is the kind, never its words: `sentence` makes them at the edge, from the kind's row in the
-table, with the instructions of the function at hand, and nobody looks into them. To add a kind, add a row.
+Decisions depend on the kind, never on its words: `sentence` makes the words only for output, from the kind's row in
+the table and the function's instructions. To add a kind, add a row.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from ptxaudit.base.work import Exhausted
     from ptxaudit.ir.nodes import Function
 
-MOST_NAMED = 3  # reasons, or pointers, that one sentence names
+MOST_NAMED = 3  # reasons, or pointers, named in one sentence
 
 
 class Row:
-    """words: a sentence with {at} the instruction's text, {cause}, {unknowns}, and otherwise the reason's arguments in
-    order; or a function that makes it. data: the cause is loaded data (as against something a launch tells, or the
-    analysis cannot do). names: of the arguments, for a function."""
+    """words: a sentence with {at} for the instruction's text, {cause}, {unknowns}, and otherwise the reason's
+    arguments in order; or a function that makes it. data: the cause is loaded data (as opposed to something that a
+    launch can specify, or that the analysis cannot do). names: of the arguments, if `words` is a function.
+    """
 
     def __init__(self, words: str | Callable[[Reason, Words], str], data: bool = False, names: tuple[str, ...] = ()):
         self.words, self.data = words, data
@@ -108,7 +109,7 @@ def _runs_if(reason: Reason, words: Words) -> str:
 
 
 def _closes_last(name: str) -> bool:
-    """The bracket that a name begins with is closed by its last one."""
+    """Whether the last bracket of a name closes the first."""
     depth = 0
     for at, letter in enumerate(name):
         depth += (letter == "(") - (letter == ")")
@@ -136,7 +137,7 @@ def _with_cause(text: str) -> Callable[[Reason, Words], str]:
 
 
 def _of_space(text: str) -> Callable[[Reason, Words], str]:
-    """With what the address is made of, where that is numbers and nothing else was lost."""
+    """Adds the inputs of the address, if they are numbers and there is no other cause."""
 
     def words_of(reason: Reason, words: Words) -> str:
         found = _sources(reason)
@@ -156,7 +157,7 @@ def _loaded(reason: Reason, words: Words) -> str:
 
 
 def _of_unknown_sources(reason: Reason, words: Words) -> str:
-    """Where it is, and what it is of: the lines that the data among its sources come from, or what is not specified."""
+    """The operation, its line, and its inputs: the lines of data loads if any, else the unspecified numbers."""
     (operation,) = reason.given
     found = _sources(reason)
     of = listed(found) if found else "unknown values"
@@ -169,14 +170,14 @@ def _sources(reason: Reason) -> list[str]:
 
 
 def _read(text: str) -> Row:
-    """Of what was read back from shared memory."""
+    """A row for a value read back from shared memory."""
     return Row(_with_cause(f"a value read from shared memory {text}"), data=True)
 
 
 class Kind(Enum):
-    """The kinds. A name is what reports have as `reason_kind`, in small letters."""
+    """The kinds of reasons. `reason_kind` in reports is the name in lower case."""
 
-    # what a register holds
+    # the value of a register
     LOADED = Row(_loaded, data=True)
     LOADED_BY_ATOMIC = Row("a value that an atomic operation returns", data=True)
     LOADED_WHERE_WRITTEN = Row(
@@ -197,9 +198,9 @@ class Kind(Enum):
     NO_RESULT = Row("nothing is written")
     BARRIER_ANSWER = Row("the result of a barrier", data=True)
     NOT_BEFORE_THE_RUN = Row("%{name} is known only at run time")
-    NOT_EXPRESSED = Row("{said}")  # what a lifter cannot say of a source
+    NOT_EXPRESSED = Row("{said}")  # a source operand that a lifter cannot express
     NO_MEANING = Row("the unmodelled operation {operation}")
-    NOT_UNDERSTOOD = Row(_not_understood, names=("operation", "said"))  # what of it a lifter does not declare
+    NOT_UNDERSTOOD = Row(_not_understood, names=("operation", "said"))  # said: the part that a lifter does not model
     WITHIN_ERROR = Row("the result of {operation}, known only to within its documented error")
     UNDEFINED = Row("the undefined result of {operation}")
     UNKNOWN_SOURCES = Row(_of_unknown_sources, names=("operation",))
@@ -230,7 +231,7 @@ class Kind(Enum):
     ONE_OF_TWO_BY_LANE = Row(_with_cause("{} takes one of two values, by lane"), names=("register",))
     ROUTINE = Row("changed by {callee}, which is called from several places")
 
-    # what was read back from shared memory
+    # a value read back from shared memory
     READ_NEVER_WRITTEN = _read("that no known store wrote")
     READ_UNKNOWN_VALUE = _read("where an unknown value was stored")
     READ_NO_ORDER = _read("where threads store different values in no defined order")
@@ -262,12 +263,12 @@ class Kind(Enum):
     MAY_FAULT = Row("{unknowns} may misalign the address of a {width}-byte access, which would fault")
     MISALIGNED = Row("{said}: the hardware faults")
 
-    # a run of a launch
+    # the execution of a launch
     TAKES_PART = Row("whether a lane is active is unknown: {cause}")
     ENDS = Row("whether lanes exit at {at} is unknown: {cause}")
     MAY_END = Row("lanes may exit at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is unknown: {at} depends on {cause}")
-    RUNS_IF = Row(_runs_if, names=("taken", "always"))  # of a branch that all lanes of a warp take, or none
+    RUNS_IF = Row(_runs_if, names=("taken", "always"))  # for a branch that all lanes of a warp take, or none
     DIVERGED = Row("lanes may have diverged at {at}, which depends on {cause}")
     BARRIER_SHARED = Row("several groups of lanes wait at one convergence barrier: {at}")
     BARRIER_OPEN = Row("the lanes that {at} waits for are unknown")
@@ -302,7 +303,7 @@ class Kind(Enum):
     PLACE_OF_CODE = Row("depends on the addresses of functions, which are assigned at load time")
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")
-    NOT_SCORED = Row("{said}")  # by the table of accesses, or by the machine's
+    NOT_SCORED = Row("{said}")  # according to the table of accesses, or the machine's
     COPY_LINES = Row("cp.async.cg: profilers do not count its wavefronts; its cost is given in steps")
     COPY_LINE_CLASS = Row("cp.async.cg: profilers do not count its wavefronts; its cost is given in steps")
     ZERO_LANES = Row("which lanes write zeros, which take no step, is unknown: an upper bound")
@@ -348,15 +349,15 @@ class Kind(Enum):
 
     @cached_property
     def text(self) -> str:
-        """As reports have it."""
+        """The name in reports."""
         return self.name.lower().replace("_", "-")
 
 
 class Reason(Record):
-    """kind: see there. index: the instruction where knowledge was lost (-1: none). given: arguments, as the kind's row
-    names them: texts, numbers, or reasons; unknowns: numbers that it is about; cause: what it rests on.
+    """kind: see there. index: the instruction whose result is unknown (-1: none). given: the arguments that the kind's
+    row names: texts, numbers, or reasons; unknowns: the numbers involved; cause: the underlying reason.
 
-    data: its kind, an unknown or a cause says that data which nothing specified decides.
+    data: whether its kind, an unknown, an argument or its cause is due to unspecified data.
     """
 
     kind: Kind
@@ -364,7 +365,7 @@ class Reason(Record):
     given: tuple[Any, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
     cause: Reason | None = None
-    data: bool = False  # whatever is given
+    data: bool = False  # computed, whatever is passed
 
     def __post_init__(self) -> None:
         data = (
@@ -380,7 +381,7 @@ class Reason(Record):
         return sentence(self)
 
     def beside(self, unknown: Unknown) -> Reason:
-        """The same, of something that an unknown is part of too."""
+        """The same with one more unknown."""
         return Reason(self.kind, self.index, self.given, (*self.unknowns, unknown), self.cause)
 
     def at(self, index: int) -> Reason:
@@ -388,33 +389,33 @@ class Reason(Record):
         return Reason(self.kind, index, self.given, self.unknowns, self.cause)
 
     def moved(self, origin: list[int]) -> Reason:
-        """The same in a function of which this one's is a copy. origin: for each instruction of the copy its own."""
+        """The same in the function that this one's is a copy of. origin: of each instruction of the copy."""
         given = tuple(one.moved(origin) if isinstance(one, Reason) else one for one in self.given)
         index = origin[self.index] if 0 <= self.index < len(origin) else self.index
         return Reason(self.kind, index, given, self.unknowns, self.cause and self.cause.moved(origin))
 
     def all_of_it(self) -> Iterator[Reason]:
-        """Itself, its parts and what they rest on, outermost first."""
+        """Itself, its parts and their causes, outermost first."""
         yield self
         for inner in (*self.given, self.cause):
             if isinstance(inner, Reason):
                 yield from inner.all_of_it()
 
     def of_kind(self, *kinds: Kind) -> bool:
-        """It, a part of it, or what it rests on is of one of these kinds."""
+        """Whether it, one of its parts or causes is of one of these kinds."""
         return any(reason.kind in kinds for reason in self.all_of_it())
 
 
-one_of_each = lru_cache(1 << 14)(Reason)  # distinguished by identity, where they are joined often
+one_of_each = lru_cache(1 << 14)(Reason)  # interned, because they are often joined
 
 
 def exhausted(spent: Exhausted) -> Reason:
-    """An account was used up."""
+    """The reason for a used-up account."""
     return Reason(Kind.EXHAUSTED, given=(spent.what, spent.limit, spent.unit))
 
 
 def several(*reasons: Reason | None) -> Reason | None:
-    """All of them, each once."""
+    """All of the reasons, each once."""
     parts: dict[Reason, None] = {}
     for reason in reasons:
         if reason is not None:
@@ -423,7 +424,7 @@ def several(*reasons: Reason | None) -> Reason | None:
 
 
 def first_of(reason: Reason | None, other: Reason | None) -> Reason | None:
-    """The first, and the other only where there is none, or it is the first that data decides."""
+    """The first reason, or the other if there is none; both if only the other is due to data."""
     if reason is None or other is not None and other.data and not reason.data:
         return several(reason, other)
     return reason
@@ -433,7 +434,7 @@ def first_of(reason: Reason | None, other: Reason | None) -> Reason | None:
 
 
 class Words(Record):
-    """Makes sentences of reasons of one function; where there is none, instructions are named by number."""
+    """Makes sentences of reasons of one function; without a function, instructions are named by number."""
 
     function: Function | None = None
 
@@ -456,12 +457,12 @@ class Words(Record):
         return self.function.instructions[index].text.strip()
 
     def where(self, index: int) -> str:
-        """ " at k.cu:12": the user's line of an instruction, else its place in the file; "" where there is none."""
+        """ " at k.cu:12": the user's line of an instruction, or its place in the file; "" if there is none."""
         return "" if self.function is None or index < 0 else f" at {place_of(self.function, index)}"
 
 
 def sentence(reason: Reason | None, function: Function | None = None) -> str:
-    """A reason in words, without a full stop; "" of none. function: the one whose instructions it names."""
+    """A reason in words, without a full stop; "" for None. function: the one whose instructions it names."""
     return "" if reason is None else Words(function).of(reason)
 
 
@@ -469,12 +470,12 @@ def sentence(reason: Reason | None, function: Function | None = None) -> str:
 
 
 def leading(reason: Reason) -> Reason:
-    """The first part of it."""
+    """Its first part."""
     return leading(reason.given[0]) if reason.kind is Kind.SEVERAL else reason
 
 
 def arguments(reason: Reason) -> dict[str, Any]:
-    """Its texts and numbers, by their names."""
+    """Its texts and numbers, by name."""
     if any(isinstance(one, Reason) for one in reason.given):
         return {}
     return dict(zip(reason.kind.row.names, reason.given, strict=True))

@@ -1,10 +1,10 @@
-"""Copies blocks until every loop has one entry.
+"""Makes control flow reducible: copies blocks until every loop has a single entry.
 
     entry ─▶ A ⇄ B ◀─ entry        ->        entry ─▶ A ⇄ B,   entry ─▶ B' ─▶ A
 
-A loop with two entries is kept with one; who enters elsewhere runs copies of the blocks up to that one
-(node splitting: Janssen and Corporaal, "Making graphs reducible with controlled node splitting", 1997).
-ptxas makes such loops when it rotates one into the end of another; PTX and C have them through `goto`.
+One entry of a loop is kept; a path through another entry executes copies of the blocks up to the kept one (node
+splitting: Janssen and Corporaal, "Making graphs reducible with controlled node splitting", 1997). ptxas makes such
+loops when it rotates one loop into the end of another; PTX and C have them through `goto`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ptxaudit.ir.nodes import Control, Function, Instruction
 if TYPE_CHECKING:
     import networkx as nx
 
-MOST_INSTRUCTIONS = 60_000  # of a function with its copies
+MOST_INSTRUCTIONS = 60_000  # of a function including copies
 MOST_SPLITS = 64
 COPYING = "copying blocks of loops with several entries"
 
 
 class Reducible(Record):
-    """function: with copies; origin: for each of its instructions the index that it had, -1 for added jumps."""
+    """function: with copies; origin: for each of its instructions, its original index, -1 for added jumps."""
 
     function: Function
     graph: Graph
@@ -38,9 +38,9 @@ class Reducible(Record):
 
 
 def reducible(function: Function, graph: Graph, account: Account | None = None) -> Reducible | None:
-    """The function with loops of one entry each; None when that takes too many copies.
+    """The function with single-entry loops; None if that takes too many copies.
 
-    account: pays for it (None: the graph's own). Raises Exhausted where it cannot.
+    account: pays for it (None: the graph's own). Raises Exhausted if it is used up.
     """
     account = account or graph.account
     if graph.too_tangled is not None:
@@ -91,7 +91,7 @@ def _tangle(
 
 
 def _entered(cfg: nx.DiGraph[int], loop: frozenset[int], heads: frozenset[int], kept: int) -> frozenset[int]:
-    """The blocks of a loop that entries other than `kept` reach before it."""
+    """The blocks of a loop that the other entries reach before `kept`."""
     inside: Callable[[int], Iterable[int]] = lambda b: (s for s in cfg.successors(b) if s in loop and s != kept)
     return frozenset(reached(heads - {kept}, inside))
 
@@ -99,13 +99,13 @@ def _entered(cfg: nx.DiGraph[int], loop: frozenset[int], heads: frozenset[int], 
 def _split(
     function: Function, graph: Graph, loop: frozenset[int], copied: frozenset[int], origin: list[int]
 ) -> tuple[Function, list[int]]:
-    """Every way into the copied blocks from outside of the loop leads to their copies."""
+    """Redirects every edge from outside of the loop to a copied block to the copy."""
     blocks = [(b, False) for b in range(len(graph.starts))] + [(b, True) for b in sorted(copied)]
 
     def target(source: tuple[int, bool], block: int) -> tuple[int, bool]:
         return block, block in copied and (source[1] or source[0] not in loop)
 
-    # where each block of the new order starts, with a jump behind those whose next block is another now
+    # the start of each block in the new order, with a jump after blocks that no longer precede their successor
     instructions = function.instructions
     starts: dict[tuple[int, bool], int] = {}
     jumps: dict[tuple[int, bool], tuple[int, bool]] = {}

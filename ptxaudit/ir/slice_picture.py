@@ -1,5 +1,4 @@
-"""The dataflow graph of one access, to be looked at: as text, and as Graphviz DOT (`ptxaudit explain --show graph`,
-`--dot`).
+"""The dataflow graph of one access, as text and as Graphviz DOT (`ptxaudit explain --show graph`, `--dot`).
 
          %tid.x
          tile
@@ -21,10 +20,10 @@ from ptxaudit.ir.operands import control_reads, reads
 
 
 def picture(function: Function, graph: Graph, site: int) -> nx.DiGraph[int | str]:
-    """The dataflow graph of one access: instructions, φ nodes where definitions meet, branches.
+    """The dataflow graph of one access: instructions, φ nodes for joins of definitions, branches.
 
-    Nodes carry `text` and `kind` ("site" | "op" | "phi" | "branch" | "input"); edges carry `register`
-    ("" for control dependence).
+    Nodes carry `text` and `kind` ("site" | "op" | "phi" | "branch" | "input"); edges carry `register` ("" for control
+    dependence).
     """
     part = graph.slice([site], follow_loads=True)
     out: nx.DiGraph[int | str] = nx.DiGraph()
@@ -71,7 +70,7 @@ def picture(function: Function, graph: Graph, site: int) -> nx.DiGraph[int | str
 
 
 def as_text(nodes: nx.DiGraph[int | str]) -> str:
-    """The slice as text, inputs first, one node a line with what it reads."""
+    """The slice as text, inputs first, one node per line with what it reads."""
     lines = []
     order = sorted(
         nodes.nodes,

@@ -1,4 +1,4 @@
-"""Slices: everything that decides some accesses and whether they run, and nothing else.
+"""Slices: the instructions that determine some accesses and whether they execute.
 
     0  mov r1, tid.x          slice of 3: {0, 1, 3}; branch 1 is relevant to 3,
     1  @p bra 4               `r9 = …` at 2 is not.
@@ -6,9 +6,9 @@
     3  store shared [r1]
     4  exit
 
-Backwards from the accesses, through registers (through guarded definitions, which do not end a search), through local
-memory, and through the branches that decide whether an instruction runs: Weiser, "Program slicing", ICSE 1981. Only the
-slice is ever evaluated.
+The search goes backwards from the accesses through registers (and past guarded definitions, which do not kill), local
+memory, and the branches that determine whether an instruction executes: Weiser, "Program slicing", ICSE 1981. Only
+the slice is ever evaluated.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ SLICING = "slicing for the accesses"
 
 
 class Slice(Record, eq=False):
-    """What has to be run. instructions: indices; branches: those whose outcome matters; ops: what an
-    instruction does that anything in the slice reads."""
+    """instructions: indices of what to execute; branches: those whose outcome matters; ops: the operations of each
+    instruction whose results the slice reads.
+    """
 
     instructions: frozenset[int]
     branches: frozenset[int]
@@ -48,7 +49,7 @@ class Slice(Record, eq=False):
 
 
 class Slicer:
-    """One search backwards. `slice` says what the arguments are; ordering: branches that are of every slice."""
+    """One backward search. `Graph.slice` describes the arguments; ordering: branches that belong to every slice."""
 
     def __init__(
         self,
@@ -65,15 +66,18 @@ class Slicer:
         self.branches = set(ordering)
         self._pending = list(self.branches)
         self._blocks_done: set[int] = set()
-        self._defining: set[int] = set()  # whose results something in the slice reads
-        self._read: set[str] = set()  # what something in it reads at all
+        self._defining: set[int] = set()  # instructions whose results the slice reads
+        self._read: set[str] = set()  # all registers that the slice reads
         self._seen: set[Definition] = set()
         self._work = _moving_barriers(flow) if barriers else []
         self._local_done = False
 
     def slice(self, roots: Iterable[int], whether: Sequence[int], held: Iterable[tuple[Reg, int]]) -> Slice:
-        """roots: accesses; whether: those of which only it counts whether they run; held: registers, each with the
-        index of an instruction at which it is read."""
+        """The slice of `roots`.
+
+        roots: accesses; whether: accesses of which only their execution matters; held: registers, each with the index
+        of an instruction that reads it.
+        """
         self._work = [*roots, *self._work]
         for index in whether:
             self._decided(self.flow.block_of[index])
@@ -94,7 +98,7 @@ class Slicer:
         return Slice(frozenset(self.wanted.union(whether)), frozenset(self.branches), needed)
 
     def _ask(self, regs: list[Reg], index: int) -> None:
-        """What registers hold where an instruction reads them."""
+        """Adds the definitions of registers that an instruction reads."""
         definitions, seen = self.flow.definitions, self._seen
         for reg in regs:
             writes = definitions.get(reg.name, ())
@@ -130,7 +134,7 @@ class Slicer:
         regs = reads(instruction, self.follow_loads, True, self.shared)
         self._ask(regs, index)
         if len(instruction.ops) > 1 or instruction.site is not None or not self.follow_loads:
-            regs = reads(instruction, True, shared=self.shared)  # also what one operation writes and the next reads
+            regs = reads(instruction, True, shared=self.shared)  # also what its own operations write
         self._read.update([r.name for r in regs])
         if self.flow.block_of[index] not in self._blocks_done:
             self._decided(self.flow.block_of[index])
@@ -139,7 +143,7 @@ class Slicer:
             self._work += _writing_local(self.flow)
 
     def _decided(self, block: int) -> None:
-        """The branches that decide whether a block runs."""
+        """Adds the branches that determine whether a block executes."""
         if block in self._blocks_done:
             return
         self._blocks_done.add(block)
@@ -150,7 +154,7 @@ class Slicer:
                 self._pending.append(last)
 
     def _operations(self) -> dict[int, tuple[Op, ...]]:
-        """Of each instruction those operations that are needed."""
+        """The needed operations of each instruction."""
         writers = self.shared.writers if self.shared is not None else ()
         needed = {k: _needed(self.instructions[k].ops, self._read, k in writers) for k in self.wanted}
         return needed | {
@@ -161,7 +165,7 @@ class Slicer:
 
 
 def _moving_barriers(flow: ReachingDefinitions) -> list[int]:
-    """Instructions that save a convergence barrier, put it back or clear it."""
+    """Instructions that save, restore or clear a convergence barrier."""
     return [
         i.index
         for i in flow.function.instructions
@@ -175,9 +179,7 @@ def _writing_local(flow: ReachingDefinitions) -> list[int]:
 
 
 def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[Op, ...]:
-    """Those of an instruction's operations whose results something in the slice reads, and what is stored where it
-    may look.
-    """
+    """The operations whose results the slice reads, and the stores to memory that it may load from."""
     kept = []
     for op in ops:
         if writes_local(op) or op.name in BARRIER_MOVES or writes_shared and op.space in SHARED_SPACES:
@@ -191,7 +193,7 @@ def _needed(ops: tuple[Op, ...], read: set[str], writes_shared: bool) -> tuple[O
 
 
 def _of_the_site(instruction: Instruction, ops: tuple[Op, ...]) -> tuple[Op, ...]:
-    """Of the operations of an access whose results no one reads: those that make its own operands, and stores."""
+    """For an access whose results the slice does not read: the operations that compute its operands, and stores."""
     names = {r.name for r in site_reads(instruction)}
     kept = []
     for op in reversed(ops):

@@ -1,10 +1,10 @@
-"""Which functions a call that is not modelled may enter: those whose addresses are taken, and what they call.
+"""Finds the functions that an unmodelled call may enter: those whose addresses are taken, and their callees.
 
     .global .u64 table[2] = {f, g};      addressed(module)  ->  {"f", "g"}
     mov.u64 %rd1, h;                     … and "h"
 
-A call through a pointer may go to any of them, wherever in the module the address is taken: another kernel may have
-written it to memory. A call of a function that is elsewhere may come back into any function of the module.
+A call through a pointer may enter any of them, wherever in the module the address is taken: another kernel may have
+stored it in memory. A call to an external function may call back any function of the module.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from ptxaudit.ir.transfers import is_unresolved
 
 
 def addressed(module: Module) -> frozenset[str]:
-    """The functions whose addresses are taken, in code or in the initial content of variables."""
+    """The functions whose addresses are taken, in code or in initial values of variables."""
     return _referred(module) & module.functions.keys()
 
 
 def is_open(module: Module) -> bool:
-    """It is linked with others, or has addresses of functions that are elsewhere: those may hand out pointers to their
-    own.
-    """
+    """Whether the module is linked with others, or refers to external functions: they may pass pointers to theirs."""
     if "open" not in module.memo:
         called = {
             c.callee
@@ -38,7 +36,7 @@ def is_open(module: Module) -> bool:
 
 
 def _referred(module: Module) -> frozenset[str]:
-    """The functions whose addresses the module has."""
+    """The functions whose addresses the module contains."""
     if "referred" not in module.memo:
         tables = {v for function in module.functions.values() for v in function.variables if v.functions}
         out = {name for variable in tables for _, name in variable.functions}
@@ -55,7 +53,7 @@ def _referred(module: Module) -> frozenset[str]:
 
 
 def entered(module: Module, calls: Iterable[Instruction]) -> tuple[str, ...]:
-    """The functions that calls that are not modelled may enter, and all that these call; in the module's order."""
+    """The functions that unmodelled calls may enter, and all their callees, in the module's order."""
 
     def called(name: str) -> Iterator[str]:
         for i in module.functions[name].instructions:
@@ -67,7 +65,7 @@ def entered(module: Module, calls: Iterable[Instruction]) -> tuple[str, ...]:
 
 
 def _first(module: Module, call: Instruction) -> Set[str]:
-    """The functions that one call may enter."""
+    """The functions that one call may enter directly."""
     callee = call.control.callee if call.control is not None else None
     if callee is None:
         return addressed(module)

@@ -1,12 +1,12 @@
-"""Where each transfer of control leads: one table, for the graph and for both engines.
+"""The table of control transfers and their successors, used by the graph and both engines.
 
-kind      lanes in which its guard holds go        the others
-branch    to its target                            on
-switch    each to the one that its selector names
-call      to its target; behind it comes back      on
-ret       back to the call, or end in a kernel     on
-exit      nowhere: they end                        on
-all else  on, once what they wait for has come     on
+kind      lanes whose guard is true go to            the others
+branch    its target                                 the next instruction
+switch    the target that the lane's selector names
+call      its target, and return after the call      the next instruction
+ret       the call, or end in a kernel               the next instruction
+exit      nowhere: they end                          the next instruction
+others    the next instruction, after any wait       the next instruction
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ ENDS, RETURNS, ON = -1, -2, -3  # in place of an instruction
 
 
 def is_unresolved(control: Control | None) -> bool:
-    """A call of the program's own code that is not modelled: lanes may end in it, or return diverged."""
+    """Whether it is an unmodelled call to the program's own code: lanes may exit in it, or return diverged."""
     return control is not None and control.kind == "call" and not control.targets and control.callee not in RUNTIME
 
 
 def taken(control: Control) -> tuple[int, ...]:
-    """Where lanes go in which the guard holds: instructions of the function, ENDS, RETURNS or ON. () where that is not
-    known at all; of several, each lane goes one way."""
+    """The successors of lanes whose guard is true: instructions of the function, ENDS, RETURNS or ON.
+
+    () if they are unknown; if there are several, each lane takes one.
+    """
     match control.kind:
         case "branch" | "switch":
             return control.targets

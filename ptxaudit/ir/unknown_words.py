@@ -1,11 +1,11 @@
-"""What a sentence calls numbers that are not known, by their names.
+"""Words for unknown numbers, from their names.
 
     param_2                                parameter 2
     param_2[4:8]                           parameter 2 (bytes 4 to 7)
     trip of k.cu:26                        the trip of k.cu:26
     !((param_0[28:32] > 0) | (n == 0) …    a value computed from parameter 0 (bytes 28 to 31), n …
 
-A formula that is too long to read is called by what it is made of; its name may itself have been cut ("…").
+A formula that is too long to read is described by its inputs; its name may already be truncated ("…").
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Protocol
 
 from ptxaudit.base.words import listing
 
-LONG_NAME = 60  # of an unknown that is named as it is
-MOST_NAMED = 3  # of what a formula is made of
+LONG_NAME = 60  # characters; longer names are described by their inputs
+MOST_NAMED = 3  # inputs of a formula
 
 
 class Unknown(Protocol):
-    """A number that is not known: what a reason says of it. data: it comes from data that nothing specified."""
+    """An unknown number, as a reason refers to it. data: it is computed from unspecified data."""
 
     @property
     def name(self) -> str: ...
@@ -33,23 +33,23 @@ class Unknown(Protocol):
     def data(self) -> bool: ...
 
 
-_NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # that names begin with
+_NOUNS = frozenset(("trip", "change", "choice", "value", "vote", "answer", "active"))  # first words of names
 _NUMBERED = re.compile(r"\bparam_(\d+)\b(?:\[(\d+):(\d+)\])?")  # a parameter without a name
-_WINDOW = re.compile(r"%(shared|local)_window_(?:lo|hi)")  # a special register that says where it begins
+_WINDOW = re.compile(r"%(shared|local)_window_(?:lo|hi)")  # a special register with the start of the window
 _PART = re.compile(r"\[\d+:\d+\]|/\d+$")  # of a variable: pitches[4:8]
 _LOADED = re.compile(r"(?:value loaded|answer of the barrier|__syncthreads_\w+|(?:vote|shfl)\.\w+) at [^\s()]+")
 _SOURCE = re.compile(
     rf"{_LOADED.pattern}|(?:choice|change) (?:at|in) [^\s()]+|trip of (?:loop \d+ at )?[^\s()]+"
     r"|a parameter at an unknown index|%\w+(?:\.\w+)*|[A-Za-z_]\w*(?:(?:::|\.)\w+)*(?:\[\d+:\d+\])?"
-    r"(?![\w(]|(?:(?:::|\.)\w+)+\()"  # nor what is done with them: mulhi.u(
+    r"(?![\w(]|(?:(?:::|\.)\w+)+\()"  # not the name of an operation, as in mulhi.u(
 )
 _BYTES = re.compile(r"(.+)\[(\d+):(\d+)\]")  # of a variable
-_WITHIN = frozenset(("wraps",))  # what a sum of formulas makes of itself
-_ENDING = re.compile(r"[\w.:\[]*…[0-9a-f]*$|…")  # of a name that was cut
+_WITHIN = frozenset(("wraps",))  # operators that appear in formulas as words
+_ENDING = re.compile(r"[\w.:\[]*…[0-9a-f]*$|…")  # the end of a truncated name
 
 
 def called(name: str) -> str:
-    """The name of an unknown within a sentence: "parameter 2", "the trip of k.cu:26", "a value computed from n"."""
+    """The words for an unknown in a sentence: "parameter 2", "the trip of k.cu:26", "a value computed from n"."""
     if len(name) > LONG_NAME:
         found = sources(name)
         return f"a value computed from {listed(found)}" if found else name[:LONG_NAME] + "…"
@@ -58,7 +58,7 @@ def called(name: str) -> str:
 
 
 def in_formula(formula: str) -> str:
-    """A formula with its parameters, and the windows of generic addresses, called as sentences do."""
+    """A formula with words for its parameters and for the windows of generic addresses."""
     return _WINDOW.sub(r"the generic address of \1 memory", _NUMBERED.sub(_parameter, formula))
 
 
@@ -68,18 +68,18 @@ def _parameter(found: re.Match[str]) -> str:
 
 
 def sources(formula: str) -> list[str]:
-    """What a formula is made of, as sentences call it, each once."""
+    """The inputs of a formula, in words, each once."""
     return list(dict.fromkeys(map(called, _joined(_parts(formula)))))
 
 
 def _parts(formula: str) -> list[str]:
-    """The names in a formula; of one that was cut, those before."""
+    """The names in a formula; if it is truncated, those before the cut."""
     found = _SOURCE.findall(_ENDING.sub(" ", formula))
     return [one for one in found if one not in _WITHIN and len(one) <= LONG_NAME]
 
 
 def _joined(names: Iterable[str]) -> list[str]:
-    """Names, each once; bytes of one variable that follow each other as one part of it."""
+    """The names, each once; adjacent bytes of one variable are merged."""
     given = list(names)
     parts: dict[str, list[tuple[int, int]]] = {}
     for name in given:
@@ -101,12 +101,12 @@ def _joined(names: Iterable[str]) -> list[str]:
 
 
 def of_unknowns(unknowns: Iterable[Unknown]) -> list[str]:
-    """What unknowns are made of, each once; of data only the places that it comes from."""
+    """The inputs of unknowns, each once; of data only the places where it is loaded."""
     return list(dict.fromkeys(map(called, _joined(one for unknown in unknowns for one in _of(unknown)))))
 
 
 def _of(unknown: Unknown) -> list[str]:
-    """The names of what it is made of."""
+    """The names of its inputs."""
     name = unknown.name
     if unknown.data and (loaded := _LOADED.findall(name)):
         return loaded
@@ -114,25 +114,25 @@ def _of(unknown: Unknown) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first of them, and whether there are others."""
+    """The first few names, and whether there are others."""
     return listing([*names[:MOST_NAMED], *(["others"] if len(names) > MOST_NAMED else [])])
 
 
 def named(unknowns: Iterable[Unknown]) -> str:
-    """Unknowns by their names; long ones are formulas."""
+    """Unknowns by name; long names are formulas."""
     return ", ".join(
         dict.fromkeys(_of_data(u.name) if u.data and len(u.name) > LONG_NAME else called(u.name) for u in unknowns)
     )
 
 
 def _of_data(formula: str) -> str:
-    """What a long formula of data is called: "the value loaded at k.cu:12 and others"."""
+    """The words for a long formula of data: "the value loaded at k.cu:12 and others"."""
     first, *others = dict.fromkeys(_LOADED.findall(formula)) or [""]
     return f"{called(first)}{' and others' if others else ''}" if first else "data loaded from memory"
 
 
 def option(unknown: Unknown) -> str:
-    """What tells it: "--param n"; "" where nothing does."""
+    """The option that specifies it: "--param n"; "" if there is none."""
     if unknown.kind == "parameter":
         whole = _PART.sub("", unknown.name)
         numbered = _NUMBERED.fullmatch(whole)

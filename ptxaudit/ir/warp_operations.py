@@ -1,8 +1,8 @@
-"""What the lanes of a warp do together: which results differ from lane to lane, and which depend on who is there.
+"""The operations that lanes perform together: whose results differ between lanes, or depend on the active lanes.
 
-    WARP["shfl"]  ->  Warp(differs=True, counts_lanes=False)      a lane reads what another holds
+    WARP["shfl"]  ->  Warp(differs=True, counts_lanes=False)      a lane reads a register of another lane
 
-By the first part of an operation's name; PTX ISA, "Parallel Synchronization and Communication Instructions".
+The key is the first part of an operation's name; PTX ISA, "Parallel Synchronization and Communication Instructions".
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from ptxaudit.base.records import Record
 
 
 class Warp(Record):
-    """differs: the result is not the same in all lanes that take part. counts_lanes: it depends on which lanes do.
-    values: it reads registers of other lanes. mask: which of its sources the member mask is, if it has one."""
+    """differs: the result may differ between the lanes that take part. counts_lanes: it depends on which lanes do.
+    values: it reads registers of other lanes. mask: the index of the source that is the member mask, if it has one.
+    """
 
     differs: bool
     counts_lanes: bool

@@ -1,4 +1,4 @@
-"""A weak topological order of a control-flow graph: in what order to run its blocks, loop by loop.
+"""A weak topological order of a control-flow graph: the order in which to execute its blocks, loop by loop.
 
     1 → 2 → 3 → 2, 3 → 4        [1, (2, [3]), 4]
 
@@ -13,12 +13,12 @@ from typing import TypeAlias
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.digraph import Digraph, components, sorted_by_edges
 
-Element: TypeAlias = "int | tuple[int, Order]"  # of an order: a block, or a loop, of a head and the order of the rest
+Element: TypeAlias = "int | tuple[int, Order]"  # a block, or a loop: its head and the order of the rest
 Order = list[Element]
 
 
 def note_loops(elements: Iterable[Element], heads: frozenset[int], out: dict[int, frozenset[int]]) -> None:
-    """block -> the heads of the loops it lies in."""
+    """Adds to `out`: block -> the heads of the loops that contain it."""
     for e in elements:
         if isinstance(e, int):
             out[e] = heads
@@ -28,7 +28,7 @@ def note_loops(elements: Iterable[Element], heads: frozenset[int], out: dict[int
 
 
 def loops_of(elements: Iterable[Element]) -> Iterator[tuple[int, Order]]:
-    """All loops of an order, outer ones before those in them."""
+    """All loops of an order, outer before inner."""
     for e in elements:
         if not isinstance(e, int):
             yield e
@@ -36,7 +36,7 @@ def loops_of(elements: Iterable[Element]) -> Iterator[tuple[int, Order]]:
 
 
 def blocks_of(elements: Iterable[Element]) -> set[int]:
-    """All blocks of a part of an order."""
+    """All blocks in a part of an order."""
     out: set[int] = set()
     for e in elements:
         if isinstance(e, int):
@@ -48,19 +48,19 @@ def blocks_of(elements: Iterable[Element]) -> set[int]:
 
 
 def weak_order(graph: Digraph[int], root: int) -> Order | None:
-    """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop; END left out.
+    """A weak topological order (Bourdoncle 1993): blocks, and (head, body) for each loop, without END.
 
-    None when a loop has several entries.
+    None if a loop has several entries.
     """
     return _order(graph, graph, root)
 
 
 def _order(graph: Digraph[int], part: Digraph[int], entry: int | None) -> Order | None:
-    """The order of a part of the graph. (That END may be in it changes nothing: it leads nowhere.)"""
+    """The order of a part of the graph. (END may be in it: it has no successors.)"""
     loops = {min(c): c for c in components(part) if len(c) > 1 or part.has_edge(*c, *c)}
     if not loops:
         return [b for b in sorted_by_edges(part) if b != END]
-    place = {b: first for first, loop in loops.items() for b in loop}  # a loop is one node, instead of its first block
+    place = {b: first for first, loop in loops.items() for b in loop}  # a loop is represented by its smallest block
     folded: Digraph[int] = Digraph()
     folded.add_nodes(place.get(b, b) for b in part)
     folded.add_edges((a, b) for a, b in ((place.get(u, u), place.get(v, v)) for u, v in part.edges) if a != b)
@@ -77,7 +77,7 @@ def _order(graph: Digraph[int], part: Digraph[int], entry: int | None) -> Order 
 
 
 def _loop_order(graph: Digraph[int], loop: set[int], entry: int | None) -> tuple[int, Order] | None:
-    """(head, the order of the rest) of a strongly connected part; None when it has several entries."""
+    """(head, the order of the rest) of a strongly connected component; None if it has several entries."""
     heads = [b for b in loop if b == entry or any(p not in loop for p in graph.predecessors(b))]
     if len(heads) != 1:
         return None

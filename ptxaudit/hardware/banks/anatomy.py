@@ -1,4 +1,4 @@
-"""Takes one request apart: which lanes are a group, which words they need in which banks, and why.
+"""Shows one request in detail: the lanes of each group, the words they need in each bank, and why.
 
     groups(sm_90, LDS.64, addresses, active)
         Group(lanes=(0, …, 15), active=(0, …, 15), slots={0: {0: (0,), 128: (8,)}, …}, wavefronts=2)
@@ -6,7 +6,7 @@
         "2 groups of 16 lanes; no merge: lanes 0 and 1 differ, and so do lanes 0 and 2"
         "lanes 0-15 take 2 wavefronts: bank 0 has 2 words, 0x0 (lane 0) and 0x80 (lane 8)"
 
-The figures are those of `score`; this is what `explain` and `ptxaudit score` draw and say.
+The figures are those of `score`; `explain` and `ptxaudit score` show this.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ptxaudit.hardware.banks.count import group_of_lane, pairs_agree, score
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Rule, Uncertainty
 from ptxaudit.ir.access import Access
 
-Row = Sequence[int] | np.ndarray  # a figure a lane
+Row = Sequence[int] | np.ndarray  # one figure per lane
 
 
 class Group(Record):
     """Lanes that are served together.
 
-    lanes: all its lanes; active: those that take part.
+    lanes: all its lanes; active: the active ones.
     slots: {slot: {address of the word: its lanes}}, both in ascending order. A slot is as wide as
-        one lane's access: `banks_of` says which banks it covers. For cp.async.cg a slot is a class of lines.
-    wavefronts: what the group costs before CAS's doubling; the least where only a range is known;
+        one lane's access: `banks_of` has the banks that it covers. For cp.async.cg a slot is a class of lines.
+    wavefronts: the cost of the group before CAS's doubling; the minimum if only a range is known;
         None for cp.async.cg, whose groups have no cost of their own.
     """
 
@@ -40,12 +40,12 @@ class Group(Record):
 
 
 def groups(machine: Machine, access: Access, addresses: Row, active: Row) -> tuple[Group, ...]:
-    """The groups of one request in lane order, those without an active lane included.
+    """The groups of one request in lane order, including those without an active lane.
 
-    addresses: lanes integers (bytes). active: lanes booleans. Raises InputError where `score` does.
+    addresses: one integer per lane (bytes). active: one boolean per lane. Raises InputError if `score` does.
     """
     addresses, active = np.asarray(addresses, np.int64)[None, :], np.asarray(active, bool)[None, :]
-    score(machine, access, addresses, active)  # raises for what cannot be scored
+    score(machine, access, addresses, active)  # raises if it cannot be scored
     count = machine.known_rule(access).count
     lanes = access.address_lanes or addresses.shape[1]
     addresses, active = addresses[:, :lanes], active[:, :lanes]
@@ -68,12 +68,12 @@ def _merges(count: Count, addresses: np.ndarray, active: np.ndarray) -> bool:
 
 
 def place(count: Count, address: int) -> tuple[int, int]:
-    """(slot, address of the word) that an address falls into; lanes on equal words have equal results."""
+    """(slot, address of the word) of an address; lanes on equal words have equal results."""
     if count.what is Counted.LINES:
         line = address // count.row
         return line % count.slots, line * count.row
     slot = address // count.unit % count.slots
-    if count.row != count.unit * count.slots:  # what lies in one row of a slot never conflicts
+    if count.row != count.unit * count.slots:  # addresses in one row of a slot never conflict
         return slot, address // count.row * count.row
     return slot, address // count.unit * count.unit
 
@@ -103,7 +103,7 @@ def _cost(count: Count, slots: dict[int, dict[int, tuple[int, ...]]]) -> int | N
 
 
 def lanes_in(words: dict[int, tuple[int, ...]]) -> int:
-    """How many lanes the words of one slot have together."""
+    """The number of lanes on the words of one slot."""
     return sum(map(len, words.values()))
 
 
@@ -118,9 +118,9 @@ def reasons(
     sources: Row | None = None,
     zero_filled: Row | None = None,
 ) -> tuple[str, ...]:
-    """Sentences that say how one request's figure comes out: the groups, the merge, the worst group, why a range.
+    """Sentences that explain the figure of one request: the groups, the merge, the worst group, why a range.
 
-    Arguments as one row of `score`'s. Raises InputError where `score` does.
+    Arguments as one row of `score`'s. Raises InputError if `score` does.
     """
     rule = machine.known_rule(access)
     parts = groups(machine, access, addresses, active)

@@ -1,19 +1,19 @@
-"""Counts steps with one broadcast word: the fewest and the most that the choice of words allows.
+"""Counts steps with one broadcast word: the minimum and maximum over the choices of words.
 
-A step serves all lanes of one *broadcast word*, and one lane of every other bank that still has
-some. Which word, and which lanes, is not specified. Let bank b of a group have n_b lanes on m_b words.
+A step serves all lanes of one *broadcast word*, and one lane of every other bank that still has some. Which word and
+which lanes is not specified. Let bank b of a group have n_b lanes on m_b words.
 
-Fewest. A plan of T steps gives bank b some number k_b of broadcasts, best on its words with most
-lanes, and serves one lane in each of the other steps. A broadcast saves the lanes of its word less
-one. So take the bank's words with most lanes first, and call *left* of a word what the bank takes
-when the words before it are broadcast: n_b less what they save. T steps suffice for the bank, whose
-m_b must be at most T, with as many broadcasts as it has words with more than T left; and for
-the group if these are at most T in all banks together.
+Minimum. A plan of T steps gives bank b some number k_b of broadcasts, preferably of its words with the most lanes,
+and serves one of its lanes in each of the other steps. A broadcast saves the number of lanes of its word, less one.
+So take the bank's words in descending order of lanes, and call *left* of a word the steps that the bank takes if the
+words before it are broadcast: n_b minus their savings. T steps suffice for the bank, whose m_b must be at most T,
+with as many broadcasts as it has words with more than T left; and they suffice for the group if these are at most T
+over all banks.
 
-Most. While other banks have lanes left, the broadcasts can be spent on them: bank b then loses
-one lane a step, best from words with several. Once it is alone each step takes one whole word. If
-the others can last f steps it lasts min(n_b, m_b + f). Taking the banks by ascending n_b gives the
-most: f = 0; f = min(n_b, m_b + f) for each. (tests/test_broadcast_steps.py plays every game.)
+Maximum. While other banks have lanes left, the broadcasts can be spent on them: bank b then loses one lane per step,
+preferably of words with several lanes. Once it is alone, each step serves one whole word. If the others can last f
+steps, it lasts min(n_b, m_b + f). Taking the banks by ascending n_b gives the maximum: f = 0; f = min(n_b, m_b + f)
+for each. (tests/test_broadcast_steps.py tries all choices.)
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def steps(
 
 
 def _words(count: Count, addresses: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(lanes on it, its bank) of each distinct word, in its first lane's place of the sorted group; 0 elsewhere."""
+    """(its lanes, its bank) for each distinct word, at its first lane in the sorted group; 0 elsewhere."""
     word = np.where(active, addresses // count.unit, _NOTHING)
     word.sort(1)
     begins = np.ones(word.shape, bool)
@@ -58,7 +58,7 @@ def _per_bank(count: Count, lanes: np.ndarray, bank: np.ndarray) -> tuple[np.nda
     """(lanes, words) of each bank: (groups, banks)."""
     n, size = lanes.shape
     bins = bank + np.arange(n)[:, None] * count.slots
-    both = np.where(lanes > 0, lanes * (size + 1) + 1, 0)  # counted in one go
+    both = np.where(lanes > 0, lanes * (size + 1) + 1, 0)  # both counted at once
     both = np.bincount(bins.ravel(), both.ravel(), n * count.slots).astype(np.int64).reshape(n, count.slots)
     return both // (size + 1), both % (size + 1)
 
@@ -79,7 +79,7 @@ def _fewest(lanes: np.ndarray, bank: np.ndarray, total: np.ndarray, words: np.nd
     key.sort(1)
     bank, lanes = key // (size + 1), size - key % (size + 1)
     saving = np.maximum(lanes - 1, 0)
-    saved = saving.cumsum(1) - saving  # by all words before, of any bank
+    saved = saving.cumsum(1) - saving  # by all earlier words, of any bank
     begins = np.ones(bank.shape, bool)
     begins[:, 1:] = bank[:, 1:] != bank[:, :-1]
     saved -= np.maximum.accumulate(np.where(begins, saved, 0), axis=1)

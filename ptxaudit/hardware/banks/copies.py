@@ -1,29 +1,29 @@
-"""Counts cp.async.ca: a lane's data leave the source line and enter the destination in one wavefront.
+"""Counts cp.async.ca: each lane's data leave the source line and enter the destination in one wavefront.
 
-Theory, as an H200's counters have it (exact for every measured request whose sources were not in L1, or were). A
-line is 128 bytes of the source. The copy is cut three times:
+Theory, from an H200's counters (exact for every measured request whose sources were all in L1, or all not). A line is
+128 bytes of the source. The copy is cut three times:
 
-    passes   the whole warp looks its source lines up. Lines that are in L1 pass together (those of which all sectors
-             are that the warp needs). Of those that are not, a pass takes one line of each *class*, in lane order:
-             the class is two parity bits of the line's address. Some in, some out: no rule found for the order.
-    groups   the lanes of one pass, in groups of 128 / size lanes by their number
-    rounds   in each round of a group every destination slot and every source slot goes to its first lane;
+    passes   the whole warp looks up its source lines. Lines that are in L1 (with all sectors that the warp needs)
+             pass together. Of the others, a pass takes one line of each *class*, in lane order: the class is two
+             parity bits of the line's address. If some are in and some are not: no rule was found for the order.
+    groups   the lanes of one pass, in groups of 128 / size lanes by lane number
+    rounds   in each round of a group, every destination slot and every source slot goes to its first lane;
              a lane that has both is served, the others wait. A slot is (address / size) mod (128 / size).
 
-The rounds of all groups of all passes are the wavefronts. A lane's round is one more than that of the lane
-before it on its destination slot, or on its source slot, whichever is later: no search is needed.
+The wavefronts are the rounds of all groups of all passes. A lane's round is one more than that of the previous lane
+on its destination slot, or on its source slot, whichever is later: no search is needed.
 
-    zeros       lanes that write zeros are served apart where the sources are not in L1, after or before the copies:
-                the most of them on one destination slot of each group; where they are, `beside_zeros`
+    zeros       lanes that write zeros are served separately if the sources are not in L1, after or before the copies:
+                per group, the most of them on one destination slot; if the sources are in L1, see `beside_zeros`
 
-    alone(…)    the exact figure, all sources absent from L1 or all present; absent lines 128 MB apart give bounds
-    between(…)  bounds whatever is in L1 and wherever the source array lies: over all ways to cut a group's
-                lines into passes where it reads at most four, otherwise from its fullest slot upwards
+    alone(…)    the exact figure if all sources are absent from L1 or all present; absent lines 128 MB apart give bounds
+    between(…)  bounds whatever is in L1 and wherever the source array is: over all partitions of a group's lines into
+                passes if it reads at most four, otherwise from its fullest slot upwards
 
-Where each group reads one line there is one way only, and both ends meet.
+If each group reads one line, there is only one partition, and both ends agree.
 
 Both need the rounds that *sets* of a group's lanes take by themselves: the lanes of each pass, or of each choice of
-lines. `rounds` serves all sets at once, a byte for each side by side; `few` does the same in bits of an integer.
+lines. `rounds` serves all sets at once, with adjacent bytes for the sets; `few` does the same in bits of an integer.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ import numpy as np
 
 from ptxaudit.hardware.machine_model import SOURCE_LINE, Count
 
-# parity of these bits of (source address / 128) gives the two bits of a line's class; further up they are not known
+# the parities of these bits of (source address / 128) are the two bits of a line's class; bits above are unknown
 CLASS_BITS = (0b10101101010111011010, 0b01011010111101101111)
 KNOWN_BITS = 20
 FEW_LINES = 4
 _BYTE = 8
-_NO_LINE = -1 << 57  # before every line, and fits beside a lane's number: an inactive lane
+_NO_LINE = -1 << 57  # less than every line, and fits beside a lane's number: an inactive lane
 Figures = tuple[
     np.ndarray, np.ndarray, np.ndarray, np.ndarray
 ]  # low, high, groups with an active lane, ways where low == high: (n,) each
@@ -48,8 +48,9 @@ Figures = tuple[
 
 @lru_cache
 def partitions(lines: int) -> tuple[tuple[int, ...], ...]:
-    """All ways to cut so many lines into passes, each as masks of lines: (0b01, 0b10), (0b11,) for two. The last is all
-    in one.
+    """All partitions of this many lines into passes, as masks of lines: (0b01, 0b10), (0b11,) for two.
+
+    The last has one pass.
     """
     found: list[tuple[int, ...]] = [()]
     for i in range(lines):
@@ -62,7 +63,7 @@ def partitions(lines: int) -> tuple[tuple[int, ...], ...]:
 
 
 def slots(count: Count, addresses: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Destination slot and source slot of each lane."""
+    """The destination slot and the source slot of each lane."""
     return addresses // count.unit & count.slots - 1, sources // count.unit & count.slots - 1
 
 
@@ -94,12 +95,12 @@ def rounds(
 ) -> np.ndarray:
     """(n, sets) uint8: the rounds until all lanes of each set are served.
 
-    number (n, lanes): of each lane the row of `table`, which says by 255 or 0 what sets it is in; to, source (n,
-    lanes): its slots; zeros (n, lanes): it writes a zero, and waits for no source slot.
+    number (n, lanes): each lane's row of `table`, which has 255 for the sets that contain the lane, else 0; to,
+    source (n, lanes): its slots; zeros (n, lanes): it writes a zero, and waits for no source slot.
     """
     n, lanes = number.shape
     sets = table.shape[1]
-    together = np.dtype((np.void, sets))  # the bytes of all sets are moved as one
+    together = np.dtype((np.void, sets))  # moves the bytes of all sets as one
     start = np.arange(n) * slots
     last_to, last_source = np.zeros((2, n * slots * sets), np.uint8).view(together)  # the last round on each slot
     before_to, before_source, now, member = np.empty((4, n, sets), np.uint8)
@@ -119,12 +120,12 @@ def rounds(
     return most
 
 
-# --- what is in L1 is known ---------------------------------------------------------------------
+# --- known L1 contents ----------------------------------------------------------------------------
 
 
 def alone(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray, resident: bool) -> Figures:
-    """No source line is in L1, or (`resident`) all are. sources: whole addresses, of which some may be too far apart to
-    tell classes: bounds.
+    """The figures if no source line is in L1, or (`resident`) all are. sources: whole addresses; if they are too far
+    apart for their classes to be known, bounds.
     """
     if resident:
         return _alone(count, addresses, active, sources, active.view(np.uint8), ONE_SET)
@@ -162,11 +163,11 @@ def classes(lines: np.ndarray) -> np.ndarray:
 
 
 def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n, lanes) uint8: where each lane's line comes among those of its class, from 1; 0 for inactive lanes."""
+    """(n, lanes) uint8: the rank of each lane's line among those of its class, from 1; 0 for inactive lanes."""
     n, lanes = lines.shape
     place, line = _by_line(lines, active)
-    first = _in_lane_order(place, np.diff(line, axis=1, prepend=np.uint8(0)) == 1)  # whether a lane is its line's first
-    kind = _BYTE * classes(lines)  # a byte counts each class
+    first = _in_lane_order(place, np.diff(line, axis=1, prepend=np.uint8(0)) == 1)  # whether it is its line's first
+    kind = _BYTE * classes(lines)  # a byte per class counts its lines
     turn = (np.cumsum(first.astype(np.uint32) << kind, axis=1, dtype=np.uint32) >> kind).astype(np.uint8)
     at = _in_lane_order(place, line) + np.arange(n)[:, None] * (lanes + 1)
     of_line = np.zeros(n * (lanes + 1), np.uint8)
@@ -181,10 +182,10 @@ def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
 def beside_zeros(
     count: Count, addresses: np.ndarray, copying: np.ndarray, zeros: np.ndarray, sources: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(wavefronts, groups with an active lane, ways) of requests all of whose sources are in L1, where lanes that write
+    """(wavefronts, groups with an active lane, ways) of requests with all sources in L1, in which lanes that write
     zeros pass with those that copy.
 
-    A zero needs its destination slot alone; but where it waits, a lane behind it that copies from its source slot waits
+    A zero needs only its destination slot; but while it waits, a later lane that copies from its source slot waits
     for it. (168 of 168 requests of an H200: tests/data/zeros_sm90.json.gz.)
     """
     groups = addresses.shape[1] // count.lanes
@@ -197,11 +198,11 @@ def beside_zeros(
     )
 
 
-# --- what is in L1 is not known -----------------------------------------------------------------
+# --- unknown L1 contents --------------------------------------------------------------------------
 
 
 def between(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray) -> Figures:
-    """Whatever is in L1. sources: up to a shift by whole lines."""
+    """The bounds over all contents of L1. sources: up to a shift by whole lines."""
     groups = addresses.shape[1] // count.lanes
     addresses, active, sources = _by_group(count, addresses, active, sources)
     place, line = _by_line(sources // SOURCE_LINE, active)
@@ -222,14 +223,14 @@ def between(count: Count, addresses: np.ndarray, active: np.ndarray, sources: np
 
 
 def _over_partitions(count: Count, line: np.ndarray, to: np.ndarray, source: np.ndarray) -> Figures:
-    """(fewest, most, lines, of all lines together) over all ways to cut a group's lines into passes."""
+    """(fewest, most, lines, of all lines together) over all partitions of a group's lines into passes."""
     alone = np.ascontiguousarray(rounds(line, SETS_OF_LINES, to, source, count.slots).T)
     costs = [sum(alone[mask] for mask in ways) for ways in partitions(FEW_LINES)]
     return np.minimum.reduce(costs), np.maximum.reduce(costs), line.max(1), alone[-1]
 
 
 def _from_the_fullest(count: Count, line: np.ndarray, to: np.ndarray, source: np.ndarray) -> Figures:
-    """The same from the fullest slot, to one pass a line, none of which takes longer than all lines at once."""
+    """The same from the fullest slot to one pass per line, none of which takes longer than all lines at once."""
     active = line > 0
     together = rounds(active.view(np.uint8), ONE_SET, to, source, count.slots)[:, 0]
     many = line.max(1)
@@ -238,7 +239,7 @@ def _from_the_fullest(count: Count, line: np.ndarray, to: np.ndarray, source: np
 
 
 def _fullest(slot: np.ndarray, active: np.ndarray, slots: int) -> np.ndarray:
-    """(n,): the most active lanes on one slot."""
+    """(n,): the maximum number of active lanes on one slot."""
     n = len(slot)
     found = (slot + np.arange(n)[:, None] * slots)[active]
     result: np.ndarray = np.bincount(found, minlength=n * slots).reshape(n, slots).max(1)
@@ -249,9 +250,7 @@ def _fullest(slot: np.ndarray, active: np.ndarray, slots: int) -> np.ndarray:
 
 
 def _by_line(lines: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The lanes of each row with those of one line together, inactive ones before all: (their flat places, the line's
-    number from 1 or 0).
-    """
+    """The lanes of each row by line, inactive ones first: (their flat places, the line's number from 1, or 0)."""
     n, lanes = lines.shape
     ordered = np.where(active, lines, _NO_LINE) * lanes + np.arange(
         lanes
@@ -266,7 +265,7 @@ def _by_line(lines: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _in_lane_order(place: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values of the lanes as `_by_line` has them, back in the lanes' own places."""
+    """Values in the order of `_by_line`, back in lane order."""
     result = np.empty(values.shape, values.dtype)
     result.ravel()[place] = values
     return result
@@ -281,7 +280,7 @@ def _by_group(count: Count, *arrays: np.ndarray) -> list[np.ndarray]:
 
 
 def _of_request(groups: int, combine: np.ufunc, of_group: np.ndarray) -> np.ndarray:
-    """(n * groups,) as (n,) int64: the sum or the most of each request's groups."""
+    """(n * groups,) as (n,) int64: the sum or maximum over each request's groups."""
     result: np.ndarray = combine.reduce(of_group.reshape(-1, groups), axis=1, dtype=np.int64)
     return result
 

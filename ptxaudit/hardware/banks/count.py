@@ -2,10 +2,10 @@
 
     addresses (n, lanes) int64 bytes, active (n, lanes) bool   ->   low, high, ideal, ways (n,) int64
 
-How words are counted without a loop over lanes: each lane's word becomes one integer, of which its slot is the
-remainder; sorting those of a group brings equal words together, so the first of each run is one
-distinct word, and one bincount over (group, slot) counts them all.
-Requests are taken in chunks, so that memory does not grow with n beyond the results.
+Words are counted without a loop over lanes: each lane's word becomes an integer whose remainder is its slot; sorting
+those of a group makes equal words adjacent, so the first of each run is one distinct word, and one bincount over
+(group, slot) counts them all. Requests are processed in chunks, so that memory does not grow with n beyond the
+results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ptxaudit.hardware.memory import sectors
 from ptxaudit.hardware.scores import Scores, first_with
 from ptxaudit.ir.access import Access
 
-CHUNK = 1 << 16  # lanes (or bins) of one chunk: half a megabyte an int64 array, so that several stay in the cache
+CHUNK = 1 << 16  # lanes (or bins) per chunk: half a megabyte per int64 array, so that several stay in the cache
 _NOTHING = np.iinfo(np.int64).max  # sorts after every word: an inactive lane
 UNKNOWN = -1
 
@@ -54,13 +54,14 @@ def score(
 ) -> Scores:
     """Scores n requests of one opcode.
 
-    addresses: (n, lanes) int64 bytes, also negative (relative to an invariant base); of inactive lanes anything.
+    addresses: (n, lanes) int64 bytes, possibly negative (relative to an invariant base), arbitrary for inactive
+    lanes.
     active: (n, lanes) bool. sources: (n, lanes) int64, the source addresses of a cp.async, or None.
-    zero_filled: (n, lanes) bool, lanes of a cp.async that write zeros instead of copying; None = none, or not known for
-    a ZFILL. in_l1: all source lines of a cp.async.ca are in L1, or none is (sources are then whole addresses); None =
-    not known. clustered: the launch has clusters of several blocks, where wide generic loads were seen to merge: a
-    range where that matters. Raises InputError where the machine has no rule for the access, or an active lane is
-    misaligned.
+    zero_filled: (n, lanes) bool, lanes of a cp.async that write zeros instead of copying; None = none, or unknown for
+    a ZFILL. in_l1: whether all source lines of a cp.async.ca are in L1, or none is (sources are then whole
+    addresses); None = unknown. clustered: the launch has clusters of several blocks, in which wide generic loads were
+    observed to merge: a range if that matters. Raises InputError if the machine has no rule for the access, or an
+    active lane is misaligned.
     """
     if (clustered or access.clustered) and access.operation == "generic load":
         return _perhaps_merged(machine, replace(access, clustered=False), addresses, active)
@@ -90,7 +91,7 @@ def score(
 
 
 def _joined(parts: list[Scores]) -> Scores:
-    """The scores of all requests."""
+    """The scores of all chunks."""
     evidence = "measured" if all(p.evidence == "measured" for p in parts) else "by rule"
 
     def joined(name: str) -> np.ndarray:
@@ -112,11 +113,9 @@ def _joined(parts: list[Scores]) -> Scores:
 
 
 def passes(machine: Machine, access: Access, lanes: np.ndarray) -> np.ndarray:
-    """(n,): wavefronts of each request if nothing met in a bank, by its groups that have one of the lanes, (n, lanes)
-    bool.
-    """
+    """(n,): wavefronts of each request without conflicts: of its groups that have one of `lanes`, (n, lanes) bool."""
     rule = _rule(machine, access)
-    if access.space != "shared":  # lanes that go to other memory touch no sector of this
+    if access.space != "shared":  # lanes that access other memory touch no sector of this one
         return np.zeros(len(lanes), np.int64)
     n, width = lanes.shape
     groups = -(-width // rule.count.lanes)
@@ -127,7 +126,7 @@ def passes(machine: Machine, access: Access, lanes: np.ndarray) -> np.ndarray:
 
 
 def _perhaps_merged(machine: Machine, access: Access, addresses: np.ndarray, active: np.ndarray) -> Scores:
-    """A generic load in a launch with clusters: as LDS at least, as a generic load elsewhere at most."""
+    """A generic load in a launch with clusters: from the cost of LDS to that of a generic load without clusters."""
     merged, apart = score(machine, _as_shared(access), addresses, active), score(machine, access, addresses, active)
     low, high = np.minimum(merged.low, apart.low), np.maximum(merged.high, apart.high)
     ideal = np.minimum(merged.ideal, apart.ideal)
@@ -149,7 +148,7 @@ def _rule(machine: Machine, access: Access) -> Rule:
 
 
 def _numbers(count: Count, lanes: int) -> int:
-    """The longest array that one request needs."""
+    """The size of the longest array that one request needs."""
     return max(lanes, _bins(count, lanes))
 
 
@@ -167,14 +166,14 @@ def _score(
     zero_filled: np.ndarray | None,
     in_l1: bool | None,
 ) -> Scores:
-    """One chunk."""
+    """Scores one chunk."""
     whole = active
     if access.address_lanes is not None:
         addresses, active = addresses[:, : access.address_lanes], active[:, : access.address_lanes]
     _check_alignment(access, addresses, active)
     evidence = machine.evidence(access)
     copying = active if zero_filled is None else active & ~zero_filled
-    if rule.count.what is Counted.LINES:  # zeros are stored apart, and count for no line
+    if rule.count.what is Counted.LINES:  # zeros are stored separately, and count for no line
         return _score_lines(rule.count, addresses, active, copying, access.zero_fill and zero_filled is None, evidence)
     zeros = None if zero_filled is None else active & zero_filled
     if rule.uncertainty is Uncertainty.SOURCES and sources is not None:
@@ -190,7 +189,7 @@ def _score(
     if zeros is None and access.zero_fill:  # which lanes copy and which write zeros is not specified
         low, high = np.minimum(low, _count(rule.count, addresses, active).low), active.sum(1)
     if access.address_lanes is not None and not whole.all():
-        # undefined by PTX where lanes are off; each row may be read all the same, and an H200 counted nothing
+        # undefined by PTX if lanes are off; each row may still be read, and an H200 counted nothing
         part_of_warp = ~whole.all(1)
         high = high + np.where(whole.any(1), (~active).sum(1), 0)
         low, ideal = np.where(part_of_warp, 0, low), np.where(part_of_warp, 0, ideal)
@@ -213,8 +212,9 @@ def _beside_zeros(
     zeros: np.ndarray,
     copies: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, ideal, ways) of copies of which some lanes write zeros, which may pass with the copies
-    (`copies.beside_zeros`). copies: these of the lanes that copy."""
+    """(low, high, ideal, ways) of copies in which some lanes write zeros, which may pass with the copies
+    (`copies.beside_zeros`). copies: the figures of the lanes that copy.
+    """
     mixed, active = _any(copying, 1) & _any(zeros, 1), copying | zeros
     low, high, ideal, ways = _and_zeros(count, addresses, zeros, *copies)
     alike = _count(count, addresses, active)
@@ -232,7 +232,7 @@ def _check_alignment(access: Access, addresses: np.ndarray, active: np.ndarray) 
         )
 
 
-# --- the four kinds of counting -------------------------------------------------------------
+# --- the kinds of counting ----------------------------------------------------------------------
 
 
 def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
@@ -262,7 +262,7 @@ def _count(count: Count, addresses: np.ndarray, active: np.ndarray) -> _Part:
 
 
 def _fullest_of_groups(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n, groups): how many words, or lanes, the fullest slot of each group has."""
+    """(n, groups): the number of words, or lanes, in the fullest slot of each group."""
     merged = pairs_agree(addresses, active) if count.paired else np.zeros(len(addresses), bool)
     if merged.all():
         return _fullest(count, count.paired or count.lanes, addresses, active)
@@ -275,13 +275,13 @@ def _fullest_of_groups(count: Count, addresses: np.ndarray, active: np.ndarray) 
 
 
 def _fullest(count: Count, size: int, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n, groups): the same, of groups of so many lanes."""
+    """(n, groups): the same, for groups of `size` lanes."""
     n, lanes = addresses.shape
     if missing := -lanes % size:
         addresses, active = (np.pad(array, ((0, 0), (0, missing))) for array in (addresses, active))
     addresses, counted = addresses.reshape(-1, size), active.reshape(-1, size)
     units = quotient(addresses, count.unit)
-    if count.what is Counted.WORDS:  # equal ones come together: the first of each run is a word
+    if count.what is Counted.WORDS:  # equal units become adjacent: the first of each run is a word
         if count.row != count.unit * count.slots:
             units = quotient(addresses, count.row) * count.slots + remainder(units, count.slots)
         units = np.where(counted, units, _NOTHING)
@@ -291,19 +291,19 @@ def _fullest(count: Count, size: int, addresses: np.ndarray, active: np.ndarray)
     bins = remainder(units, count.slots)
     bins += np.arange(0, len(units) * count.slots, count.slots)[:, None]
     found = np.bincount(bins[counted], minlength=len(units) * count.slots).reshape(-1, count.slots)
-    # the greatest of a few long rows is found faster than that of many short ones
+    # the maximum of a few long rows is faster than that of many short ones
     each: np.ndarray = _most(np.ascontiguousarray(found.T), 0).reshape(n, -1)
     return each
 
 
 @lru_cache(maxsize=256)
 def group_of_lane(size: int, lanes: int) -> np.ndarray:
-    """(lanes,): which group of `size` lanes each is in."""
+    """(lanes,): the index of each lane's group of `size` lanes."""
     return np.arange(lanes) // size
 
 
 def pairs_agree(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,) bool: every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
+    """(n,) bool: whether every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
     n, lanes = addresses.shape
     differ = []
     for distance in (1, 2):
@@ -323,17 +323,15 @@ def pairs_agree(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
 def _with_uncertainty(
     rule: Rule, part: _Part, addresses: np.ndarray, active: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, ways) of a rule that may give a range."""
-    if rule.uncertainty is Uncertainty.SOURCES:  # which are not specified
+    """(low, high, ways) for a rule that may give a range."""
+    if rule.uncertainty is Uncertainty.SOURCES:  # the sources are not specified
         return part.low, active.sum(1), part.ways
     assert rule.second is not None
-    if rule.uncertainty is Uncertainty.WAYS:  # the same count with something extra in each group
+    if rule.uncertainty is Uncertainty.WAYS:  # the same count plus extra wavefronts in each group
         ways = part.ways + rule.second.extra * (part.ways > 0)
         return np.maximum(part.low, ways), part.high + rule.second.extra * part.groups, ways
     second = _count(rule.second, addresses, active)
-    if (
-        rule.uncertainty is Uncertainty.PASSES
-    ):  # each pass lets at least one lane of each bank, or of each word, through
+    if rule.uncertainty is Uncertainty.PASSES:  # each pass serves at least one lane of each bank, or of each word
         passes = (
             _most_on_one_unit(rule.count, addresses, active)
             if rule.turns is None
@@ -351,8 +349,9 @@ def _copies(
     in_l1: bool | None,
     zeros: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(low, high, groups with an active lane, ways) of cp.async.ca whose sources are specified; `active` copy, `zeros`
-    write zeros.
+    """(low, high, groups with an active lane, ways) of cp.async.ca with specified sources.
+
+    active: the lanes that copy; zeros: the lanes that write zeros.
     """
     if addresses.size <= few.MOST_OF_COPIES:
         return few.copies(count, addresses, active, sources, in_l1, zeros)
@@ -376,8 +375,10 @@ def _where_mixed(
     zeros: np.ndarray,
     apart: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Zeros pass with the copies of their group whose sources are in L1, and apart from others. apart: the figures of
-    zeros that never do. One line is in L1 or not; of several, some may be.
+    """The figures if zeros pass with the copies of their group whose sources are in L1, but not with other copies.
+
+    apart: the figures if zeros always pass separately. If a group reads one line, it is in L1 or not; of several
+    lines, some may be.
     """
     groups = addresses.shape[1] // count.lanes
     of_groups = [array.reshape(-1, count.lanes) for array in (addresses, active, sources, zeros)]
@@ -414,7 +415,7 @@ def _and_zeros(
     ideal: np.ndarray,
     ways: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Zeros are written apart from the copies."""
+    """The figures if zeros are written separately from the copies."""
     part = _count(count, addresses, zeros)
     return low + part.low, high + part.high, ideal + part.groups, np.maximum(ways, part.ways)
 
@@ -428,7 +429,7 @@ def _rank_in_run(ordered: np.ndarray) -> np.ndarray:
 
 
 def _most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,): the most active lanes that are on the same unit."""
+    """(n,): the maximum number of active lanes on the same unit."""
     if addresses.size <= few.MOST[Counted.LANES]:
         return few.most_on_one_unit(count, addresses, active)
     ordered = np.where(active, addresses // count.unit, _NOTHING)
@@ -438,7 +439,7 @@ def _most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -
 
 
 def _rewritten(access: Access, rule: Rule, part: _Part, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """A PTX atomic's low end where ptxas may do better than one ATOMS a lane (see `access`)."""
+    """The low end for a PTX atomic that ptxas may turn into less than one ATOMS per lane (see `access`)."""
     if access.may_count:
         words = Count(Counted.WORDS, rule.count.lanes, rule.count.unit, rule.count.slots, rule.count.row)
         result: np.ndarray = np.minimum(part.low, _count(words, addresses, active).low)
@@ -454,7 +455,7 @@ def _rewritten(access: Access, rule: Rule, part: _Part, addresses: np.ndarray, a
 def _score_lines(
     count: Count, addresses: np.ndarray, active: np.ndarray, copying: np.ndarray, perhaps_none: bool, evidence: str
 ) -> Scores:
-    """k = max over c of the pairs (group, destination line) with line mod `slots` = c; wavefronts are not known."""
+    """k = max over c of the pairs (group, destination line) with line mod `slots` = c; the wavefronts are unknown."""
     k = _line_class_max(count, addresses, copying)
     unknown = _any(active, 1) * UNKNOWN
     return Scores(

@@ -1,17 +1,16 @@
-"""Counts a few requests in plain Python where arrays would take longer.
+"""Counts a few requests in plain Python, where arrays would take longer.
 
     count(count, addresses, active)                    -> low, high, groups, ways of each request: words, lanes, steps
     copies(count, addresses, active, sources, None)    -> low, high, groups, ways of each request: cp.async.ca by its
                                                        sources
 
 The theory is in `banks`, `broadcast` and `copies`. Arrays cost the same for one request and for a hundred, half a
-millisecond in the worst case; here one request takes some ten microseconds. tests/test_score_few.py holds both ways
-together.
+millisecond in the worst case; here one request takes some ten microseconds. tests/test_score_few.py compares both
+implementations.
 
-Rounds of a copy are counted in unary: as many ones as rounds. The greater of two is then a | b, and one more a << 1 |
-1. Many
-such numbers lie side by side in one integer, a *field* for each set of lanes (see `copies`), and are all served in one
-go.
+Rounds of a copy are counted in unary: as many ones as rounds. The maximum of two numbers is then a | b, and the
+successor a << 1 | 1. Many such numbers are adjacent in one integer, a *field* for each set of lanes (see `copies`),
+and are all updated at once.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ MOST = {
     Counted.LANES: 64,
     Counted.STEPS: 512,
     Counted.LINES: 64,
-}  # lanes of all requests: above that arrays are faster
+}  # lanes of all requests: above this, arrays are faster
 MOST_OF_COPIES = 512
 Figures = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 Group = tuple[list[int], ...]  # of a copy: each lane's destination slot, source slot, source line
@@ -43,12 +42,12 @@ _HALF_BITS = KNOWN_BITS // 2
 _HALF_MASK = (1 << _HALF_BITS) - 1
 _CLASS_OF_LOW = classes(
     np.arange(1 << _HALF_BITS)
-).tobytes()  # a line's class is that of its low half, xor that of its high half
+).tobytes()  # the class of a line is that of its low half xor that of its high half
 _CLASS_OF_HIGH = classes(np.arange(1 << _HALF_BITS) << _HALF_BITS).tobytes()
 
 
 def _groups(size: int, on: list[bool], *columns: list[int]) -> list[tuple[list[int], ...]]:
-    """The groups with an active lane, and only the active lanes of each."""
+    """The groups with an active lane, with only their active lanes."""
     starts = range(0, len(on), size)
     if all(on):
         return list(zip(*[[column[start : start + size] for start in starts] for column in columns]))
@@ -58,7 +57,7 @@ def _groups(size: int, on: list[bool], *columns: list[int]) -> list[tuple[list[i
 
 
 def _columns(figures: list[tuple[int, int, int, int]]) -> Figures:
-    """The same array twice where all figures are exact."""
+    """The figures as arrays, the same array for low and high if all are exact."""
     columns = np.array(figures, np.int64).reshape(-1, 4)
     low = columns[:, 0]
     exact = all(least == most for least, most, _, _ in figures)
@@ -66,7 +65,7 @@ def _columns(figures: list[tuple[int, int, int, int]]) -> Figures:
 
 
 def _fullest(column: Iterable[int], slots: int) -> int:
-    """How often the most frequent slot comes."""
+    """The frequency of the most frequent slot."""
     found = [0] * slots
     for slot in column:
         found[slot] += 1
@@ -77,9 +76,7 @@ def _fullest(column: Iterable[int], slots: int) -> int:
 
 
 def count(count: Count, addresses: np.ndarray, active: np.ndarray) -> Figures:
-    """(low, high, groups with an active lane, ways where low == high), (n,) each, of a count of words, lanes or
-    steps.
-    """
+    """(low, high, groups with an active lane, ways where low == high), (n,) each, for words, lanes or steps."""
     of_group, figures = _OF_GROUP[count.what], []
     for row, on in zip(addresses.tolist(), active.tolist()):
         size = count.paired if count.paired and _pairs_agree(row, on) else count.lanes
@@ -92,7 +89,7 @@ def count(count: Count, addresses: np.ndarray, active: np.ndarray) -> Figures:
 
 
 def most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,): the most active lanes that are on the same unit."""
+    """(n,): the maximum number of active lanes on the same unit."""
     rows = [
         Counter([address // count.unit for address in compress(row, on)])
         for row, on in zip(addresses.tolist(), active.tolist())
@@ -101,7 +98,7 @@ def most_on_one_unit(count: Count, addresses: np.ndarray, active: np.ndarray) ->
 
 
 def _pairs_agree(row: list[int], on: list[bool]) -> bool:
-    """Every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
+    """Whether every active lane has an inactive or equal partner i^1, or every one has such an i^2."""
     return any(
         all(row[i] == row[i ^ distance] or not (on[i] and on[i ^ distance]) for i in range(len(row)))
         for distance in (1, 2)
@@ -151,7 +148,7 @@ _OF_GROUP = {Counted.WORDS: _words, Counted.LANES: _lanes, Counted.STEPS: _steps
 
 
 def line_class_max(count: Count, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,): k of cp.async.cg, the most pairs (group, destination line) of one class of lines."""
+    """(n,): k of cp.async.cg, the maximum over classes of lines of the pairs (group, destination line)."""
     figures = []
     for row, on in zip(addresses.tolist(), active.tolist()):
         lines = [
@@ -172,13 +169,14 @@ def copies(
     in_l1: bool | None,
     zeros: np.ndarray | None = None,
 ) -> Figures:
-    """(low, high, groups with an active lane, ways where low == high) of cp.async.ca, (n,) each. Arguments as of
-    `banks.score`.
+    """(low, high, groups with an active lane, ways where low == high) of cp.async.ca, (n,) each.
 
-    active: the lanes that copy; zeros: those that write zeros, apart where the sources are not in L1, else with the
+    Arguments as in `banks.score`.
+
+    active: the lanes that copy; zeros: those that write zeros, separately if the sources are not in L1, else with the
     copies of their group.
     """
-    size = count.lanes  # and as many slots
+    size = count.lanes  # also the number of slots
     to, source = slots(count, addresses, sources)
     columns = [*zip(active.tolist(), to.tolist(), source.tolist(), (sources // SOURCE_LINE).tolist())]
     if zeros is None:
@@ -190,7 +188,7 @@ def copies(
 def _zeros_apart(
     size: int, in_l1: bool | None, zeros: list[bool], copying: list[bool], *columns: list[int]
 ) -> tuple[int, int, int, int]:
-    """The figures of one request that copies and writes zeros, these after or before the copies."""
+    """The figures of one request that copies and writes zeros, the zeros after or before the copies."""
     low, high, groups, ways = _copy(_groups(size, copying, *columns), size, in_l1)
     each = [_fullest(to, size) for to, *_ in _groups(size, zeros, *columns)]
     return low + sum(each), high + sum(each), groups + len(each), max(ways, *each, 0)
@@ -199,7 +197,7 @@ def _zeros_apart(
 def _zeros_among(
     size: int, in_l1: bool | None, zeros: list[bool], copying: list[bool], *columns: list[int]
 ) -> tuple[int, int, int, int]:
-    """The same where zeros pass with copies whose sources are in L1: as `count._where_mixed`, which says why."""
+    """The same if zeros pass with copies whose sources are in L1 (see `count._where_mixed`)."""
     groups = _groups(size, [*map(or_, copying, zeros)], [*map(int, copying)], *columns)
     low = high = ways = 0
     for copies, *lanes in groups:
@@ -211,8 +209,10 @@ def _zeros_among(
 def _mixed(
     size: int, in_l1: bool, copies: list[int], to: list[int], source: list[int], line: list[int]
 ) -> tuple[int, int, int]:
-    """(fewest, most) of the lanes of a group, and what one pass of all takes. copies: whether each copies; the others
-    write zeros."""
+    """(fewest, most) of the lanes of a group, and the cost of one pass of all.
+
+    copies: whether each lane copies; the others write zeros.
+    """
     lines = dict.fromkeys(compress(line, copies))
     fields, of_zeros, units = _fields_beside_zeros(size, len(lines))
     field_of = dict(zip(lines, fields))
@@ -239,8 +239,11 @@ def _mixed(
 
 @lru_cache
 def _fields_beside_zeros(size: int, lines: int) -> tuple[tuple[int, ...], int, int]:
-    """(the fields of each line, those of a zero, the lowest bit of all). In the lowest field are the zeros alone, in
-    the next all lanes, above them the copies by themselves, as in `_fields`."""
+    """(the fields of each line, those of a zero, the lowest bit of all).
+
+    The lowest field is for the zeros alone, the next for all lanes, those above for the copies by themselves, as in
+    `_fields`.
+    """
     fields, units = _fields(size, lines)
     alone = (1 << size) - 1
     together = alone << size
@@ -264,12 +267,12 @@ def _copy(groups: list[Group], size: int, in_l1: bool | None) -> tuple[int, int,
 
 
 def rounds_in_l1(to: list[int], source: list[int], size: int) -> list[int]:
-    """The round in which each lane of a group is served, from 1, where all lines pass together."""
+    """The round, from 1, in which each lane of a group is served if all lines pass together."""
     return [now.bit_count() for now in _served((to, source, [0] * len(to)), {0: (1 << size) - 1}, 1, size)]
 
 
 def _served(group: Group, fields: Mapping[int, int], units: int, slots: int) -> list[int]:
-    """Of each lane its round in unary, in all fields of its line. units: the lowest bit of every field."""
+    """Each lane's round in unary, in all fields of its line. units: the lowest bit of every field."""
     next_to, next_source = [units] * slots, [units] * slots  # the round of the next lane on each slot
     found = []
     for to, source, line in zip(*group):
@@ -283,19 +286,19 @@ def _served(group: Group, fields: Mapping[int, int], units: int, slots: int) -> 
 
 
 def _alone(groups: list[Group], size: int, fields: dict[int, int], passes: int) -> tuple[int, int, int, int]:
-    """A field for each pass, and every line in one."""
+    """The figures with one field per pass, and every line in one pass."""
     field = (1 << size) - 1
     units = ((1 << size * passes) - 1) // field
     each = [reduce(or_, _served(group, fields, units, size)) for group in groups]
     total, worst = sum([rounds.bit_count() for rounds in each]), reduce(or_, each, 0)
-    while passes > 1:  # the most of all fields
+    while passes > 1:  # the maximum over all fields
         passes = passes + 1 >> 1
         worst |= worst >> size * passes
     return total, total, len(groups), (worst & field).bit_count()
 
 
 def _passes(lines: Iterable[int], size: int) -> tuple[dict[int, int], int]:
-    """(the field of each line, passes) where no line is in L1: a pass takes one line of each class, in lane order."""
+    """(the field of each line, passes) if no line is in L1: a pass takes one line of each class, in lane order."""
     following = [(1 << size) - 1] * (1 << len(CLASS_BITS))
     fields = {}
     for line in lines:
@@ -306,7 +309,7 @@ def _passes(lines: Iterable[int], size: int) -> tuple[dict[int, int], int]:
 
 
 def _between(group: Group, size: int) -> tuple[int, int, int]:
-    """(fewest, most) over all ways to cut the group's source lines into passes, and what one pass takes."""
+    """(fewest, most) over all partitions of the group's source lines into passes, and the cost of a single pass."""
     to, source, line = group
     lines = dict.fromkeys(line)
     fields, units = _fields(size, len(lines))
@@ -316,8 +319,7 @@ def _between(group: Group, size: int) -> tuple[int, int, int]:
 
 @lru_cache
 def _fields(size: int, lines: int) -> tuple[tuple[int, ...], int]:
-    """(the fields of each line, the lowest bit of all): a field for each set of lines where they are few, else one for
-    all together."""
+    """(the fields of each line, the lowest bit of all): a field per set of lines if they are few, else one for all."""
     if 1 < lines <= FEW_LINES:
         sets = _sets_of_lines(size, lines)
         return sets.fields, sets.units
@@ -327,7 +329,7 @@ def _fields(size: int, lines: int) -> tuple[tuple[int, ...], int]:
 def _bounds(
     size: int, lines: int, rounds: int, lanes: int, to: Iterable[int], source: Iterable[int]
 ) -> tuple[int, int, int]:
-    """What `_between` says of so many lanes that read so many lines, by the rounds in their `_fields`."""
+    """The result of `_between` for `lanes` lanes that read `lines` lines, from the rounds in their `_fields`."""
     if 1 < lines <= FEW_LINES:
         return _over_partitions(_sets_of_lines(size, lines), rounds)
     together = rounds.bit_count()
@@ -338,11 +340,11 @@ def _bounds(
 
 
 class _Sets(Record, eq=False):
-    """A field for each set of some lines.
+    """A field for each set of lines.
 
-    fields: of each line those of the sets that it is in. units: the lowest bit of all. costs: what a round in each byte
-    of the fields adds to the ways to cut the lines into passes, of which there are `cuts` and each has a byte: 1 where
-    the set is one of the passes.
+    fields: of each line, those of the sets that contain it. units: the lowest bits of all. costs: for each byte of
+    the fields, what a round in it adds to the costs of the partitions; these have a byte for each of the `cuts`
+    partitions, 1 if the set is one of its passes.
     """
 
     fields: tuple[int, ...]
@@ -366,7 +368,7 @@ def _sets_of_lines(size: int, lines: int) -> _Sets:
 
 @lru_cache(maxsize=4096)
 def _over_partitions(sets: _Sets, rounds: int) -> tuple[int, int, int]:
-    """rounds: of each set, in its field. Groups that differ often come to the same."""
+    """rounds: of each set, in its field. Cached, as different groups often have the same rounds."""
     each = rounds.to_bytes(len(sets.costs), "little").translate(_ONES)
     costs = sum(map(mul, each, sets.costs)).to_bytes(sets.cuts, "little")
     return min(costs), max(costs), costs[-1]

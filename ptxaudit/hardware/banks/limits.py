@@ -1,6 +1,6 @@
-"""Bounds one request whose addresses are not known, from the number of its active lanes.
+"""Bounds the cost of a request with unknown addresses, from the number of its active lanes.
 
-bounds(sm_90, LDS.128, 32, 32) -> (2, 32)     merged and conflict-free, to all in one bank
+bounds(sm_90, LDS.128, 32, 32) -> (2, 32)     from merged and conflict-free to all in one bank
 bounds(sm_90, STS.128, 1, 32)  -> (1, 32)
 """
 
@@ -27,8 +27,8 @@ def bounds(
 ) -> tuple[int, int]:
     """(fewest, most) wavefronts of one request with lanes_low to lanes_high active lanes, whatever the addresses.
 
-    For cp.async.cg the bounds of k; zero_filled: lanes of it may write zeros instead of copying. clustered: as for
-    `score`. Raises InputError where the machine does not score the access, or the lanes are not 0 <= low <= high <=
+    For cp.async.cg the bounds of k; zero_filled: its lanes may write zeros instead of copying. clustered: as for
+    `score`. Raises InputError if the machine does not score the access, or not 0 <= lanes_low <= lanes_high <=
     machine.lanes.
     """
     reason = machine.refusal(access)
@@ -43,7 +43,7 @@ def bounds(
     rows = machine.lanes
     if access.address_lanes is not None:
         rows = access.address_lanes
-        low = rows if lanes_low == machine.lanes else 0  # undefined where lanes are off: perhaps nothing is read,
+        low = rows if lanes_low == machine.lanes else 0  # undefined if lanes are off: perhaps nothing is read,
         high = rows if lanes_high else 0  # perhaps every row
     if rule.count.what is Counted.LINES and (zero_filled or access.zero_fill):
         low = 0
@@ -75,14 +75,14 @@ def _fewest(count: Count, lanes: int) -> int:
 
 
 def _most(rule: Rule, lanes: int, of: int) -> int:
-    """Every lane with a word of its own in the one bank; `of` lanes could be active."""
+    """Every lane has its own word, all in one bank; up to `of` lanes could be active."""
     if rule.uncertainty is Uncertainty.PASSES:
         assert rule.second is not None
-        if rule.turns is None:  # all lanes on one word: a pass a lane, each of every lane
+        if rule.turns is None:  # all lanes on one word: one pass per lane, each serving every lane
             return lanes * (rule.count.factor + lanes * rule.second.factor)
         return lanes * (
             lanes * rule.count.factor + _most_of(rule.second, lanes, of)
-        )  # each on a word of its own, all in one bank
+        )  # all on separate words in one bank
     return _most_of(rule.second or rule.count, lanes, of)
 
 

@@ -1,11 +1,12 @@
-"""The most that a request costs of whose addresses some bits are known.
+"""The maximum cost of a request for whose addresses only some bits are known.
 
-    32 lanes at 4·lane + 128·(not known)       ->  1: each lane has a bank of its own, in whatever row
-    32 lanes at 252 or 764, which is not known ->  2: there are two words in the one bank
+    32 lanes at 4·lane + 128·(unknown)         ->  1: each lane has its own bank, in whichever row
+    32 lanes at 252 or 764, which is unknown   ->  2: the one bank has two words
 
-In a slot, a lane may be whose known bits do not rule it out; it may have as many words there as the unknown bits above
-the slot's give. So at most so many words meet in a slot as there are lanes,
-as all kinds of lanes there have words, and as the bits above the slot's that are not the same in all lanes tell apart.
+A lane may be in each slot that its known bits do not rule out, with as many different words there as its unknown bits
+above the slot's allow. The number of words in a slot is therefore at most the number of lanes that may be there; the
+sum over kinds of lanes (those with equal known and unknown upper bits) of the words that each kind may have there;
+and the number of values of the upper bits that are not known to be equal in all lanes.
 """
 
 from __future__ import annotations
@@ -16,17 +17,16 @@ from ptxaudit.base.arrays import distinct_rows
 from ptxaudit.hardware.machine_model import Count, Counted, Machine, Uncertainty
 from ptxaudit.ir.access import Access
 
-MOST_KINDS = 256  # of rows that are looked at: of a launch with more, the bounds by lanes hold
+MOST_KINDS = 256  # of rows to examine: for a launch with more, only the bounds by lanes hold
 
 
 def most(
     machine: Machine, access: Access, bits: np.ndarray, unknown: np.ndarray, active: np.ndarray
 ) -> np.ndarray | None:
-    """(n,): the most wavefronts of each request, or None where the machine's rule does not come from words and slots
-    alone.
+    """(n,): the maximum wavefronts of each request; None if the rule does not depend on words and slots alone.
 
-    bits, unknown: (n, lanes) int64, the known bits of the addresses, and those that are not. (Adding one multiple of
-    the rule's shift to all lanes changes nothing.) active: (n, lanes) bool, lanes that may take part.
+    bits, unknown: (n, lanes) int64, the known bits of the addresses, and the mask of unknown ones. (Adding a common
+    multiple of the rule's shift to all lanes changes nothing.) active: (n, lanes) bool, lanes that may be active.
     """
     rule = machine.known_rule(access)
     count = rule.count
@@ -49,7 +49,7 @@ def most(
 
 
 def _of_one(count: Count, bits: np.ndarray, unknown: np.ndarray) -> int:
-    """The sum over the groups of one request; -1 in `unknown`: the lane takes no part."""
+    """The sum over the groups of one request; -1 in `unknown`: the lane is inactive."""
     total = 0
     for start in range(0, len(bits), count.lanes):
         taking = np.flatnonzero(unknown[start : start + count.lanes] != -1) + start
@@ -59,7 +59,7 @@ def _of_one(count: Count, bits: np.ndarray, unknown: np.ndarray) -> int:
 
 
 def _of_group(count: Count, bits: np.ndarray, unknown: np.ndarray) -> int:
-    """The most units that may meet in a slot."""
+    """The maximum number of units that may be in one slot."""
     slots = np.arange(count.slots)
     above = count.unit * count.slots - 1
     there = ((bits // count.unit)[:, None] ^ slots) & ~(unknown // count.unit)[:, None] & count.slots - 1

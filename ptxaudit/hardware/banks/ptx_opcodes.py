@@ -1,8 +1,7 @@
-"""Reads PTX opcodes: `ld.volatile.shared.v4.u8`, `atom.shared::cta.add.f32`, `cp.async.ca.shared.global 8`.
+"""Decodes PTX opcodes: `ld.volatile.shared.v4.u8`, `atom.shared::cta.add.f32`, `cp.async.ca.shared.global 8`.
 
-Shapes are those of the PTX ISA (https://docs.nvidia.com/cuda/parallel-thread-execution/); which
-machine instruction each becomes is in `access`. A modifier that is not in the tables is an error
-and never ignored: it might be a width.
+Shapes are those of the PTX ISA (https://docs.nvidia.com/cuda/parallel-thread-execution/); the resulting access names
+the machine instruction. A modifier that is not in the tables is an error, never ignored: it might be a width.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _SCOPE = {"cta", "cluster", "gpu", "sys"}
 _CACHE = {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "unified"}
 _HINT = re.compile(r"(L1|L2|level)::\w+$")  # eviction, prefetch and cache-policy hints
 
-# what generic accesses become: eviction and prefetch before the size, strength behind it (read off ptxas 13.5;
+# SASS of generic accesses: eviction and prefetch before the size, strength after it (from ptxas 13.5;
 # tests/test_opcodes.py)
 _EVICTION = {
     "cs": ".EF",
@@ -40,7 +39,7 @@ _SASS_SIZE = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
 
 
 def classify(opcode: str, name: str, rest: list[str], operand: int | None, as_written: bool) -> Access:
-    """name: the opcode's first word, rest: the other ones. Raises InputError."""
+    """name: the opcode's first word, rest: the others. Raises InputError."""
     if name.startswith(NOT_SHARED):
         raise unknown(opcode, "it does not access shared memory")
     for prefix, word in LISTED:
@@ -74,7 +73,7 @@ def classify(opcode: str, name: str, rest: list[str], operand: int | None, as_wr
 
 _SASS_HEADS = {"LDS", "STS", "ATOMS", "LDSM", "STSM", "LDGSTS"}
 
-# first words -> the report's word, for what is listed only
+# first words -> the report's word, for opcodes that are only listed
 LISTED = (
     ("cp.async.bulk", "bulk copy"),
     ("cp.reduce.async.bulk", "bulk copy"),
@@ -174,8 +173,8 @@ def _generic_sass(head: str, size: str, modifiers: list[str]) -> str:
 
 # --- atomics --------------------------------------------------------------------------------
 
-# (operation, type) -> (row, bytes a lane, machine instruction); `loop` rows have no single one.
-# Read off ptxas 13.5; tests/test_opcodes.py compiles each and compares.
+# (operation, type) -> (row, bytes per lane, machine instruction); `loop` rows have no single instruction. From ptxas
+# 13.5; tests/test_opcodes.py compiles each and compares.
 _NATIVE_32 = {"add": "ADD", "min": "MIN", "max": "MAX", "and": "AND", "or": "OR", "xor": "XOR"}
 ATOMICS: dict[tuple[str, str], tuple[str, int, str]] = {
     **{(op, "u32"): ("atomic", 4, f"ATOMS.{_NATIVE_32[op]}") for op in ("add", "min", "max")},
@@ -198,7 +197,7 @@ ATOMICS: dict[tuple[str, str], tuple[str, int, str]] = {
     **{(op, "b64"): ("loop", 8, "") for op in ("and", "or", "xor")},
 }
 _OPERATIONS = {operation for operation, _ in ATOMICS}
-# the constant for which ptxas may make ATOMS.POPC.INC of it
+# the constant for which ptxas may generate ATOMS.POPC.INC
 _COUNTING = {"add": 1, "inc": 0xFFFF_FFFF}
 _COMBINED = set(_NATIVE_32)
 
@@ -253,7 +252,7 @@ def _atomic(opcode: str, head: str, modifiers: list[str], operand: int | None, a
 
 # --- matrices and copies --------------------------------------------------------------------
 
-_SHAPES = {  # (shape, type) -> (row of the table, address lanes a matrix)
+_SHAPES = {  # (shape, type) -> (row of the table, address lanes per matrix)
     ("ldmatrix", "m8n8", "b16"): ("ldmatrix", MATRIX_ROWS),
     ("stmatrix", "m8n8", "b16"): ("stmatrix", MATRIX_ROWS),
     ("stmatrix", "m16n8", "b8"): ("matrix", MATRIX_ROWS),

@@ -1,7 +1,7 @@
-"""Reads SASS opcodes: `LDS.64`, `ATOMS.CAST.SPIN`, `LDSM.16.MT88.4`, `LDGSTS.E.BYPASS.LTC128B.128`, `LD.E.U8`.
+"""Decodes SASS opcodes: `LDS.64`, `ATOMS.CAST.SPIN`, `LDSM.16.MT88.4`, `LDGSTS.E.BYPASS.LTC128B.128`, `LD.E.U8`.
 
-The spellings are those of nvdisasm 13.5 for sm_75 to sm_121. A modifier that is not in the tables
-is an error and never ignored: it might be a width.
+The spellings are those of nvdisasm 13.5 for sm_75 to sm_121. A modifier that is not in the tables is an error, never
+ignored: it might be a width.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MEMORY = {  # ordering, scope, caching: no effect on the banks
 _ARITHMETIC = {"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR"}
 _FLOATS = ("F16", "F32", "F64", "BF16")
 
-# first word -> the report's word, for what is listed only
+# first word -> the report's word, for opcodes that are only listed
 LISTED = {
     **dict.fromkeys(("UBLKCP", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG"), "bulk copy"),
     **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA", "DGMMA"), "wgmma"),
@@ -69,7 +69,7 @@ NOT_SHARED = (
 
 
 def classify(opcode: str, name: str, rest: list[str]) -> Access:
-    """name: the opcode's first word, rest: the other ones. Raises InputError."""
+    """name: the opcode's first word, rest: the others. Raises InputError."""
     if rest:
         raise unknown(opcode, "operands after the opcode", f"write {name}")
     head, *modifiers = name.split(".")
@@ -90,7 +90,7 @@ def classify(opcode: str, name: str, rest: list[str]) -> Access:
 
 
 def _size(opcode: str, modifiers: list[str], others: set[str]) -> int:
-    """Bytes a lane; every modifier must be a size or one of the others."""
+    """Bytes per lane; every modifier must be a size or one of the others."""
     sizes = [SIZES[m] for m in modifiers if m in SIZES]
     strange = [m for m in modifiers if m not in SIZES and m not in others]
     if strange or len(sizes) > 1:
@@ -142,7 +142,7 @@ def _generic_atomic(opcode: str, name: str, modifiers: list[str]) -> Access:
 
 
 def _atomic_row(opcode: str, modifiers: list[str], types: set[str]) -> tuple[str, int]:
-    """(operation, bytes a lane) of an atomic's modifiers."""
+    """(operation, bytes per lane) from an atomic's modifiers."""
     for words, operation in (
         (["POPC", "INC"], "count"),
         (["CAST", "SPIN"], "cast"),
@@ -183,7 +183,7 @@ def _matrix(opcode: str, name: str, modifiers: list[str], operation: str) -> Acc
     return Access(opcode, "sass", operation, "matrix", MATRIX_ROW_BYTES, name, rows * x, x, trans)
 
 
-# (operation, elements, shape) -> address lanes a matrix, for shapes that were not measured
+# (operation, elements, shape) -> address lanes per matrix, for shapes that were not measured
 OTHER_SHAPES = {
     ("ldmatrix", "8", "MT1616"): 2 * MATRIX_ROWS,
     ("ldmatrix", "U4x16P64TO8", "MT1616"): 2 * MATRIX_ROWS,

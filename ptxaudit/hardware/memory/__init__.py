@@ -1,11 +1,11 @@
-"""Global and local memory beside shared: which instructions access it, and what a request moves.
+"""Global and local memory: which instructions access it, and what a request transfers.
 
-A *sector* is 32 aligned bytes, a *line* four of them (128 bytes): what the L1 looks up once is a line (a *tag
-request*), what moves between L1 and L2 is a sector. One request, that is one warp executing one instruction once, moves
+A *sector* is 32 aligned bytes, a *line* is four sectors (128 bytes). The L1 looks up lines (a *tag request* each);
+sectors are transferred between L1 and L2. A request (one warp executes one instruction once) transfers
 
-    global    the distinct sectors that its active lanes touch
-    local     the same, where lane l's word w lies at 128·w + 4·l: a word that all lanes have in common is four sectors
+    global    the distinct sectors that its active lanes access
+    local     the same, where word w of lane l is at 128·w + 4·l: a word that all lanes access is four sectors
 
-`sites` says which instructions are examined, `opcodes` what each accesses, `sectors` counts, `rules` has the table with
-its evidence. Everything else is the engine that examines shared memory: a site of another memory is a site.
+`sites` selects the instructions to examine, `opcodes` decodes them, `sectors` counts, `rules` is the table with its
+evidence. The rest is the engine for shared memory: a site is a site, of any memory.
 """

@@ -1,12 +1,12 @@
-"""Reads opcodes of global and local accesses: `ld.global.nc.v4.f32`, `LDG.E.128.CONSTANT`,
-`REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU`.
+"""Decodes opcodes of global and local accesses.
 
     classify("ld.global.nc.v4.f32", "global")      Access(access="load", operation="global", width=16, sass="LDG.128")
     classify("LDL.LU.64", "local")                 Access(access="load", operation="local", width=8, sass="LDL.64")
+    LDG.E.128.CONSTANT, REDG.E.ADD.F32x2.FTZ.RN.STRONG.GPU, …
 
-What a request moves depends on the width and on whether it passes by the L1 alone: order, scope and cache operators
-change where data are kept, not which sectors are asked for (measured, docs/hardware.md). A modifier that is not known
-is an error and never ignored: it might be a width.
+The sectors of a request depend only on the width and on whether it bypasses the L1: order, scope and cache operators
+change where data are kept, not which sectors are requested (measured, docs/hardware.md). An unknown modifier is an
+error, never ignored: it might be a width.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ _OF_PTX = {"ld": "LDG", "ldu": "LDG", "st": "STG", "atom": "ATOM", "red": "RED"}
 
 @lru_cache(maxsize=4096)
 def classify(opcode: str, space: str) -> Access:
-    """What an opcode accesses in global or local memory; the same object each time. Raises InputError for one that is
-    not known.
-    """
+    """The access of an opcode to global or local memory, cached. Raises InputError for an unknown opcode."""
     name, *rest = opcode.split()
     return _machine(opcode, name, space) if name[:1].isupper() else _virtual(opcode, name, rest, space)
 

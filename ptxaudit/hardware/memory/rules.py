@@ -1,6 +1,4 @@
-"""The rules of global and local memory, as rows of a machine's table: what is counted, what shift changes nothing, and
-why it is believed.
-"""
+"""The rules of global and local memory, as rows of a machine's table: the count, the invariant shift, the evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from ptxaudit.hardware.machine_model import Count, Counted, Rule, Uncertainty
 
 SECTOR = 32  # bytes
 LINE = 128
-WORD = 4  # of local memory that lie side by side for a lane
+WORD = 4  # bytes of a lane that are adjacent in local memory
 
 _WIDTHS = (1, 2, 4, 8, 16, 32)
 _SECTORS = Count(Counted.SECTORS, lanes=32, unit=LINE, slots=1, row=LINE)
@@ -58,7 +56,7 @@ MEMORY_RULES = (
     ),
 )
 
-# machine instruction and bits a lane: its sites in tests/data/memory_sm90, by kernel and place; a test counts them
+# machine instruction and bits per lane -> its sites in tests/data/memory_sm90, by kernel and place; a test counts them
 MEASURED: dict[str, int] = {
     "ATOM.32": 6,
     "ATOM.64": 3,

@@ -1,18 +1,17 @@
-"""Counts the sectors and lines that many requests touch at once: arrays in, arrays out.
+"""Counts the sectors and lines of many requests at once: arrays in, arrays out.
 
     addresses (n, lanes) int64 bytes, active (n, lanes) bool   ->   Scores: low, high = sectors; ideal; lines = tag
                                                             requests
 
-Addresses of one width are aligned to it, so lanes touch equal bytes or none in common, and each lane's lie in one
-sector (in two where it has 64 bytes, which no instruction has). A request's sorted addresses bring equal sectors
-together; the first of each run is one distinct sector.
+Addresses are aligned to the access width, so lanes access either the same bytes or disjoint ones, and the bytes of
+each lane are in one sector (in two for 64 bytes, which no instruction accesses). In the sorted addresses of a
+request, equal sectors are adjacent; the first of each run is one distinct sector.
 
-    ideal of global memory   the bytes of the active lanes / 32, rounded up, as Nsight Compute has it: what they take
-                             where they lie
-                             side by side, but never more than they do take
-    ideal of local memory    what the same lanes take where they agree on the word: a sector for each eight lanes beside
-                             each other that has an active one, and each word
-    ways                     of atomics, the most lanes on one address: the L2 takes them one after the other
+    ideal of global memory   the bytes of the active lanes / 32, rounded up, as in Nsight Compute: their sectors if they
+                             were contiguous, but never more than the actual sectors
+    ideal of local memory    the sectors of the same lanes if they accessed the same word: one per aligned group of
+                             eight lanes with an active one, and per word
+    ways                     for atomics, the most lanes on one address: the L2 serves them one after the other
 """
 
 from __future__ import annotations
@@ -35,13 +34,12 @@ _NOTHING = np.iinfo(np.int64).max
 def score(
     rule: Rule, access: Access, addresses: np.ndarray, active: np.ndarray, others: np.ndarray | None, evidence: str
 ) -> Scores:
-    """others: (n, lanes), of a copy that passes by the L1 where in shared memory it writes; None where that is not
-    known.
+    """others: (n, lanes), for a copy that bypasses the L1 its addresses in shared memory; None if unknown.
 
-    Raises InputError where an active lane is misaligned.
+    Raises InputError if an active lane is misaligned.
     """
     width = _width(access)
-    if access.zero_fill:  # the low bits of the address say how many bytes are zeros
+    if access.zero_fill:  # the low bits of the address are the number of bytes to zero
         addresses = addresses // width * width
     if (found := first_with(access.align - 1, addresses, active)) is not None:
         raise InputError(
@@ -66,18 +64,17 @@ def score(
 
 
 def moves(access: Access, step: int) -> bool:
-    """`moved` counts it: sectors of global memory that no other address decides, by steps that keep it aligned."""
+    """Whether `moved` applies: to sectors of global memory that depend on no other address, and aligned steps."""
     return access.operation in ("global", "global atomic") and not access.zero_fill and step % access.align == 0
 
 
 def moved(
     access: Access, addresses: np.ndarray, active: np.ndarray, residues: Iterable[int], evidence: str
 ) -> Iterator[tuple[int, Scores]]:
-    """(residue, `score` of the addresses that many bytes further) of each. Aligned requests that are not misaligned
-    where they are.
+    """For each residue: (residue, `score` of the addresses shifted by that many bytes). The requests must be aligned.
 
-    Of two sorted addresses g bytes apart, g < 32, the second is in another sector where the first one's place in
-    its sector is 32 - g or more: for g of 32 residues, one after the other.
+    Of two sorted addresses g bytes apart, g < 32, the second is in another sector if the first one's offset in its
+    sector is at least 32 - g, which holds for g of 32 consecutive residues.
     """
     ordered = np.where(active, addresses, _NOTHING)
     ordered.sort(axis=1)
@@ -93,14 +90,14 @@ def moved(
 
 
 def _by_residue(ordered: np.ndarray, size: int) -> np.ndarray:
-    """(n, size): distinct multiples of `size` below the sorted addresses, all of them further by 0 … size - 1."""
+    """(n, size): the number of distinct blocks of `size` bytes that the addresses are in, shifted by 0 … size - 1."""
     first, second = ordered[:, :-1], ordered[:, 1:]
     gap = np.where(second != _NOTHING, second - np.where(second != _NOTHING, first, 0), 0)
     apart: np.ndarray = (gap >= size).sum(axis=1) + (ordered[:, 0] != _NOTHING)
     rows, at = np.nonzero((gap > 0) & (gap < size))
     near = gap[rows, at]
     begins = (-near - first[rows, at]) % size
-    wide = 2 * size + 1  # a run of residues may pass the last one
+    wide = 2 * size + 1  # a run of residues may wrap around
     count = partial(np.bincount, minlength=len(ordered) * wide)
     changes = count(rows * wide + begins) - count(rows * wide + begins + near)
     within = np.cumsum(changes.reshape(len(ordered), wide), axis=1)
@@ -109,7 +106,7 @@ def _by_residue(ordered: np.ndarray, size: int) -> np.ndarray:
 
 
 def _distinct(ordered: np.ndarray, size: int) -> np.ndarray:
-    """(n,) distinct multiples of `size` below the sorted addresses."""
+    """(n,) the number of distinct blocks of `size` bytes that the sorted addresses are in."""
     if size > 1:
         ordered = np.where(ordered == _NOTHING, _NOTHING, ordered // size)
     first = ordered[:, 1:] != ordered[:, :-1]
@@ -118,7 +115,7 @@ def _distinct(ordered: np.ndarray, size: int) -> np.ndarray:
 
 
 def _most_alike(ordered: np.ndarray) -> np.ndarray:
-    """(n,) the most lanes that have one address."""
+    """(n,) the maximum number of lanes with the same address."""
     at = np.arange(ordered.shape[1])
     starts = np.zeros(ordered.shape, np.int64)
     starts[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], at[1:], 0)
@@ -127,7 +124,7 @@ def _most_alike(ordered: np.ndarray) -> np.ndarray:
 
 
 def _pairs(addresses: np.ndarray, others: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """(n,) distinct pairs of a sector that is read and one that is written."""
+    """(n,) the number of distinct pairs of a source sector and a destination sector."""
     read, written = addresses // SECTOR, others // SECTOR
 
     def counted_from_first(sectors: np.ndarray) -> np.ndarray:
@@ -141,7 +138,7 @@ def _pairs(addresses: np.ndarray, others: np.ndarray, active: np.ndarray) -> np.
 
 
 def _local(width: int, addresses: np.ndarray, active: np.ndarray, evidence: str) -> Scores:
-    """Words of local memory: word w of lane l lies at 128·w + 4·l."""
+    """Words of local memory: word w of lane l is at 128·w + 4·l."""
     words = max(1, width // WORD)
     unit = words * WORD
     octet = np.arange(addresses.shape[1]) // LANES_OF_SECTOR
@@ -157,7 +154,7 @@ def _local(width: int, addresses: np.ndarray, active: np.ndarray, evidence: str)
 
 
 def bounds(rule: Rule, access: Access, lanes_low: int, lanes_high: int) -> tuple[int, int]:
-    """(fewest, most) sectors of one request with so many active lanes, whatever the addresses."""
+    """(fewest, most) sectors of one request with this many active lanes, whatever the addresses."""
     if rule.count.what is Counted.INTERLEAVED:
         words = max(1, _width(access) // WORD)
         return -(-lanes_low // LANES_OF_SECTOR) * words, lanes_high * words
@@ -165,6 +162,6 @@ def bounds(rule: Rule, access: Access, lanes_low: int, lanes_high: int) -> tuple
 
 
 def _width(access: Access) -> int:
-    """Bytes of a lane: every access to these memories has them."""
+    """Bytes per lane, which every access to these memories has."""
     assert access.width is not None
     return access.width

@@ -1,1 +1,1 @@
-"""What the graphs of a function are asked, in time that is linear in their size: dominators, definitions, closures."""
+"""Algorithms on the graphs of a function, in linear time: dominators, definitions, closures."""

@@ -1,9 +1,9 @@
-"""What every node of a graph comes to, as bits: one search for all of them.
+"""Propagates bits backwards along the edges of a graph: each node gets those of all nodes that it leads to.
 
     a -> b <-> c -> d,  d has bit 1        ->        a, b, c and d have bit 1
 
-The nodes of a strongly connected component have the same bits; components are finished successors first (Tarjan, 1972),
-so each node and edge is looked at once, whoever asks.
+The nodes of a strongly connected component have the same bits. Components are completed successors first (Tarjan,
+1972), so that all queries together visit each node and edge once.
 """
 
 from __future__ import annotations
@@ -17,22 +17,25 @@ Answer = TypeVar("Answer")
 
 
 def of_owner(method: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
-    """A method of what holds the closure, which it does not keep alive: both go when the owner is done with, not when
-    the collector looks for cycles."""
+    """A method of the closure's owner that does not keep the owner alive.
+
+    Reference counting then frees both, without the cyclic collector.
+    """
     known = WeakMethod(method)
 
     def call(node: Any) -> Answer:
         bound = known()
-        assert bound is not None  # the owner asks
+        assert bound is not None  # the owner is the caller
         return bound(node)
 
     return call
 
 
 class Closure(Generic[Node]):
-    """following: what a node leads to; own: the bits that it has by itself. Either may raise what ends the search: what
-    was finished before holds. most: all bits that there are, None where that is not said: nothing is followed from a
-    node that has them."""
+    """following: the successors of a node; own: its own bits. Either may raise to end a search; earlier results remain
+    valid.
+    most: all bits that exist, or None if not specified: a node that has them is not followed.
+    """
 
     def __init__(
         self,
@@ -44,13 +47,13 @@ class Closure(Generic[Node]):
         self._bits: dict[Node, int] = {}
 
     def of(self, node: Node) -> int:
-        """The bits of a node and of all that it leads to, over any number of steps."""
+        """The bits of a node and of all nodes reachable from it."""
         if node not in self._bits:
             self._search(node)
         return self._bits[node]
 
     def of_all(self, nodes: Iterable[Node]) -> int:
-        """The bits of any of them."""
+        """The union of the nodes' bits."""
         bits = 0
         for node in nodes:
             bits |= self.of(node)
@@ -59,8 +62,8 @@ class Closure(Generic[Node]):
     def _search(self, start: Node) -> None:
         number: dict[Node, int] = {}
         low: dict[Node, int] = {}
-        bits: dict[Node, int] = {}  # gathered so far
-        waiting: list[Node] = []  # of components that are not whole yet
+        bits: dict[Node, int] = {}  # so far
+        waiting: list[Node] = []  # nodes of incomplete components
         path: list[tuple[Node, Iterator[Node]]] = []
 
         def enter(node: Node) -> None:
@@ -72,7 +75,7 @@ class Closure(Generic[Node]):
         enter(start)
         while path:
             node, rest = path[-1]
-            if bits[node] == self._most:  # and so has all that waits: it leads to what leads here
+            if bits[node] == self._most:  # so do all waiting nodes, as they lead to this one
                 self._bits.update(dict.fromkeys(waiting, bits[node]))
                 return
             for other in rest:
@@ -95,7 +98,7 @@ class Closure(Generic[Node]):
                     bits[before] |= bits[node]
 
     def _close(self, node: Node, waiting: list[Node], bits: dict[Node, int]) -> None:
-        """The component that begins with a node is whole. (Its first node has gathered the bits of the others.)"""
+        """Completes the component of a node, the first one visited in it, which has the bits of all its members."""
         while True:
             member = waiting.pop()
             self._bits[member] = bits[node]

@@ -1,10 +1,10 @@
-"""Which writes of a register may be read where, as a sparse graph: its size is that of the code, not of all pairs.
+"""Reaching definitions as a sparse graph, whose size is linear in that of the code.
 
-    L: @p add r, r, 4    (a write that may not happen, after others)
+    L: @p add r, r, 4    (a conditional write, after others)
        ld [r]            reads  Joined(r, write 1)  <-  {instruction L, Joined(r, entry of the block)}  <-  …
 
-A node is an instruction, or a place where several writes of a register come together: behind a guarded write, or at the
-entry of a block (as φ functions stand for in SSA form: Cytron et al., 1991).
+A node is an instruction, or a join of several definitions of a register: after a guarded write, or at the entry of a
+block (like a φ function in SSA form: Cytron et al., 1991).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Writes = Sequence[tuple[int, bool]]  # (instruction, whether it always writes), 
 
 
 class Joined(NamedTuple):
-    """Writes of a register that come together. at: a block, at whose entry; or ~n: behind its n-th write."""
+    """A join of definitions of a register. at: the block, for its entry; or ~n: after the n-th write."""
 
     register: str
     at: int
@@ -27,8 +27,9 @@ Definition = int | Joined
 
 
 class Definitions:
-    """writes: of each register; block_of: instruction -> block; ends: block -> one past its last instruction; before:
-    block -> those that may come just before it."""
+    """writes: of each register; block_of: instruction -> block; ends: block -> one past its last instruction;
+    before: block -> its predecessors.
+    """
 
     def __init__(
         self,
@@ -40,18 +41,18 @@ class Definitions:
         self.writes, self._block_of, self._ends, self._before = writes, block_of, ends, before
 
     def read(self, register: str, index: int) -> Definition | None:
-        """What an instruction reads of a register; None: it is written nowhere."""
+        """The definition of a register that an instruction reads; None if nothing writes the register."""
         writes = self.writes.get(register, ())
-        if len(writes) < 2:  # compilers write most registers in one place: what reads one reads that
+        if len(writes) < 2:  # compilers write most registers once, so that this is the definition
             return writes[0][0] if writes else None
         return self._last(register, writes, bisect_left(writes, (index, False)) - 1, self._block_of[index])
 
     def following(self, node: Definition) -> list[Definition]:
-        """What a search backwards comes to next."""
+        """The successors of a node in a backward search."""
         return self.sources(node) if isinstance(node, Joined) else []
 
     def sources(self, joined: Joined) -> list[Definition]:
-        """What comes together there."""
+        """The definitions that a join merges."""
         register, at = joined
         writes = self.writes[register]
         if at < 0:
@@ -63,7 +64,7 @@ class Definitions:
         ]
 
     def _last(self, register: str, writes: Writes, n: int, block: int) -> Definition:
-        """What a register holds in a block, behind the n-th of its writes if that is of the block."""
+        """The definition of a register after its n-th write, if that is in the block; else at the block's entry."""
         if n < 0 or self._block_of[writes[n][0]] != block:
             return Joined(register, block)
         return writes[n][0] if writes[n][1] else Joined(register, ~n)

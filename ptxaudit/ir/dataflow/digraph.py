@@ -1,10 +1,9 @@
-"""Directed graphs, as small as control flow needs them: what comes behind a node and before it, in the order in which
-it was added.
+"""Directed graphs with as much as control flow needs: successors and predecessors, in insertion order.
 
     Digraph([(0, 1), (1, 0), (1, 2)])        components: {0, 1}, {2}
 
-networkx has all else too, but to import it takes longer than to analyse a kernel of usual size: who asks more of a
-graph takes it `as_networkx`.
+networkx has more, but importing it takes longer than analysing a typical kernel; `as_networkx` converts a graph for
+other algorithms.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 class Digraph(Generic[Node]):
-    """Nodes and edges, no edge twice."""
+    """Nodes and edges, without parallel edges."""
 
     __slots__ = ("_after", "_before")
 
@@ -36,7 +35,7 @@ class Digraph(Generic[Node]):
                 self._before[node] = {}
 
     def add_edge(self, source: Node, target: Node) -> None:
-        """With its nodes, where they are new."""
+        """Adds an edge, and its nodes if they are new."""
         if source not in self._after or target not in self._after:
             self.add_nodes((source, target))
         self._after[source][target] = None
@@ -47,7 +46,7 @@ class Digraph(Generic[Node]):
             self.add_edge(source, target)
 
     def remove_edge(self, source: Node, target: Node) -> None:
-        """Raises KeyError where there is none."""
+        """Raises KeyError if there is no such edge."""
         del self._after[source][target]
         del self._before[target][source]
 
@@ -72,7 +71,7 @@ class Digraph(Generic[Node]):
 
     @property
     def edges(self) -> Iterator[tuple[Node, Node]]:
-        """Node by node."""
+        """All edges, grouped by source."""
         return ((source, target) for source, targets in self._after.items() for target in targets)
 
     @property
@@ -86,14 +85,14 @@ class Digraph(Generic[Node]):
         return out
 
     def part(self, nodes: Collection[Node]) -> Self:
-        """The graph of these nodes alone."""
+        """The subgraph induced by these nodes."""
         out = type(self)()
         out.add_nodes(node for node in self if node in nodes)
         out.add_edges((source, target) for source in out for target in self._after[source] if target in nodes)
         return out
 
     def reversed(self) -> Self:
-        """All edges the other way round."""
+        """The graph with all edges reversed."""
         out = type(self)()
         out.add_nodes(self)
         out.add_edges((target, source) for source, target in self.edges)
@@ -109,8 +108,10 @@ class Digraph(Generic[Node]):
 
 
 def components(graph: Digraph[Node]) -> list[set[Node]]:
-    """The strongly connected components (Sharir, "A strong-connectivity algorithm", 1981): from the nodes in the order
-    of the search's end, last first, what leads there and is in no component yet."""
+    """The strongly connected components, in topological order (Sharir, "A strong-connectivity algorithm", 1981).
+
+    In reverse postorder, each node's component is the nodes that lead to it and are in no component yet.
+    """
     ends: list[Node] = []
     seen: set[Node] = set()
     for root in graph:
@@ -130,7 +131,7 @@ def components(graph: Digraph[Node]) -> list[set[Node]]:
                 stack.pop()
     out: list[set[Node]] = []
     for root in reversed(ends):
-        if root not in seen:  # taken by a component
+        if root not in seen:  # already in a component
             continue
         found, waiting = {root}, [root]
         seen.discard(root)
@@ -145,8 +146,7 @@ def components(graph: Digraph[Node]) -> list[set[Node]]:
 
 
 def sorted_by_edges(graph: Digraph[int]) -> list[int]:
-    """The nodes of a graph without cycles, each behind those that lead to it, the smallest first of those that may
-    come next."""
+    """The nodes of an acyclic graph in topological order, the smallest first where several may come next."""
     missing = {node: len(graph.predecessors(node)) for node in graph}
     ready = [node for node, count in missing.items() if not count]
     heapify(ready)

@@ -1,10 +1,11 @@
-"""Immediate dominators in O(m log n): Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph",
-1979.
+"""Immediate dominators in O(m log n).
+
+Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph", 1979.
 
     0 -> 1 -> 3,  0 -> 2 -> 3        ->        {0: None, 1: 0, 2: 0, 3: 0}
 
-(networkx iterates to a fixed point, each step of which climbs the tree: quadratic for a kernel that leaves early in
-many places.)
+(networkx iterates to a fixed point and climbs the tree in every step, which is quadratic for a kernel with many early
+returns.)
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ from ptxaudit.ir.dataflow.digraph import Digraph
 
 
 def immediate_dominators(graph: Digraph[int], root: int) -> dict[int, int | None]:
-    """node -> the last one that every way from the root to it leads through; None for the root. Nodes that are not
-    reached are left out.
-    """
+    """node -> its immediate dominator, None for the root. Unreachable nodes are left out."""
     order, parent = _depth_first(graph, root)
     number = {node: n for n, node in enumerate(order)}
     semi = list(range(len(order)))
-    label = list(range(len(order)))  # the least semidominator on the way up that is compressed so far
-    above: list[int | None] = [None] * len(order)  # of the forest of those that are done
+    label = list(range(len(order)))  # the node with the least semidominator on the compressed path above
+    above: list[int | None] = [None] * len(order)  # in the forest of processed nodes
     dominator = [0] * len(order)
     waiting: list[list[int]] = [[] for _ in order]
     for n in range(len(order) - 1, 0, -1):
@@ -40,7 +39,7 @@ def immediate_dominators(graph: Digraph[int], root: int) -> dict[int, int | None
 
 
 def _depth_first(graph: Digraph[int], root: int) -> tuple[list[int], list[int]]:
-    """The nodes in the order in which a search comes to them, and for each the number of the one it came from."""
+    """The nodes in preorder, and for each the number of its parent in the depth-first tree."""
     order, parent, seen = [root], [0], {root}
     stack = [(0, iter(graph.successors(root)))]
     while stack:
@@ -57,8 +56,9 @@ def _depth_first(graph: Digraph[int], root: int) -> tuple[list[int], list[int]]:
 
 
 def _least(node: int, above: list[int | None], label: list[int], semi: list[int]) -> int:
-    """The node with the least semidominator on the way from this one up its tree, but for the tree's root; the way is
-    compressed.
+    """The node with the least semidominator on the path to the root of its tree, without the root.
+
+    Compresses the path.
     """
     way: list[tuple[int, int]] = []
     at = node
@@ -73,10 +73,10 @@ def _least(node: int, above: list[int | None], label: list[int], semi: list[int]
 
 
 def tree_spans(parents: dict[int, int], root: int) -> dict[int, tuple[int, int]]:
-    """node -> its own number in a tree, counted from the root down, and the highest number below it: a node lies below
-    another when its number lies in the other's span. (In a tree of dominators: when the other dominates it.)
+    """node -> its preorder number in a tree, and the highest number below it.
 
-    parents: node -> the one above it; the root may be its own parent, or have none.
+    A node is below another if its number is in the other's span. (In a dominator tree: if the other dominates it.)
+    parents: node -> its parent; the root may be its own parent, or have none.
     """
     below: dict[int, list[int]] = {}
     for node, parent in parents.items():

@@ -1,10 +1,10 @@
-"""The searches that analyses are made of: what a way leads to, in order or not, and the least fixed point of facts.
+"""Reachability, postorder, and the least fixed point of facts.
 
     reached((0,), {0: (1,), 1: (0, 2), 2: ()}.get)                              ->  {0, 1, 2}
     postorder((0,), {0: (1,), 1: (0, 2), 2: ()}.get)                            ->  [2, 1, 0]
-    solve(live of each block, from what its successors have, until none changes)
+    solve(live registers of each block, from those of its successors)
 
-A worklist holds what is still to be looked at: Kildall, "A unified approach to global program optimization", POPL 1973.
+`solve` keeps a worklist: Kildall, "A unified approach to global program optimization", POPL 1973.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Fact = TypeVar("Fact")
 def reached(
     starts: Iterable[Node], following: Callable[[Node], Iterable[Node]], before: set[Node] | None = None
 ) -> set[Node]:
-    """The nodes that ways from some lead to, these among them; each is asked once what follows it.
+    """The nodes reachable from `starts`, which are included; `following` is called once for each.
 
-    before: those that searches before this one came to, which are left out; this one's are added.
+    before: nodes of earlier searches, which are left out; the nodes of this search are added to it.
     """
     seen: set[Node] = set() if before is None else before
     found = {node for node in starts if node not in seen}
@@ -38,7 +38,7 @@ def reached(
 
 
 def postorder(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> list[Node]:
-    """The same, each behind what follows it and a depth-first search had not come to before."""
+    """The same nodes in postorder of a depth-first search."""
     out: list[Node] = []
     seen = set[Node]()
     for start in starts:
@@ -62,14 +62,14 @@ def solve(
     readers: Mapping[Node, Iterable[Node]],
     order: Sequence[Node],
 ) -> None:
-    """Brings facts to the least fixed point above them.
+    """Updates facts in place to the least fixed point above them.
 
-    transfer: the fact of a node from those of others as they are now; it grows with them, and has no endless chain.
-    readers: node -> those whose fact is made of its own. order: all nodes; in passes over it, those are looked at of
-    which a source has changed.
+    transfer: the transfer function of a node, from the current facts of the others; monotone, on a lattice without
+    infinite ascending chains. readers: node -> the nodes whose facts depend on its own. order: all nodes; each pass
+    goes over it, and visits the nodes with a changed source.
     """
     place = {node: n for n, node in enumerate(order)}
-    now, later = list(range(len(order))), list[int]()  # heaps of places: of this pass, and of the next
+    now, later = list(range(len(order))), list[int]()  # heaps of places: of this pass and of the next
     waiting = set(now)
     while now:
         at = heappop(now)

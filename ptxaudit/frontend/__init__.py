@@ -1,3 +1,3 @@
-"""From what a user names to the intermediate representation: files, containers, compilers, the two instruction sets,
+"""Turns user inputs into the intermediate representation: files, containers, compilers, both instruction sets,
 launches.
 """

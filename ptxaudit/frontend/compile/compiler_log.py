@@ -74,8 +74,7 @@ HOST_HINT = "compile it with --compiler nvcc, or put the host code between #ifnd
 
 @dataclass(eq=False)
 class HostCode(InputError):
-    """A source that NVRTC rejects because of host code. code: a description of it, such as "a kernel launch <<<…>>>".
-    """
+    """A source that NVRTC rejects because of host code. code: what it is, such as "a kernel launch <<<…>>>"."""
 
     code: str = ""
 

@@ -66,7 +66,7 @@ def compile_source(
     arguments += [f"-I{folder}" for folder in (*include, *folders, STANDARD_HEADERS, *headers)]
     arguments += options
 
-    program = os.path.join(os.curdir, file) if file.startswith("-") else file  # NVRTC would take such a name for an option
+    program = os.path.join(os.curdir, file) if file.startswith("-") else file  # NVRTC takes such a name for an option
     result, notes = _compile(library, text, program, arguments, tuple(instantiate))
     if not result.done:
         named = f"NVRTC {library.version}" if tool else "NVRTC"
@@ -174,8 +174,7 @@ def _compile(
 def _without_machine_lines(
     library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]
 ) -> tuple[Result, tuple[str, ...]]:
-    """PTX with line information, machine code without: 11.8 crashes on some machine code with inline stacks for sm_90.
-    """
+    """PTX with line information, machine code without: 11.8 crashes on some machine code with sm_90's inline stacks."""
     virtual = [argument.replace("=sm_", "=compute_") for argument in arguments]
     if virtual == arguments:
         return worker(library.path).compile(text, file, arguments, instantiate), ()

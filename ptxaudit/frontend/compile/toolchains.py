@@ -87,8 +87,7 @@ class Tool(Record, dict=True):
 
     @cached_property
     def version(self) -> str:
-        """ "13.5" (nvrtc) or "13.5.37" (executables, which are run to get it); "" if unknown.
-        """
+        """The version, "13.5" (nvrtc) or "13.5.37" (executables, which are run to get it); "" if unknown."""
         return _library_version(self.path) if self.kind == "nvrtc" else _executable_version(self.path)
 
 

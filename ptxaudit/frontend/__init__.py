@@ -1,3 +1,1 @@
-"""Turns user inputs into the intermediate representation: files, containers, compilers, both instruction sets,
-launches.
-"""
+"""Turns user inputs into the intermediate representation: files, containers, compilers, instruction sets, launches."""

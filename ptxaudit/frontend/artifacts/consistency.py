@@ -1,9 +1,11 @@
 """Checks a cubin for consistency, so that damage does not silently drop a kernel or an access.
 
-    a function's symbol refers to a section without code     ->  Fault("k", "k is a function without code: …")
-    a section of code has no symbol, or its size is wrong    ->  Fault("k", "the code of k has 512 bytes, but its
-                                                             symbol says 256")
-    .nv.info lists something other than a function           ->  Fault("", "…")
+    a function's symbol refers to a section without code
+        ->  Fault("k", "k is a function without code: …")
+    a section of code has no symbol, or one of another size
+        ->  Fault("k", "the code of k has 512 bytes, but its symbol says 256")
+    .nv.info lists something other than a function
+        ->  Fault("", "…")
 
 These rules hold for the output of ptxas and nvlink from CUDA 11.8 to 13.5, linked or not, with -g or without, and for
 15,000 functions in NVIDIA's own libraries. (Mercury's copies, `.nv.merc.*`, share their bytes with the originals.)

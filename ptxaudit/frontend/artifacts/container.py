@@ -73,10 +73,9 @@ class NoDeviceCode(InputError):
 
 
 def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
-    """All device code of a file, in file order, including damaged places. data: the content, if it is not a file on
-    disk.
+    """All device code of a file, in file order, including damaged places.
 
-    Raises InputError if there is none, or nothing but damage.
+    data: the content, if it is not a file on disk. Raises InputError if there is none, or nothing but damage.
     """
     view = memoryview(data) if data is not None else _mapped(file)
     if architecture(bytes(view[:64])) is not None:

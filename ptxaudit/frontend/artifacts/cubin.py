@@ -130,9 +130,7 @@ def architecture(header: bytes) -> int | None:
 
 
 def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
-    """The cubin in `data`. Raises InputError if it is not a cubin, is damaged, or is older than `oldest` (an SM
-    number).
-    """
+    """The cubin in `data`. Raises InputError if it is not a cubin, or damaged, or below `oldest` (an SM number)."""
     IMAGE.check(len(data), "this cubin is too large", file)
     sm = architecture(data[:64])
     if sm is None:

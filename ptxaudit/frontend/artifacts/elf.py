@@ -1,8 +1,8 @@
 """Checks untrusted ELF files before pyelftools, which trusts their tables, reads them.
 
-elf = opened(data, "k.cubin")            InputError if a table ends after the file, a name is unterminated, or sections
-                                         share too many bytes
-content(section, "k.cubin")              its bytes, decompressed; InputError if they are too many
+elf = opened(data, "k.cubin")       InputError if a table ends after the file, a name is unterminated, or sections
+                                    share too many bytes
+content(section, "k.cubin")         its bytes, decompressed; InputError if they are too many
 """
 
 from __future__ import annotations
@@ -139,8 +139,9 @@ def _headers(data: bytes | mmap.mmap, file: str) -> Iterator[tuple[int, ...]]:
 
 
 def content(section: Section, file: str) -> bytes:
-    """The bytes of a section; empty for one without bytes in the file. Raises InputError if they cannot be
-    decompressed.
+    """The bytes of a section, decompressed; empty if it has none in the file.
+
+    Raises InputError if they cannot be decompressed.
     """
     if section["sh_type"] in WITHOUT_BYTES:
         return b""

@@ -337,8 +337,9 @@ def _squeeze(name: str) -> str:
 
 
 def names_of(kernel: str) -> list[str]:
-    """The spellings that name a kernel, without blanks: mangled, demangled, without parameters, without template
-    arguments.
+    """The spellings of a kernel's name, without blanks.
+
+    These are the mangled name, and the demangled one in full, without parameters, and without template arguments.
     """
     head, _ = split_name(kernel)
     bare = head[: _template_start(head)]
@@ -371,9 +372,7 @@ def match(launches: Iterable[Launch], kernel: str, path: str | None = None) -> l
 
 
 def completed(launch: Launch, compiled: Launch) -> Launch:
-    """A launch, with settings that it leaves open taken from those that a compiler fixed for all launches of the
-    kernel.
-    """
+    """A launch whose open settings are taken from those that a compiler fixed for all launches of its kernel."""
     fields = ("block", "cluster", "dynamic_shared")
     open_ = {name: getattr(compiled, name) for name in fields if getattr(launch, name) is None}
     return replace(launch, **open_)

@@ -2,9 +2,8 @@
 
 [[launch]]
 kernel = "gemm_*"
-grid = [4, 2]              -> [Launch("gemm_*", grid=(4, 2, 1), block=(16, 16, 1), params=("?", 1024), symbols={"pitch":
-                           33})]
-block = [16, 16]
+grid = [4, 2]              ->  [Launch("gemm_*", grid=(4, 2, 1), block=(16, 16, 1), params=("?", 1024),
+block = [16, 16]                       symbols={"pitch": 33})]
 params = ["?", 1024]
 symbols = {pitch = 33}
 """

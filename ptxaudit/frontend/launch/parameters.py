@@ -137,7 +137,7 @@ def _position(launch: Specified, function: ir.Function, key: str) -> int:
 
 
 def kind_of(function: ir.Function, index: int) -> str:
-    """How a value is converted: as "float", as "integer", or "" for by its own type."""
+    """How a value is converted: as "float", as "integer", or, for "", by its own type."""
     parameter = function.parameters[index]
     name = parameter.type
     if not name or name.startswith(".b"):

@@ -1,9 +1,8 @@
 """ptxas's translation of wmma.load and wmma.store: the machine instructions, and the addresses of their lanes.
 
-    wmma.load.a.…row.m16n16k16.shared.f16       one LDSM.16.M88.4: lane l gives the address of row l % 16, byte 16·(l /
-                                                16)
-    wmma.store.d.…row.m16n16k16.shared.f32      four STS.64: row l / 4 + 8·i, columns 2·(l % 4) + 8·j and the next one
-    wmma.load.b.…row.m16n16k16.shared.s8        eight LDS.U8: row 4·(l % 4) + i, column l / 4 + 8·j
+    wmma.load.a.…row.m16n16k16.shared.f16     one LDSM.16.M88.4: lane l addresses row l % 16, byte 16·(l / 16)
+    wmma.store.d.…row.m16n16k16.shared.f32    four STS.64: row l / 4 + 8·i, columns 2·(l % 4) + 8·j and the next one
+    wmma.load.b.…row.m16n16k16.shared.s8      eight LDS.U8: row 4·(l % 4) + i, column l / 4 + 8·j
 
 PTX does not specify which lane holds which element ("Matrix Fragments for WMMA"). ptxas has one translation of each
 access, which was read from its machine code: releases 11.8, 12.9, 13.0 and 13.5 agree, for a stride in a register, a
@@ -99,9 +98,7 @@ class _Access(Record):
 
 @lru_cache(maxsize=1024)
 def requests(opcode: str, generation: str) -> Requests | None:
-    """The translation of an opcode on a generation (`machine_model.Machine.fragments`); None if it does not exist
-    there.
-    """
+    """An opcode's translation on a generation (`machine_model.Machine.fragments`), None if it does not exist there."""
     found = _OPCODE.match(opcode)
     if found is None or found[8] not in BITS:
         return None

@@ -189,9 +189,7 @@ def matrix_store(o: Opcode) -> Lower | None:
 
 
 def fragment(o: Opcode) -> Lower | None:
-    """wmma.load and wmma.store: one address, and the stride if specified; `spread` replaces them by the lanes'
-    accesses.
-    """
+    """wmma.load and wmma.store: one address, and the stride if specified; `spread` expands them to lane accesses."""
     if not o.plain & {"load", "store"}:
         return None
     space, loads = space_of(o), "load" in o.plain

@@ -133,9 +133,7 @@ class Scope(dict[str, "Symbol"]):
     """
 
     def __init__(self, parent: Scope | None, suffix: str = "", room: int = 0):
-        """room: the number of registers that may be created when a range is declared; all others are created on first
-        use.
-        """
+        """room: number of registers that may be created with their declaration; others are created on first use."""
         self.parent = parent
         self.suffix = suffix
         self.room = room

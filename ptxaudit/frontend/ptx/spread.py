@@ -1,9 +1,8 @@
 """Replaces wmma.load and wmma.store by the lanes' accesses, for the audited generation.
 
-    wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n      st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes
-                                                           apart,
-                                                           and both again 8 rows on: four instructions of one place and
-                                                           text
+    wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n
+    ->  st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes apart, and both again 8 rows further on:
+        four instructions with the same place and text
 
 A row of `fragments` describes the translation of an access. The instructions of one access form one site, which has
 the requests of all of them, as in the machine code of the access.
@@ -176,9 +175,7 @@ class _Lanes(Writer):
         self.known: dict[tuple[tuple[int, ...], int], ir.Reg | None] = {}
 
     def of(self, steps: Sequence[int], bits: int) -> ir.Reg | None:
-        """The sum of `steps` over the set bits of the lane; a run of doubling steps takes one product. None if it is
-        zero.
-        """
+        """The sum of `steps` over the lane's set bits, one product per run of doubling steps; None if it is zero."""
         key = tuple(steps), bits
         if key not in self.known:
             self.known[key] = self._sum(steps, bits)

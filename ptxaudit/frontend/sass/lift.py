@@ -324,8 +324,7 @@ def _addressed(cubin: Cubin, sections: list[CodeSection], lines: Lines) -> Itera
 def _table(
     content: bytes, relocations: tuple[Relocation, ...], calling: list[CodeSection]
 ) -> tuple[tuple[tuple[int, str], ...], bytes | None]:
-    """(functions, the bytes around them) of a variable that may be a table of functions; None for the bytes if it is
-    none.
+    """(functions, bytes around them) of a variable that may be a table of functions; no bytes (None) if it is not.
 
     Linked code has addresses there, by relocations. Code compiled as a whole has offsets of functions in the section,
     or indices into a constant bank that contains these (with several kernels, each has its own bank).

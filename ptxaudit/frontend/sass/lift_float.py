@@ -272,9 +272,7 @@ def special_function(b: Builder) -> None:
 
 
 def _upper_word(b: Builder, operand: Operand) -> ir.Operand:
-    """The upper half of a double: the word in a register or constant; a literal is printed as the double that it
-    begins.
-    """
+    """The upper half of a double: the word in a register or constant, or the upper word of a literal."""
     if isinstance(operand, Number):
         number = b.real(operand, PAIR_BITS)
         assert isinstance(number, ir.Const)  # a literal
@@ -312,8 +310,9 @@ def _zero(operand: Operand) -> bool:
 
 
 def compare_halves(b: Builder) -> None:
-    """HSETP2 P, Q, a, b, R: P from the lower halves of a and b, Q from the upper, each combined with R (PTX
-    setp.f16x2).
+    """HSETP2 P, Q, a, b, R: compares the lower halves into P and the upper into Q, each combined with R.
+
+    As setp.f16x2 of PTX.
     """
     relation = next(mark.lower() for mark in b.marks if mark in _RELATIONS)
     kind, other = next(COMBINE[mark] for mark in b.marks if mark in COMBINE), b.predicate(b.operands[-1])

@@ -345,9 +345,7 @@ def differences(b: Builder) -> None:
 
 
 def dot_product(b: Builder) -> None:
-    """IDP.4A: c plus the products of the bytes of a and b; IDP.2A: of the halves of a and the lower or upper bytes of
-    b.
-    """
+    """IDP.4A: c plus the products of the bytes of a and b; IDP.2A: of a's halves and b's lower or upper bytes."""
     first, second, total = (b.integer(b.operand(k)) for k in (1, 2, 3))
     bits, begin = (8, 0) if b.has("4A") else (HALF_BITS, HALF_BITS if b.has("HI") else 0)
     signed = [mark[0] == "S" for mark in b.marks[-2:]]

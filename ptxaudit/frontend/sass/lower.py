@@ -78,9 +78,7 @@ def _refusal(row: Row, opcode: str, operands: tuple[Operand, ...]) -> str:
 
 
 def _without_meaning(b: Builder) -> None:
-    """An unsupported instruction: what it may write becomes opaque, registers and memory; a control transfer may lead
-    anywhere.
-    """
+    """Makes everything that an unsupported instruction may write opaque; a control transfer may lead anywhere."""
     b.ops.clear()
     b.control = b.site = None
     if b.root in lift_control.CONTROL:

@@ -13,8 +13,8 @@ and its results become opaque for that reason (`lower`).
 marks: the dotted parts of an opcode after the first, in order; alternatives in parentheses, "?" after an optional
 part, " / " between whole patterns. operands: a regular expression with one letter per operand:
 
-    R register    P predicate    N integer    F other number    C constant bank    M memory    W word    J jump    V =
-                                                            any of R N F C    I = any of R N C
+    R register    P predicate    N integer    F other number    C constant bank    M memory    W word    J jump
+    V = any of R N F C    I = any of R N C
 
 modifiers: signs and suffixes that operands may have: "-" "~" "|" (absolute) "+" ".H0_H0" …; "!" of predicates needs
 no declaration.
@@ -104,9 +104,7 @@ def kind(operand: Operand) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def modifiers(operand: Operand) -> tuple[str, ...]:
-    """The modifiers of an operand: signs, |…| and suffixes. (Those within brackets are checked where the address is
-    read.)
-    """
+    """The modifiers of an operand: signs, |…| and suffixes. (Those within brackets are checked with the address.)"""
     if isinstance(operand, Jump):
         return modifiers(operand.register)
     predicate = isinstance(operand, Register) and operand.is_predicate

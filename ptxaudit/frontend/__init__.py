@@ -1,3 +1,1 @@
-"""From what a user names to the intermediate representation: files, containers, compilers, the two instruction sets,
-launches.
-"""
+"""Turns user inputs into the intermediate representation: files, containers, compilers, instruction sets, launches."""

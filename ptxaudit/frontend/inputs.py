@@ -1,9 +1,9 @@
-"""Finds out what each INPUT is: files, folders, standard input, bytes, objects that hold code.
+"""Identifies each INPUT: a file, a folder, standard input, bytes, or an object that holds code.
 
 Before: "kernels/", "-", b"\\x7fELF…", cuda.core's ObjectCode.
 After:  Content(path="kernels/a.cu", kind="cuda", data=b"…"), Content(path="<stdin>", kind="ptx", …), …
 
-What a file is follows from its content; the suffix only decides between kinds of text.
+The content determines the kind; the suffix only distinguishes kinds of text.
 """
 
 from __future__ import annotations
@@ -38,31 +38,34 @@ FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 HASHED_AT_ONCE = 8 << 20  # bytes
 
 SOURCE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
-# never code that is audited, even where CUDA is shown or written in it
+# never audited, even if they contain CUDA code
 DOCUMENT_SUFFIXES = frozenset(
     {".md", ".rst", ".txt", ".html", ".json", ".toml", ".yaml", ".yml", ".csv", ".ipynb", ".py", ".sh", ".cmake"}
 )
-FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})  # taken from a folder, whatever is in them
+FOLDER_SUFFIXES = frozenset({".cu", ".ptx", ".cubin", ".fatbin"})  # taken from a folder, whatever their content
 
 BINARY_MAGICS = (ELF_MAGIC, FATBIN_MAGIC, ARCHIVE_MAGIC)
 
 MAX_TEXT = limits.TEXT.most  # bytes
 
 _PTX_VERSION = b"\n.version "
-_PTX_START = re.compile(rb"\A(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*+\.version\b", re.DOTALL)  # never tries one again
+_PTX_START = re.compile(rb"\A(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*+\.version\b", re.DOTALL)  # never backtracks
 
 
 @dataclass(frozen=True)
 class Content:
-    """One input that was read. path: as the user wrote it, or "<stdin>", "<bytes>", "<object NAME>";
-    kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" (object, program, library, archive) | "cache" (an entry
-    of CuPy's, Numba's or JAX's) | "text" (neither CUDA nor PTX by its look). launches: what lies beside the code and
-    says how it is launched: a recording, the metadata of Triton's cache. both: the PTX of this machine code, or the
-    machine code of this PTX, is an input too."""
+    """One input that was read.
+
+    path: as the user wrote it, or "<stdin>", "<bytes>", "<object NAME>".
+    kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" (object, program, library, archive) | "cache" (an entry of
+    CuPy's, Numba's or JAX's cache) | "text" (looks like neither CUDA nor PTX).
+    launches: from beside the code: a recording, or the metadata of Triton's cache.
+    both: the PTX of this machine code, or the machine code of this PTX, is an input too.
+    """
 
     path: str
     kind: str
-    data: bytes | mmap.mmap  # mapped: a file that device code is taken out of
+    data: bytes | mmap.mmap  # mapped: a file from which device code is extracted
     launches: tuple[Launch, ...] = ()
     both: bool = False
 
@@ -80,17 +83,18 @@ class Content:
         return not self.path.startswith("<")
 
     def has_beside(self, suffix: str) -> bool:
-        """There is a file of the same name with that suffix, or the other half of the same object."""
+        """Whether a file of the same name with that suffix exists, or the other half of the same object is an input."""
         return self.both or self.is_file and Path(self.path).with_suffix(suffix).exists()
 
 
 def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
-    """A folder as the files in it, in order of their names; anything else as it is.
+    """Yields the files of a folder, sorted by name; anything else as it is.
 
-    isa: what is asked for; files of a folder that have none of it are passed over, and so is PTX
-    beside its machine code (a Triton cache has both) unless it is asked for. A recording, by its folder or its launch
-    file, is the code in it; Triton's CompiledKernel is its machine code, or the PTX that is asked for.
-    Raises InputError for a folder with nothing to audit in it.
+    isa: the requested instruction set. Files of a folder without it are skipped, and so is PTX beside its machine
+    code (a Triton cache has both) unless PTX is requested. A recording, named by its folder or its launch file,
+    yields its code files; Triton's CompiledKernel yields its machine code, or its PTX if requested.
+
+    Raises InputError for a folder with nothing to audit.
     """
     if triton.is_compiled(given):
         yield from triton.forms_of(given, isa)
@@ -118,12 +122,12 @@ def expand(given: Any, isa: str | None = None) -> Iterator[Any]:
 
 
 def named(path: str | Path) -> str | Path:
-    """What names a file, whatever the file is called."""
+    """A path that is not mistaken for source text if the file's name contains a line break."""
     return Path(path) if "\n" in str(path) else path
 
 
 def is_taken(path: str | os.PathLike[str]) -> bool:
-    """A file that is an input in a folder: by its name, or as a binary with device code in it."""
+    """Whether an audit of a folder takes this file: by its suffix, or as a binary that embeds device code."""
     return Path(path).suffix in FOLDER_SUFFIXES or _embeds_device_code(Path(path))
 
 
@@ -134,7 +138,7 @@ def _passed_over(path: Path, isa: str | None) -> bool:
 
 
 def _embeds_device_code(path: Path) -> bool:
-    """A binary with device code in it, by its content; also one that is damaged, for that to be said."""
+    """Whether the content is a binary with device code. Damaged binaries count, so that the damage is reported."""
     try:
         with path.open("rb") as file:
             head = file.read(len(ARCHIVE_MAGIC))
@@ -153,7 +157,7 @@ def _embeds_device_code(path: Path) -> bool:
 
 
 def _is_cache(path: str | os.PathLike[str]) -> bool:
-    """The names of Numba's data files and of JAX's entries."""
+    """Whether it is named like a data file of Numba's cache or an entry of JAX's."""
     return os.fspath(path).endswith((".nbc", "-cache"))
 
 
@@ -164,19 +168,19 @@ def _hidden(path: Path) -> bool:
 def _is_folder(path: str | os.PathLike[str]) -> bool:
     try:
         return Path(path).is_dir()
-    except (OSError, ValueError):  # a name too long, or the text of a program
+    except (OSError, ValueError):  # the name is too long, or is the text of a program
         return False
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a link to where one may not look
+    except OSError:  # a link into a folder without search permission
         return False
 
 
 def read(given: Any) -> Content:
-    """The content of one input. Raises InputError when it cannot be read."""
+    """The content of one input. Raises InputError if it cannot be read."""
     if isinstance(given, (bytes, bytearray, memoryview)):
         return content("<bytes>", bytes(given))
     if isinstance(given, (str, os.PathLike)):
@@ -189,7 +193,7 @@ def read(given: Any) -> Content:
 
 
 def _with_launches(content: Content) -> Content:
-    """With what lies beside its file. Raises InputError where that cannot be read."""
+    """The content with the launches found beside its file. Raises InputError if these cannot be read."""
     if content.kind not in ("cubin", "ptx", "fatbin"):
         return content
     launches = recordings.launches_of_file(content.path) or triton.launches_beside(content.path)
@@ -211,13 +215,13 @@ def _read_file(path: str | os.PathLike[str]) -> bytes | mmap.mmap:
 
 
 def check_kind(given: Any) -> None:
-    """Raises InputError for an object that is no input, whatever is in it."""
+    """Raises InputError for an object that is not a supported input."""
     if not isinstance(given, (bytes, bytearray, memoryview, str, os.PathLike)) and not triton.is_compiled(given):
         _read_object(given)
 
 
 def why_unreadable(given: Any) -> InputError | None:
-    """Why not one file of an input can be opened; None where one can, or where it can be read only once."""
+    """The error if no file of an input can be opened; None if one can, or if the input can be read only once."""
     if isinstance(given, str) and given == "-":
         return None
     try:
@@ -234,7 +238,7 @@ def _text() -> limits.Limit:
 
 
 def _read_object(given: Any) -> Content:
-    """cuda.core's ObjectCode, or anything alike: `.code` is bytes, text, or the path of a file."""
+    """Reads cuda.core's ObjectCode, or a similar object: `.code` is bytes, text, or the path of a file."""
     code = getattr(given, "code", None)
     name = getattr(given, "name", "") or type(given).__name__
     if isinstance(given, triton.Asm):
@@ -252,14 +256,14 @@ def _read_object(given: Any) -> Content:
 
 
 def content(path: str, data: bytes | mmap.mmap) -> Content:
-    """`data` with its kind. Raises InputError when it is empty."""
+    """`data` with its kind. Raises InputError if it is empty."""
     if isinstance(data, bytes) and not data.strip():
         raise InputError("this is empty", "check that this is the right file", path)
     return Content(path, kind_of(path, data), data)
 
 
 def kind_of(path: str, data: bytes | mmap.mmap) -> str:
-    """ "cubin", "fatbin", "host", "ptx", "cuda" or "text"."""
+    """One of "cubin", "fatbin", "host", "cache", "ptx", "cuda" or "text"."""
     if isinstance(data, mmap.mmap):
         data = data[: ELF_MACHINE_OFFSET + 2]
     if data.startswith(ELF_MAGIC):
@@ -272,7 +276,7 @@ def kind_of(path: str, data: bytes | mmap.mmap) -> str:
     suffix = Path(path).suffix.lower()
     if (
         _is_cache(path) or suffix == ".cubin" and (ELF_MAGIC in data or _PTX_VERSION in data)
-    ):  # CuPy's have a head before the cubin
+    ):  # CuPy's entries have a header before the cubin
         return "cache"
     if suffix in (".cubin", ".fatbin"):
         return suffix[1:]
@@ -283,11 +287,11 @@ def kind_of(path: str, data: bytes | mmap.mmap) -> str:
     return "cuda" if b"__global__" in data and suffix not in DOCUMENT_SUFFIXES else "text"
 
 
-# --- outputs that would take the place of inputs ------------------------------------------------------------
+# --- outputs that would overwrite inputs --------------------------------------------------------------------
 
 
 def keep_inputs(output: str | None, inputs: Iterable[str | os.PathLike[str] | None]) -> None:
-    """Raises InputError where an output would take the place of something that is read."""
+    """Raises InputError if an output would overwrite something that is read."""
     if output is None:
         return
     for given in inputs:
@@ -298,12 +302,12 @@ def keep_inputs(output: str | None, inputs: Iterable[str | os.PathLike[str] | No
 def _same(one: str, other: str | os.PathLike[str]) -> bool:
     try:
         return os.path.samefile(one, other) and stat.S_ISREG(os.stat(one).st_mode)
-    except (OSError, ValueError):  # one of them is not there
+    except (OSError, ValueError):  # one of them does not exist
         return False
 
 
 def _is_input_of(output: str, folder: str | os.PathLike[str]) -> bool:
-    """A file that an audit of the folder would take."""
+    """Whether an audit of the folder would take this file."""
     real = os.path.realpath(output)
     inside = os.path.commonpath([real, os.path.realpath(folder)]) == os.path.realpath(folder)
     return inside and os.path.isfile(real) and is_taken(real)

@@ -1,4 +1,4 @@
-"""What the user asks of an audit, beside the inputs."""
+"""The options of an audit, apart from its inputs."""
 
 from __future__ import annotations
 
@@ -20,33 +20,41 @@ DEFAULT_ARCH = "sm_90"
 
 Isa = Literal["ptx", "sass", "both"]
 Space = Literal["shared", "global", "local", "all"]
-Share = tuple[int, int]  # the kernels whose names have this checksum, modulo so many
+Share = tuple[int, int]  # (r, n): the kernels whose names have checksum r modulo n
 SPACES: tuple[Space, ...] = ("shared", "global", "local", "all")
 
 
 class Options(Record):
-    """arch: what source is compiled for (sm_90 when None), and whose rules score PTX in place of
-    the file's own target. machine: a machine's rules instead of an architecture's.
-    isa: None = PTX of sources, machine code of compiled files where they have it.
-    kernels: names or globs; () = all. launches: of any of the kernels, in order.
-    assume: parameter name, position or "*" -> known alignment in bytes of its value.
+    """The options of an audit.
+
+    arch: the architecture that sources are compiled for (None: sm_90), and whose rules score PTX in place of its own
+    target.
+    machine: a machine whose rules apply instead of an architecture's.
+    isa: None = the PTX of sources, and the machine code of compiled files if they have it.
+    kernels: names or globs; () = all.
+    launches: for any of the kernels, in order.
+    assume: parameter name, position or "*" -> known alignment of its value in bytes.
     include, defines, std, instantiate, compiler: for CUDA source. defines: "N" or "N=V", or a mapping: {"N": 1}.
-    compiler: None = NVRTC, and nvcc for a source with host code. commands: flags of single sources by their real
-    paths, of `compile_commands.read_commands`, which go before these. toolchain: the release that compiles
-    it ("12.9"; None = the one at hand). ptxas: the release that makes machine code of PTX, in place of
-    the compiler's own.
-    of_project: of kernels, launches and assume those that are a whole project's, where the inputs may be a
-    part of it: what is of none of these inputs is then no error.
-    on_machine: of toolchain and ptxas those that have to be here already: settings found by themselves fetch nothing.
-    source_root: folders below which sources may be read, to show their lines, besides those of the inputs and the
-    working folder. cache: take what is kept of files that have not changed, and keep what is found.
-    space: the memory whose accesses are examined. top: so many loops are shown by what they cost; None: none.
-    keep: the requests of every site with their places are asked for, too (`engine.answer.kept`); fixes: proved
-    repairs of conflicts are (`fix.lines`); edits: with the changes of the source, compiled and audited again. patterns:
-    the report has distinct requests of every site, what a repair makes of them, and the kernels' loops. jobs: files
-    audited at a time, or kernels of a few. share: of the kernels of each file, one of several shares. budget: what
-    one kernel and launch may cost, in seconds of a reference machine (`work`: they are counted in steps, so that the
-    answers are the same on every machine); None = no limit.
+    compiler: None = NVRTC, and nvcc for a source with host code.
+    commands: flags of single sources by their real paths, from `compile_commands.read_commands`; they precede these.
+    toolchain: the release that compiles sources ("12.9"; None = the installed one).
+    ptxas: the release that assembles PTX, in place of the compiler's own.
+    of_project: the entries of kernels, launches and assume that come from a project's settings. The inputs may be a
+    part of the project, so entries that match none of them are no error.
+    on_machine: which of toolchain and ptxas must be installed already: settings found automatically download nothing.
+    source_root: folders below which sources may be read to show their lines, besides the inputs' and the working
+    folder.
+    cache: use kept results for unchanged files, and keep new ones.
+    space: the memory whose accesses are examined.
+    top: number of loops to show, ranked by cost; None = none.
+    keep: also keep the requests of every site, with their places (`engine.answer.kept`).
+    fixes: also search for proved repairs of conflicts (`fix.lines`).
+    edits: fixes with the changes of the source, compiled and audited again.
+    patterns: report the distinct requests of every site, their repaired form, and the kernels' loops.
+    jobs: number of files audited at a time, or of kernels if there are few files.
+    share: audit one of several shares of each file's kernels.
+    budget: limit for one kernel and launch, in seconds of a reference machine; None = no limit. It is counted in
+    steps (`work`), so that answers are the same on every machine.
     """
 
     arch: str | None = None
@@ -98,7 +106,7 @@ class Options(Record):
 
 
 def _macros(given: Any) -> Any:
-    """Macros as "N" or "N=V". Raises InputError for what is none."""
+    """Macros as "N" or "N=V". Raises InputError for an invalid one."""
     if isinstance(given, Mapping):
         given = [_macro(name, value) for name, value in given.items()]
     for one in given if isinstance(given, (list, tuple)) else (given,):
@@ -116,7 +124,7 @@ def _macro(name: Any, value: Any) -> str:
 
 
 def chosen(options: Options, name: str) -> bool:
-    """Is a kernel asked for?"""
+    """Whether a kernel is selected."""
     if options.share is not None and crc32(name.encode()) % options.share[1] != options.share[0]:
         return False
     return not options.kernels or bool(match([Launch(kernel=glob) for glob in options.kernels], name))

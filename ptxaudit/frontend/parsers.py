@@ -1,9 +1,9 @@
-"""Lark's parsers of the two grammars, made from tables that lie beside the grammars.
+"""Lark parsers of the two grammars, built from tables stored beside the grammars.
 
-    parser("ptx")  ->  Lark, 15 ms; 130 ms where there are no tables of this grammar for this release of Lark
+    parser("ptx")  ->  Lark, 15 ms; 130 ms without tables for this grammar and this release of Lark
 
-The tables are JSON, which nothing executes; `python -m ptxaudit.frontend.parsers` writes them anew after a grammar has
-changed.
+The tables are JSON, which nothing executes. After a change of a grammar, `python -m ptxaudit.frontend.parsers`
+regenerates them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 class _OneByOne(Scanner):
-    """Tries terminals one after the other: each is compiled once, not once more for each set of them that may come."""
+    """Tries terminals one by one, so that each is compiled once rather than once per set of acceptable terminals."""
 
     def _build_mres(self, terminals: Any, max_size: int) -> Any:
         return super()._build_mres(terminals, 1)  # type: ignore[no-untyped-call]  # Lark has no types there
@@ -56,12 +56,12 @@ def parser(name: str) -> Lark:
 
 
 def built(name: str, grammar: str) -> Lark:
-    """The parser of a grammar without tables."""
+    """Builds the parser from its grammar, without tables."""
     return Lark(grammar, parser="lalr", **OPTIONS[name])
 
 
 def _from_tables(name: str, grammar: str) -> Lark | None:
-    """None where the tables are of another grammar, or this Lark does not take them."""
+    """The parser, or None if the tables are for another grammar or this Lark cannot load them."""
     try:
         tables = json.loads(resources.grammar(f"{name}.tables.json"))
         if tables["of"] != _of(name, grammar):
@@ -72,20 +72,20 @@ def _from_tables(name: str, grammar: str) -> Lark | None:
             enumerate({int(token): action for token, action in state.items()} for state in tables["states"])
         )
         memo = {int(number): value for number, value in tables["memo"].items()}
-        load: Callable[..., Lark] = Lark._load_from_dict  # as the parsers do that Lark writes as modules
+        load: Callable[..., Lark] = Lark._load_from_dict  # as the standalone parsers that Lark generates do
         return load(tables["data"], memo, _plugins={"ContextualLexer": _Contextual})
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
 def _of(name: str, grammar: str) -> list[str]:
-    """What tables hold for: the release of Lark, and the grammar."""
+    """The key that tables must match: the release of Lark, and a hash of the grammar with its options."""
     release = ".".join(lark.__version__.split(".")[:2])
     return [release, hashlib.sha256(f"{OPTIONS[name]}{grammar}".encode()).hexdigest()]
 
 
 def tables_text(name: str) -> str:
-    """The tables of a grammar as JSON, a line a state."""
+    """The tables of a grammar as JSON, one line per state."""
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 

@@ -1,4 +1,4 @@
-"""Reads a text input (CUDA source, PTX), or says why it is not text; reads lines of sources for display."""
+"""Reads text inputs (CUDA source, PTX), rejecting what is not text, and lines of sources for display."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OTHER_ENCODINGS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
 def read_text(path: str | os.PathLike[str], limit: limits.Limit = limits.TEXT) -> str:
-    """The text of a UTF-8 file, of at most `limit`. Raises InputError when it cannot be read or is not such text."""
+    """The text of a UTF-8 file of at most `limit`. Raises InputError if it cannot be read or is not UTF-8 text."""
     name = os.fspath(path)
     try:
         data = files.read_bytes(path, limit)
@@ -27,7 +27,7 @@ def read_text(path: str | os.PathLike[str], limit: limits.Limit = limits.TEXT) -
 
 
 def decode(data: bytes, name: str) -> str:
-    """`data` as UTF-8 text, without a byte-order mark. Raises InputError with the place of the first bad byte."""
+    """`data` as UTF-8 text, without a byte-order mark. Raises InputError at the first invalid byte."""
     for mark, encoding in _OTHER_ENCODINGS:
         if data.startswith(mark):
             hint = f"save it as UTF-8: iconv -f {encoding} -t UTF-8"
@@ -54,16 +54,16 @@ def _place(data: bytes, offset: int) -> tuple[int, int]:
 
 
 def unescaped(path: str) -> str:
-    r"""The path that PTX and line tables name, where bytes beyond ASCII are octal: `\303\274.cu` -> `ü.cu`."""
+    r"""A path from PTX or a line table, with its octal escapes of non-ASCII bytes decoded: `\303\274.cu` -> `ü.cu`."""
     if "\\" not in path:
         return path
     return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), path.encode()).decode("utf-8", "replace")
 
 
 class SourceLines:
-    """Reads lines of source files for display; None where a file cannot be read.
+    """Reads lines of source files for display; None if a file cannot be read.
 
-    texts: sources that are at hand already, by the name that line tables give them; roots: which others may be read.
+    texts: sources already in memory, by their names in line tables. roots: where other files may be read.
     """
 
     def __init__(self, texts: dict[str, str] | None = None, roots: Roots = Roots()) -> None:
@@ -82,7 +82,7 @@ class SourceLines:
         return _lines_of(real, _state(real)) if real is not None else []
 
     def text(self, file: str) -> str | None:
-        """All of a file, as it is; None where it may not be read, or not as UTF-8."""
+        """The whole text of a file, unchanged; None if it may not be read, or is not UTF-8."""
         if file in self._texts:
             return self._texts[file]
         real = self.roots.allowed(file)
@@ -90,7 +90,7 @@ class SourceLines:
 
 
 def _state(file: str) -> tuple[int, int] | None:
-    """What changes when a file is edited between two audits of one process."""
+    """A cache key that changes if a file is edited between two audits of one process."""
     try:
         status = os.stat(file)
     except (OSError, ValueError):

@@ -1,1 +1,1 @@
-"""Reads compiled artifacts: what kernels a file holds, and everything of them but the instructions."""
+"""Reads compiled artifacts: the kernels in a file, and everything about them except their instructions."""

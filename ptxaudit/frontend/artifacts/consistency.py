@@ -1,12 +1,14 @@
 """Checks a cubin for consistency, so that damage does not silently drop a kernel or an access.
 
-    a function's symbol names no section of code            ->  Fault("k", "k is a function without code: …")
-    a section of code has no symbol, or one of another size ->  Fault("k", "the code of k has 512 bytes, but its
-                                                            symbol says 256")
-    .nv.info lists something other than a function          ->  Fault("", "…")
+    a function's symbol refers to a section without code
+        ->  Fault("k", "k is a function without code: …")
+    a section of code has no symbol, or one of another size
+        ->  Fault("k", "the code of k has 512 bytes, but its symbol says 256")
+    .nv.info lists something other than a function
+        ->  Fault("", "…")
 
-What is held here is true of what ptxas and nvlink from CUDA 11.8 to 13.5 make, linked or not, with -g or without: of
-15,000 functions in NVIDIA's own libraries too. (Mercury's copies, `.nv.merc.*`, share their bytes with the originals.)
+These rules hold for the output of ptxas and nvlink from CUDA 11.8 to 13.5, linked or not, with -g or without, and for
+15,000 functions in NVIDIA's own libraries. (Mercury's copies, `.nv.merc.*`, share their bytes with the originals.)
 """
 
 from __future__ import annotations
@@ -24,23 +26,26 @@ from ptxaudit.frontend.artifacts.nvinfo import attributes, kernel_only
 
 TEXT, INFO, PARAMETERS = ".text.", ".nv.info", ".nv.constant0."
 BELONGS_TO_CODE = (f"{INFO}.", PARAMETERS, ".nv.shared.", ".rela.text.", ".rel.text.", ".nv.constant2.", ".nv.local.")
-_RELOCATIONS = (".rela.text.", ".rel.text.")  # of code
-_RESERVED = ".nv.shared.reserved"  # shared memory that is no function's
+_RELOCATIONS = (".rela.text.", ".rel.text.")  # relocations of code
+_RESERVED = ".nv.shared.reserved"  # shared memory that belongs to no function
 _SHARES_NOTHING = (
     ".nv.merc.",
     ".nv.shared.",
-)  # copies with the bytes of the originals; memory that has none in the file
+)  # copies that share the originals' bytes; memory without bytes in the file
 _EXECUTABLE, _LINKED = 4, 0x40  # SHF_EXECINSTR, SHF_INFO_LINK
 _EXECUTABLE_SEGMENT = 1  # PF_X
-_LISTS = (0x2F, 0x11, 0x12)  # of .nv.info, by function: registers, frame, smallest stack
+_LISTS = (0x2F, 0x11, 0x12)  # in .nv.info, per function: registers, frame size, minimum stack size
 _INSTRUCTION_BYTES = 16
 _NEWEST_ABI = 8  # of CUDA 13
-_FIRST_SPECIAL = 0xFF00  # section numbers with a meaning of their own
+_FIRST_SPECIAL = 0xFF00  # section numbers from here on have special meanings
 
 
 class Entry(Record):
-    """A row of the symbol table. section: its number; entry: marked as a kernel; is_section: the symbol of a
-    section.
+    """A row of the symbol table.
+
+    section: the section's number.
+    entry: whether it is marked as a kernel.
+    is_section: whether it is the symbol of a section.
     """
 
     name: str
@@ -53,19 +58,19 @@ class Entry(Record):
 
 
 class Fault(Record):
-    """function: the one that cannot be relied on, "" where it is none alone."""
+    """function: the function that is unreliable; "" if the fault is not limited to one."""
 
     function: str
     what: str
 
 
 def is_known(abi: int) -> bool:
-    """Whether what is held here is known to be true of cubins of that version."""
+    """Whether these rules are known to hold for cubins of that ABI version."""
     return abi <= _NEWEST_ABI
 
 
 def faults(elf: ELFFile, sections: list[tuple[str, Section]], symbols: list[Entry], file: str) -> list[Fault]:
-    """Everything in which a cubin contradicts itself. sections: all, in order."""
+    """All contradictions within a cubin. sections: all, in order."""
     found: dict[Fault, None] = {}
     for rule in (
         _tables(elf, sections),
@@ -83,8 +88,9 @@ def faults(elf: ELFFile, sections: list[tuple[str, Section]], symbols: list[Entr
 
 
 def _tables(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault]:
-    """Linked code has segments, whose table follows that of the sections; an object has none. Some kernels of cuBLAS
-    (nvjet) are linked and have none either: no place for them, and nothing that is left to be linked.
+    """Linked code has segments, whose table follows the section table; an object has none.
+
+    Some kernels of cuBLAS (nvjet) are linked without segments: no offset for their table, and no relocations of code.
     """
     linked, segments = elf["e_type"] == "ET_EXEC", elf["e_phnum"] > 0
     left = any(name.startswith(_RELOCATIONS) and section["sh_size"] for name, section in sections)
@@ -101,7 +107,7 @@ def _numbers(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Itera
 
 
 def _overlaps(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault]:
-    """Two sections with the same bytes, or one with those of a table: one of them is at the wrong place."""
+    """Sections that share bytes with each other or with a table: one of them is misplaced."""
     spans = [
         (section["sh_offset"], section["sh_offset"] + section["sh_size"], name)
         for name, section in sections
@@ -121,7 +127,7 @@ def _overlaps(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fau
 
 
 def _loaded(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault]:
-    """Linked code lies in a segment that can be executed."""
+    """Linked code lies in an executable segment."""
     segments = [
         (segment["p_offset"], segment["p_offset"] + segment["p_filesz"])
         for segment in elf.iter_segments()
@@ -138,7 +144,7 @@ def _loaded(elf: ELFFile, sections: list[tuple[str, Section]]) -> Iterator[Fault
 
 
 def _functions(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Iterator[Fault]:
-    """Every function has its place in a section of code."""
+    """Every function lies in a section of code."""
     for symbol in symbols:
         if symbol.entry and not symbol.function:
             yield Fault(symbol.name, f"{symbol.name} is marked as a kernel, but is not a function")
@@ -154,7 +160,7 @@ def _functions(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Ite
 
 
 def _code(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Iterator[Fault]:
-    """Every section of code has a function's symbol, of its size."""
+    """Every section of code has a symbol of a function, of the same size."""
     entries = {symbol.name for symbol in symbols if symbol.entry}
     sizes: dict[tuple[int, str], list[tuple[int, int]]] = {}
     for symbol in symbols:
@@ -180,7 +186,7 @@ def _code(sections: list[tuple[str, Section]], symbols: list[Entry]) -> Iterator
 
 
 def _belongings(sections: list[tuple[str, Section]]) -> Iterator[Fault]:
-    """What belongs to a function's code names a function that has some, and each has its list."""
+    """A section that belongs to a function refers to a function with code, and each function has its .nv.info list."""
     lists = {name.removeprefix(f"{INFO}.") for name, _ in sections}
     for name, section in sections:
         if name.startswith(TEXT) and name.removeprefix(TEXT) not in lists:
@@ -201,7 +207,7 @@ def _belongings(sections: list[tuple[str, Section]]) -> Iterator[Fault]:
 
 
 def _kernels(sections: list[tuple[str, Section]], symbols: list[Entry], file: str) -> Iterator[Fault]:
-    """A function that has a kernel's parameters is marked as one, and the other way round."""
+    """Exactly the functions with a kernel's parameters are marked as kernels."""
     entries = {symbol.name for symbol in symbols if symbol.entry}
     names = Counter(name for name, _ in sections)
     for name, section in sections:
@@ -219,7 +225,7 @@ def _kernels(sections: list[tuple[str, Section]], symbols: list[Entry], file: st
 
 
 def _listed(sections: list[tuple[str, Section]], symbols: list[Entry], file: str) -> Iterator[Fault]:
-    """What the module lists is a function, and each kernel is listed."""
+    """The module-wide list names only functions, and lists each kernel."""
     listed: set[str] = set()
     section = next((section for name, section in sections if name == INFO), None)
     for number, value in attributes(content(section, file)) if section is not None else ():

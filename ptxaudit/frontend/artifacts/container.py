@@ -1,13 +1,12 @@
 """Finds the device code in a file: cubins, PTX, fat binaries, host objects, programs, libraries, archives.
 
     images("libkernels.so")  ->  [Image("libkernels.so#1", kind="cubin", arch="sm_80", …), Image(…, kind="ptx", …), …]
-    for image, data in read_images(chosen): …      data: bytes, or an InputError for one that is damaged
+    for image, data in read_images(chosen): …      data: bytes, or an InputError if the image is damaged
 
-Listing reads headers only and the file is mapped, not read, so a library of hundreds of
-megabytes costs what is taken out of it. A fat binary is a header and a chain of entries, each
-with a header that says what it is; entries that are not compressed are taken as they are, and the
-vendor's extractor unpacks the others, a heap of them in one process. (It is not asked to open
-whole files: it gives up on all images of a file when it dislikes one.)
+Listing reads only headers, and the file is mapped, so that a library of hundreds of megabytes costs only what is
+extracted. A fat binary is a header and a chain of entries, each with a header that describes it. Uncompressed entries
+are taken directly; the vendor's extractor decompresses the others, a batch per process. (It is not used on whole
+files, because it gives up on all images of a file if it rejects one.)
 """
 
 from __future__ import annotations
@@ -29,29 +28,34 @@ from ptxaudit.frontend.compile import toolchains
 
 FATBIN_MAGIC = bytes.fromhex("50ed55ba")
 ARCHIVE_MAGIC = b"!<arch>\n"
-_HEADER = struct.Struct("<4sHHQ")  # magic, version, header bytes, bytes that follow
+_HEADER = struct.Struct("<4sHHQ")  # magic, version, size of the header, bytes that follow
 _ENTRY = struct.Struct("<HHIQI")  # kind, version, header bytes, payload bytes, compressed bytes
 _ARCH_AT, _NAME_AT, _FLAGS_AT, _ENTRY_HEADER = 28, 32, 40, 64
-_NAME_BYTES = 8  # where the name of an entry's source lies, and its length
+_NAME_BYTES = 8  # offset and length of an entry's source name
 _KINDS = {1: "ptx", 2: "cubin"}
 _COMPRESSED = 0x2000 | 0x8000  # LZ4; zstd
-_SECTIONS = (".nv_fatbin", "__nv_relfatbin")  # linked device code; device code that is still to be linked
+_SECTIONS = (".nv_fatbin", "__nv_relfatbin")  # linked device code; relocatable device code
 _MEMBER = struct.Struct("16s12s6s6s8s10s2s")  # an archive member's header
-_ELF_HEADER = struct.Struct("<40xQ10xHH2x")  # where the section headers begin, bytes of one, how many
-_MACHINE_AT, _EM_AMDGPU = 18, 224  # of an ELF header; as in the ELF machine registry
-_HEAP_BYTES = 8 << 20  # compressed bytes unpacked by one process
-_WINDOW, _MOST_WINDOWS = 1 << 20, 32  # bytes searched at a time, and how many of these are kept in memory
+_ELF_HEADER = struct.Struct("<40xQ10xHH2x")  # offset of the section headers, bytes of one, their number
+_MACHINE_AT, _EM_AMDGPU = 18, 224  # in an ELF header; as in the ELF machine registry
+_HEAP_BYTES = 8 << 20  # compressed bytes that one process decompresses
+_WINDOW, _MOST_WINDOWS = 1 << 20, 32  # bytes searched at a time, and number of windows kept in memory
 
 
 class Image(Record):
-    """One piece of device code. name: file, member of an archive, and number; kind: "cubin" | "ptx" | "damaged";
-    arch: "sm_90"; damage: why what is there, or after it, cannot be read."""
+    """One piece of device code.
+
+    name: file, member of an archive, and number.
+    kind: "cubin" | "ptx" | "damaged".
+    arch: "sm_90".
+    damage: why the data there, or after it, cannot be read.
+    """
 
     name: str
     kind: str
     arch: str
     _payload: memoryview
-    _entry: memoryview | None = None  # with its header, when compressed
+    _entry: memoryview | None = None  # with its header, if compressed
     damage: InputError | None = None
 
     @property
@@ -65,14 +69,13 @@ class Image(Record):
 
 
 class NoDeviceCode(InputError):
-    """A file without device code in it, as far as it can be read."""
+    """A file without device code, as far as it can be read."""
 
 
 def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
-    """All device code of a file, in its order, places that are damaged included. data: the content, where it is not a
-    file on disk.
+    """All device code of a file, in file order, including damaged places.
 
-    Raises InputError when there is none, or nothing but damage.
+    data: the content, if it is not a file on disk. Raises InputError if there is none, or nothing but damage.
     """
     view = memoryview(data) if data is not None else _mapped(file)
     if architecture(bytes(view[:64])) is not None:
@@ -96,7 +99,7 @@ def images(file: str, data: bytes | mmap.mmap | None = None) -> list[Image]:
 
 
 def _nothing(view: memoryview, file: str) -> NoDeviceCode:
-    """Why there is no device code here."""
+    """The error for a file without device code, with the reason."""
     if bytes(view[:4]) == ELF_MAGIC and int.from_bytes(view[_MACHINE_AT : _MACHINE_AT + 2], "little") == _EM_AMDGPU:
         return NoDeviceCode("this is code for a GPU of AMD", "ptxaudit reads NVIDIA's PTX and machine code", file)
     return NoDeviceCode(
@@ -105,12 +108,12 @@ def _nothing(view: memoryview, file: str) -> NoDeviceCode:
 
 
 def _damaged(error: InputError) -> Image:
-    """In place of what cannot be read."""
+    """A placeholder for what cannot be read."""
     return Image(error.file or "", "damaged", "", memoryview(b""), damage=error)
 
 
 def _check_whole(view: memoryview, file: str) -> None:
-    """Raises InputError for an object, program or library whose end is missing: device code may have been in it."""
+    """Raises InputError for a truncated object, program or library: the missing part may have held device code."""
     if bytes(view[:5]) != ELF_MAGIC + b"\2" or len(view) < _ELF_HEADER.size:
         return
     at, size, count = _ELF_HEADER.unpack_from(view)
@@ -141,7 +144,7 @@ def _mapped(file: str) -> memoryview:
 
 
 def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
-    """(name, content) of an archive's members; the file itself when it is no archive."""
+    """(name, content) of an archive's members; the file itself if it is not an archive."""
     if bytes(view[: len(ARCHIVE_MAGIC)]) != ARCHIVE_MAGIC:
         yield "", view
         return
@@ -167,8 +170,11 @@ def _members(view: memoryview, file: str) -> Iterator[tuple[str, memoryview]]:
 
 
 class _Region(NamedTuple):
-    """Bytes of a file in which fat binaries may lie. kept: they are kept there, so one that is broken is damage;
-    elsewhere, in tables and code, it is the magic number by chance."""
+    """Bytes of a file in which fat binaries may lie.
+
+    kept: the region is meant for them, so a broken one is damage; elsewhere, in tables and code, a broken one is a
+    chance occurrence of the magic number.
+    """
 
     start: int
     end: int
@@ -176,17 +182,17 @@ class _Region(NamedTuple):
 
 
 def _regions(view: memoryview) -> list[_Region]:
-    """Where fat binaries lie: the sections for them, then what is around these (cuFFT has its kernels in .ldata)."""
+    """Where fat binaries may lie: their sections, then everything around these (cuFFT has its kernels in .ldata)."""
     if bytes(view[:4]) == ELF_MAGIC:
         try:
             return _around_sections(view)
         except (InputError, *UNREADABLE):
-            pass  # a damaged or unusual ELF file: look for fat binaries anywhere
+            pass  # a damaged or unusual ELF file: search all of it
     return [_Region(0, len(view))]
 
 
 def _around_sections(view: memoryview) -> list[_Region]:
-    """Of an ELF file: the first section with fat binaries, and what is in no such section."""
+    """For an ELF file: the first section with fat binaries, and everything outside such sections."""
     elf = opened(_whole_map(view) or bytes(view), "")
     sections = [elf.get_section_by_name(name) for name in _SECTIONS]
     places = [(one["sh_offset"], one["sh_offset"] + one["sh_size"]) for one in sections if one and one["sh_size"]]
@@ -202,11 +208,11 @@ def _around_sections(view: memoryview) -> list[_Region]:
 
 
 def _entries(view: memoryview, region: _Region, name: str, before: int) -> Iterator[Image]:
-    """The images of all fat binaries in a region. One whose chain of entries is broken is damaged from there on."""
+    """The images of all fat binaries in a region. One with a broken chain of entries is damaged from there on."""
     number = before
     spare = (
         region.end - region.start
-    ) // _ENTRY_HEADER  # entries of chains that come to nothing: what one pass looks at
+    ) // _ENTRY_HEADER  # limits the entries visited in chains that turn out broken to those of one pass
     at = _find(view, region.start, region.end)
     while at >= 0:
         _, version, header, size = _HEADER.unpack_from(view, at) if at + _HEADER.size <= len(view) else (0, 0, 0, 0)
@@ -220,7 +226,7 @@ def _entries(view: memoryview, region: _Region, name: str, before: int) -> Itera
             )
             return
         if chance:
-            at = _find(view, at + 1, region.end)  # the magic number by chance, in code that handles fat binaries
+            at = _find(view, at + 1, region.end)  # a chance occurrence in code that handles fat binaries
             continue
         place, last = at + header, at + header + size
         try:
@@ -237,7 +243,7 @@ def _entries(view: memoryview, region: _Region, name: str, before: int) -> Itera
 
 
 def _broken(view: memoryview, place: int, last: int) -> tuple[bool, int]:
-    """(whether a chain of entries does not end where it says, the entries that were looked at)."""
+    """(whether a chain of entries does not end where its header says, the number of entries visited)."""
     walked = 0
     if not place < last <= len(view):
         return True, walked
@@ -251,7 +257,7 @@ def _broken(view: memoryview, place: int, last: int) -> tuple[bool, int]:
 
 
 def _find(view: memoryview, start: int, end: int) -> int:
-    """Where the next fat binary begins, or -1; searched a window at a time, without a copy of the whole."""
+    """The offset of the next fat binary, or -1. Searches window by window, without copying the whole."""
     for number, window in enumerate(range(start, end, _WINDOW), 1):
         if number % _MOST_WINDOWS == 0:
             _forget(view)
@@ -262,12 +268,12 @@ def _find(view: memoryview, start: int, end: int) -> int:
 
 
 def _whole_map(view: memoryview) -> mmap.mmap | None:
-    """A mapped file, which can be searched and read without being copied; None where the view is not all of one."""
+    """The mapped file, which can be searched and read without a copy; None if the view is not a whole mapped file."""
     return view.obj if isinstance(view.obj, mmap.mmap) and len(view) == len(view.obj) else None
 
 
 def _entry(view: memoryview, place: int, last: int, name: str, file: str) -> tuple[Image | None, int]:
-    """(the image, None for other kinds of entries; where the next entry begins)."""
+    """(the image, or None for other kinds of entries; the offset of the next entry)."""
     if place + _ENTRY_HEADER > last:
         raise InputError(
             f"damaged fat binary: an entry at byte {place:#x} is cut off", "rebuild it, or copy it again", file
@@ -292,7 +298,7 @@ def _entry(view: memoryview, place: int, last: int, name: str, file: str) -> tup
 
 
 def read_images(chosen: Sequence[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
-    """(image, content) in order; an InputError in place of content that cannot be unpacked."""
+    """(image, content) in order; an InputError in place of content that cannot be decompressed."""
     heap: list[Image] = []
     for image in chosen:
         heap.append(image)
@@ -304,7 +310,7 @@ def read_images(chosen: Sequence[Image]) -> Iterator[tuple[Image, bytes | InputE
 
 
 def _forget(view: memoryview) -> None:
-    """Pages of a mapped file that were read would stay in memory."""
+    """Releases the pages of a mapped file that were read, which would otherwise stay in memory."""
     whole = view.obj
     if isinstance(whole, mmap.mmap):
         whole.madvise(mmap.MADV_DONTNEED)
@@ -333,12 +339,12 @@ def _read_heap(heap: list[Image]) -> Iterator[tuple[Image, bytes | InputError]]:
 
 
 def _nameless(entry: memoryview) -> bytes:
-    """An entry without the name of its source, which the extractor would call the file by: names need not differ."""
+    """An entry without the name of its source: the extractor would name files by it, and names may collide."""
     return bytes(entry[:_NAME_AT]) + bytes(_NAME_BYTES) + bytes(entry[_NAME_AT + _NAME_BYTES :])
 
 
 def _unpack(packed: list[Image]) -> dict[str, bytes | InputError] | None:
-    """name -> content of compressed images; None when the extractor refuses them, or they are too much together."""
+    """name -> content of compressed images; None if the extractor rejects them, or they are too large together."""
     if not packed:
         return {}
     tool = toolchains.get("cuobjdump").path

@@ -1,4 +1,4 @@
-"""Reads one cubin: functions, symbols, constant banks, relocations, resource use; no instructions.
+"""Reads one cubin: functions, symbols, constant banks, relocations and resource usage, but no instructions.
 
     cubin = read_cubin(Path("k.cubin").read_bytes(), "k.cubin")
     cubin.arch                       "sm_90"
@@ -6,9 +6,9 @@
     cubin.functions[0].code          its instructions, 16 bytes each
     cubin.functions[0].banks[0]      the template of constant bank 0 (parameters are zero there)
 
-A cubin is an ELF file with one `.text.<name>` section a function. The layout of its private
-sections is not documented; what is read here is what `nvdisasm` prints of them and what ptxas
-puts there for small sources (tests/test_cubin.py compiles them).
+A cubin is an ELF file with one `.text.<name>` section per function. The layout of its private sections is not
+documented; this module relies on what `nvdisasm` prints of them and what ptxas writes for small sources
+(tests/test_cubin.py compiles them).
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from ptxaudit.frontend.artifacts.elf import WITHOUT_BYTES, content, opened, with
 from ptxaudit.frontend.artifacts.nvinfo import KernelInfo, read_info
 from ptxaudit.frontend.artifacts.too_old import OLDEST_SM, TooOld
 
-INSTRUCTION_BYTES = 16  # of every machine instruction since sm_70
+INSTRUCTION_BYTES = 16  # for every machine instruction since sm_70
 ELF_MAGIC = b"\x7fELF"
 _MACHINE_CUDA = 190
-_NOTE = ".note.nv.tkinfo"  # who made it, with which options
+_NOTE = ".note.nv.tkinfo"  # the program that wrote the file, and its options
 _ABI_VERSION_AT = 8  # in the header
-_ABI_FLAGS_SHIFTED = 8  # from this ABI version on (CUDA 13) the architecture is in bits 8..15 of e_flags
+_ABI_FLAGS_SHIFTED = 8  # since this ABI version (CUDA 13) the architecture is in bits 8..15 of e_flags
 _ENTRY = 0x10  # STO_CUDA_ENTRY in a symbol's st_other
-_NO_TYPE, _FUNCTION, _SECTION = 0, 2, 3  # of a symbol, in the low bits of st_info
+_NO_TYPE, _FUNCTION, _SECTION = 0, 2, 3  # symbol types, in the low bits of st_info
 SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATIONS = ((".rela", struct.Struct("<QQq")), (".rel", struct.Struct("<QQ")))
-_RESERVED_SHARED = 1024  # bytes at the start of the window from sm_90 on; linked code counts them as static
+_RESERVED_SHARED = 1024  # bytes at the start of the window since sm_90; linked code counts them as static
 _FIRST_SM_RESERVED = 90
 CODE_PREFIX = ".text."
 _INITIALISED = ".nv.global.init"
-_CALL_RELOCATIONS = (75,)  # of the place that CALL.ABS goes to (nvdisasm prints the function itself)
+_CALL_RELOCATIONS = (75,)  # for the target of CALL.ABS (nvdisasm prints the function itself)
 _DATA = (".nv.global", ".nv.constant")  # sections of variables in global and constant memory
-MODULE_SHARED = ".nv_debug.shared"  # in objects of CUDA 13: the shared variables that several functions may have
+MODULE_SHARED = ".nv_debug.shared"  # in objects of CUDA 13: shared variables that several functions may use
 _TYPE_RELOCATABLE = "ET_REL"
 
-# What damaged tables make of the ELF reader, which trusts them.
+# Exceptions that the ELF reader, which trusts its tables, raises for damaged ones.
 UNREADABLE = (
     ELFError,
     struct.error,
@@ -66,7 +66,7 @@ UNREADABLE = (
 
 
 class Symbol(Record):
-    """A named place: byte offset and size in its section ("" = undefined here)."""
+    """A named location: byte offset and size in its section ("" = undefined here)."""
 
     name: str
     section: str
@@ -76,7 +76,7 @@ class Symbol(Record):
 
 
 class Relocation(Record):
-    """At byte `offset` of a section the address of `symbol` + `addend` belongs; `type` by number."""
+    """The address of `symbol` + `addend` belongs at byte `offset` of a section; `type` is a number."""
 
     offset: int
     type: int
@@ -85,35 +85,35 @@ class Relocation(Record):
 
 
 class CodeSection(Record):
-    """One function: its code and what the file says of it. Offsets are bytes in `code`."""
+    """One function: its code and its metadata. Offsets are bytes in `code`."""
 
     name: str
     code: bytes
     entry: bool
-    symbols: tuple[Symbol, ...] = ()  # functions inside, the function itself first
+    symbols: tuple[Symbol, ...] = ()  # functions in the section, the function itself first
     info: KernelInfo = KernelInfo()
-    banks: dict[int, bytes] = field(default_factory=dict)  # constant banks, module-wide ones included
+    banks: dict[int, bytes] = field(default_factory=dict)  # constant banks, including module-wide ones
     bank_relocations: dict[int, tuple[Relocation, ...]] = field(default_factory=dict)
     relocations: tuple[Relocation, ...] = ()
-    constants: tuple[Symbol, ...] = ()  # __constant__ variables, which lie in bank 3
+    constants: tuple[Symbol, ...] = ()  # __constant__ variables, in bank 3
     shared_static: int = 0  # bytes
 
 
 class Cubin(Record):
-    """One device code image. `elf` are its bytes, for the line tables."""
+    """One device code image. `elf` holds its bytes, for the line tables."""
 
     file: str
     arch: str  # "sm_90"
     sm: int  # 90
     relocatable: bool
     functions: tuple[CodeSection, ...]
-    version: str = ""  # of the toolkit that made it, where it says
+    version: str = ""  # of the toolkit that made it, if stated
     producer: str = ""
-    sections: frozenset[str] = frozenset()  # names of all its sections
-    faults: tuple[InputError, ...] = ()  # in which it contradicts itself; functions concerned are left out
-    addressed: frozenset[str] = frozenset()  # functions whose addresses are in data
+    sections: frozenset[str] = frozenset()  # names of all sections
+    faults: tuple[InputError, ...] = ()  # its contradictions; the affected functions are left out
+    addressed: frozenset[str] = frozenset()  # functions whose addresses occur in data
     initial: dict[str, tuple[bytes, tuple[Relocation, ...]]] = field(default_factory=dict)
-    # variable in global memory -> its bytes to begin with, and the addresses among them, by offset in it
+    # variable in global memory -> its initial bytes, and the relocations among them, by offset in the variable
     elf: bytes = b""
 
     def function(self, name: str) -> CodeSection | None:
@@ -121,7 +121,7 @@ class Cubin(Record):
 
 
 def architecture(header: bytes) -> int | None:
-    """The SM number in the first 64 bytes of a cubin, or None when these are of no cubin."""
+    """The SM number in the first 64 bytes of a cubin, or None if they are not a cubin's."""
     if len(header) < 64 or header[:4] != ELF_MAGIC or struct.unpack_from("<H", header, 18)[0] != _MACHINE_CUDA:
         return None
     flags = struct.unpack_from("<I", header, 48)[0]
@@ -130,7 +130,7 @@ def architecture(header: bytes) -> int | None:
 
 
 def read_cubin(data: bytes, file: str, oldest: int = OLDEST_SM) -> Cubin:
-    """The cubin in `data`; InputError for what is no cubin, is damaged, or older than `oldest` (an SM number)."""
+    """The cubin in `data`. Raises InputError if it is not a cubin, or damaged, or below `oldest` (an SM number)."""
     IMAGE.check(len(data), "this cubin is too large", file)
     sm = architecture(data[:64])
     if sm is None:
@@ -195,7 +195,7 @@ def _read(data: bytes, file: str, sm: int) -> Cubin:
 
 
 def _sections(elf: ELFFile, data: bytes, file: str) -> list[tuple[str, Section]]:
-    """All sections by their names; InputError where the file ends before they do."""
+    """All sections with their names. Raises InputError if the file is truncated."""
     for table in ("sh", "ph"):
         if elf[f"e_{table}off"] + elf[f"e_{table}num"] * elf[f"e_{table}entsize"] > len(data):
             raise InputError("truncated cubin: its tables extend beyond the end of the file", "copy it again", file)
@@ -209,7 +209,7 @@ def _sections(elf: ELFFile, data: bytes, file: str) -> list[tuple[str, Section]]
 
 
 class _Tables(Record, eq=False, dict=True):
-    """Of all of a file. banks, bank_relocations: of each function, and of all under ""."""
+    """Tables of the whole file. banks, bank_relocations: per function, and module-wide under ""."""
 
     by_name: dict[str, Section]
     symbols: list[Symbol]
@@ -225,8 +225,12 @@ class _Tables(Record, eq=False, dict=True):
 def _code_section(
     section: Section, own: str, inside: tuple[Symbol, ...], entry: bool, reserved: int, tables: _Tables
 ) -> CodeSection:
-    """One section of machine code. own: its first function; inside: all of its functions, in order; reserved: bytes of
-    shared memory that are the system's."""
+    """One section of machine code.
+
+    own: its first function.
+    inside: all of its functions, in order.
+    reserved: bytes of shared memory reserved for the system.
+    """
     by_name, file = tables.by_name, tables.file
     info, shared = by_name.get(f".nv.info.{own}"), by_name.get(f".nv.shared.{own}")
     relocations = _relocations(by_name, CODE_PREFIX + own, tables.symbols, file)
@@ -248,7 +252,7 @@ def _code_section(
 def _initial(
     by_name: dict[str, Section], symbols: list[Symbol], file: str
 ) -> dict[str, tuple[bytes, tuple[Relocation, ...]]]:
-    """The content that the file gives to variables in global memory."""
+    """The initial contents of variables in global memory."""
     out, taken = {}, 0
     for name in (name for name in by_name if name.startswith(_INITIALISED)):
         whole, relocations = content(by_name[name], file), _relocations(by_name, name, symbols, file)
@@ -266,7 +270,7 @@ def _initial(
 
 
 def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:
-    """The functions whose addresses code takes, otherwise than to call them."""
+    """The functions whose addresses the code takes, other than for calls."""
     return frozenset(
         r.symbol.section.removeprefix(CODE_PREFIX)
         for function in functions
@@ -278,7 +282,7 @@ def addresses_taken(functions: Iterable[CodeSection]) -> frozenset[str]:
 
 
 def _addressed(by_name: dict[str, Section], symbols: list[Symbol], file: str) -> frozenset[str]:
-    """The functions whose addresses the initial content of variables has."""
+    """The functions whose addresses occur in the initial contents of variables."""
     data = [name for name in by_name if name.startswith(_DATA)]
     return frozenset(
         r.symbol.section.removeprefix(CODE_PREFIX)
@@ -316,7 +320,7 @@ def _rows(elf: ELFFile, data: bytes, file: str) -> list[Entry]:
 
 
 def name_in(strings: bytes, at: int) -> str:
-    """A name in a string table. Raises ValueError for one without an end, or one that is too long."""
+    """A name in a string table. Raises ValueError if it is unterminated or too long."""
     return strings[at : strings.index(b"\0", at, at + NAME.most)].decode()
 
 
@@ -363,14 +367,14 @@ def _banks(
 
 
 def _made_for(by_name: dict[str, Section], file: str) -> int | None:
-    """The SM number that the assembler or linker was specified, where the file says."""
+    """The SM number in the options of the assembler or linker, if the file states it."""
     note = by_name.get(_NOTE)
     found = re.search(rb"-arch[ =]sm_(\d+)", content(note, file)) if note is not None else None
     return int(found[1]) if found else None
 
 
 def _producer(elf: ELFFile, by_name: dict[str, Section], file: str) -> tuple[str, str]:
-    """(toolkit version, the compiler's own words), as far as the file states them."""
+    """(toolkit version, the compiler's own description), as far as the file states them."""
     note = by_name.get(_NOTE)
     if note is not None:
         words = [w.decode("ascii", "replace") for w in content(note, file).split(b"\0") if len(w) > 3]
@@ -378,6 +382,6 @@ def _producer(elf: ELFFile, by_name: dict[str, Section], file: str) -> tuple[str
         version = release.partition("release ")[2].partition(",")[0]
         return version, release
     number = elf["e_version"]
-    if isinstance(number, int) and number >= 10:  # before CUDA 13 the version in tenths stood here
+    if isinstance(number, int) and number >= 10:  # before CUDA 13 this held the version in tenths
         return f"{number // 10}.{number % 10}", ""
     return "", ""

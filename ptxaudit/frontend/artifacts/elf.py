@@ -1,8 +1,8 @@
-"""Opens ELF files that nobody vouches for, before pyelftools, which trusts their tables, reads them.
+"""Checks untrusted ELF files before pyelftools, which trusts their tables, reads them.
 
-elf = opened(data, "k.cubin")            InputError where a table ends after the file, a name has no end, sections share
-                                         too much
-content(section, "k.cubin")              its bytes, unpacked; InputError where they are too many
+elf = opened(data, "k.cubin")       InputError if a table ends after the file, a name is unterminated, or sections
+                                    share too many bytes
+content(section, "k.cubin")         its bytes, decompressed; InputError if they are too many
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ptxaudit.base.limits import MB, NAME, UNPACKED
 HINT = "rebuild it, or copy it again"
 _SECTIONS_AT = struct.Struct(
     "<40xQ10xHHH"
-)  # of the header: where section headers begin, bytes of one, how many, which has the names
+)  # in the header: offset of the section headers, bytes of one, their number, index of the names
 _SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
-_PACKED = struct.Struct("<IIQQ")  # Elf64_Chdr: kind, 0, bytes unpacked, alignment
+_PACKED = struct.Struct("<IIQQ")  # Elf64_Chdr: kind, 0, decompressed bytes, alignment
 _ZLIB = 1
 _COMPRESSED = 0x800  # SHF_COMPRESSED
 _WITHOUT_BYTES = (
@@ -36,25 +36,26 @@ _WITHOUT_BYTES = (
     0x70000007,
     0x70000009,
     0x7000000A,
-)  # no section, NOBITS, and global, local, shared variables of objects since CUDA 13
-WITHOUT_BYTES = ("SHT_NULL", "SHT_NOBITS", *_WITHOUT_BYTES[2:])  # as pyelftools calls them
-MOST_SHARED = 4  # times that the bytes of a file may be in sections; Mercury's copies have them twice
-MOST_NAMES = 64 * MB  # bytes of all names of sections
+)  # no section, NOBITS, and global, local and shared variables of objects since CUDA 13
+WITHOUT_BYTES = ("SHT_NULL", "SHT_NOBITS", *_WITHOUT_BYTES[2:])  # pyelftools' names for them
+MOST_SHARED = 4  # sections per byte of the file, on average; Mercury's copies make it two
+MOST_NAMES = 64 * MB  # bytes of all section names
 
 
-_TABLES_AT = struct.Struct("<32xQQ6xHHHH2x")  # where both tables of headers begin, bytes and number of their rows
+_TABLES_AT = struct.Struct("<32xQQ6xHHHH2x")  # offsets of both header tables, size and number of their rows
 
 
 def table_end(header: bytes) -> int:
-    """Where the later of the two tables of an ELF file ends, by its first 64 bytes. Raises struct.error."""
+    """The end of the later of an ELF file's two header tables, from its first 64 bytes. Raises struct.error."""
     programs, sections, program_size, program_count, section_size, section_count = _TABLES_AT.unpack_from(header)
     return int(max(programs + program_size * program_count, sections + section_size * section_count))
 
 
 def with_last_byte(data: bytes) -> bytes:
-    """A cubin whose last table lacks its last byte, the highest of a size or an alignment and so 0, with that byte.
+    """Appends the last byte of a cubin whose last table lacks it: the high byte of a size or an alignment, hence 0.
 
-    CuPy takes it for the end of a string (getCUBIN in cupy_backends/cuda/libs/nvrtc.pyx): neither loads nor keeps it.
+    CuPy takes that byte for the terminator of a string (getCUBIN in cupy_backends/cuda/libs/nvrtc.pyx) and neither
+    loads nor stores it.
     """
     try:
         return data + b"\0" if table_end(data[:64]) == len(data) + 1 else data
@@ -63,7 +64,7 @@ def with_last_byte(data: bytes) -> bytes:
 
 
 def opened(data: bytes | mmap.mmap, file: str) -> ELFFile:
-    """The file, for pyelftools to read. Raises InputError for tables that would cost it more than the file is worth."""
+    """The file, opened with pyelftools. Raises InputError for tables that would be too expensive to read."""
     headers = list(_headers(data, file))
     size = names = 0
     _, _, _, which = _SECTIONS_AT.unpack_from(data)
@@ -83,13 +84,14 @@ def opened(data: bytes | mmap.mmap, file: str) -> ELFFile:
         raise InputError("damaged cubin: its sections share the same bytes", HINT, file)
     if names > MOST_NAMES:
         raise InputError("damaged cubin: the names of its sections are too long", HINT, file)
-    stream: Any = data if isinstance(data, mmap.mmap) else io.BytesIO(data)  # a map has what is read by of a file
+    stream: Any = data if isinstance(data, mmap.mmap) else io.BytesIO(data)  # a map offers the needed methods of a file
     return _File(stream)
 
 
 class _Structs(ELFStructs):
-    """The layouts of an ELF file's tables, made once for all files of a kind: some thousand objects, which take longer
-    to make than a small cubin takes to read.
+    """The layouts of an ELF file's tables, shared by all files of a kind.
+
+    They are some thousand objects, which take longer to make than a small cubin takes to read.
     """
 
     def create_basic_structs(self) -> None:
@@ -106,7 +108,7 @@ def _basic(little_endian: bool, bits: int) -> dict[str, Any]:
     return vars(structs)
 
 
-@lru_cache(maxsize=16)  # types and machines are numbers that a damaged file says
+@lru_cache(maxsize=16)  # bounded: a damaged file may contain any type and machine number
 def _advanced(little_endian: bool, bits: int, *of: Any) -> dict[str, Any]:
     structs = ELFStructs(little_endian, bits)
     structs.create_basic_structs()
@@ -115,7 +117,7 @@ def _advanced(little_endian: bool, bits: int, *of: Any) -> dict[str, Any]:
 
 
 class _File(ELFFile):
-    """One whose `structs` are shared."""
+    """An ELF file whose `structs` are shared."""
 
     @property
     def structs(self) -> ELFStructs:
@@ -127,7 +129,7 @@ class _File(ELFFile):
 
 
 def _headers(data: bytes | mmap.mmap, file: str) -> Iterator[tuple[int, ...]]:
-    """The section headers, where the file has them all."""
+    """The section headers. Raises InputError if the file does not contain them all."""
     begin, size, count, _ = _SECTIONS_AT.unpack_from(data)
     if size != _SECTION.size or not count:
         raise InputError("damaged cubin: it has no table of sections", HINT, file)
@@ -137,8 +139,9 @@ def _headers(data: bytes | mmap.mmap, file: str) -> Iterator[tuple[int, ...]]:
 
 
 def content(section: Section, file: str) -> bytes:
-    """The bytes of a section, none of one that has none in the file. Raises InputError where they cannot be
-    unpacked.
+    """The bytes of a section, decompressed; empty if it has none in the file.
+
+    Raises InputError if they cannot be decompressed.
     """
     if section["sh_type"] in WITHOUT_BYTES:
         return b""

@@ -1,11 +1,11 @@
-"""Finds cubins and PTX that lie inside other data, as the compilation caches of Python libraries keep them.
+"""Finds cubins and PTX inside other data, as in the compilation caches of Python libraries.
 
     pieces(view)  ->  [Piece("cubin", 40, 9_512)]        a CuPy cache entry: a digest, then the cubin
-    unpacked(b"\\x28\\xb5\\x2f\\xfd…")                     a JAX cache entry: all of it is compressed
+    unpacked(b"\\x28\\xb5\\x2f\\xfd…")                     a JAX cache entry: compressed as a whole
 
-CuPy writes a digest (and from version 14 on the mangled names) before the cubin, Numba pickles
-its compiled code, JAX serialises XLA's executable and compresses it. Nothing is unpickled or run:
-the data are searched for what a cubin begins with, and its ELF header says where it ends.
+CuPy writes a digest (and since version 14 the mangled names) before the cubin, Numba pickles its compiled code, and
+JAX serialises XLA's executable and compresses it. Nothing is unpickled or executed: the data are searched for the
+start of a cubin, whose ELF header tells where it ends.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ptxaudit.frontend.artifacts.elf import table_end
 
 ZSTD_MAGIC, ZLIB_START = b"\x28\xb5\x2f\xfd", b"\x78"
 
-_CUBIN = re.compile(rb"\x7fELF\x02\x01.{12}\xbe\x00", re.DOTALL)  # 64 bit, little-endian, machine 190 (EM_CUDA)
+_CUBIN = re.compile(rb"\x7fELF\x02\x01.{12}\xbe\x00", re.DOTALL)  # 64-bit, little-endian, machine 190 (EM_CUDA)
 _PTX = re.compile(rb"\.version[ \t]{1,99}\d{1,9}\.\d{1,9}\s{1,99}\.target[ \t]{1,99}(\w{1,99})")
 _TEXT = re.compile(rb"[\t\n\r -~]*+")
 _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _NO_BYTES = 8  # SHT_NOBITS
 _LONGEST_CUBIN = 1 << 31
-MOST_WINDOW = 1 << 27  # bytes that zstd may look back, as its own program allows
+MOST_WINDOW = 1 << 27  # bytes that zstd may look back, as its command-line program allows
 
 
 class Piece(Record):
-    """kind: "cubin" | "ptx"; bytes start to end of the data; arch: of PTX ("sm_90"), "" of a cubin."""
+    """kind: "cubin" | "ptx". start, end: bytes in the data. arch: of PTX ("sm_90"), "" for a cubin."""
 
     kind: str
     start: int
@@ -44,7 +44,7 @@ class Piece(Record):
 
 
 def pieces(data: memoryview | mmap.mmap) -> list[Piece]:
-    """All cubins and PTX modules in the data, in their order."""
+    """All cubins and PTX modules in the data, in order."""
     out = list(_cubins(data))
     inside = [(piece.start, piece.end) for piece in out]
     ends = [end for _, end in inside]
@@ -56,11 +56,11 @@ def pieces(data: memoryview | mmap.mmap) -> list[Piece]:
 
 
 def _ptx(data: memoryview | mmap.mmap) -> Iterator[Piece]:
-    """From each head to the last brace of the text that it begins."""
+    """Modules from their first directive to the last brace of the text that follows."""
     at = 0
     while head := _PTX.search(data, at):
         text = _TEXT.match(data, head.end())
-        assert text is not None  # it takes the empty text, too
+        assert text is not None  # it matches the empty text, too
         brace = bytes(text[0]).rfind(b"}")
         if brace >= 0:
             yield Piece("ptx", head.start(), head.end() + brace + 1, head[1].decode())
@@ -78,7 +78,7 @@ def _cubins(data: memoryview | mmap.mmap) -> Iterator[Piece]:
 
 
 def _elf_size(data: memoryview | mmap.mmap, start: int) -> int | None:
-    """Bytes of the ELF file that begins there, None when its tables end after the data."""
+    """The size in bytes of the ELF file that begins there; None if its tables end after the data."""
     try:
         _, _, _, _, programs, sections, _, _, program_size, program_count, section_size, section_count, _ = (
             _HEADER.unpack_from(data, start)
@@ -93,13 +93,13 @@ def _elf_size(data: memoryview | mmap.mmap, start: int) -> int | None:
     except struct.error:
         return None
     end = start + size
-    if end == len(data) + 1 == start + table_end(bytes(data[start : start + 64])):  # CuPy's: `with_last_byte`
+    if end == len(data) + 1 == start + table_end(bytes(data[start : start + 64])):  # from CuPy: see `with_last_byte`
         end = len(data)
     return end - start if 0 < size < _LONGEST_CUBIN and end <= len(data) else None
 
 
 def unpacked(data: bytes, file: str) -> bytes | None:
-    """What a compressed file holds, None when it is not one. Raises InputError when it cannot be unpacked here."""
+    """The content of a compressed file; None if it is not compressed. Raises InputError if it cannot be unpacked."""
     if data[:4] == ZSTD_MAGIC:
         return _zstd(data, file)
     if data[:1] == ZLIB_START:

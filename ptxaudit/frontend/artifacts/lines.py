@@ -5,12 +5,11 @@
                                   "_Z3midPfi")))
     ptx_lines(cubin).at("_Z4kernPf", 0x10)     Source("", 41): line 41 of ptx_text(cubin)
 
-`-lineinfo` writes `.debug_line`, a DWARF line program (DWARF 4, section 6.2), with two extended
-opcodes of NVIDIA's for inlining: 0x90 says that the rows from here on are in a function (an
-offset in `.debug_str`) that was inlined at an earlier row (by number, counted from 1 in its
-sequence; 0 = not inlined); 0x91 names the function only. `.nv_debug_line_sass` is ptxas's own
-map of instructions to lines of the PTX, whose text is in `.nv_debug_ptx_txt`.
-(tests/test_lines.py holds this against `nvdisasm -gi` and `-gp`.)
+`-lineinfo` writes `.debug_line`, a DWARF line program (DWARF 4, section 6.2) with two extended opcodes of NVIDIA's
+for inlining. 0x90 says that the following rows belong to a function (an offset in `.debug_str`) inlined at an earlier
+row (a number, counted from 1 in its sequence; 0 = not inlined); 0x91 only names the function. `.nv_debug_line_sass`
+is ptxas's own map from instructions to lines of the PTX, whose text is in `.nv_debug_ptx_txt`. (tests/test_lines.py
+compares this with `nvdisasm -gi` and `-gp`.)
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ SOURCE_SECTION, PTX_SECTION, PTX_TEXT = ".debug_line", ".nv_debug_line_sass", ".
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _CONST_ADD_PC, _FIXED_ADVANCE_PC = 1, 2, 3, 4, 8, 9
 _END_SEQUENCE, _SET_ADDRESS, _DEFINE_FILE = 1, 2, 3
 _INLINED_CALL, _SET_FUNCTION_NAME = 0x90, 0x91
-_MOST_BITS = 70  # of a number, seven to a byte
+_MOST_BITS = 70  # of a LEB128 number, seven per byte
 _ESCAPED_END = re.compile(r"\\[23][0-7]{2}$")
-_DEEPEST = 64  # levels of inlining: a damaged table must not loop
+_DEEPEST = 64  # levels of inlining: limits loops in a damaged table
 
 
 class _Row(Struct):
-    """One row of the line matrix. context: the number of the row that it was inlined at, 0 = none."""
+    """One row of the line matrix. context: the number of the row at which it was inlined, 0 = none."""
 
     address: int = 0
     file: int = 1
@@ -54,7 +53,7 @@ class _Row(Struct):
 
 
 class LineTable(Record):
-    """function -> its rows' byte offsets, ascending, and their positions."""
+    """function -> the byte offsets of its rows, ascending, and their positions."""
 
     places: dict[str, tuple[list[int], list[Source | None]]] = field(default_factory=dict)
 
@@ -62,7 +61,7 @@ class LineTable(Record):
         return bool(self.places)
 
     def at(self, function: str, offset: int) -> Source | None:
-        """The position of the instruction at a byte offset, None where the table says nothing."""
+        """The position of the instruction at a byte offset; None if the table has none."""
         offsets, sources = self.places.get(function, ([], []))
         row = bisect_right(offsets, offset) - 1
         return sources[row] if row >= 0 else None
@@ -74,15 +73,15 @@ def source_lines(cubin: Cubin) -> LineTable:
 
 
 def ptx_lines(cubin: Cubin) -> LineTable:
-    """Positions in the PTX that ptxas was given; the line numbers are those of `ptx_text`."""
+    """Positions in the PTX that ptxas assembled; the line numbers are those of `ptx_text`."""
     return _table(cubin, PTX_SECTION)
 
 
 def ptx_text(cubin: Cubin) -> str:
-    """The PTX that the cubin was made of, "" when the file does not carry it."""
+    """The PTX that the cubin was assembled from, "" if the file does not contain it."""
     sections = [
         section for section in _elf(cubin).iter_sections() if section.name.startswith(PTX_TEXT)
-    ]  # objects number theirs
+    ]  # objects number them
     return (
         content(sections[0], cubin.file).replace(b"\0", b"\n").decode("utf-8", "replace") if len(sections) == 1 else ""
     )
@@ -113,7 +112,7 @@ def _table(cubin: Cubin, name: str) -> LineTable:
 
 
 def _owners(elf: ELFFile, name: str, file: str) -> dict[int, tuple[str, int]]:
-    """position in the section -> (function, offset) that a relocation puts there as an address."""
+    """position in the section -> (function, offset) of the address that a relocation puts there."""
     out = {}
     table = elf.get_section_by_name(".symtab")
     symbols = list(SYMBOL.iter_unpack(content(table, file))) if table is not None else []
@@ -149,7 +148,7 @@ def _read(
 
 
 def _joined(folder: str, file: str) -> str:
-    """A file's path. ptxas takes the backslash of an escaped byte for the end of the folder: `c\\303`, `266lumn.cu`."""
+    """A file's path. ptxas takes an escaped byte's backslash for the end of the folder: `c\\303`, `266lumn.cu`."""
     if file.startswith("/") or not folder:
         return file
     torn = file[:3].isdecimal() and _ESCAPED_END.search(folder)
@@ -157,7 +156,7 @@ def _joined(folder: str, file: str) -> str:
 
 
 class _Unit:
-    """One line program: its header, and the rows that it makes."""
+    """One line program: its header, and the rows that it generates."""
 
     def __init__(self, data: bytes, at: int, names: bytes, owners: dict[int, tuple[str, int]]):
         self.data, self.names, self.owners = data, names, owners
@@ -206,7 +205,7 @@ class _Unit:
         return (value - (1 << bits) if self.data[end - 1] & 0x40 else value), end
 
     def sequences(self) -> Iterator[tuple[str, list[_Row]]]:
-        """(function, rows in the order of the program) of each sequence."""
+        """(function, rows in program order) of each sequence."""
         at, state, rows, function = self.program, _Row(), [], ""
         while at < self.end:
             opcode = self.data[at]
@@ -244,7 +243,7 @@ class _Unit:
             self.files.append(self._text(at)[0])
 
     def _standard(self, opcode: int, at: int, state: _Row) -> int:
-        """Run a standard opcode; returns where the next one is."""
+        """Executes a standard opcode; returns the offset of the next one."""
         if opcode == _ADVANCE_PC:
             value, at = self._uleb(at)
             state.address += value * self.step
@@ -266,7 +265,7 @@ class _Unit:
     # --- rows as positions ---
 
     def source(self, row: _Row, rows: list[_Row]) -> Source | None:
-        """The position of a row with the places it was inlined at, innermost first."""
+        """The position of a row with the positions at which it was inlined, innermost first."""
         frames: list[Frame] = []
         inner = row
         while inner.context and len(frames) < _DEEPEST and inner.context <= len(rows):

@@ -3,9 +3,8 @@
     04 17 0c 00  00000000 0001 0008 0021f000      ->  Parameter(ordinal=1, offset=8, size=8)
     04 05 0c 00  00000100 00000001 00000001       ->  max_threads=(256, 1, 1)
 
-An attribute is a format byte, a number, and two bytes of value (formats 1 to 3) or the size of
-what follows (format 4). The numbers are those that `nvdisasm` prints as `EIATTR_…` names for
-the same bytes; numbers that are not in this file are skipped.
+An attribute is a format byte, a number, and two bytes of value (formats 1 to 3) or the size of the value that follows
+(format 4). The numbers are those for which `nvdisasm` prints `EIATTR_…` names; all others are skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ptxaudit.base.records import Record
 _SIZED = 4  # EIFMT_SVAL: two bytes of size, then the value
 _WORD = 4  # bytes of the words that values consist of
 
-# Bits 8 to 11 of a parameter's flags: 4 in what older releases make of `.ptr`, 5 for pointers from sm_100 on, else 0.
+# Bits 8 to 11 of a parameter's flags: 4 for `.ptr` parameters in older releases, 5 for pointers since sm_100, else 0.
 _POINTER_KINDS = (4, 5)
 
 _MAX_THREADS = 0x05
@@ -38,9 +37,9 @@ kernel_only = frozenset({_PARAM_CBANK, _CBANK_PARAM_SIZE, _KPARAM_INFO, _KPARAM_
 
 
 class ParameterPlace(Record):
-    """Where one kernel parameter lies: its position, byte offset and size in the buffer.
+    """The place of one kernel parameter: its position, and its byte offset and size in the buffer.
 
-    pointer: True where the file says so (Triton's, and ptxas's from sm_100 on), else None.
+    pointer: True if the file says so (Triton's do, and ptxas's since sm_100), else None.
     """
 
     ordinal: int
@@ -50,9 +49,9 @@ class ParameterPlace(Record):
 
 
 class KernelInfo(Record):
-    """What `.nv.info.<function>` says of one function.
+    """The attributes of one function, from `.nv.info.<function>`.
 
-    param_base: byte offset of the parameter buffer in constant bank 0, None where not stated.
+    param_base: byte offset of the parameter buffer in constant bank 0, None if not stated.
     branches: targets of each indirect branch, by its byte offset in the function.
     """
 

@@ -1,4 +1,4 @@
-"""Machine code for architectures that the disassembler does not read any more: one error for all of it in a file.
+"""Machine code for architectures that the disassembler no longer reads: one error for all of it in a file.
 
 TooOld.of(60, "lib.so", ("lib.so#1", "lib.so#4"), ptx=True)   machine code for sm_60 in 2 images; the disassembler …
 """
@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 from ptxaudit.base.errors import InputError
 
-OLDEST_SM = 75  # what the disassembler reads
-# (oldest SM number, the last CUDA toolkits whose nvdisasm reads it): release notes of CUDA 13.0, 12.0 and 11.0
+OLDEST_SM = 75  # the oldest that the disassembler reads
+# (oldest SM number, the last CUDA major whose nvdisasm reads it): release notes of CUDA 13.0, 12.0 and 11.0
 _READ_BY = ((50, 12), (35, 11), (30, 10))
 
 
 @dataclass(eq=False)
 class TooOld(InputError):
-    """Machine code of an architecture, an SM number, below `OLDEST_SM`."""
+    """Machine code for an architecture, an SM number, below `OLDEST_SM`."""
 
     sm: int = 0
 
     @classmethod
     def of(cls, sm: int, file: str, images: Sequence[str] = (), ptx: bool = False) -> TooOld:
-        """images: all of the file for this architecture, where they are several; ptx: the file has PTX, too."""
+        """images: all of the file's for this architecture, if there are several. ptx: whether the file has PTX, too."""
         release = next((release for oldest, release in _READ_BY if sm >= oldest), None)
         where = f" in {len(images):,} images" if images else ""
         todo = f"audit the PTX of the file (--isa ptx), or build for sm_{OLDEST_SM} or newer"
@@ -42,7 +42,7 @@ class TooOld(InputError):
 
 
 def by_architecture(errors: Iterable[TooOld], file: str, ptx: bool) -> Iterator[TooOld]:
-    """One error for all images of a file that are for one architecture. file: its path; ptx: it has PTX, too."""
+    """One error per architecture, for all of a file's images. file: its path. ptx: whether it has PTX, too."""
     by_sm: dict[int, list[str]] = {}
     for error in errors:
         by_sm.setdefault(error.sm, []).append(error.file or file)

@@ -1,18 +1,18 @@
-"""Reads what each function of a cubin takes: registers, stack, barriers, and where registers were spilled.
+"""Reads the resource usage of a cubin's functions: registers, stack, barriers, and where registers were spilled.
 
     usage(b"\\x7fELF…")  ->  {"_Z4gemmPf": Usage(registers=40, stack=16, barriers=1, spilled=frozenset({0x210, 0x5f0}))}
 
-The module-wide `.nv.info` has an attribute a function for registers (REGCOUNT, 0x2f) and for the frame on the
-stack (MIN_STACK_SIZE, 0x12, with what it calls; FRAME_SIZE, 0x11, without): its symbol's number, and the figure. The
-symbol's number is in the low bytes of `sh_info` of the function's `.text.` section. Barriers are an attribute of
-the function since CUDA 13 (NUM_BARRIERS, 0x4c), before that bits 20 to 26 of the section's flags. Since CUDA 12.6
-ANNOTATIONS (0x55) of a function names the instructions that spill and refill registers, where there are any.
+The module-wide `.nv.info` has an attribute per function for registers (REGCOUNT, 0x2f) and for the stack frame
+(MIN_STACK_SIZE, 0x12, including callees; FRAME_SIZE, 0x11, without): the number of its symbol, and the figure. The
+low bytes of `sh_info` of the function's `.text.` section hold the symbol's number. Barriers are an attribute of the
+function since CUDA 13 (NUM_BARRIERS, 0x4c), before that bits 20 to 26 of the section's flags. Since CUDA 12.6
+ANNOTATIONS (0x55) of a function lists the instructions that spill and refill registers, if there are any.
 
-Since CUDA 13 a note says which program wrote the file: where that was ptxas, no annotation means no spill. (A linker
-passes on what older assemblers made.)
+Since CUDA 13 a note names the program that wrote the file: if that was ptxas, no annotation means no spill. (A linker
+passes on the output of older assemblers.)
 
-`cuobjdump --dump-resource-usage` prints the same as REG and STACK, `ptxas -v` the barriers and the bytes of the
-instructions that are named (tests/test_usage.py).
+`cuobjdump --dump-resource-usage` prints the same figures as REG and STACK; `ptxas -v` prints the barriers and the
+bytes of the listed instructions (tests/test_usage.py).
 """
 
 from __future__ import annotations
@@ -26,18 +26,23 @@ from ptxaudit.frontend.artifacts.nvinfo import attributes
 _SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
 _REGCOUNT, _FRAME, _STACK = 0x2F, 0x11, 0x12
 _BARRIERS, _ANNOTATIONS = 0x4C, 0x55
-_SPILL = 1  # the kind of an annotation; a record of it is the kind and an offset
-_SYMBOL = 0xFFFFFF  # the bits of sh_info that number the symbol
-_BARRIER_FLAGS = 20, 0x7F  # of sh_flags: where they start, and how many
+_SPILL = 1  # the kind of an annotation; its record is the kind and an offset
+_SYMBOL = 0xFFFFFF  # the bits of sh_info that hold the symbol's number
+_BARRIER_FLAGS = 20, 0x7F  # in sh_flags: the first bit, and the mask
 _TEXT, _INFO, _NOTE = ".text.", ".nv.info", ".note.nv.tkinfo"
 _ASSEMBLER, _LINKER = b"\0ptxas\0", b"\0nvlink\0"
-_NO_END = 0xFFFFFFFF  # of the stack of a function that calls itself
+_NO_END = 0xFFFFFFFF  # the stack size of a recursive function
 
 
 class Usage(Record):
-    """registers: of a thread; stack: bytes of a thread, with what the function calls, None also where it calls itself;
-    barriers: of a block; spilled: byte offsets of the instructions that spill and refill, None where the file does not
-    name them; spill_bytes: what these store and load, where the assembler said it."""
+    """The resource usage of one function.
+
+    registers: per thread.
+    stack: bytes per thread, including callees; None also if the function is recursive.
+    barriers: per block.
+    spilled: byte offsets of the instructions that spill and refill; None if the file does not list them.
+    spill_bytes: bytes that these store and load, if the assembler printed them.
+    """
 
     registers: int | None = None
     stack: int | None = None
@@ -50,10 +55,10 @@ NOTHING_KNOWN = Usage()
 
 
 def usage(cubin: bytes, complete: bool = False) -> dict[str, Usage]:
-    """What each function takes, by its mangled name; {} for what is no cubin.
+    """The usage of each function, by its mangled name; {} if it is not a cubin.
 
-    complete: the file is as an assembler since CUDA 12.6 made it, so that what names no spill has none; a file that
-    says so is.
+    complete: the file is the output of an assembler since CUDA 12.6, so that a function without listed spills has
+    none. Files that name ptxas as their writer are complete, too.
     """
     try:
         return _usage(cubin, complete)
@@ -101,7 +106,7 @@ def _known(stack: int | None) -> int | None:
 
 
 def _joined(section: bytes) -> dict[int, bytes]:
-    """Number -> value, of an attribute that is there several times end to end: one holds 65,535 bytes."""
+    """Number -> value. The parts of an attribute that occurs several times are joined: one holds up to 65,535 bytes."""
     found: dict[int, bytes] = {}
     for number, value in attributes(section):
         found[number] = found.get(number, b"") + value if number == _ANNOTATIONS else value
@@ -114,7 +119,7 @@ def _barriers(own: Mapping[int, bytes], flags: int) -> int:
 
 
 def _spilled(annotations: bytes | None) -> frozenset[int] | None:
-    """The offsets; None where nothing is said, or other annotations are among them, whose records are longer."""
+    """The offsets; None if nothing is stated, or if there are other annotations, whose records are longer."""
     if annotations is None or len(annotations) % 8:
         return None
     records = list(struct.iter_unpack("<II", annotations))

@@ -1,11 +1,10 @@
-"""Reads a `compile_commands.json`: which include folders, macros and standard each source is built with.
+"""Reads a `compile_commands.json`: the include folders, macros and standard that each source is built with.
 
     {"directory": "/b", "command": "nvcc -I../inc -DN=4 -std=c++20 -c ../k.cu", "file": "../k.cu"}
     ->  {"/k.cu": Flags(include=("/inc",), defines=("N=4",), std="c++20")}
 
-CMake writes one with `CMAKE_EXPORT_COMPILE_COMMANDS`, and keeps the include folders of CUDA sources in files
-beside it (`--options-file CMakeFiles/app.dir/includes_CUDA.rsp`).
-https://clang.llvm.org/docs/JSONCompilationDatabase.html
+CMake writes one with `CMAKE_EXPORT_COMPILE_COMMANDS`, and keeps the include folders of CUDA sources in separate files
+(`--options-file CMakeFiles/app.dir/includes_CUDA.rsp`). https://clang.llvm.org/docs/JSONCompilationDatabase.html
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ CUDA_SUFFIXES = (".cu",)
 _FOLDERS = ("-I", "-isystem", "--include-path", "--system-include")
 _MACROS = ("-D", "--define-macro")
 _STANDARDS = ("-std", "--std")
-_FILES = ("--options-file", "-optf")  # of further arguments; @FILE is another way to say it
-DEEPEST = 8  # files of arguments in each other
+_FILES = ("--options-file", "-optf")  # files of further arguments; @FILE is equivalent
+DEEPEST = 8  # nesting of argument files
 
 
 class Flags(Record):
-    """What a source is built with. include: absolute folders, in order; std: None where not specified."""
+    """The flags that a source is built with. include: absolute folders, in order; std: None if not specified."""
 
     include: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
@@ -44,7 +43,7 @@ class Flags(Record):
 
 
 def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
-    """The flags of each CUDA source, by its real path. Raises InputError for what is no such file."""
+    """The flags of each CUDA source, by its real path. Raises InputError for a file of another kind."""
     name = os.fspath(path)
     try:
         entries = json.loads(files.read_bytes(path, limits.DOCUMENT))
@@ -60,7 +59,7 @@ def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
 
 
 def _is_cuda(entry: Any) -> bool:
-    """For a CUDA source, as far as can be seen."""
+    """Whether the entry is for a CUDA source, or does not show its source."""
     file = entry.get("file") if isinstance(entry, dict) else None
     return not isinstance(file, str) or Path(file).suffix in CUDA_SUFFIXES
 
@@ -91,7 +90,7 @@ def _words(entry: Any) -> list[str]:
 
 
 def flags_of(words: list[str], directory: str = ".") -> Flags:
-    """The flags in a compiler's arguments; folders relative to `directory`."""
+    """The flags in a compiler's arguments; folders are relative to `directory`."""
     words = list(_expanded(words, directory, Account(limits.ARGUMENTS.most)))
     include = tuple(
         os.path.normpath(os.path.join(directory, folder))
@@ -103,7 +102,7 @@ def flags_of(words: list[str], directory: str = ".") -> Flags:
 
 
 def _expanded(words: list[str], directory: str, account: Account, depth: int = 0) -> Iterator[str]:
-    """The arguments, with those of files in place of the files. Raises InputError for one that cannot be read."""
+    """The arguments, with argument files replaced by their content. Raises InputError if one cannot be read."""
     following = iter(words)
     for word in following:
         _take(account, directory)

@@ -1,4 +1,4 @@
-"""What one compile of a CUDA source gives, whichever compiler did it."""
+"""The result of compiling a CUDA source, with any compiler."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ _TEMPLATE_KERNEL = re.compile(r"\btemplate\s*<[^;{]*?\b__global__\b[^;{]*?\b(?!_
 class Compiled(Record):
     """One compile.
 
-    file: the source's name as the user wrote it; source: its text; arch: "sm_90", "compute_90";
-    cubin: None when arch is virtual; log: the compiler's warnings; compiler: "nvrtc 13.5";
-    lowered: mangled name of each instantiated expression, where the compiler tells it;
-    headers: include folders of the toolchain; notes: what the compile took for granted, a sentence each.
+    file: the source's name as the user wrote it.
+    source: its text.
+    arch: "sm_90", "compute_90".
+    cubin: None if arch is virtual.
+    log: the compiler's warnings.
+    compiler: "nvrtc 13.5".
+    lowered: mangled name of each instantiated expression, if the compiler reports it.
+    headers: include folders of the toolchain.
+    notes: assumptions of the compile, one sentence each.
     """
 
     file: str
@@ -41,7 +46,7 @@ class Compiled(Record):
         return self.compiler.split()[-1]
 
     def checked(self) -> Compiled:
-        """Itself. Raises InputError when no kernel was compiled, with the templates that may be meant."""
+        """Returns itself. Raises InputError if no kernel was compiled, with the templates that may be meant."""
         if ".entry" in self.ptx:
             return self
         templates = list(dict.fromkeys(match[1] for match in _TEMPLATE_KERNEL.finditer(self.source)))

@@ -1,12 +1,12 @@
-"""Turns a compiler's log into an InputError: the place, what is wrong, and what to do.
+"""Turns a compiler's log into an InputError: the position, the error, and a remedy.
 
     k.cu(3): error: identifier "b" is undefined
       a[0]=b
            ^
     -> InputError(what='NVRTC cannot compile this: identifier "b" is undefined', file="k.cu", line=3,
-                  column=6, detail=<the log as it is>)
+                  column=6, detail=<the unchanged log>)
 
-NVRTC and nvcc's front end (EDG's) write the same form; ptxas writes `ptxas file, line 3; error : …`.
+NVRTC and nvcc's front end (EDG's) use this format; ptxas writes `ptxas file, line 3; error : …`.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _GCC_ERROR = re.compile(
     r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?:fatal )?error: (?P<message>[^\n]*)", re.MULTILINE
 )
 
-# Options and the assembler's errors have no place in the source: nvrtc: error: invalid value for …
+# Errors about options, and those of the assembler, have no position in the source: nvrtc: error: invalid value for …
 _OTHER = re.compile(r"^[^\n]*?(?:error|fatal) *: +([^\n]*)", re.MULTILINE)
 
-# The files that template instances are compiled in, one a line from line 2: NVRTC's own, and that for nvcc.
+# Files in which template instances are compiled, one per line from line 2: NVRTC's own, and the one for nvcc.
 INSTANCES = ("__nv_name_map", "ptxaudit_instances.cu")
 
-# C and POSIX headers that no device code needs; a header of C++ is known by having no suffix.
+# C and POSIX headers that no device code needs; C++ headers are recognised by their missing suffix.
 _HOST_HEADERS = (
     "time.h|errno.h|signal.h|unistd.h|getopt.h|pthread.h|windows.h|omp.h|mpi.h|sys/[a-z]+.h|thrust/[a-z_/]+.h|"
     "cublas(?:_v2|Lt)?.h|cudnn.h|cufft.h|curand.h|nvToolsExt.h|helper_[a-z]+.h|cuda_profiler_api.h|opencv2/.*|"
     "gtest/.*|benchmark/.*|torch/.*|ATen/.*|c10/.*|pybind11/.*"
 )
 
-# What NVRTC says of host code, and what to call it.
+# NVRTC's messages about host code, and descriptions of that code.
 _HOST_SIGNS: tuple[tuple[str, str], ...] = (
     (r"is considered a host function|explicitly marked as a __host__ function", "a host function"),
     (r"is considered a host variable", "a host variable"),
@@ -61,7 +61,7 @@ _HOST_SIGNS: tuple[tuple[str, str], ...] = (
     ),
 )
 
-# Options that the compiler refuses, before it reads the source.
+# Options that the compiler rejects before it reads the source.
 _OPTION_HINTS = (
     ("--std", "--std takes c++11, c++14, c++17, c++20, and newer standards that the compiler supports"),
     ("invalid macro definition", "write it as -D NAME or -D NAME=VALUE"),
@@ -74,13 +74,13 @@ HOST_HINT = "compile it with --compiler nvcc, or put the host code between #ifnd
 
 @dataclass(eq=False)
 class HostCode(InputError):
-    """A source that NVRTC does not take as it has host code. code: what of it, as "a kernel launch <<<…>>>"."""
+    """A source that NVRTC rejects because of host code. code: what it is, such as "a kernel launch <<<…>>>"."""
 
     code: str = ""
 
 
 class LogError(Record):
-    """One error of a log. column: 1-based, or None where the log marks none."""
+    """One error of a log. column: 1-based, or None if the log marks none."""
 
     file: str
     line: int
@@ -88,7 +88,7 @@ class LogError(Record):
     message: str
 
     def host_code(self) -> str | None:
-        """What host code this error is about ("a kernel launch <<<…>>>"), or None."""
+        """The host code that causes this error ("a kernel launch <<<…>>>"), or None."""
         for pattern, name in _HOST_SIGNS:
             if match := re.search(pattern, self.message):
                 return name.format(*match.groups())
@@ -96,7 +96,7 @@ class LogError(Record):
 
 
 def errors(log: str) -> list[LogError]:
-    """The errors of an NVRTC or nvcc log, in order."""
+    """The errors of an NVRTC or nvcc log: gcc's, then the others, each in order."""
     found = [LogError(m["file"], int(m["line"]), int(m["column"]), m["message"]) for m in _GCC_ERROR.finditer(log)]
     return found + [
         LogError(m["file"], int(m["line"]), None if m["caret"] is None else len(m["caret"]) + 1, m["message"])
@@ -105,7 +105,7 @@ def errors(log: str) -> list[LogError]:
 
 
 def from_log(log: str, compiler: str, file: str, instantiate: tuple[str, ...] = ()) -> InputError:
-    """The InputError for a failed compile of `file`, its first error in front, the whole log in `detail`."""
+    """The InputError for a failed compile of `file`: its first error, with the whole log in `detail`."""
     found = errors(log)
     log = log.strip()
     if not found:
@@ -137,7 +137,7 @@ def _hint(error: LogError) -> str:
 
 
 def _target_hint(log: str) -> str:
-    """wgmma, setmaxnreg and the like exist only on the variant of an architecture that ends in `a`."""
+    """A remedy for rejected options and targets: wgmma, setmaxnreg etc. exist only on architectures that end in `a`."""
     match = re.search(r"not supported on \.target '(sm_\d+)'", log)
     if match:
         return f"try --arch {match[1]}a, or a newer architecture"

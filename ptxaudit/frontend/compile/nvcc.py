@@ -1,4 +1,4 @@
-"""Compiles CUDA source with nvcc, for files with host code in them. Needs gcc; no GPU.
+"""Compiles CUDA source with nvcc, for files with host code. Needs gcc; no GPU.
 
     compile_source("app.cu", arch="sm_90") -> Compiled(ptx=…, cubin=…, compiler="nvcc 13.5.37")
 
@@ -18,7 +18,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile import compiler_log, nvcc_arguments, toolchains
 from ptxaudit.frontend.compile.compiled import Compiled, read_source
 
-SEEDED = 13  # the first CUDA whose nvcc is known to take --frandom-seed
+SEEDED = 13  # the first CUDA major whose nvcc is known to accept --frandom-seed
 
 
 def compile_source(
@@ -32,11 +32,11 @@ def compile_source(
     name: str | None = None,
     tool: toolchains.Tool | None = None,
 ) -> Compiled:
-    """Compile a source file, or the text of one; the arguments are those of `nvrtc.compile_source`.
+    """Compiles a source file, or source text; the arguments are those of `nvrtc.compile_source`.
 
-    options: further nvcc options. tool: an nvcc other than the preferred one.
-    Raises InputError when the source does not compile (`detail` has the log as it is), when it has no
-    kernel, for an unknown architecture, and when nvcc or its host compiler is missing.
+    options: further nvcc options. tool: an nvcc other than the preferred one. Raises InputError if the source does
+    not compile (`detail` has the unchanged log), if it has no kernel, for an unknown architecture, and if nvcc or its
+    host compiler is missing.
     """
     file, text, path = read_source(source, name)
     tool = tool or toolchains.get("nvcc")
@@ -73,19 +73,19 @@ def _check_host_compiler(file: str) -> None:
 
 
 def _what(arch: str, std: str, tool: toolchains.Tool) -> list[str]:
-    """Options: what is made, and of which language. Names must not hold the process id, as in nvrtc."""
+    """Options for the kind of output and the language. As with NVRTC, names must not contain the process id."""
     kind = "-ptx" if arch.startswith("compute_") else "-cubin"
     seed = ["--frandom-seed=1"] if _major(tool) >= SEEDED else []
     return [f"-arch={arch}", "-lineinfo", f"-std={std}", kind, *seed]
 
 
 def has_host_compiler() -> bool:
-    """There is a compiler that nvcc may run."""
+    """Whether there is a compiler that nvcc may run."""
     return bool(os.environ.get("NVCC_CCBIN") or shutil.which("gcc") and shutil.which("g++"))
 
 
 def at_hand(release: str | None) -> toolchains.Tool | None:
-    """The nvcc that would compile, of that release where one is named; None where it, or its gcc, is not here."""
+    """The nvcc that would compile, of the given release if any; None if it, or its gcc, is not installed."""
     try:
         tool = toolchains.get("nvcc", release)
     except InputError:
@@ -94,7 +94,7 @@ def at_hand(release: str | None) -> toolchains.Tool | None:
 
 
 def _unit(path: Path | None, text: str, folder: Path, instantiate: Sequence[str]) -> Path:
-    """The file to compile: the source itself, or one that includes it, to instantiate templates or for its name."""
+    """The file to compile: the source, or one that includes it to instantiate templates or because of its name."""
     if path is None:
         path = folder / "source.cu"
         path.write_text(text, encoding="utf-8")

@@ -1,9 +1,9 @@
-"""Arguments for nvcc that its shell cannot read as anything else.
+"""Arguments for nvcc that a shell cannot misread.
 
-nvcc writes its arguments into command lines for `sh`, between double quotes: `$(…)` and back-ticks in a macro, a folder
-or a file's name run as programs; gcc, which it calls, takes an argument that begins with @ for a file of further
-options. So on the command line there is only what means itself in every shell, quoted or not. Everything else goes
-round it: macros into a header, folders into the environment variable CPATH, a source into an #include.
+nvcc puts its arguments into command lines for `sh`, between double quotes: `$(…)` and backticks in a macro, a folder
+or a file name would be executed. gcc, which it calls, treats an argument that begins with @ as a file of further
+options. The command line therefore contains only text that means itself in every shell, quoted or not. Everything
+else is passed in other ways: macros in a header, folders in the environment variable CPATH, a source by an #include.
 
     macros(["N=4", 'S="$(id)"'], folder)  ->  ["-DN=4", "-include", "/tmp/…/macros.h"]
 """
@@ -22,12 +22,12 @@ _MACRO = re.compile(r"(\w+(?:\([\w\s,.]*\))?)(?:=(.*))?", re.DOTALL)
 
 
 def is_inert(text: str) -> bool:
-    """Whether no shell reads anything but the letters into it."""
+    """Whether every shell takes the text literally."""
     return _INERT.fullmatch(text) is not None
 
 
 def check(arguments: Sequence[str], file: str | None = None) -> None:
-    """Raises InputError for arguments that nvcc must not be given."""
+    """Raises InputError for arguments that must not be passed to nvcc."""
     for argument in arguments:
         if not is_inert(argument):
             raise InputError(
@@ -38,9 +38,7 @@ def check(arguments: Sequence[str], file: str | None = None) -> None:
 
 
 def macros(defines: Sequence[str], folder: Path) -> list[str]:
-    """The arguments for macros: those with other characters than letters and the like in a header, which comes after
-    cuda_runtime.h.
-    """
+    """The arguments for macros. Those that are not inert go into a header, which is included after cuda_runtime.h."""
     plain = [define for define in defines if is_inert(define)]
     others = [define for define in defines if not is_inert(define)]
     out = [f"-D{define}" for define in plain]
@@ -78,7 +76,7 @@ def as_path(path: Path) -> str:
 
 
 def inclusion(path: Path) -> str:
-    """The line that includes a source, whatever it is called."""
+    """The line that includes a source, whatever its name."""
     text = str(path.resolve())
     if any(letter in text for letter in '"\n\r\0'):
         raise InputError("nvcc cannot take a file of this name", "use NVRTC, or rename it", str(path))

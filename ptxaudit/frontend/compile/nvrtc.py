@@ -1,10 +1,10 @@
-"""Compiles CUDA source with NVRTC, without a GPU and no driver.
+"""Compiles CUDA source with NVRTC, without a GPU or driver.
 
     compile_source("k.cu", arch="sm_90") -> Compiled(ptx=".version 9.5 …", cubin=b"\\x7fELF…", …)
 
-One compile for a real architecture gives the PTX and the machine code that belongs to it, both
-with line tables. The release that cuda-bindings loads, and every other one that `toolchains` finds, runs in a process
-of its own. https://docs.nvidia.com/cuda/nvrtc/index.html
+One compile for a real architecture gives the PTX and the corresponding machine code, both with line tables. Every
+release, the one that cuda-bindings loads and those that `toolchains` finds, runs in its own process.
+https://docs.nvidia.com/cuda/nvrtc/index.html
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ptxaudit.frontend.compile import compiler_log, toolchains
 from ptxaudit.frontend.compile.compiled import Compiled, read_source
 from ptxaudit.frontend.compile.nvrtc_remote import Ended, Result, worker
 
-# Stand-ins over libcu++ for the standard headers that NVRTC lacks; its README says more.
+# Wrappers of libcu++ for the standard headers that NVRTC lacks; see the README there.
 STANDARD_HEADERS = resources.data("frontend/compile/nvrtc_include")
 
 _ARCH = re.compile(r"(?:(sm|compute)_)?(\d+)([af]?)")
 
-# Without a seed the names of an unnamed namespace's kernels have the process id in them.
+# Without a seed, the names of kernels in an unnamed namespace contain the process id.
 SEED = "--frandom-seed=1"
-SEEDED = 12  # the first major that takes it; 11.8 crashes at the next compile after an option that it lacks
+SEEDED = 12  # the first major that accepts it; 11.8 crashes at the next compile after an option that it lacks
 
 
 def compile_source(
@@ -44,13 +44,17 @@ def compile_source(
     name: str | None = None,
     tool: toolchains.Tool | None = None,
 ) -> Compiled:
-    """Compile a source file, or the text of one.
+    """Compiles a source file, or source text.
 
     source: a path; a `str` with a line break in it is the text itself, called `name`.
-    include: folders; defines: "N" or "N=V"; instantiate: template instances, as C++ writes them;
-    options: further NVRTC options as they are; tool: an NVRTC other than the one of this process.
-    Raises InputError when the source does not compile (`detail` has NVRTC's log as it is), when it has
-    no kernel, for an unknown architecture, and when NVRTC is not installed.
+    include: folders.
+    defines: "N" or "N=V".
+    instantiate: template instances, as C++ writes them.
+    options: further NVRTC options, unchanged.
+    tool: an NVRTC other than cuda-bindings'.
+
+    Raises InputError if the source does not compile (`detail` has NVRTC's unchanged log), if it has no kernel, for an
+    unknown architecture, and if NVRTC is not installed.
     """
     file, text, path = read_source(source, name)
     folders = [str(path.resolve().parent)] if path else []
@@ -82,10 +86,10 @@ def compile_source(
 
 
 def _refused(library: Library, log: str, arch: str, named: str, file: str, instantiate: tuple[str, ...]) -> InputError:
-    """The error of a source that did not compile."""
+    """The error for a source that did not compile."""
     if (crash := vendor.crashed("NVRTC", vendor.Done(1, log, ""))) is not None:
         return crash.in_file(file)
-    if "--nv_arch" in log or "--gpu-architecture" in log:  # as for sm_90f, a suffix it has not
+    if "--nv_arch" in log or "--gpu-architecture" in log:  # as for sm_90f, a suffix that it lacks
         return unknown_arch(library, arch)
     return compiler_log.from_log(log, named, file, instantiate)
 
@@ -105,8 +109,11 @@ def _seed(library: Library) -> list[str]:
 
 
 class Remedy(Record):
-    """sign: what NVRTC says of sources that nvcc takes; arguments: what helps; note: what was taken for granted
-    then.
+    """A fix for sources that nvcc accepts and NVRTC does not.
+
+    sign: a pattern for NVRTC's log.
+    arguments: additional arguments that help.
+    note: the assumption that these make.
     """
 
     sign: str
@@ -114,14 +121,14 @@ class Remedy(Record):
     note: str
 
 
-# Only on failure: nothing changes for sources that do without.
+# Applied only after a failure, so that other sources are unaffected.
 HOST_HEADERS = Remedy(
     r'cannot open source file "[^"]+"',
     (f"-I{resources.data('frontend/compile/nvrtc_host')}",),
     "host headers were left out",
 )
 REMEDIES = (
-    # functions and constants without __device__, which nvcc lets device code use where they are constexpr
+    # functions and constants without __device__, which nvcc lets device code use if they are constexpr
     Remedy(
         "-default-device",
         ("-default-device",),
@@ -142,9 +149,7 @@ REMEDIES = (
 def _compile(
     library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]
 ) -> tuple[Result, tuple[str, ...]]:
-    """(the result, what was taken for granted): again without an option that this release lacks, or with one that
-    helps.
-    """
+    """(the result, the assumptions made): retries without an option that this release lacks, or with one that helps."""
     try:
         result = library.compile(text, file, arguments, instantiate)
     except Ended:
@@ -153,7 +158,7 @@ def _compile(
         arguments = [argument for argument in arguments if argument != SEED]
         result = library.compile(text, file, arguments, instantiate)
     applied: list[Remedy] = []
-    missing: Result | None = None  # what was said of a header of the host
+    missing: Result | None = None  # the result that reported a missing host header
     while not result.done:
         remedy = next((one for one in REMEDIES if one not in applied and re.search(one.sign, result.log)), None)
         if remedy is None:
@@ -169,9 +174,7 @@ def _compile(
 def _without_machine_lines(
     library: Library, text: str, file: str, arguments: list[str], instantiate: tuple[str, ...]
 ) -> tuple[Result, tuple[str, ...]]:
-    """PTX with line information, machine code without: 11.8 crashes when it makes it with the inline stacks of
-    sm_90.
-    """
+    """PTX with line information, machine code without: 11.8 crashes on some machine code with sm_90's inline stacks."""
     virtual = [argument.replace("=sm_", "=compute_") for argument in arguments]
     if virtual == arguments:
         return worker(library.path).compile(text, file, arguments, instantiate), ()
@@ -198,7 +201,7 @@ def check_arch(library: Library, arch: str) -> str:
 
 
 def unknown_arch(library: Library, arch: str) -> InputError:
-    """The error for an architecture, with the release that takes it where that is another one."""
+    """The error for an unknown architecture, with the release that supports it, if any."""
     match = _ARCH.fullmatch(arch.strip().lower())
     hint = "it takes " + ", ".join(f"sm_{number}" for number in library.archs)
     release = toolchains.release_for(int(match[2])) if match else None

@@ -1,4 +1,4 @@
-"""Talks to NVRTC in processes of its own, one a library, started on first use, under limits of the operating system.
+"""Runs each NVRTC library in a process of its own, started on first use, under limits of the operating system.
 
 worker("/…/cuda_nvrtc/lib/libnvrtc.so.12").compile(text, "k.cu", […], ()) -> Result(done=True, ptx=…)
 worker()                                                                     the one that cuda-bindings loads
@@ -25,13 +25,13 @@ from ptxaudit.frontend.compile import toolchains
 
 _FILE = Path(__file__).with_name("nvrtc_worker.py")
 
-# glibc's malloc: each compile takes some megabytes and gives them up; the system would clear the same pages anew for
-# the next one, a tenth of the time of a small compile
+# glibc's malloc: each compile allocates and frees some megabytes. Returned pages would be cleared again for the next
+# compile, which takes a tenth of the time of a small one.
 _KEEPS_PAGES = {"MALLOC_MMAP_THRESHOLD_": str(32 * MB), "MALLOC_TRIM_THRESHOLD_": str(64 * MB)}
 
 
 class Result(Record):
-    """What one compile gave. lowered: mangled names of instantiated expressions."""
+    """The result of one compile. lowered: mangled names of instantiated expressions."""
 
     done: bool
     log: str
@@ -41,7 +41,7 @@ class Result(Record):
 
 
 class Ended(InputError):
-    """The process of a worker ended while it compiled: the compiler crashed."""
+    """A worker's process ended while it compiled: the compiler crashed."""
 
 
 class Worker:
@@ -49,7 +49,7 @@ class Worker:
 
     def __init__(self, path: str | None = None) -> None:
         self._key, self.path = path, path or "cuda-bindings"
-        # one that is loaded by its path needs no packages; neither finds any in the working folder
+        # a library loaded by path needs no packages; neither kind imports any from the working folder
         command = [sys.executable, *(("-I", "-S") if path else ("-P",)), str(_FILE), *([path] if path else [])]
         environment = _KEEPS_PAGES | vendor.environment()
         self._process = subprocess.Popen(
@@ -64,7 +64,7 @@ class Worker:
         self.archs: list[int] = facts["archs"]
 
     def compile(self, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result:
-        """One program. Raises InputError when the process ended, or NVRTC itself failed."""
+        """Compiles one program. Raises InputError if the process ended, or NVRTC itself failed."""
         request = {
             "text": text,
             "file": file,
@@ -90,7 +90,7 @@ class Worker:
         return answer
 
     def _line(self) -> bytes:
-        """The next line that the process writes. Raises InputError where it ends, or waits for what does not come."""
+        """The next line that the process writes. Raises InputError if it ends or exceeds its limits."""
         assert self._process.stdout is not None  # PIPE
         watch, pieces, handle = (
             vendor.Watch(self._process.pid, COMPILER_TIME, "NVRTC"),
@@ -128,7 +128,7 @@ class Worker:
         )
 
     def close(self) -> None:
-        """Ends the process, where it has not ended by itself."""
+        """Ends the process, unless it has ended by itself."""
         if _workers.get(self._key) is self:
             del _workers[self._key]
         atexit.unregister(self.close)
@@ -153,7 +153,7 @@ _workers: dict[str | None, Worker] = {}
 
 
 def worker(path: str | None = None) -> Worker:
-    """The process of a library; a new one where the last has ended."""
+    """The process of a library; a new one if the last has ended."""
     if path not in _workers:
         _workers[path] = Worker(path)
     return _workers[path]

@@ -1,13 +1,13 @@
-"""A process with one NVRTC in it: compile requests on stdin, answers on stdout, a JSON line each.
+"""A process with one NVRTC: compile requests on stdin, answers on stdout, one JSON line each.
 
     python nvrtc_worker.py                            the one that cuda-bindings loads
     python nvrtc_worker.py /…/libnvrtc.so.12          any other, by its path
     <- {"text": "__global__ …", "file": "k.cu", "arguments": ["-lineinfo"], "instantiate": [], "folder": "/…"}
     -> {"done": true, "log": "", "ptx": ".version 8.8 …", "cubin": "f0VMRg…", "lowered": {}}
 
-A process of its own, because a source can make the compiler take all time and memory there is, and crash. NVRTC's C
-interface is the same since CUDA 11, so ctypes takes every release by its path; several in one process would meet in the
-names of their symbols. Run as a file: it imports nothing of this package.
+A separate process, because a source can make the compiler use unlimited time and memory, and crash. NVRTC's C
+interface has not changed since CUDA 11, so ctypes loads every release by its path; several in one process would clash
+in their symbol names. Run as a file: it imports nothing from this package.
 https://docs.nvidia.com/cuda/nvrtc/index.html
 """
 
@@ -26,7 +26,7 @@ SUCCESS = 0
 
 
 class Bound:
-    """NVRTC as cuda-bindings has it."""
+    """NVRTC as loaded by cuda-bindings."""
 
     def __init__(self) -> None:
         from cuda.bindings import nvrtc
@@ -74,7 +74,7 @@ class Bound:
 
 
 class Nvrtc:
-    """The functions of one libnvrtc that are needed, by its path."""
+    """The required functions of one libnvrtc, loaded by its path."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -127,7 +127,7 @@ class Nvrtc:
 
 
 def _end_with_parent() -> None:
-    """A compile that no one waits for any more may take all there is."""
+    """Ends this process with its parent, as a compile whose result nobody awaits could use unlimited resources."""
     parent = os.getppid()
     while os.getppid() == parent:
         time.sleep(1)
@@ -135,7 +135,7 @@ def _end_with_parent() -> None:
 
 
 def _load_builtins(library: str) -> None:
-    """Loads what NVRTC opens by its name alone: 13.0 has no search path in it, and finds what is loaded already."""
+    """Preloads the library that NVRTC opens by name alone: 13.0 has no search path, but finds loaded libraries."""
     folder = os.path.dirname(library)
     for name in os.listdir(folder):
         if name.startswith("libnvrtc-builtins.so."):
@@ -145,7 +145,7 @@ def _load_builtins(library: str) -> None:
 def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever the library prints is no answer
+    os.dup2(2, 1)  # output of the library itself is no answer
 
     def answer(message: dict[str, Any]) -> None:
         answers.write(json.dumps(message) + "\n")

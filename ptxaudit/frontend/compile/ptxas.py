@@ -19,7 +19,7 @@ _ERROR = re.compile(r"^ptxas (?:[^\n,]+, line (?P<line>\d+); )?(?:error|fatal) *
 
 
 class Assembled(Record):
-    """What ptxas gave. log: its remarks (registers and spills with `-v` in options)."""
+    """The output of ptxas. log: its messages (registers and spills with `-v` in options)."""
 
     cubin: bytes
     log: str
@@ -33,10 +33,10 @@ def assemble(
     file: str = "<ptx>",
     tool: toolchains.Tool | None = None,
 ) -> Assembled:
-    """Machine code of a PTX module, with line information.
+    """The machine code of a PTX module, with line information.
 
-    arch: "sm_90"; None = the module's own `.target`. options: further ptxas options. tool: a ptxas
-    other than the preferred one. Raises InputError for what ptxas refuses, with its log in `detail`.
+    arch: "sm_90"; None = the module's own `.target`. options: further ptxas options. tool: a ptxas other than the
+    preferred one. Raises InputError for PTX that ptxas rejects, with its log in `detail`.
     """
     tool = tool or toolchains.get("ptxas")
     arch = arch or target(ptx, file)
@@ -59,7 +59,7 @@ def assemble(
 
 
 def target(ptx: str, file: str = "<ptx>") -> str:
-    """The architecture of the module's `.target` directive. Raises InputError when there is none."""
+    """The architecture of the module's `.target` directive. Raises InputError if there is none."""
     if match := _TARGET.search(ptx):
         return match[1]
     raise InputError("this PTX has no .target directive", "check that it is a complete PTX module", file)
@@ -85,6 +85,6 @@ def _refused(log: str, file: str, status: int, tool: toolchains.Tool) -> InputEr
             if release
             else "`ptxas --help` lists the architectures that it takes"
         )
-    of_source = Path(file).suffix in (".cu", ".cuh")  # the line is one of the PTX that was made of it
+    of_source = Path(file).suffix in (".cu", ".cuh")  # the line is in the PTX compiled from it
     line = int(match["line"]) if match["line"] and not of_source else None
     return InputError(f"ptxas cannot assemble this: {match['message'].strip()}", hint, file, line, detail=log)

@@ -1,8 +1,8 @@
-"""Which CUDA releases can be had: those on this machine, and those that a package index has wheels of.
+"""Lists the available CUDA releases: those installed here, and those with wheels in a package index.
 
     available("nvrtc")  ->  ("11.8", "12.0", …, "12.9", "13.0", …, "13.5"), oldest first, by major and minor number
 
-`pip index versions` is asked, a package a major; without pip or a network those on this machine are left.
+It runs `pip index versions` for one package per major; without pip or a network, only installed releases are known.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptxaudit.frontend.compile import toolchains
 SECONDS = 60
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+)*")
 
-# Of each kind, as the wheels were called: with their major as a suffix up to CUDA 12.
+# The wheels of each kind: up to CUDA 12 their names have the major as a suffix.
 WHEELS = {
     "nvrtc": ("nvidia-cuda-nvrtc-cu11", "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc"),
     "ptxas": ("nvidia-cuda-nvcc-cu11", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"),
@@ -28,7 +28,7 @@ WHEELS = {
 
 
 def number_of(release: str) -> tuple[int, int]:
-    """(12, 9) of "12.9" or "12.9.86". Raises InputError."""
+    """(12, 9) for "12.9" or "12.9.86". Raises InputError."""
     found = _VERSION.fullmatch(release.strip())
     if found is None:
         raise InputError(f"{release!r} is not a CUDA release", "write major and minor number: 12.4")
@@ -36,7 +36,7 @@ def number_of(release: str) -> tuple[int, int]:
 
 
 def available(kind: str) -> tuple[tuple[str, ...], str]:
-    """(the releases oldest first, why there may be more: "" where all are known)."""
+    """(the releases, oldest first; why there may be more, or "" if all are known)."""
     here = [tool.version for tool in toolchains.find(kind) if _VERSION.fullmatch(tool.version)]
     listed: list[str] = []
     why = ""
@@ -49,8 +49,10 @@ def available(kind: str) -> tuple[tuple[str, ...], str]:
 
 
 def between(releases: Iterable[str], first: str, last: str) -> list[str]:
-    """Those from one release to another, both included whether they are among them or not. Raises InputError where
-    they are not one before the other."""
+    """The releases from first to last, which are included even if they are not listed.
+
+    Raises InputError unless first is before last.
+    """
     low, high = number_of(first), number_of(last)
     if low >= high:
         raise InputError(f"{first} is not before {last}", "name the older release as --good and the newer one as --bad")
@@ -62,7 +64,7 @@ def _ordered(versions: Iterable[str]) -> tuple[str, ...]:
 
 
 def _listed(package: str) -> list[str] | None:
-    """The versions of a package that there are wheels of for this machine; None where nobody could be asked."""
+    """The versions of a package that have wheels for this machine; None if the index could not be queried."""
     if not importlib.util.find_spec("pip"):
         return None
     command = [sys.executable, "-P", "-m", "pip", "index", "versions", package]

@@ -1,9 +1,9 @@
-"""Fetches a CUDA release that is not on this machine: pip puts its wheels into a folder of the user's cache.
+"""Downloads a CUDA release that is not installed: pip puts its wheels into a folder of the user's cache.
 
     ensure("nvrtc", "12.9")  ->  ~/.cache/ptxaudit/toolchains/12.9/nvidia/cuda_nvrtc/lib/libnvrtc.so.12, …
 
-One folder a release: the compiler, ptxas, and the headers that belong to them. The folder is made
-beside its place and renamed, so that two processes that want the same release do not meet.
+One folder per release holds the compiler, ptxas, and their headers. It is made under another name and renamed, so
+that two processes that download the same release do not interfere.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile import toolchains
 
 SECONDS = 1200
-FIRST_MAJOR = 11  # whose wheels have NVRTC and ptxas; 11.8 is the first minor
+FIRST_MAJOR = 11  # the first with wheels of NVRTC and ptxas; its first minor is 11.8
 _NO_RELEASE = re.compile(r"No matching distribution|Could not find a version")
 _VERSION = re.compile(r"(\d+)(?:\.(\d+))?(?:\.\d+)*")
 
 
 def ensure(kind: str, version: str, say: Callable[[str], None] | None = None, fetching: bool = True) -> toolchains.Tool:
-    """The tool of that release, fetched where it is not on this machine.
+    """The tool of that release, downloaded if it is not installed.
 
-    say: called with a sentence before something is fetched; printed to stderr without it. fetching: it may be fetched.
-    Raises InputError for what is no release, or cannot be fetched, with what to do instead.
+    say: called with a sentence before a download; None prints it to stderr. fetching: whether a download is allowed.
+    Raises InputError if there is no such release, or it cannot be downloaded, with an alternative.
     """
     try:
         return toolchains.get(kind, version)
@@ -50,7 +50,7 @@ def ensure(kind: str, version: str, say: Callable[[str], None] | None = None, fe
 
 
 def packages(version: str) -> list[str]:
-    """What pip is asked for: the wheels of one release, as they were called in its time. Raises InputError."""
+    """The arguments for pip: the wheels of one release, by the names that they had then. Raises InputError."""
     match = _VERSION.fullmatch(version.strip())
     if not match or int(match[1]) < FIRST_MAJOR:
         raise InputError(
@@ -64,7 +64,7 @@ def packages(version: str) -> list[str]:
     wanted = [f"{name}{suffix}{exact}" for name in names]
     if not suffix:
         wanted.append(f"nvidia-cuda-crt{exact}")  # part of nvcc's wheel before
-    # libcu++ has releases of its own, none newer than the toolkit is older than it needs
+    # libcu++ has its own releases: the newest of the toolkit's minor or before
     wanted.append(
         f"nvidia-cuda-cccl{suffix}>={major}.0,<{major}.{int(minor) + 1}"
         if minor
@@ -74,7 +74,7 @@ def packages(version: str) -> list[str]:
 
 
 def fetch(version: str, say: Callable[[str], None] | None = None) -> Path:
-    """The folder of a release, made now. Raises InputError."""
+    """Downloads a release and returns its folder. Raises InputError."""
     wanted = packages(version)
     home = toolchains.cache_folder()
     target = home / version.strip()
@@ -140,14 +140,14 @@ def _install(wanted: list[str], target: Path, version: str) -> None:
 
 def _installer(version: str) -> list[str]:
     if importlib.util.find_spec("pip"):
-        return [sys.executable, "-P", "-m", "pip", "install"]  # -P: not the pip of the working folder
+        return [sys.executable, "-P", "-m", "pip", "install"]  # -P: not a pip from the working folder
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--python", sys.executable]
     raise InputError(f"CUDA {version} is not installed, and there is no pip to download it", _instead(version))
 
 
 def _instead(version: str) -> str:
-    """What to do without fetching."""
+    """How to proceed without a download."""
     wheels = " ".join(f"'{package}'" for package in packages(version))
     return (
         f"name a CUDA {version} folder in {toolchains.VARIABLE}, or install one on a machine with a network: pip"

@@ -3,10 +3,9 @@
     find("ptxas") -> [Tool(kind="ptxas", path=".../site-packages/nvidia/cu13/bin/ptxas", origin="wheel"),
                       Tool(kind="ptxas", path="/usr/local/cuda-12.9/bin/ptxas", origin="CUDA folder")]
 
-The first of a kind is the one that is used when none is named. Every place is searched as a
-*root*: a folder in which the tools lie at the same relative paths. Wheels since CUDA 13 put
-everything in one root (`nvidia/cu13`), those before have a folder a component
-(`nvidia/cuda_nvrtc`), a CUDA installation is a root itself.
+The first of a kind is the default. Every location is searched as a *root*: a folder in which tools have the same
+relative paths. Wheels since CUDA 13 put everything in one root (`nvidia/cu13`), earlier ones have a folder per
+component (`nvidia/cuda_nvrtc`), and a CUDA installation is itself a root.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from ptxaudit.base import limits, private, vendor
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 
-# Folders to search besides, separated as in PATH: CUDA installations, or `pip install --target` folders.
+# Additional folders to search, separated as in PATH: CUDA installations, or `pip install --target` folders.
 VARIABLE = "PTXAUDIT_TOOLCHAINS"
 
-SYSTEM_FOLDERS = ("/usr/local", "/opt")  # where CUDA installs itself: /usr/local/cuda-12.9
+SYSTEM_FOLDERS = ("/usr/local", "/opt")  # where CUDA is installed: /usr/local/cuda-12.9
 
-# Where each tool lies below a root (glob patterns).
+# The location of each tool below a root (glob patterns).
 PLACES: dict[str, tuple[str, ...]] = {
     "nvrtc": (
         "lib/libnvrtc.so.*",
@@ -43,7 +42,7 @@ PLACES: dict[str, tuple[str, ...]] = {
 }
 KINDS = tuple(PLACES)
 
-# Where CUDA's headers lie below a root; libcu++ and CUB moved into `cccl` with CUDA 13.
+# The location of CUDA's headers below a root; libcu++ and CUB moved into `cccl` with CUDA 13.
 HEADER_PLACES = (
     "include",
     "include/cccl",
@@ -63,19 +62,23 @@ PACKAGES = {
 }
 
 
-# The releases that compile for an architecture of old, and the SM numbers that they end with: the
-# newest release that takes each. https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/
+# The last releases that compile for dropped architectures, with the first and last of these (SM numbers).
+# https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/
 LAST_RELEASES = (("11.8", 35, 37), ("12.9", 50, 72))
 
 
 def release_for(sm: int) -> str | None:
-    """The newest release that compiles for an architecture that newer ones dropped; None for others."""
+    """The last release that compiles for an architecture that newer ones dropped; None for other architectures."""
     return next((release for release, low, high in LAST_RELEASES if low <= sm <= high), None)
 
 
 class Tool(Record, dict=True):
-    """One tool found. path: the library (nvrtc) or executable; origin: the kind of place;
-    headers: folders of CUDA's headers of the same root, in include order."""
+    """One tool.
+
+    path: the library (nvrtc) or executable.
+    origin: the kind of location.
+    headers: folders of CUDA's headers in the same root, in include order.
+    """
 
     kind: str
     path: str
@@ -84,12 +87,12 @@ class Tool(Record, dict=True):
 
     @cached_property
     def version(self) -> str:
-        """ "13.5" (nvrtc) or "13.5.37" (executables, which are run for it); "" when it does not say."""
+        """The version, "13.5" (nvrtc) or "13.5.37" (executables, which are run to get it); "" if unknown."""
         return _library_version(self.path) if self.kind == "nvrtc" else _executable_version(self.path)
 
 
 def _library_version(path: str) -> str:
-    """NVRTC's version without loading it: its builtins library beside it carries it in its name."""
+    """NVRTC's version, without loading it: the name of its builtins library, which is beside it, contains it."""
     for builtins in sorted(Path(path).parent.glob("libnvrtc-builtins.so.*")):
         if match := re.search(r"\.so\.(\d+\.\d+)", builtins.name):
             return match[1]
@@ -107,7 +110,7 @@ def _executable_version(path: str) -> str:
 
 
 def cache_folder() -> Path:
-    """Where toolchains that were fetched on demand are kept, one `pip install --target` folder each."""
+    """The folder of downloaded toolchains, one `pip install --target` folder each."""
     return private.place("toolchains")
 
 
@@ -121,7 +124,7 @@ def _wheel_roots(folder: Path) -> Iterator[Path]:
 
 def roots() -> Iterator[tuple[Path, str]]:
     """Every (folder, origin) that may hold tools, in order of preference."""
-    for entry in filter(os.path.isabs, sys.path):  # "" is the working folder, in which anything may lie
+    for entry in filter(os.path.isabs, sys.path):  # "" is the working folder, which may contain anything
         for root in _wheel_roots(Path(entry)):
             yield root, "wheel"
     for entry in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
@@ -131,7 +134,7 @@ def roots() -> Iterator[tuple[Path, str]]:
     fetched = cache_folder()
     for folder in (
         sorted(fetched.glob("[!.]*"), reverse=True) if private.is_own(fetched) else ()
-    ):  # a name with a dot is still being made
+    ):  # a leading dot: still being made
         for root in _wheel_roots(folder):
             yield root, "cache"
     for variable in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
@@ -153,7 +156,7 @@ def headers_below(root: Path) -> tuple[str, ...]:
 
 
 def headers_of(library: str) -> tuple[str, ...]:
-    """The header folders that belong to an NVRTC library: of its own root, else the first that are found."""
+    """The header folders for an NVRTC library: of its own root, else the first that are found."""
     real = os.path.realpath(library)
     tools = find("nvrtc")
     own = next((tool.headers for tool in tools if os.path.realpath(tool.path) == real), ())
@@ -178,7 +181,7 @@ def find(kind: str) -> tuple[Tool, ...]:
 def get(kind: str, version: str | None = None) -> Tool:
     """The preferred tool of a kind, or the first whose version begins with `version` ("12.9").
 
-    Raises InputError when there is none, with the command that installs it.
+    Raises InputError if there is none, with the command that installs it.
     """
     tools = find(kind)
     if version is not None:
@@ -193,7 +196,7 @@ def get(kind: str, version: str | None = None) -> Tool:
 
 
 def newest(kind: str) -> str:
-    """The highest version of a kind that is at hand; "" of none."""
+    """The highest installed version of a kind; "" if there is none."""
     return max(
         (tool.version for tool in find(kind)),
         key=lambda version: [int(part) for part in version.split(".") if part],
@@ -202,12 +205,12 @@ def newest(kind: str) -> str:
 
 
 def how_to_add(kind: str) -> str:
-    """One sentence on how to install a tool, or to name one that is there."""
+    """One sentence on how to install a tool, or to specify an installed one."""
     return f"run `pip install {PACKAGES[kind]}`, or name a CUDA folder in {VARIABLE}"
 
 
 def everything() -> list[Tool]:
-    """Every tool of every kind, with the versions of executables asked for at the same time."""
+    """Every tool of every kind. Queries the versions of executables in parallel."""
     from concurrent.futures import ThreadPoolExecutor
 
     tools = [tool for kind in KINDS for tool in find(kind)]

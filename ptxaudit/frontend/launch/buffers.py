@@ -1,12 +1,12 @@
-"""What pointers of a launch point to, where that is specified: contents, and the address they are taken to be at.
+"""Specified contents of memory that a launch's pointers point to, and the addresses assigned to them.
 
     params = [{file = "idx.npy"}, {values = [3, 1, 2], type = "i32"}, "?", 3]
     -> the parameters 0x700000000000, 0x700000001000, not specified, 3
        launch.buffers = ((0x700000000000, array([…], uint8)), (0x700000001000, array([3, 0, 0, 0, 1, …], uint8)))
 
-A buffer is what the memory holds when the kernel starts. Its address is made up: a multiple of 256, as
-cudaMalloc gives, with room between one buffer and the next, so that an index out of bounds of one is in none.
-What a recorded launch says of memory has the address that the program had it at (`at_address`).
+A buffer holds the contents of memory when the kernel starts. Its address is invented: a multiple of 256, as from
+cudaMalloc, with a gap between buffers, so that an out-of-bounds index into one does not fall into another. In a
+recorded launch, memory keeps the addresses of the recorded program (`at_address`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ptxaudit.base.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-ALIGNMENT = 256  # bytes: what cudaMalloc guarantees
+ALIGNMENT = 256  # bytes, as cudaMalloc guarantees
 FIRST_ADDRESS = 0x7000_0000_0000
-GAP = 1 << 32  # bytes left free behind each buffer
+GAP = 1 << 32  # bytes left free after each buffer
 
 TYPES = {f"{letter}{bits}": f"<{letter}{bits // 8}" for letter in "iu" for bits in (8, 16, 32, 64)}
 TYPES |= {f"f{bits}": f"<f{bits // 8}" for bits in (16, 32, 64)}
 _ZIP_MAGIC = b"PK"
-# What numpy makes of a header that is none: it is a Python literal.
+# Exceptions that numpy raises for an invalid header, which it parses as a Python literal.
 _UNREADABLE = (
     ValueError,
     EOFError,
@@ -47,7 +47,7 @@ _UNREADABLE = (
     RecursionError,
     tokenize.TokenError,
 )
-_LONGEST_WHY = 200  # characters of numpy's own words
+_LONGEST_WHY = 200  # characters of numpy's message
 _CONTENTS = ("file", "values", "zeros")
 _HINT = (
     'write {file = "idx.npy"}, {file = "idx.bin", type = "i32"}, {values = [3, 1, 2], type = "i32"} or {zeros = 256,'
@@ -57,8 +57,13 @@ _HINT = (
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """data: its bytes, a read-only array of uint8; type, shape: of its elements ("i32", (1024,));
-    origin: the file it was read from, or None; address: where it is taken to be, 0 before it is placed."""
+    """The contents of a memory buffer.
+
+    data: its bytes, a read-only array of uint8.
+    type, shape: of its elements ("i32", (1024,)).
+    origin: the file it was read from, or None.
+    address: its assigned address; 0 until it is placed.
+    """
 
     data: np.ndarray
     type: str
@@ -68,11 +73,11 @@ class Buffer:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """In bytes."""
         return self.data.size
 
     def record(self) -> dict[str, Any]:
-        """What a report says of it: not its contents, but whether they are the same as another's."""
+        """Its entry in a report: a digest identifies the contents, which are not included."""
         return {
             "type": self.type,
             "shape": list(self.shape),
@@ -86,16 +91,16 @@ class Buffer:
 
 
 def is_buffer(value: Any) -> bool:
-    """Whether a parameter's value is the contents of memory: a table of a launch file, a NumPy array, a tensor."""
+    """Whether a parameter's value specifies memory contents: a table of a launch file, a NumPy array, a tensor."""
     return (
         isinstance(value, (Buffer, Mapping)) or hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0
     )
 
 
 def read(value: Any, launch_file: str | None = None) -> Buffer:
-    """The contents that a parameter's value tells. Files are relative to the folder of the launch file.
+    """The contents that a parameter's value specifies. Files are relative to the folder of the launch file.
 
-    Raises ValueError with what is wrong.
+    Raises ValueError with a description of the error.
     """
     import numpy as np
 
@@ -115,9 +120,9 @@ def read(value: Any, launch_file: str | None = None) -> Buffer:
 
 
 def at_address(value: Any, launch_file: str | None = None) -> Buffer:
-    """What memory holds at an address: a table as of a pointer, with the address besides.
+    """The contents at an address: a table as for a pointer, with an additional address.
 
-    Raises ValueError with what is wrong.
+    Raises ValueError with a description of the error.
     """
     if not isinstance(value, Mapping) or "address" not in value:
         raise ValueError(f"{value!r} has no address")
@@ -196,7 +201,7 @@ def _from_file(name: Any, type: str | None, launch_file: str | None) -> Buffer:
 
 
 def _loaded(path: Path) -> np.ndarray:
-    """The array of an .npy file: mapped, so that a header that says too much takes no memory."""
+    """The array of an .npy file: mapped, so that a header with an excessive size takes no memory."""
     import numpy as np
 
     with files.opened(path, regular=True) as file:
@@ -219,7 +224,7 @@ def _loaded(path: Path) -> np.ndarray:
 
 
 def _buffer(array: np.ndarray, origin: str | None = None, own: bool = False) -> Buffer:
-    """own: no one else has the array, so that it need not be copied."""
+    """own: the caller passes ownership of the array, so that it need not be copied."""
     import numpy as np
 
     if array.dtype.kind not in "iufbcV" or array.dtype.hasobject:
@@ -236,15 +241,15 @@ def _buffer(array: np.ndarray, origin: str | None = None, own: bool = False) -> 
 
 
 class Places:
-    """Gives buffers their addresses, in order; the same object given twice is one buffer."""
+    """Assigns addresses to buffers, in order; the same object passed twice is one buffer."""
 
     def __init__(self, taken: list[Buffer]) -> None:
         self._next = max((one.address + one.size for one in taken), default=FIRST_ADDRESS - GAP)
         self._known: dict[int, Buffer] = {}
-        self._kept: list[Any] = []  # so that no other object gets the id of one that is gone
+        self._kept: list[Any] = []  # keeps objects alive, so that no id is reused
 
     def placed(self, value: Any, launch_file: str | None) -> Buffer:
-        """The buffer of a parameter's value, with its address. Raises ValueError as `read` does."""
+        """The buffer of a parameter's value, with its address. Raises ValueError like `read`."""
         if isinstance(value, Buffer) and value.address:
             return value
         if id(value) not in self._known:

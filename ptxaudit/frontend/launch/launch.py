@@ -2,8 +2,7 @@
 
     Launch("gemm", grid=(4, 2), block=(16, 16), params=[None, None, 1024])
 
-`launch_file` reads and writes launches as TOML, `parameters` packs the values into the bytes
-that the kernel sees.
+`launch_file` reads and writes launches as TOML; `parameters` packs the values into the bytes that the kernel sees.
 """
 
 from __future__ import annotations
@@ -33,30 +32,33 @@ MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MOST_SHARED = (
     227 << 10
-)  # bytes of a block, on sm_90 and sm_100: "Technical Specifications per Compute Capability" of the guide
-MAX_CLUSTER = 16  # blocks; more than 8 only where a kernel allows the non-portable size
+)  # bytes per block on sm_90 and sm_100: "Technical Specifications per Compute Capability" of the guide
+MAX_CLUSTER = 16  # blocks; more than 8 only if a kernel allows the non-portable size
 
 Dims = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch. kernel: a mangled or demangled name, or a glob.
+    """One launch.
 
-    grid, block, cluster: 1 to 3 numbers, kept as three; None (or "?") where not specified.
-    dynamic_shared: bytes; None (or "?") where not specified.
-    params: values by position; None (or "?") for a pointer or a value that is not specified. What a pointer
-    points to is specified by a NumPy array, or a table as launch files have it; kept as `buffers.Buffer`.
+    kernel: a mangled or demangled name, or a glob.
+    grid, block, cluster: 1 to 3 numbers, stored as three; None (or "?") if not specified.
+    dynamic_shared: bytes; None (or "?") if not specified.
+    params: values by position; None (or "?") for a pointer or value that is not specified. A NumPy array, or a table
+    as in launch files, specifies the memory that a pointer points to; stored as `buffers.Buffer`.
     named: single values by position or PTX name: {"3": 1024}; by the source's names after `with_positions`.
-    param_bytes: the raw parameter buffer, instead of params; bytes, or hexadecimal digits.
-    symbols: what `__constant__` and `__device__` variables hold when the kernel starts, by name: a number, a list of
-    numbers, or contents as of a pointer; "?" where the host has written what is not specified.
-    memory: what memory holds at real addresses when the kernel starts, for pointers that are specified as numbers:
-    tables as of a pointer with an `address` besides; kept as `buffers.Buffer`.
-    code: the file that the kernel is in, where kernels of one name are in several; None: whichever it is in.
-    count: how often it was launched so, where that was recorded.
-    file, line: where it was read, for messages. label: what its maker finds it again by.
-    Raises InputError for what CUDA would refuse to launch.
+    param_bytes: the raw parameter buffer, instead of params: bytes, or hexadecimal digits.
+    symbols: the contents of `__constant__` and `__device__` variables when the kernel starts, by name: a number, a
+    list of numbers, or contents as for a pointer; "?" if the host has written unspecified contents.
+    memory: the contents of memory at real addresses when the kernel starts, for pointers specified as numbers: tables
+    as for a pointer with an additional `address`; stored as `buffers.Buffer`.
+    code: the kernel's file, if kernels of the same name are in several files; None = any.
+    count: the number of recorded launches that are equal to this one.
+    file, line: where it was read, for messages.
+    label: identifies the launch for its creator.
+
+    Raises InputError for a launch that CUDA would reject.
     """
 
     kernel: str = "*"
@@ -76,7 +78,7 @@ class Launch:
     label: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        put: Callable[[str, Any], None] = partial(object.__setattr__, self)  # frozen: fields are normalised once, here
+        put: Callable[[str, Any], None] = partial(object.__setattr__, self)  # frozen: fields are normalised only here
         if not isinstance(self.kernel, str) or not self.kernel.strip():
             raise self.error("a launch needs the name of a kernel", 'or kernel = "*" for all of them')
         for name in ("grid", "block", "cluster"):
@@ -137,11 +139,11 @@ class Launch:
             put("params", tuple(tuple(value) if isinstance(value, list) else value for value in self.params))
 
     def error(self, what: str, hint: str = "", setting: str = "") -> InputError:
-        """An InputError at the place that this launch was read from, about one of its settings."""
+        """An InputError about one of the settings, at the position that this launch was read from."""
         return InputError(what, hint, self.file, self.line, setting=setting)
 
     def _placed(self, value: Any, name: str, setting: str, places: Places) -> Any:
-        """A value, what is specified of memory as a Buffer with its address."""
+        """A value with its memory contents replaced by Buffers that have addresses."""
         if isinstance(value, tuple):
             return tuple(self._placed(item, name, setting, places) for item in value)
         if not is_buffer(value):
@@ -157,7 +159,7 @@ class Launch:
             ) from None
 
     def _check_origin(self) -> None:
-        """Where the launch comes from: the file of its kernel, and how often it was seen."""
+        """Checks the origin of the launch: the file of its kernel, how often it was seen, and memory contents."""
         if self.code is not None and (not isinstance(self.code, str) or not self.code.strip()):
             raise self.error(f"code is {self.code!r}, not the path of a file", 'write it as code = "k.cubin"', "code")
         count = self.count
@@ -171,7 +173,7 @@ class Launch:
             )
 
     def _at_address(self, value: Any) -> Buffer:
-        """What memory holds at an address that is specified."""
+        """The specified contents of memory at an address."""
         if isinstance(value, Buffer):
             return value
         try:
@@ -182,7 +184,7 @@ class Launch:
             ) from None
 
     def _check_memory(self) -> None:
-        """What is specified at addresses overlaps nothing, and nothing beside it has an address that is made up."""
+        """Checks that entries of memory do not overlap, and are not mixed with buffers at invented addresses."""
         if not self.memory:
             return
         ordered = sorted(self.memory, key=lambda one: one.address)
@@ -202,8 +204,10 @@ class Launch:
 
     @property
     def buffers(self) -> tuple[tuple[int, np.ndarray], ...]:
-        """(address, bytes) of each buffer that is specified: what memory holds there when the kernel starts.
-        The bytes are a read-only array of uint8; the addresses are those in the parameters; no two overlap."""
+        """(address, bytes) of each specified buffer: the contents of memory when the kernel starts.
+
+        The bytes are a read-only array of uint8; the addresses are those in the parameters; no two buffers overlap.
+        """
         in_symbols = tuple(value for value in self.symbols.values() if isinstance(value, tuple))
         places = (self.params, tuple(self.named.values()), in_symbols, self.memory)
         found = {one.address: one.data for one in _buffers_in(places)}
@@ -211,7 +215,7 @@ class Launch:
 
     @property
     def specified_buffers(self) -> Iterator[Buffer]:
-        """What is specified as the contents of memory: `buffers`, and what variables hold."""
+        """All specified memory contents: `buffers`, and the contents of variables."""
         return _buffers_in((self.params, tuple(self.named.values()), tuple(self.symbols.values()), self.memory))
 
     def _dims(self, name: str, value: Any) -> Dims | None:
@@ -293,7 +297,7 @@ class Launch:
         return os.path.realpath(self.code or "")
 
     def refused_by(self, function: ir.Function) -> tuple[str, ...]:
-        """Why CUDA would not launch this kernel so, a sentence each: its launch bounds, its shared memory."""
+        """Why CUDA would reject this launch of the kernel, one sentence each: its launch bounds, its shared memory."""
         why = []
         if self.block is not None:
             threads, shape = prod(self.block), "x".join(map(str, self.block))
@@ -312,7 +316,7 @@ class Launch:
         return tuple(f"CUDA would reject this launch: {sentence}" for sentence in why)
 
     def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
-        """The kernel's parameter buffer, and for each of its bytes 1 where it is specified, else 0.
+        """The kernel's parameter buffer, and for each of its bytes 1 if it is specified, else 0.
 
         Raises InputError for too few or too many parameters and for values that do not fit.
         """
@@ -328,20 +332,22 @@ def _buffers_in(value: Any) -> Iterator[Buffer]:
 
 
 def _squeeze(name: str) -> str:
-    """Without blanks: the demangler writes `gemm<float, 8>`, people `gemm<float,8>`."""
+    """The name without blanks: the demangler writes `gemm<float, 8>`, people `gemm<float,8>`."""
     return "".join(name.split())
 
 
 def names_of(kernel: str) -> list[str]:
-    """The spellings by which a kernel can be named, without blanks:
-    mangled, demangled, without parameters, without template arguments."""
+    """The spellings of a kernel's name, without blanks.
+
+    These are the mangled name, and the demangled one in full, without parameters, and without template arguments.
+    """
     head, _ = split_name(kernel)
     bare = head[: _template_start(head)]
     return list(dict.fromkeys(_squeeze(name) for name in (kernel, demangle(kernel), head, bare)))
 
 
 def _template_start(head: str) -> int:
-    """Where the template arguments of the last name begin: 10 for "ns::A<1>::k<float>"."""
+    """The index at which the template arguments of the last name begin: 10 for "ns::A<1>::k<float>"."""
     depth = 0
     if not head.endswith(">"):
         return len(head)
@@ -353,27 +359,27 @@ def _template_start(head: str) -> int:
 
 
 def same_name(name: str, key: str) -> bool:
-    """Whether a user may mean the variable with that mangled name."""
+    """Whether `key` names the variable with that mangled name."""
     return _squeeze(key) in (name, _squeeze(demangle(name)))
 
 
 def match(launches: Iterable[Launch], kernel: str, path: str | None = None) -> list[Launch]:
-    """The launches of the kernel with that mangled name, in order: each is a result of its own.
+    """The launches of the kernel with that mangled name, in order; each is a separate result.
 
-    path: of the file that it is in, where launches of one file are not those of another.
+    path: the kernel's file, to exclude launches of other files.
     """
     return [launch for launch in launches if launch.matches(kernel) and (path is None or launch.may_be_of(path))]
 
 
 def completed(launch: Launch, compiled: Launch) -> Launch:
-    """A launch, with what a compiler has set for all launches of its kernel where this one leaves it open."""
+    """A launch whose open settings are taken from those that a compiler fixed for all launches of its kernel."""
     fields = ("block", "cluster", "dynamic_shared")
     open_ = {name: getattr(compiled, name) for name in fields if getattr(launch, name) is None}
     return replace(launch, **open_)
 
 
 def without_kernel(launches: Iterable[Launch], kernels: Sequence[str]) -> list[InputError]:
-    """An error for each launch that is of none of these kernels (mangled names)."""
+    """An error for each launch that matches none of these kernels (mangled names)."""
     known = {name: split_name(name)[0] for name in kernels}
     errors = []
     for launch in launches:

@@ -2,9 +2,8 @@
 
 [[launch]]
 kernel = "gemm_*"
-grid = [4, 2]              -> [Launch("gemm_*", grid=(4, 2, 1), block=(16, 16, 1), params=("?", 1024), symbols={"pitch":
-                           33})]
-block = [16, 16]
+grid = [4, 2]              ->  [Launch("gemm_*", grid=(4, 2, 1), block=(16, 16, 1), params=("?", 1024),
+block = [16, 16]                       symbols={"pitch": 33})]
 params = ["?", 1024]
 symbols = {pitch = 33}
 """
@@ -27,7 +26,7 @@ from ptxaudit.frontend.launch.signature import numbered_name
 from ptxaudit.frontend.source_text import read_text
 from ptxaudit.ir import nodes as ir
 
-TOP = ("launch", "command")  # command: the program that was recorded
+TOP = ("launch", "command")  # command: the recorded program
 KEYS = (
     "kernel",
     "grid",
@@ -43,13 +42,13 @@ KEYS = (
 )
 
 _HEADER = re.compile(r"^\s*\[\[\s*launch\s*\]\]")
-_BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key of TOML without quotes
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # which a string of TOML may have only as \uXXXX
+_BARE = re.compile(r"[A-Za-z0-9_-]+")  # a TOML key without quotes
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # a TOML string has these only as \uXXXX
 _AT = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
 
 
 def read_launches(path: str | os.PathLike[str]) -> list[Launch]:
-    """The launches of a TOML file, in order. Raises InputError with file and line for what is wrong in it."""
+    """The launches of a TOML file, in order. Raises InputError with file and line for errors in it."""
     file = os.fspath(path)
     document, text = parsed(path)
     if "launch" not in document:
@@ -63,7 +62,7 @@ def read_launches(path: str | os.PathLike[str]) -> list[Launch]:
 
 
 def parsed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
-    """(document, its text) of a launch file. Raises InputError for what is not TOML."""
+    """(document, text) of a launch file. Raises InputError if it is not TOML."""
     file = os.fspath(path)
     text = read_text(path, limits.SETTINGS)
     try:
@@ -74,7 +73,7 @@ def parsed(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
         raise InputError(
             f"this is not TOML: {str(error).split(' (at ')[0]}", "see https://toml.io", file, line, column
         ) from None
-    except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, brackets in brackets
+    except (ValueError, RecursionError) as error:  # a number with more digits than Python reads, deeply nested brackets
         raise InputError(
             f"this cannot be parsed as TOML: {error}", "write numbers of at most 64 bits, and no lists in lists", file
         ) from None
@@ -109,7 +108,7 @@ def _launch(table: dict[str, Any], file: str | None, text: str, start: int | Non
 
 
 def _beside(table: dict[str, Any], file: str | None) -> dict[str, Any]:
-    """With the file of the code as seen from the folder of the launch file. Raises InputError where there is none."""
+    """The table with the code's path relative to the launch file. Raises InputError if there is no such file."""
     code = table.get("code")
     if not isinstance(code, str) or file is None or file.startswith("<"):
         return table
@@ -130,7 +129,7 @@ def _close(key: str, known: Iterable[str]) -> str:
 
 
 def _line_of(text: str, key: str, start: int | None = None) -> int | None:
-    """The first line, after `start`, that sets `key` or opens the table of that name."""
+    """The first line after `start` that sets `key` or opens the table of that name."""
     wanted = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
     for number, line in enumerate(text.splitlines(), 1):
         if number > (start or 0) and wanted.match(line):
@@ -150,7 +149,7 @@ _PREFACE = """\
 
 
 def write_launches(kernels: Sequence[ir.Function], input: str) -> str:
-    """A launch file for these kernels, as TOML to fill in. It reads back as it is."""
+    """A launch file for these kernels, as TOML to fill in. It can be read back unchanged."""
     return _PREFACE.format(input=input) + "".join("\n" + _template(kernel) for kernel in kernels)
 
 
@@ -180,7 +179,7 @@ def _template(kernel: ir.Function) -> str:
 
 
 def _symbols(kernel: ir.Function) -> list[str]:
-    """The variables in constant memory that the file leaves to the host to fill."""
+    """Settings for the variables in constant memory that the file leaves for the host to fill."""
     empty = [v for v in kernel.variables if v.left_to_host and v.size]
     if not empty:
         return []

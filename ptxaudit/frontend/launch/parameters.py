@@ -4,8 +4,8 @@
     -> data  00 00 00 00 00 00 00 00 | 00 04 00 00 | 00 00 00 3f
        known  0  0  0  0  0  0  0  0 |  1  1  1  1 |  1  1  1  1
 
-A value is read by its parameter's PTX type; where the binary has none (machine code), by the
-type in the kernel's C++ name, and where there is no such name either by the value's own type.
+A value is converted by its parameter's PTX type; without one (machine code), by the type in the kernel's C++ name,
+and without such a name by the value's own type.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ptxaudit.ir import nodes as ir
 
 
 def specified(value: Any) -> bool:
-    """Whether a launch gives this value: None and "?" stand for one that it does not."""
+    """Whether a launch specifies this value; None and "?" mean that it does not."""
     return not (value is None or isinstance(value, str) and value.strip() == "?")
 
 
@@ -36,7 +36,7 @@ _INTEGER_TYPE = re.compile(
 
 
 class Specified(Protocol):
-    """What a launch says of parameters: see `launch.Launch`."""
+    """A launch's specification of parameters: see `launch.Launch`."""
 
     @property
     def params(self) -> tuple[Any, ...] | None: ...
@@ -49,16 +49,16 @@ class Specified(Protocol):
 
     @property
     def file(self) -> str | None:
-        """The launch file that it is from, if it is from one."""
+        """The launch file that it was read from, if any."""
 
     def error(self, what: str, hint: str = "", setting: str = "") -> InputError: ...
 
 
 def pack(launch: Specified, function: ir.Function) -> tuple[bytes, bytes]:
-    """(data, known), both as long as the parameter buffer; known has 1 for bytes that are specified, else 0.
+    """(data, known), both as long as the parameter buffer; known is 1 for specified bytes, else 0.
 
-    Raises InputError, at the launch's place, for too few or too many parameters, a value that
-    does not fit its parameter, and an unknown parameter name.
+    Raises InputError, at the launch's position, for too few or too many parameters, a value that does not fit its
+    parameter, and an unknown parameter name.
     """
     parameters = function.parameters
     size = max((p.offset + p.size for p in parameters), default=0)
@@ -86,7 +86,7 @@ def _how_to_write(launch: Specified) -> str:
 
 
 def describe(parameter: ir.Parameter) -> str:
-    """ ".u32, 4 bytes at 16"."""
+    """Type, size and place of a parameter: ".u32, 4 bytes at 16"."""
     plural = "" if parameter.size == 1 else "s"
     return f"{parameter.type or 'no type in the binary'}, {parameter.size} byte{plural} at {parameter.offset}"
 
@@ -107,7 +107,7 @@ def _raw(launch: Specified, function: ir.Function, size: int) -> tuple[bytes, by
 
 
 def _values(launch: Specified, function: ir.Function) -> dict[int, Any]:
-    """The values that are specified, by position."""
+    """The specified values, by position."""
     count = len(function.parameters)
     values: dict[int, Any] = {}
     if launch.params is not None:
@@ -137,7 +137,7 @@ def _position(launch: Specified, function: ir.Function, key: str) -> int:
 
 
 def kind_of(function: ir.Function, index: int) -> str:
-    """How a value is read: "float", "integer", or "" where the value itself has to say."""
+    """How a value is converted: as "float", as "integer", or, for "", by its own type."""
     parameter = function.parameters[index]
     name = parameter.type
     if not name or name.startswith(".b"):
@@ -151,10 +151,10 @@ def kind_of(function: ir.Function, index: int) -> str:
 
 
 def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
-    """(bytes, known) of one parameter of `size` bytes. kind: "float", "integer" or "" (by the value).
+    """(bytes, known) of one parameter of `size` bytes. kind: "float", "integer" or "" (by the value's own type).
 
-    value: a number; a buffer, which is its address; bytes; a string of hexadecimal digits, `??` for a byte not
-    specified; or a list of numbers, which share the parameter evenly. Raises ValueError with what does not fit.
+    value: a number; a buffer, which stands for its address; bytes; a string of hexadecimal digits, with `??` for an
+    unspecified byte; or a list of numbers, which divide the parameter evenly. Raises ValueError if it does not fit.
     """
     if isinstance(value, Buffer):
         return _buffer(value, size, kind), b"\1" * size
@@ -170,7 +170,7 @@ def encode(value: Any, size: int, kind: str) -> tuple[bytes, bytes]:
 
 
 def _buffer(buffer: Buffer, size: int, kind: str) -> bytes:
-    """The address of what a pointer points to; for a structure of its size, which an array may give too, its bytes."""
+    """The buffer's address, or its bytes if the parameter is a structure of that size."""
     if size == ADDRESS_BYTES and kind == "" and buffer.size == size:
         raise ValueError("8 bytes may be a structure or a pointer; write a structure as a list of numbers")
     if size != ADDRESS_BYTES and buffer.size == size:
@@ -215,7 +215,7 @@ def _number(value: Any, size: int, kind: str) -> bytes:
     if not isinstance(value, (bool, int, float)):
         raise ValueError(f"{value!r} is not a number")
     if kind == "float" or kind == "" and isinstance(value, float):
-        if size not in _FLOAT_CODES or kind == "" and size == 2:  # __half or __nv_bfloat16: not specified
+        if size not in _FLOAT_CODES or kind == "" and size == 2:  # ambiguous: __half or __nv_bfloat16
             raise ValueError(f"{value!r} cannot be put into {size} bytes; write a string of hexadecimal digits instead")
         try:
             return struct.pack(_FLOAT_CODES[size], value)

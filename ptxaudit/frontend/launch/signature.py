@@ -1,9 +1,9 @@
-"""Reads the parameter names of a kernel out of its CUDA source: compilers only number them.
+"""Reads the parameter names of a kernel from its CUDA source, as compilers only number them.
 
     __global__ void gemm(const float *a, float *__restrict__ c, int n = 8)  ->  ["a", "c", "n"]
-    gemm_param_2 of a module that was compiled of it                        ->  n
+    gemm_param_2 of a module compiled from it                               ->  n
 
-This is a reading of text, not of C++. Where the source does not say it plainly the answer is [].
+This matches text and does not parse C++. If the source is not clear, the result is [].
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ _OPENING, _CLOSING = "([{<", ")]}>"
 
 
 def numbered_name(kernel: str, position: int) -> str:
-    """What compilers call the parameter of a kernel, by its mangled name."""
+    """The name that compilers give a parameter of a kernel, by the kernel's mangled name."""
     return f"{kernel}_param_{position}"
 
 
 def short_name(kernel: str, parameter: str, position: int) -> str:
-    """A parameter in a formula: its name; by its number where compilers have left no name, and that of the kernel would
-    stand before it: "param_2"."""
+    """A parameter's name in a formula; "param_2" if compilers left only a number, prefixed by the kernel's name."""
     return f"param_{position}" if parameter == numbered_name(kernel, position) else parameter
 
 
 def with_source_names(module: ir.Module, source: str) -> ir.Module:
-    """The module with the parameters of its kernels called as in its source, where that says it plainly."""
+    """The module with its kernels' parameters named as in the source, if the source is clear."""
     return replace(module, functions={name: _renamed(function, source) for name, function in module.functions.items()})
 
 
@@ -45,8 +44,10 @@ def _renamed(function: ir.Function, source: str) -> ir.Function:
 
 
 def parameter_names(source: str, kernel: str, count: int) -> list[str]:
-    """The names of the `count` parameters of the kernel with that mangled name, [] where not found,
-    or where kernels of this name (of other namespaces, or overloads) call them differently."""
+    """The names of the `count` parameters of the kernel with that mangled name.
+
+    [] if they are not found, or if kernels of this name (in other namespaces, or overloads) name them differently.
+    """
     head, _ = split_name(kernel)
     plain = _NAME.search(re.split(r"::", head.split("<")[0])[-1])
     if not plain:

@@ -1,9 +1,9 @@
-"""What a launch tells of the module's variables: `__constant__` and `__device__`, as cudaMemcpyToSymbol writes them.
+"""The contents of `__constant__` and `__device__` variables that a launch specifies, as cudaMemcpyToSymbol writes them.
 
     Launch("k", …, symbols={"pitch": 33, "table": np.arange(64, dtype="i4"), "other": "?"})
 
-A number or a list of numbers is packed as a parameter of the variable's size is; an array, a file or zeros are its
-first bytes, and the others stay as the file has them. "?" says that the content is not what the file has.
+A number or a list of numbers is packed like a parameter of the variable's size. An array, a file or zeros specify its
+first bytes, and the rest stays as in the file. "?" means that the contents differ from the file's and are unknown.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 
 class Symbols(Record):
-    """constants: name of a variable -> (its first bytes, for each 1 where it is specified), or None where its content
-    is not known. variables: name of a variable in global memory -> (its address, its first bytes as uint8)."""
+    """The specified contents of variables.
+
+    constants: name of a variable -> (its first bytes, 1 for each that is specified), or None if its contents are
+    unknown.
+    variables: name of a variable in global memory -> (its address, its first bytes as uint8).
+    """
 
     constants: dict[str, tuple[bytes, bytes] | None]
     variables: dict[str, tuple[int, np.ndarray]]
@@ -33,9 +37,9 @@ NOTHING_SPECIFIED = Symbols({}, {})
 
 
 def symbols_of(launch: Launch, function: ir.Function) -> Symbols:
-    """What the launch tells of the variables that the kernel can name.
+    """The contents that the launch specifies for the variables that the kernel can name.
 
-    Raises InputError, at the launch's place, for a name that no variable has and for content that does not fit.
+    Raises InputError, at the launch's position, for a name that no variable has and for contents that do not fit.
     """
     constants: dict[str, tuple[bytes, bytes] | None] = {}
     variables: dict[str, tuple[int, np.ndarray]] = {}

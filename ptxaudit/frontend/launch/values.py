@@ -1,4 +1,4 @@
-"""Values of parameters as they are written on a command line: 1024, 0x40, 0.5, true, @idx.npy, [1, 2]."""
+"""Parses parameter values from a command line: 1024, 0x40, 0.5, true, @idx.npy, [1, 2]."""
 
 from __future__ import annotations
 

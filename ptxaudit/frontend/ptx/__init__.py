@@ -1,1 +1,1 @@
-"""PTX: text to syntax tree (`parse`), syntax tree to text (`printer`) and to operations (`lift`)."""
+"""PTX: text to syntax tree (`parse`), and syntax tree to text (`printer`) and to operations (`lift`)."""

@@ -1,9 +1,9 @@
-"""Builds syntax values out of parse trees: one function a grammar rule, in the grammar's order.
+"""Builds syntax values from parse trees: one function per grammar rule, in the grammar's order.
 
     Tree("memory", [Tree("binary", [Tree("name", ["%r4"]), "+", Tree("integer", ["8"])])])
     -> Memory(Name("%r4"), 8)
 
-Tokens are strings with a `line`. A rule's function gets its children, already built.
+Tokens are strings with a `line`. A rule's function receives its children, already built.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ TOO_DEEP = "braces, brackets or operators are nested too deeply"
 
 
 def build(node: Any, depth: int = 0) -> Any:
-    """The syntax value of a parse tree; tokens stand for themselves. Raises InputError for one that is too deep."""
+    """The syntax value of a parse tree; a token is its own value. Raises InputError if the tree is too deep."""
     if isinstance(node, Tree):
         if depth > NESTING.most:
             raise NESTING.passed(TOO_DEEP, line=line_of(node))
         children = [build(child, depth + 1) for child in node.children]
         try:
             return RULES[node.data](children)
-        except InputError as error:  # more than a limit allows
+        except InputError as error:  # a limit is exceeded
             error.line = error.line or line_of(node)
             raise
     return node
@@ -55,13 +55,13 @@ def line_of(tree: Tree[Any]) -> int | None:
 
 MOST_DIGITS = (
     2 + INTEGER.most
-)  # of one in binary, with its prefix; numbers that are too long in others are cut off to their width
+)  # of a binary integer, with its prefix; longer integers of other bases are truncated to their width
 SHOWN_DIGITS = 20
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def integer(text: str) -> s.Int:
-    """`0x1F`, `0b101`, `017` (octal), `42`, each with an optional U."""
+    """Parses `0x1F`, `0b101`, `017` (octal) or `42`, each with an optional U."""
     digits = text.rstrip("U")
     if len(digits) > MOST_DIGITS:
         raise INTEGER.passed(f"the integer {digits[:SHOWN_DIGITS]}… is too long")
@@ -78,7 +78,7 @@ def integer(text: str) -> s.Int:
 
 
 def real(text: str) -> s.Float:
-    """`0f3F800000` (bits of 32), `0d3FF0000000000000` (bits of 64), or decimal (64 bits)."""
+    """Parses `0f3F800000` (32 bits), `0d3FF0000000000000` (64 bits), or a decimal number (64 bits)."""
     prefix = text[:2].lower()
     if prefix == "0f":
         return s.Float(int(text[2:], 16), 32)
@@ -87,7 +87,7 @@ def real(text: str) -> s.Float:
     return s.Float(struct.unpack("<Q", struct.pack("<d", float(text)))[0], 64)
 
 
-# Binding strength of the operators; the manual's table "Operator Precedence".
+# Operator precedence: the manual's table "Operator Precedence".
 PRECEDENCE = {
     "*": 10,
     "/": 10,
@@ -111,7 +111,7 @@ PRECEDENCE = {
 
 
 def binary(children: Sequence[Any]) -> s.Operand:
-    """A flat `a op b op c` by precedence, left to right; `p|q` of names is a Pair."""
+    """Applies precedence to a flat `a op b op c`, left to right; `p|q` of names is a Pair."""
     if len(children) == 3 and children[1] == "|" and isinstance(children[0], s.Name | s.Vector):
         return s.Pair(children[0], children[2])
     if len(children) // 2 > NESTING.most:
@@ -135,12 +135,12 @@ def binary(children: Sequence[Any]) -> s.Operand:
 
 
 def _bare(value: s.Operand) -> s.Operand:
-    """An operand of an operator without its parentheses."""
+    """An operator's operand without its parentheses."""
     return value.items[0] if isinstance(value, s.Group) and len(value.items) == 1 else value
 
 
 def unary(operator: str, value: s.Operand) -> s.Operand:
-    """Signs of constants become part of the constant."""
+    """A unary operation; the sign of a constant becomes part of the constant."""
     value = _bare(value)
     if operator == "-" and isinstance(value, s.Int) and not value.unsigned:
         return s.Int(-value.value)
@@ -150,7 +150,7 @@ def unary(operator: str, value: s.Operand) -> s.Operand:
 
 
 def memory(operands: Sequence[s.Operand]) -> s.Memory:
-    """`[base+constant, rest…]`: constants that are added go into the offset."""
+    """`[base+constant, rest…]`: added constants go into the offset."""
     base, offset = operands[0], None
     while (
         isinstance(base, s.Binary)
@@ -164,7 +164,7 @@ def memory(operands: Sequence[s.Operand]) -> s.Memory:
 
 
 def elements(children: Sequence[Any]) -> tuple[s.Operand, ...]:
-    """The items of braces; a run of plain numbers came as one token."""
+    """The items of braces; a run of plain numbers is a single token."""
     flat: list[s.Operand] = []
     for child in children:
         if isinstance(child, tuple):
@@ -195,7 +195,7 @@ def _number(token: str | None) -> int | None:
 
 
 def _run(children: Sequence[Any]) -> tuple[Any, ...]:
-    """Statements, with the runs of lines that the parser built beforehand in their places."""
+    """Statements, with each run of lines that the parser built beforehand put in its place."""
     flat: list[Any] = []
     for child in children:
         value = getattr(child, "value", None)

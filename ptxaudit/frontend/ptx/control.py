@@ -1,12 +1,12 @@
-"""What PTX control flow, barriers, calls and warp-wide instructions mean.
+"""Lowers PTX control flow, barriers, calls and warp-wide instructions.
 
     @%p1 bra $L1;                          Control("branch", …, guard=@%p1)
     brx.idx %r1, ts;                       Control("switch", selector=%r1, the labels of ts)
     call.uni (retval0), f, (param0);       Op("call", dst=pieces of retval0, src=pieces of param0),
                                            Control("call", callee="f")
 
-At a call the callee's `arguments` are the sources of the Op "call" in order, and its destinations
-the callee's `results` at its return. An engine that does not follow the call leaves the results opaque.
+At a call, the sources of the Op "call" are, in order, the values of the callee's `arguments`; its destinations
+receive the callee's `results` at its return. An engine that does not follow the call leaves the results opaque.
 Sections "Control Flow Instructions", "Parallel Synchronization and Communication Instructions".
 """
 
@@ -85,7 +85,7 @@ def call(o: Opcode) -> Lower:
 
 
 def _pieces(e: Emitter, operand: s.Operand) -> tuple[ir.Operand, ...]:
-    """The registers that stand for an argument or a result."""
+    """The registers that hold an argument or a result."""
     symbol = e.scope[operand.text] if isinstance(operand, s.Name) else None
     if isinstance(symbol, Pieces | Registers):
         return symbol.regs
@@ -96,7 +96,7 @@ def _pieces(e: Emitter, operand: s.Operand) -> tuple[ir.Operand, ...]:
 
 
 def barrier(o: Opcode) -> Lower | None:
-    """bar, barrier: of the block, the cluster, or with .warp of a warp."""
+    """bar, barrier: of the block, of the cluster, or with .warp of a warp."""
     if "warp" in o.plain:
 
         def warp(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
@@ -120,7 +120,7 @@ def barrier(o: Opcode) -> Lower | None:
 
 
 def _meeting(e: Emitter, operands: tuple[s.Operand, ...], waits: bool) -> ir.Meeting:
-    """The barrier's number and how many threads meet there, of `a{, b}`."""
+    """The barrier's number and the number of participating threads, from `a{, b}`."""
     number, threads = (
         ([v.value if isinstance(v := e.value(x, 32), ir.Const) else None for x in operands] + [0])[:2]
         if operands
@@ -133,7 +133,7 @@ def _meeting(e: Emitter, operands: tuple[s.Operand, ...], waits: bool) -> ir.Mee
 
 
 def nap(o: Opcode) -> Lower | None:
-    """nanosleep: lanes that wait for those that sleep may go on without them."""
+    """nanosleep: lanes that wait for sleeping lanes may proceed without them."""
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         e.control = ir.Control("yield", guard=e.guard)
@@ -252,14 +252,14 @@ ROWS: dict[str, Row] = {
     "pmevent": Row(nothing, "Miscellaneous Instructions", "mask"),
     "setmaxnreg": Row(nothing, "Miscellaneous Instructions", "inc dec sync aligned"),
 }
-TRANSFERS = ("bra", "brx", "call", "ret", "exit", "trap")  # of which nothing is looked over
+TRANSFERS = ("bra", "brx", "call", "ret", "exit", "trap")  # an unsupported form is never ignored
 
 
 def not_understood(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-    """A transfer of control, a barrier, or an opcode that nobody knows, of a form that is not supported."""
+    """An unsupported form of a control transfer or barrier, or an unknown opcode."""
     base = e.opcode.partition(".")[0]
     if base in ("bar", "barrier"):
-        e.control = ir.Control("barrier", (), e.guard)  # of whom is not known
+        e.control = ir.Control("barrier", (), e.guard)  # unknown participants
     else:
         e.emit("clobber", space="generic")
         e.control = ir.Control("switch", (), e.guard)

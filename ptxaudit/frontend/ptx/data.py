@@ -2,7 +2,7 @@
 
     .const .align 4 .b8 tab[4] = {1, 2};     Variable("tab", "const", 4, 4, data=b"\\1\\2\\0\\0")
     .extern .shared .align 16 .b8 s[];       Variable("s", "shared", 0, 16)
-    .global .u64 p = generic(tab);           data None: an address is not known
+    .global .u64 p = generic(tab);           data None: an address is unknown
 
 Without an initialiser data is None too: the host may have written the variable.
 """
@@ -30,10 +30,10 @@ ADDRESS_BYTES = 8
 def variables(
     declaration: s.Variable, suffix: str = "", account: Account | None = None, refused: list[str] | None = None
 ) -> list[ir.Variable]:
-    """The variables that a declaration in a state space makes.
+    """The variables of a declaration in a state space.
 
-    account: what it has of bytes pays for the initial values; one for which they do not suffice is left out, and a
-    sentence about it is added to `refused`. Raises InputError for a size that is none.
+    account: the budget of bytes for initial values; a value that exceeds it is left out, and a sentence about it is
+    added to `refused`. Raises InputError for an invalid size.
     """
     shape = shape_of(declaration)
     space = declaration.space.lstrip(".").partition("[")[0].partition("::")[0]
@@ -74,8 +74,10 @@ def variables(
 
 
 def _names(initial: s.Operand, element: int, offset: int = 0) -> Iterator[tuple[int, str]]:
-    """(byte offset, name) of the symbols whose addresses are among the elements of a list, each of `element` bytes; of
-    one of which there are not all bytes, the name alone is known: its offset is -1."""
+    """(byte offset, name) of the symbols whose addresses occur in an initialiser with elements of `element` bytes.
+
+    The offset is -1 if only a part of the address occurs.
+    """
     if isinstance(initial, s.Name):
         yield offset if element == ADDRESS_BYTES else -1, initial.text
     elif isinstance(initial, s.Apply):
@@ -107,7 +109,7 @@ def _bytes_of(name: s.Name) -> tuple[s.Mask, ...]:
 
 
 def _follows(items: tuple[s.Operand, ...], at: int) -> bool:
-    """A byte of an address all of which stands there."""
+    """Whether the item is a byte of an address whose bytes all occur here, in order."""
     item = items[at]
     assert isinstance(item, s.Mask)
     first = at - (item.mask.bit_length() - 1) // BYTE
@@ -124,7 +126,7 @@ def _without_names(initial: s.Operand) -> s.Operand:
 
 
 def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Variable:
-    """A variable with only the functions among its symbols. functions: name -> the function that it stands for."""
+    """A variable with only the functions among its symbols. functions: symbol -> the function that it refers to."""
     if not variable.functions:
         return replace(variable, around=None) if variable.around is not None else variable
     found = tuple((at, functions[name]) for at, name in variable.functions if name in functions)
@@ -137,7 +139,7 @@ def _extents(d: s.Declarator, items: int) -> list[int]:
 
 
 def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], size: int) -> bytes | None:
-    """The bytes of an initialiser, rest zero; None when it has addresses in it."""
+    """The bytes of an initialiser, padded with zeros; None if it contains addresses."""
     if isinstance(initial, s.Vector):
         inner = extents[1:]
         stride = bits // BYTE

@@ -1,13 +1,13 @@
-"""Where instructions come from: `.file`, `.loc` and the inline stacks of a module.
+"""Source positions of instructions: `.file`, `.loc` and the inline stacks of a module.
 
     .file 1 "a.cu"   .file 2 "load.cuh"
     .loc 1 30 5                                     Source("a.cu", 30, 5)
     .loc 2 7 9, function_name $s0, inlined_at 1 30 5
         -> Source("load.cuh", 7, 9, inlined=(Frame("a.cu", 30, function="load"),))
 
-A `.loc` names one level: its function and where that was inlined. The next level out is what the
-last `.loc` at that place said. The names are strings in `.section .debug_str`.
-"Debugging Directives": https://docs.nvidia.com/cuda/parallel-thread-execution/
+A `.loc` specifies one level: its function, and the position at which that was inlined. The next outer level is that
+of the last `.loc` at this position. The names are strings in `.section .debug_str`. "Debugging Directives":
+https://docs.nvidia.com/cuda/parallel-thread-execution/
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.source_text import unescaped
 from ptxaudit.ir import nodes as ir
 
-DEEPEST = 64  # levels of an inline stack that are followed
+DEEPEST = 64  # limit for the levels of an inline stack
 
 
 class Debug:
-    """The positions of one module. `source(location)` must see the locations in file order."""
+    """The positions of one module. `source(location)` must be called in file order."""
 
     def __init__(self, module: s.Module):
         self.files = {item.index: unescaped(item.path) for item in module.items if isinstance(item, s.File)}
@@ -33,11 +33,11 @@ class Debug:
         self._names: dict[tuple[str | None, int], str] = {}
 
     def begin_function(self) -> None:
-        """Inline stacks do not reach from one function into another."""
+        """Starts a function: inline stacks do not extend across functions."""
         self._inlined = {}
 
     def source(self, location: s.Location) -> ir.Source | None:
-        """The place in the CUDA source, innermost first; None where the file is not named."""
+        """The position in the CUDA source, innermost first; None if the file has no name."""
         here = (location.file, location.line, location.column)
         if location.function is None:
             self._inlined.pop(here, None)
@@ -57,7 +57,7 @@ class Debug:
         return ir.Source(path, location.line, location.column, tuple(frames))
 
     def name(self, location: s.Location) -> str:
-        """The (mangled) name of the function that a location is in."""
+        """The mangled name of the function that contains a location."""
         key = (location.function, location.function_offset)
         name = self._names.get(key)
         if name is None:

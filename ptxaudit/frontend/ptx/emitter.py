@@ -3,8 +3,8 @@
     add.s32 %r1, %r2, -4;       target(%r1) -> Reg   value(%r2), value(-4) -> Reg, Const(0xFFFFFFFC)
     ld.shared.f32 %f1, [s+8];   address([s+8]) -> (Address("s", "shared", bits=32), 8)
 
-One emitter serves a function; the lifter tells it the scope and the guard of each instruction.
-The rows of `opcodes`, `memory` and `control` talk to it.
+One emitter serves a function; the lifter passes it the scope and the guard of each instruction. The rows of
+`opcodes`, `memory` and `control` use it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ GENERIC_ADDRESS_BITS = 64
 
 
 class NoMeaning(ValueError):
-    """The operands of an instruction are others than its row understands."""
+    """The row does not support these operands of its instruction."""
 
 
 class Emitter(Writer):
-    """Effects of the instruction at hand: `ops`, `control`, `site`, and what it needs to write them."""
+    """The effects of the current instruction, `ops`, `control` and `site`, and the state needed to record them."""
 
     def __init__(self, address_bits: int = GENERIC_ADDRESS_BITS):
         super().__init__("%t")
@@ -41,8 +41,8 @@ class Emitter(Writer):
         self.line = 0
         self.control: ir.Control | None = None
         self.site: ir.Site | None = None
-        self.astray: InputError | None = None  # the first branch to a label that is not there
-        self.addressed = False  # the address of a variable was asked for
+        self.astray: InputError | None = None  # the first branch to a missing label
+        self.addressed = False  # the address of a variable was used
 
     def begin(self, scope: Scope, guard: ir.Guard | None, opcode: str, line: int) -> None:
         self.scope, self.guard, self.opcode, self.line = scope, guard, opcode, line
@@ -51,7 +51,7 @@ class Emitter(Writer):
     # --- effects ---
 
     def keep_what_the_site_reads(self) -> None:
-        """Copies of registers that the instruction overwrites: a site's operands are read after its operations."""
+        """Copies registers that the instruction overwrites, because a site's operands are read after its operations."""
         written = {target.name for op in self.ops for target in op.dst if target is not None}
         if self.site is None or not written:
             return
@@ -64,7 +64,7 @@ class Emitter(Writer):
                 self.site = replace(self.site, **changed)
 
     def targets_at(self, labels: tuple[str, ...]) -> tuple[int, ...]:
-        """The instructions at labels. One that is not there is an error when all else is in order."""
+        """The instructions at labels. A missing label is an error if everything else is in order."""
         targets = [self.scope.label(name) for name in labels]
         there = tuple([target for target in targets if target is not None])
         if len(there) < len(targets) and self.astray is None:
@@ -75,7 +75,7 @@ class Emitter(Writer):
         return there
 
     def registers(self, operand: s.Operand) -> tuple[ir.Reg, ...] | None:
-        """What an operand names, one or all in braces, if that is nothing but registers; else None."""
+        """The registers that an operand names, single or in braces; None if it names anything else."""
         scope = self.scope
         if type(operand) is s.Name:
             symbol = scope[operand.text]
@@ -93,7 +93,7 @@ class Emitter(Writer):
     # --- destinations ---
 
     def target(self, operand: s.Operand) -> ir.Reg | None:
-        """The register that is written, None for `_`. InputError for anything else."""
+        """The register that is written, None for `_`. Raises InputError for anything else."""
         if type(operand) is s.Name:
             symbol = self.scope[operand.text]
             if type(symbol) is ir.Reg:
@@ -105,7 +105,7 @@ class Emitter(Writer):
         raise self.error(f"the destination of {self.opcode} is not a register")
 
     def targets(self, operand: s.Operand) -> tuple[ir.Reg | None, ...]:
-        """All registers of a destination: of `{a, b}`, of `p|q`, or the one."""
+        """All registers of a destination: of `{a, b}`, of `p|q`, or a single one."""
         registers = self.registers(operand)
         if registers is not None:
             return registers
@@ -118,7 +118,7 @@ class Emitter(Writer):
     # --- sources ---
 
     def value(self, operand: s.Operand, bits: int, floating: bool = False) -> ir.Operand:
-        """A source, read at `bits`; what cannot be said is an Unknown with its reason."""
+        """A source operand, read at `bits`; an Unknown with its reason if it cannot be expressed."""
         if type(operand) is s.Name:
             symbol = self.scope[operand.text]
             if type(symbol) is ir.Reg:
@@ -162,12 +162,12 @@ class Emitter(Writer):
             return self.value(s.Name(name.rpartition(".")[0]), bits)
         if self.scope.label(name) is not None or self.scope.table(name) is not None:
             return ir.Unknown("the address of a label", bits)
-        if name.startswith("%"):  # of a newer PTX version, perhaps
+        if name.startswith("%"):  # possibly from a newer PTX version
             return ir.Unknown(f"{name} is neither declared nor a special register that is known", bits)
         raise self.error(f"{name} is not declared")
 
     def values(self, operand: s.Operand, bits: int) -> tuple[ir.Operand, ...]:
-        """The items of `{a, b}`, of a vector register, or the one value."""
+        """The items of `{a, b}` or of a vector register, or a single value."""
         registers = self.registers(operand)
         if registers is not None:
             return registers
@@ -189,7 +189,7 @@ class Emitter(Writer):
         return value, operand.offset or 0
 
     def everything(self, operand: s.Operand) -> tuple[ir.Operand, ...]:
-        """Every register or constant in an operand, for operations without a meaning."""
+        """Every register or constant in an operand, for unmodelled operations."""
         registers = self.registers(operand)
         if registers is not None:
             return registers
@@ -217,7 +217,7 @@ def constant(value: int, bits: int) -> ir.Const:
 
 
 def float_constant(operand: s.Float, bits: int) -> ir.Operand:
-    """The constant's bits at a width; `0d…` where 32 bits are meant is rounded, as the manual says."""
+    """The constant's bits at a width; a 64-bit constant (`0d…`) used at 32 bits is rounded, as the manual says."""
     if operand.width == bits:
         return ir.Const(operand.bits, bits)
     if operand.width == 64 and bits == 32:
@@ -252,7 +252,7 @@ _FOLD: dict[str, Callable[[int, int], int | None]] = {
 
 
 def folded(operand: s.Operand) -> int | None:
-    """The value of a constant expression ("Constant Expressions"), None where it has names."""
+    """The value of a constant expression ("Constant Expressions"), None if it contains names."""
     match operand:
         case s.Int(value=value):
             return value

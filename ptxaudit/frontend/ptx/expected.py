@@ -1,4 +1,4 @@
-"""Says in words what a parser would have taken: terminal names become what a reader of PTX calls them."""
+"""Describes the tokens that a parser expected, with terminals renamed to terms that a reader of PTX uses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANY = 8
 
 
 def words(terminals: Iterable[str], lark: Lark) -> str:
-    """`an instruction, a label, `}` …`: at most MANY of them."""
+    """A list such as `an instruction, a label, `}` …`, of at most MANY items."""
     literal = {t.name: t.pattern.value for t in lark.terminals if t.pattern.type == "str"}
     named = sorted({WORDS.get(t) or f"`{literal.get(t, t)}`" for t in terminals if t not in HIDDEN})
     named.sort(key=lambda word: (word.startswith("`."), not word.startswith("`")))

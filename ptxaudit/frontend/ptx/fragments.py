@@ -1,26 +1,24 @@
-"""What ptxas makes of wmma.load and wmma.store: which machine instructions, and what each lane of them addresses.
+"""ptxas's translation of wmma.load and wmma.store: the machine instructions, and the addresses of their lanes.
 
-    wmma.load.a.…row.m16n16k16.shared.f16       one LDSM.16.M88.4: lane l gives the address of row l % 16, byte 16·(l /
-                                                16)
-    wmma.store.d.…row.m16n16k16.shared.f32      four STS.64: row l / 4 + 8·i, columns 2·(l % 4) + 8·j and the next one
-    wmma.load.b.…row.m16n16k16.shared.s8        eight LDS.U8: row 4·(l % 4) + i, column l / 4 + 8·j
+    wmma.load.a.…row.m16n16k16.shared.f16     one LDSM.16.M88.4: lane l addresses row l % 16, byte 16·(l / 16)
+    wmma.store.d.…row.m16n16k16.shared.f32    four STS.64: row l / 4 + 8·i, columns 2·(l % 4) + 8·j and the next one
+    wmma.load.b.…row.m16n16k16.shared.s8      eight LDS.U8: row 4·(l % 4) + i, column l / 4 + 8·j
 
-PTX does not say which lane holds which element ("Matrix Fragments for WMMA"); ptxas translates each access in one way,
-which was read off its machine code: releases 11.8, 12.9, 13.0 and 13.5 agree, for a stride in a register, a constant
-one and none, and for sm_80 to sm_120 (`bench/fragments.py` reads it off again, tests/test_fragments.py compares). Three
-generations differ:
+PTX does not specify which lane holds which element ("Matrix Fragments for WMMA"). ptxas has one translation of each
+access, which was read from its machine code: releases 11.8, 12.9, 13.0 and 13.5 agree, for a stride in a register, a
+constant stride and none, and for sm_80 to sm_120 (`bench/fragments.py` reads it again, tests/test_fragments.py
+compares). Three generations differ:
 
-- sm_80 and later. Lane l stands at row g = l / 4 of 8 and at place t = l % 4 of 4, each of *run* elements that follow
-each other along
-  the inner axis (k of a and b; the columns of c and d): enough for 4 bytes, and 2 for accumulators. Where memory runs
-  along that axis (*natural*: a row-major, b column-major, c and d row-major), a run is one access; where it does not,
-  each element of a run is one. 16-bit elements are transposed in registers, so both layouts read 8 rows of 16 bytes.
-  Factors of up to 16 bits come by LDSM of such blocks, two along the outer axis at a time and all along the inner one;
-  8-bit ones across the layout element by element. Accumulators of m8n32k16 are those of the transposed product. Without
-  `.shared` there is no LDSM: LD of 4 bytes a lane.
-- sm_75: LDSM of two blocks at most, the outer axis first; integer accumulators of m8n32k16 are not transposed.
-- sm_70, sm_72: no LDSM, and 16-bit factors with their accumulators in groups of eight lanes, one for each quarter of
-the product.
+- sm_80 and later. Lane l is at row g = l / 4 of 8 and at place t = l % 4 of 4. Each place is a *run* of consecutive
+  elements along the inner axis (k of a and b; the columns of c and d): 4 bytes of them, and 2 elements for
+  accumulators. If memory is contiguous along that axis (*natural*: a row-major, b column-major, c and d row-major), a
+  run is one access; otherwise each element of a run is one. 16-bit elements are transposed in registers, so both
+  layouts read 8 rows of 16 bytes. Factors of up to 16 bits are loaded by LDSM of such blocks, two along the outer axis
+  at a time and all along the inner one; 8-bit factors across the layout, element by element. Accumulators of m8n32k16
+  are laid out as those of the transposed product. Without `.shared` there is no LDSM, but LD of 4 bytes per lane.
+- sm_75: LDSM of at most two blocks, the outer axis first; integer accumulators of m8n32k16 are not transposed.
+- sm_70, sm_72: no LDSM; 16-bit factors and their accumulators are held by groups of eight lanes, one group for each
+  quarter of the product.
 """
 
 from __future__ import annotations
@@ -34,22 +32,25 @@ from ptxaudit.base.records import Record
 from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES, MATRIX_ROWS
 
 LANE_BITS = 5
-PLACES = 4  # of runs side by side: t
+PLACES = 4  # number of runs side by side, indexed by t
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "s32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
 _OPCODE = re.compile(
     r"wmma\.(?:load\.([abc])|store\.(d))\.sync(?:\.aligned)?\.(row|col)\.m(\d+)n(\d+)k(\d+)(\.shared(?:::cta)?)?\.(\w+)$"
 )
 
 Steps = tuple[int, int, int, int, int]
-Made = tuple[str, Steps, Steps, Iterable[tuple[int, int]]]  # as the fields of Requests that are called so
+Made = tuple[str, Steps, Steps, Iterable[tuple[int, int]]]  # the opcode, line, byte and starts of Requests
 
 
 class Requests(Record):
     """The machine instructions of one access, all of one kind.
 
-    opcode: the PTX that becomes the same instruction. line, byte: what each bit of the lane's number adds to the row of
-    memory (a row is `ldm` elements after the one before) and to the byte in it. starts: (row, byte) of lane 0, one for
-    each instruction. element: bits of one in memory. ldm: elements, where the instruction does not say.
+    opcode: the PTX that becomes the same instruction.
+    line, byte: what each bit of the lane's number adds to the row in memory (rows are `ldm` elements apart) and to
+    the byte in it.
+    starts: (row, byte) of lane 0, one for each instruction.
+    element: bits of one element in memory.
+    ldm: elements, if the instruction does not specify it.
     """
 
     opcode: str
@@ -62,7 +63,7 @@ class Requests(Record):
 
 
 class _Access(Record):
-    """An opcode, taken apart. rows, columns: of the matrix as the product has it."""
+    """The parts of an opcode. m, n, k: extents of the product."""
 
     operand: str
     layout: str
@@ -91,15 +92,13 @@ class _Access(Record):
         return (rows, columns) if self.layout == "row" else (columns, rows)
 
     def plain(self, width: int) -> str:
-        """The load or store of so many bytes a lane."""
+        """The load or store of `width` bytes per lane."""
         return f"{'st' if self.operand == 'd' else 'ld'}{self.space}.b{8 * width}"
 
 
 @lru_cache(maxsize=1024)
 def requests(opcode: str, generation: str) -> Requests | None:
-    """What an opcode becomes on a generation (`machine_model.Machine.fragments`); None for one that does not exist
-    there.
-    """
+    """An opcode's translation on a generation (`machine_model.Machine.fragments`), None if it does not exist there."""
     found = _OPCODE.match(opcode)
     if found is None or found[8] not in BITS:
         return None
@@ -123,7 +122,7 @@ EXIST = {VOLTA: ("f16", "f32", *_INTEGERS), TURING: ("f16", "f32", *_INTEGERS, "
 
 
 def _transposed(a: _Access, generation: str) -> bool:
-    """The accumulators are those of the transposed product."""
+    """Whether the accumulators are laid out as those of the transposed product."""
     return (a.m, a.n) == (8, 32) and a.type in {TURING: ("f16", "f32"), AMPERE: ("f16", "f32", "s32")}.get(
         generation, ()
     )
@@ -150,7 +149,7 @@ def _of_quads(a: _Access, natural: bool) -> Made:
 
 
 def _matrices(a: _Access, natural: bool, most: int) -> Made:
-    """LDSM: eight lanes give the rows of a block of 8 x 16 bytes; bits 3 and 4 of the lane choose the block."""
+    """LDSM: eight lanes address the rows of a block of 8 x 16 bytes; bits 3 and 4 of the lane select the block."""
     rows, elements = a.extents
     down, right = rows // MATRIX_ROWS, elements * a.bits // 8 // MATRIX_ROW_BYTES
     outer, inner = (down, right) if natural else (right, down)
@@ -185,7 +184,7 @@ _QUARTERS = {(16, 16): ((8, 0), (0, 8)), (32, 8): ((8, 16), (0, 0)), (8, 32): ((
 
 
 def _of_octets(a: _Access, natural: bool) -> Made:
-    """Eight lanes, of them four in each half-warp, for each quarter of the product."""
+    """Eight lanes, four of them in each half-warp, for each quarter of the product."""
     down, right = _QUARTERS[a.m, a.n]
     if a.factor:
         x, y = down if a.operand == "a" else right

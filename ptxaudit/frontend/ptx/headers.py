@@ -1,9 +1,9 @@
-"""Cuts the bodies of functions out of PTX: what is left says what kernels there are, with parameters and bounds.
+"""Removes function bodies from PTX: the rest specifies the kernels, with their parameters and bounds.
 
     .entry k(.param .u64 p) .maxntid 64 { .reg .u32 %r<5>; mov.u32 %r1, %tid.x; ret; }
  -> .entry k(.param .u64 p) .maxntid 64 { }
 
-A library holds megabytes of PTX, and its listing needs none of that.
+Libraries contain megabytes of PTX, and listing them needs no bodies.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _MARK = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|[{};]", re.DOTALL)
 
 
 def without_bodies(text: str) -> str:
-    """The text with empty function bodies. Text that is not closed stays as it is from there on."""
+    """The text with empty function bodies. After an unclosed body it stays as it is."""
     out: list[str] = []
     at = 0
     while found := _FUNCTION.search(text, at):
         body = _body(text, found.end())
-        if body is None:  # a declaration, or cut off
+        if body is None:  # a declaration, or truncated
             out.append(text[at : found.end()])
             at = found.end()
             continue
@@ -32,7 +32,7 @@ def without_bodies(text: str) -> str:
 
 
 def _body(text: str, at: int) -> tuple[int, int] | None:
-    """Where a function's braces open and close, from behind its directive on; None where it has none."""
+    """The positions of a function's opening and closing brace, searched from its directive; None if it has no body."""
     depth, begin = 0, 0
     for mark in _MARK.finditer(text, at):
         match mark[0]:

@@ -6,8 +6,8 @@
       st.shared.u32 [s], %r1;                      store.32 shared(s, %r1) with a Site,
       ret; }                                       Control("ret")))
 
-Registers of inner scopes are renamed apart. An opcode without a row, or a form that its row
-refuses, becomes an operation "opaque" with its opcode, which makes the registers it writes opaque.
+Registers of inner scopes get distinct names. An opcode without a row, or a form that its row does not support,
+becomes an operation "opaque" with its opcode, which makes the registers it writes opaque.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FUSIBLE = {
 """Float instructions that leave their rounding to ptxas, and what may stand between two of them."""
 
 
-# Opcodes without a row that write their first operand and nothing else, or memory as `memory.WRITES` says.
+# Opcodes without a row that write only their first operand, or else memory as listed in `memory.WRITES`.
 WITHOUT_ROW = frozenset(
     """
     tex tld4 txq suld suq sust sured istypep mma movmatrix createpolicy getctarank multimem copysign testp dp4a dp2a
@@ -65,22 +65,24 @@ WITHOUT_ROW = frozenset(
 
 @functools.cache
 def meaning(opcode: str) -> Plain | Lower | None:
-    """The row of an opcode applied to its modifiers, None where there is no meaning."""
+    """The row of an opcode applied to its modifiers, None if it is unsupported."""
     parsed = Opcode(opcode)
     row = ROWS.get(parsed.base)
     return row.resolve(parsed) if row is not None and not row.refuses(parsed) else None
 
 
 def refusal(opcode: str) -> str:
-    """What of an opcode with a row is not supported, in words."""
+    """Why an opcode with a row is unsupported, in words."""
     parsed = Opcode(opcode)
     row = ROWS.get(parsed.base)
     return "" if row is None else row.refuses(parsed) or "this combination of modifiers or operands is not supported"
 
 
 def lift_module(module: s.Module, account: Account | None = None) -> ir.Module:
-    """The IR of a module. account: pays for what it holds. InputError (with the line) for names that are not declared
-    and the like, and for more than the limits of a file."""
+    """The IR of a module. account: the budget for its contents.
+
+    Raises InputError, with the line, for undeclared names and similar errors, and if a limit of a file is exceeded.
+    """
     try:
         with no_collection():
             return _Lifter(module, account or Account()).run()
@@ -98,10 +100,10 @@ class _Lifter:
         self.debug = Debug(module)
         self.globals = Scope(None)
         self.variables: list[ir.Variable] = []
-        self.account = account  # of the parameters of functions and calls
+        self.account = account  # for the parameters of functions and calls
         self.initial = account.within(INITIAL.most)
-        self.refused: list[str] = []  # initial values that are not looked at
-        self.named: dict[str, str] = {}  # what stands for a function -> its name
+        self.refused: list[str] = []  # initial values that are skipped
+        self.named: dict[str, str] = {}  # name or alias of a function -> the function's name
 
     def run(self) -> ir.Module:
         bodies: dict[str, s.Function] = {}
@@ -129,8 +131,9 @@ class _Lifter:
         )
 
     def declare(self, declaration: s.Variable, scope: Scope, out: list[ir.Variable], suffix: str = "") -> None:
-        """Adds the variables of a declaration to a scope and to `out`. suffix: behind their names, where others may be
-        called alike.
+        """Adds the variables of a declaration to a scope and to `out`.
+
+        suffix: appended to their names if others may have the same name.
         """
         for d, variable in zip(declaration.declarators, variables(declaration, suffix, self.initial, self.refused)):
             scope[d.name] = Data(variable)
@@ -138,7 +141,7 @@ class _Lifter:
 
 
 def _is_linked(item: s.Item) -> bool:
-    """A function that other objects may call, or something that they have."""
+    """Whether the item is a function that other objects may call, or belongs to another object."""
     if isinstance(item, s.Function):
         runtime = item.body is None and item.name in ir.RUNTIME
         return item.kind == ".func" and bool(item.linkage) and not runtime
@@ -146,13 +149,13 @@ def _is_linked(item: s.Item) -> bool:
 
 
 class FunctionLifter:
-    """Lifts one function: where its labels are, then statement by statement."""
+    """Lifts one function: first its labels, then statement by statement."""
 
     def __init__(self, lifter: _Lifter, function: s.Function):
         self.lifter = lifter
         self.function = function
         self.entry = function.kind == ".entry"
-        assert function.body is not None  # a declaration is not lifted
+        assert function.body is not None  # declarations are not lifted
         self.statements = function.body.statements
         self.scope = Scope(lifter.globals, room=REGISTERS_A_STATEMENT * len(self.statements))
         self.scopes = 0
@@ -165,7 +168,7 @@ class FunctionLifter:
         self.products: set[str] = set()  # registers that hold a product whose rounding is left to ptxas
         self.sums: list[int] = []  # instructions that may be fused with one
         self.addressing: list[int] = []  # instructions that may name a variable
-        self.callees: list[str] = []  # a name for each call
+        self.callees: list[str] = []  # the callee of each direct call
 
     def run(self) -> ir.Function:
         function = self.function
@@ -199,7 +202,7 @@ class FunctionLifter:
         )
 
     def shared(self, function: ir.Function) -> dict[str, ir.Variable]:
-        """The variables in shared memory that the lifted function names, as they come."""
+        """The variables in shared memory that the lifted function names, in order."""
         shared = {v.name: v for v in function.variables if v.space == "shared"}
         ops = [op for index in self.addressing if shared for op in function.instructions[index].ops]
         named = [source.name for op in ops for source in op.src if type(source) is ir.Address]
@@ -218,7 +221,7 @@ class FunctionLifter:
 
     def _statements(self, statements: tuple[s.Statement, ...], scope: Scope) -> None:
         at = len(self.instructions)
-        for statement in statements:  # labels and tables may be used before they stand
+        for statement in statements:  # labels and tables may be used before they are defined
             if type(statement) is s.Instruction:
                 at += 1
             elif type(statement) is s.Label:
@@ -250,7 +253,7 @@ class FunctionLifter:
         else:
             suffix = scope.suffix
             if not self.entry or not suffix and any(self.lifter.globals[d.name] for d in variable.declarators):
-                suffix += f"@{self.function.name}"  # where it is called, the caller may have one of that name
+                suffix += f"@{self.function.name}"  # the caller may have a variable of that name
             self.lifter.declare(variable, scope, self.variables, suffix)
 
     def _instruction(self, instruction: s.Instruction, scope: Scope) -> None:
@@ -284,7 +287,7 @@ class FunctionLifter:
         """The operations, control and site of any instruction."""
         emitter, operands = self.emitter, instruction.operands
         emitter.begin(scope, guard, instruction.opcode, instruction.line)
-        if self.blank:  # a parameter that is written in parts: its padding does not matter
+        if self.blank:  # a parameter that is written in parts: its padding is irrelevant
             emitter.ops += [ir.Op("mov", (r,), (ir.Const(0, r.bits),), r.bits) for r in self.blank]
             self.blank = []
         plain_row = row if isinstance(row, Plain) else None
@@ -292,7 +295,7 @@ class FunctionLifter:
         if lower is not None:
             try:
                 lower(emitter, operands)
-            except (ValueError, IndexError, TypeError) as error:  # not the operands that the row is about
+            except (ValueError, IndexError, TypeError) as error:  # operands that the row does not support
                 emitter.begin(scope, guard, instruction.opcode, instruction.line)
                 opaque(emitter, operands, str(error) if type(error) is NoMeaning else "")
             if emitter.site is not None:
@@ -313,7 +316,7 @@ class FunctionLifter:
         return tuple(emitter.ops), emitter.control, site
 
     def _fusible(self, op: ir.Op) -> None:
-        """Notes a product, what a product is handed on to, or a sum, for `_fuse`."""
+        """Records a product, a copy or negation of one, or a sum, for `_fuse`."""
         if op.name in ("mov", "fneg"):
             if isinstance(op.src[0], ir.Reg) and op.src[0].name in self.products and op.dst[0]:
                 self.products.add(op.dst[0].name)
@@ -323,8 +326,11 @@ class FunctionLifter:
             self.sums.append(len(self.instructions))
 
     def _fuse(self) -> None:
-        """ptxas may round a product and a sum once, as one fma, where neither states its rounding
-        ("Floating Point Instructions", add and mul): the value is then not known to the last bit."""
+        """Makes sums with a product opaque: ptxas may round the two once, as one fma.
+
+        It may if neither specifies its rounding ("Floating Point Instructions", add and mul), so the last bit of the
+        value is unknown.
+        """
         for index in self.sums:
             old = self.instructions[index]
             op = old.ops[-1]
@@ -335,7 +341,7 @@ class FunctionLifter:
                 )
 
     def _finish(self) -> None:
-        """The return at the closing brace, where it can be reached."""
+        """Appends the return at the closing brace if that can be reached."""
         last = self.instructions[-1] if self.instructions else None
         ends = (
             last is not None
@@ -356,14 +362,12 @@ class FunctionLifter:
 
 
 def length(block: s.Block) -> int:
-    """How many instructions stand between the braces."""
+    """The number of instructions in a block."""
     return sum([1 if type(n) is s.Instruction else length(n) if type(n) is s.Block else 0 for n in block.statements])
 
 
 def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, scope: Scope) -> ir.Op | None:
-    """The operation of a row on registers and integers, which nearly all operands are; None where one is anything
-    else.
-    """
+    """The operation of a row on registers and integers, the common case; None for other operands."""
     if len(operands) != len(row.widths) + 1 or type(operands[0]) is not s.Name:
         return None
     target = scope[operands[0].text]
@@ -384,10 +388,11 @@ def plain(row: Plain, operands: tuple[s.Operand, ...], guard: ir.Guard | None, s
 
 
 def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
-    """What has no meaning, and why: its results are unknown, and so is what it may write in memory and where it may
-    lead.
+    """Emits an unsupported instruction, with the reason.
 
-    PTX writes to its first operand, if to any register; one that is only read there is lost, too.
+    Its results are unknown, and so are the memory that it may write and the targets that it may jump to. A PTX
+    instruction writes its first operand if it writes any register; a register that it only reads there becomes
+    unknown, too.
     """
     opcode = Opcode(e.opcode)
     base, why = opcode.base, why or refusal(e.opcode)
@@ -406,7 +411,7 @@ def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
 
 
 def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:
-    """The registers of a first operand; none where it is a label, a variable or a number."""
+    """The registers of a first operand; none if it is a label, a variable or a number."""
     registers = e.registers(operand)
     if registers is not None:
         return registers
@@ -425,7 +430,7 @@ def written(e: Emitter, operand: s.Operand) -> tuple[ir.Reg, ...]:
     return ()
 
 
-# --- the frame of a function ----------------------------------------------------------------------
+# --- parameters, launch bounds and shared memory --------------------------------------------------
 
 
 def kernel_parameters(function: s.Function, scope: Scope) -> tuple[ir.Parameter, ...]:

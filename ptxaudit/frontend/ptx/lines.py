@@ -1,12 +1,12 @@
-"""Reads PTX line by line, without Lark where that is possible: nearly everywhere inside of functions.
+"""Reads PTX line by line, mostly without Lark inside functions.
 
-    \tadd.s32 \t%r3, %r1, 4;      an opcode, and operands one by one: Instruction("add.s32", (Name("%r3"), …))
+    \tadd.s32 \t%r3, %r1, 4;      an opcode and separate operands: Instruction("add.s32", (Name("%r3"), …))
     .reg .b32 %r<9>;              another statement, built through its shape (`shapes`)
-    {                             braces of a line of their own: a Block is begun
-    .visible .entry k(            to Lark, token by token
+    {                             a brace on a line of its own: begins a Block
+    .visible .entry k(            passed to Lark, token by token
 
-What was built goes to Lark as one token STATEMENTS, ITEMS or DATA in its place. An opcode, an operand, a guard or a
-label is only taken here if it is one by the grammar: by its terminals, or by Lark itself (through its shape).
+Built values are passed to Lark as one token STATEMENTS, ITEMS or DATA in their place. An opcode, operand, guard or
+label is accepted here only if it is valid by the grammar: by its terminals, or by Lark itself (through its shape).
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ RUNS = ("STATEMENTS", "ITEMS", "DATA")
 
 
 def parse_by_lines(text: str, lark: Lark, shapes: Shapes) -> ParseTree:
-    """Lark's parse tree of a module, with lists of built values in it for runs of lines. Raises UnexpectedInput as Lark
-    does, perhaps at another place, and perhaps for a text that Lark takes as a whole; InputError for more than a limit
-    allows.
+    """Lark's parse tree of a module, in which runs of lines are lists of built values.
+
+    Raises UnexpectedInput like Lark, but possibly at another position, and possibly for a text that Lark accepts as a
+    whole; InputError if a limit is exceeded.
     """
     at = [0]
     try:
@@ -41,7 +42,7 @@ def parse_by_lines(text: str, lark: Lark, shapes: Shapes) -> ParseTree:
 
 
 def _parsed(text: str, lark: Lark, shapes: Shapes, at: list[int]) -> ParseTree:
-    """at: gets the number of the line that is read."""
+    """at: receives the number of the current line."""
     reader, built = Reader(lark, shapes), Built(lark)
     opcodes, guards, operand = reader.opcodes, reader.guards, reader.operands.__getitem__
     outside_of_braces = _COMMA.split
@@ -50,7 +51,7 @@ def _parsed(text: str, lark: Lark, shapes: Shapes, at: list[int]) -> ParseTree:
         words = line.split(None, 1)
         at[0] = number
         if built.kind == "STATEMENTS" and len(words) == 2:
-            try:  # the commonest at once
+            try:  # the most common form first
                 opcode, written = words
                 guard = None
                 if opcode[0] == "@":
@@ -64,27 +65,30 @@ def _parsed(text: str, lark: Lark, shapes: Shapes, at: list[int]) -> ParseTree:
                     printed = f"{opcode} {written}" if guard is None else f"{words[0]} {opcode} {written}"
                     run.append(s.Instruction(opcode, values, guard, number, printed))
                     continue
-            except (KeyError, ValueError):  # not operands one by one as they are printed, or no operands
+            except (KeyError, ValueError):  # not separate operands as they are printed, or no operands
                 pass
         if words and not words[0].startswith("//"):
             reader.read(line, number, built)
             run = built.run
         elif reader.begun:
-            reader.begun += "\n"  # what follows stands a line further on
+            reader.begun += "\n"  # the rest is one line further down
     reader.end(built)
     return built.end()
 
 
 class Built:
-    """What is built so far. run: the values since Lark was last asked; kind: what they are called where they stand,
-    "" where Lark is in mid-statement."""
+    """The values built so far.
+
+    run: the values since Lark last received tokens.
+    kind: the token that stands for them at this position, "" if Lark is within a statement.
+    """
 
     def __init__(self, lark: Lark):
         self.parser = lark.parse_interactive("", start="module")
         self.lexer = lark.parser.lexer
         self.run: list[Any] = []
         self.kind = ""
-        self.around: list[list[Any]] = []  # the runs outside of braces that were begun in `run`
+        self.around: list[list[Any]] = []  # the runs of the blocks that enclose `run`
 
     def begin_block(self, number: int) -> None:
         if len(self.around) >= NESTING.most:
@@ -98,7 +102,7 @@ class Built:
         self.run.append(block)
 
     def leave_to_lark(self, text: str, number: int) -> None:
-        """What was built, then the tokens of a text that begins on a line."""
+        """Passes the built values to Lark, then the tokens of a text that begins on line `number`."""
         self._feed()
         counter = LineCounter("\n")  # type: ignore[no-untyped-call]  # Lark has no types there
         counter.line = number
@@ -128,7 +132,7 @@ class Built:
 
 
 class Reader:
-    """Builds values out of the lines of one file."""
+    """Builds values from the lines of one file."""
 
     def __init__(self, lark: Lark, shapes: Shapes):
         terminal = {t.name: t.pattern.to_regexp() for t in lark.terminals}
@@ -141,11 +145,11 @@ class Reader:
         self.instruction = re.compile(
             rf"(?:(@\s*!?\s*{terminal['NAME']})\s+)?({terminal['OPCODE']})(?![\w.:])([^;\"/]*);\s*(?://.*)?"
         ).fullmatch
-        self.begun, self.begun_at = "", 0  # a statement over several lines, and where it begins
-        self.known: dict[tuple[str, str], tuple[Any, ...]] = {}  # of lines that came before
+        self.begun, self.begun_at = "", 0  # a statement over several lines, and its first line
+        self.known: dict[tuple[str, str], tuple[Any, ...]] = {}  # values of lines that occurred before
 
     def read(self, line: str, number: int, built: Built) -> None:
-        """Adds a line to what is built, or leaves it to Lark, or waits for the rest of its statement."""
+        """Adds a line to the built values, passes it to Lark, or waits for the rest of its statement."""
         bare = line.strip() if '"' in line else line.partition("//")[0].strip()
         if bare[-1:] == ":" and built.kind == "STATEMENTS" and (label := self.is_label(bare)):
             built.run.append(s.Label(label[1]))
@@ -160,13 +164,13 @@ class Reader:
             built.leave_to_lark(line, number)
 
     def end(self, built: Built) -> None:
-        """At the end of the file: a statement that is not whole is left to Lark."""
+        """Passes a statement that is incomplete at the end of the file to Lark."""
         if self.begun:
             built.kind = "STATEMENTS"
             built.leave_to_lark(self.begun, self.begun_at)
 
     def _statements(self, text: str, number: int, built: Built) -> None:
-        """Statements one after another, and braces, as far as they are whole; the rest is left to Lark."""
+        """Adds consecutive statements and braces as long as they are complete; passes the rest to Lark."""
         while text:
             if text[0] == "{":
                 built.begin_block(number)
@@ -180,21 +184,21 @@ class Reader:
                     break
                 number += statement.count("\n")
                 text = rest.lstrip()
-        if text and not end and self.opcodes[text.split(None, 1)[0]]:  # an instruction without its semicolon yet
+        if text and not end and self.opcodes[text.split(None, 1)[0]]:  # an instruction whose semicolon is still missing
             self.begun, self.begun_at, built.kind = text, number, ""
         elif text:
             built.leave_to_lark(text, number)
 
     def _statement(self, text: str, number: int, built: Built) -> bool:
-        """Whether the text is a statement; then it is added."""
+        """Adds the text if it is a statement, and returns whether it is."""
         value = self._instruction(text, number)
-        if value is None:  # a shape has one line
+        if value is None:  # a shape is one line
             return "\n" not in text and self._whole(text, number, built)
         built.run.append(value)
         return True
 
     def _whole(self, text: str, number: int, built: Built) -> bool:
-        """The same for whatever may stand here, through its shape."""
+        """Adds whatever is allowed here, through its shape, and returns whether that is possible."""
         values = self.known.get((built.kind, text))
         if values is not None:
             built.run += [_on_line(value, number) for value in values]
@@ -214,11 +218,11 @@ class Reader:
         guard, opcode, written = match.groups()
         try:
             return s.Instruction(opcode, self._several(written), self.guards[guard], number)
-        except KeyError:  # not operands one by one: the grammar decides
+        except KeyError:  # not separate operands: the grammar decides
             return None
 
     def _several(self, written: str) -> tuple[s.Operand, ...]:
-        """The operands between commas. KeyError where they are none."""
+        """The operands between commas. Raises KeyError if they are invalid."""
         if not written or written.isspace():
             return ()
         if "{" not in written and "(" not in written:
@@ -230,12 +234,12 @@ class Reader:
         return tuple([self.operands.read(piece.strip()) for piece in pieces])
 
 
-# What stands between operands, as it is printed, outside of braces.
+# The separator of printed operands, outside of braces.
 _COMMA = re.compile(r", (?![^{]*\})")
 # Operands between commas that are outside of braces, brackets and parentheses.
 _OPERAND = re.compile(r"(?:\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|[^,{}\[\]()])+")
 
-# What may stand in many places alike, but for the line of a declaration.
+# Nodes that may occur identically in many places, except for the line of a declaration.
 REPEATED = {s.Variable, s.Location, s.Pragma, s.Label, s.Datum}
 
 
@@ -246,14 +250,17 @@ def _on_line(value: Any, number: int) -> Any:
 
 
 class Operands(dict[str, s.Operand]):
-    """Operand text -> Operand, for the text of one file. KeyError for what is none, or is printed with another text:
-    `read` takes that, too. Names and places are made at once, others through their shape."""
+    """Operand text -> Operand, for one file.
+
+    Raises KeyError if the text is not an operand, or is not as operands are printed; `read` accepts that, too. Names
+    and memory references are built directly, others through their shape.
+    """
 
     def __init__(self, terminal: dict[str, str], shapes: Shapes):
         self.is_name = re.compile(terminal["NAME"]).fullmatch
         self.is_place = re.compile(rf"\[({terminal['NAME']})(?:\+(0|-?[1-9][0-9]{{0,18}}))?\]").fullmatch
         self.shapes = shapes
-        self.otherwise: dict[str, s.Operand] = {}  # those of other spellings
+        self.otherwise: dict[str, s.Operand] = {}  # operands in other spellings
 
     def __missing__(self, text: str) -> s.Operand:
         if self.is_name(text):
@@ -271,7 +278,7 @@ class Operands(dict[str, s.Operand]):
         return value
 
     def read(self, text: str) -> s.Operand:
-        """The operand, however it is spelled. KeyError for what is none."""
+        """The operand, in any spelling. Raises KeyError if it is invalid."""
         try:
             return self[text]
         except KeyError:
@@ -281,7 +288,7 @@ class Operands(dict[str, s.Operand]):
         value = self.otherwise.get(text)
         if value is None:
             value = self._vector(text) if text[:1] == "{" else None
-            if value is None and "/" not in text and ("," not in text or text[0] in "{[("):  # no comment, no several
+            if value is None and "/" not in text and ("," not in text or text[0] in "{[("):  # no comment, one operand
                 value = self.shapes.parse("operand", text)
             if value is None:
                 raise KeyError(text)
@@ -300,7 +307,7 @@ class Operands(dict[str, s.Operand]):
 
 
 class Opcodes(dict[str, str]):
-    """A word -> itself where it is an opcode, else ""."""
+    """A word -> itself if it is an opcode, else ""."""
 
     def __init__(self, terminal: dict[str, str]):
         self.is_opcode = re.compile(terminal["OPCODE"]).fullmatch
@@ -311,7 +318,7 @@ class Opcodes(dict[str, str]):
 
 
 class Guards(dict[str | None, s.Guard | None]):
-    """`@!%p1` -> Guard, None -> None. KeyError for what is none."""
+    """`@!%p1` -> Guard, None -> None. Raises KeyError for an invalid guard."""
 
     def __init__(self, terminal: dict[str, str]):
         super().__init__({None: None})

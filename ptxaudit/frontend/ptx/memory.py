@@ -1,12 +1,12 @@
-"""What PTX loads, stores, atomics and copies mean, and which of them are shared-memory sites.
+"""Lowers PTX loads, stores, atomics and copies, and determines which of them are shared-memory sites.
 
     ld.shared.v2.f32 {%f1, %f2}, [s+8]    load of two elements of 32 bits; a site
     st.u32 [%rd1], %r1                    store; a site of space "generic": the engine resolves it
     cp.async.cg.shared.global [a], [b], 16, %r1    a site with source and source size
-    cp.async.bulk…, wgmma…                sites that are listed with the reason why nothing is scored
+    cp.async.bulk…, wgmma…                sites that are listed with the reason why they are not scored
 
-Sections "Data Movement and Conversion Instructions" and "Parallel Synchronization and
-Communication Instructions" of https://docs.nvidia.com/cuda/parallel-thread-execution/
+Sections "Data Movement and Conversion Instructions" and "Parallel Synchronization and Communication Instructions" of
+https://docs.nvidia.com/cuda/parallel-thread-execution/
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def spaces_of(o: Opcode) -> list[str]:
 
 
 def space_of(o: Opcode) -> str:
-    """The one space of a load, store or atomic; "generic" when none is written."""
+    """The state space of a load, store or atomic; "generic" if it has none."""
     return (spaces_of(o) or ["generic"])[0]
 
 
 def shared_space(space: str) -> SiteSpace:
-    """Of a space of shared memory the one that a site has."""
+    """The site's space for a space of shared memory."""
     return "shared::cluster" if space == "shared::cluster" else "shared"
 
 
@@ -67,7 +67,7 @@ def _site_space(space: str) -> TypeGuard[SiteSpace]:
 
 
 def mark(e: Emitter, operand: s.Operand, space: SiteSpace, unscored: str = "", opcode: str = "", **source: Any) -> None:
-    """The instruction is a site with this address operand."""
+    """Makes the instruction a site with this address operand."""
     if isinstance(operand, s.Memory):
         address, offset = e.address(operand, "" if space == "generic" else space)
     else:  # a descriptor
@@ -79,7 +79,7 @@ def mark(e: Emitter, operand: s.Operand, space: SiteSpace, unscored: str = "", o
 
 
 def load(o: Opcode) -> Lower | None:
-    """ld, ldu: each destination takes one element, extended to the register by the type's sign."""
+    """ld, ldu: each destination receives one element, sign- or zero-extended to the register by its type."""
     if not o.types:
         return None
     space, element = space_of(o), o.types[-1]
@@ -102,7 +102,7 @@ def load(o: Opcode) -> Lower | None:
 
 
 def store(o: Opcode) -> Lower | None:
-    """st; st.async and st.bulk write shared memory past the lanes."""
+    """st; st.async and st.bulk write shared memory without lane accesses."""
     if "async" in o.plain or "bulk" in o.plain:
         return unscored_write(REMOTE if "async" in o.plain else BULK)(o)
     if not o.types:
@@ -125,7 +125,7 @@ def store(o: Opcode) -> Lower | None:
 
 
 def atomic(o: Opcode) -> Lower | None:
-    """atom and red: the old value is lost; red.async is an asynchronous store."""
+    """atom and red; red.async is an asynchronous store."""
     if "async" in o.plain:
         return unscored_write(REMOTE)(o)
     operation = next((m for m in o.modifiers if m in ATOMICS), None)
@@ -141,7 +141,7 @@ def atomic(o: Opcode) -> Lower | None:
             rest = rest[:-1]
         address, offset = e.address(where, "" if space == "generic" else space)
         values = tuple(v for operand in rest for v in e.values(operand, element.bits))
-        kind = f"{operation}.f" if element.kind in "fx" else operation  # no sum of integers
+        kind = f"{operation}.f" if element.kind in "fx" else operation  # not an integer sum
         e.emit("atom", targets, (address, *values), element.bits, (kind,), space, offset)
         if _site_space(space):
             mark(e, where, space)
@@ -153,7 +153,7 @@ def atomic(o: Opcode) -> Lower | None:
 
 
 def matrix_load(o: Opcode) -> Lower | None:
-    """ldmatrix: lanes give the addresses of rows; what each lane receives is another's data."""
+    """ldmatrix: lanes supply the addresses of rows; each lane receives data that other lanes addressed."""
     space = space_of(o)
     if not _site_space(space):
         return None
@@ -189,9 +189,7 @@ def matrix_store(o: Opcode) -> Lower | None:
 
 
 def fragment(o: Opcode) -> Lower | None:
-    """wmma.load and wmma.store: one address and, where it is written, the stride; `spread` puts the lanes' accesses in
-    their place.
-    """
+    """wmma.load and wmma.store: one address, and the stride if specified; `spread` expands them to lane accesses."""
     if not o.plain & {"load", "store"}:
         return None
     space, loads = space_of(o), "load" in o.plain
@@ -250,7 +248,7 @@ def copy_async(o: Opcode) -> Lower | None:
 
 
 def bulk(o: Opcode) -> Lower:
-    """cp.async.bulk and cp.reduce.async.bulk: sites where one side is shared memory."""
+    """cp.async.bulk and cp.reduce.async.bulk: sites if one side is shared memory."""
     spaces = [space for space in spaces_of(o) if space != "param"]
     side = next((i for i, space in enumerate(spaces) if space.startswith("shared")), None)
     if "prefetch" in o.plain or side is None:
@@ -265,7 +263,7 @@ def bulk(o: Opcode) -> Lower:
 
 
 def unscored_write(reason: str) -> Callable[[Opcode], Lower]:
-    """An instruction whose first memory operand is shared memory and that no bank rule covers."""
+    """An instruction whose first memory operand is in shared memory and that no bank rule covers."""
 
     def resolve(o: Opcode) -> Lower:
         space = space_of(o)
@@ -278,7 +276,7 @@ def unscored_write(reason: str) -> Callable[[Opcode], Lower]:
                 e.emit("opaque", targets, tuple(v for x in operands for v in e.everything(x)), attrs=(e.opcode, ""))
                 return
             address, offset = e.address(places[0], "" if space == "generic" else space)
-            if o.base == "mbarrier" and o.plain & {"test_wait", "try_wait"}:  # of a barrier and a phase: one answer
+            if o.base == "mbarrier" and o.plain & {"test_wait", "try_wait"}:  # a function of barrier and phase
                 place = (
                     e.compute("add", (address, ir.Const(offset & 0xFFFFFFFF, address.bits)), address.bits)
                     if offset
@@ -298,7 +296,7 @@ def unscored_write(reason: str) -> Callable[[Opcode], Lower]:
 
 
 def tensor_core(o: Opcode) -> Lower | None:
-    """wgmma.mma_async and tcgen05.mma, .cp: operands in shared memory behind descriptors."""
+    """wgmma.mma_async and tcgen05.mma, .cp: operands in shared memory, addressed by descriptors."""
     multiplies = o.plain & {"mma_async", "mma", "cp"}
     if not multiplies:
         if "alloc" in o.plain:
@@ -317,7 +315,7 @@ def tensor_core(o: Opcode) -> Lower | None:
 
 
 def nothing(o: Opcode) -> Lower:
-    """An instruction that changes no register and no memory that anyone reads."""
+    """An instruction that changes no register, and no memory whose contents matter."""
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         return None
@@ -370,8 +368,7 @@ ROWS: dict[str, Row] = {
 }
 """What reads and writes memory. "*": whatever its modifiers, what it writes is opaque."""
 
-# Of those without a meaning and those that are refused: state spaces that they may write; "" where the opcode says
-# which.
+# The state spaces that unsupported forms of these opcodes may write; "" if the opcode specifies them.
 WRITES = {
     "st": "",
     "atom": "",

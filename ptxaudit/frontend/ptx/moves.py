@@ -1,4 +1,4 @@
-"""What PTX moves, conversions, comparisons and selections mean: rows like those of `opcodes`.
+"""Lowers PTX moves, conversions, comparisons and selections, by rows like those of `opcodes`.
 
 setp.lt.and.s32 %p1, %r1, %r2, %p3    %t = setp.lt.s(%r1, %r2);  %p1 = and(%t, %p3)
 mov.b32 %r1, {%rs1, %rs2}             %r1 = cat(%rs1, %rs2)
@@ -47,7 +47,7 @@ def move(o: Opcode) -> Plain | Lower | None:
 
 
 def unpack(e: Emitter, targets: tuple[ir.Reg | None, ...], value: ir.Operand, bits: int) -> None:
-    """Each target takes its share of the bits, lowest first."""
+    """Extracts an equal part of the bits into each target, lowest first."""
     part = bits // len(targets)
     if bits > 64 or part not in (8, 16, 32):
         raise NoMeaning(f"parts of {part} of {bits} bits are not supported")
@@ -71,7 +71,7 @@ def select(o: Opcode) -> Plain | None:
 
 
 def select_by_sign(o: Opcode) -> Lower | None:
-    """slct.dtype.{s32,f32} d, a, b, c: a where c >= 0, else b (also for NaN)."""
+    """slct.dtype.{s32,f32} d, a, b, c: a if c >= 0, else b (also for NaN)."""
     if len(o.types) != 2 or o.types[1] not in (TYPES["s32"], TYPES["f32"]):
         return None
     bits, floating = o.types[0].bits, o.types[0].kind == "f"
@@ -109,7 +109,7 @@ def is_space(o: Opcode) -> Lower | None:
         p, a = operands
         e.emit("isspacep", (e.target(p),), (e.value(a, e.address_bits),), 1, (space.partition("::")[0],))
 
-    # A shared address of another block of the cluster is in shared::cluster, not in shared::cta.
+    # A shared address of another block of the cluster is in shared::cluster, but not in shared::cta.
     return lower
 
 
@@ -117,7 +117,7 @@ def is_space(o: Opcode) -> Lower | None:
 
 
 def convert(o: Opcode) -> Lower | None:
-    """cvt between integers and IEEE floats, with rounding, .ftz and .sat of integers; cvt.pack."""
+    """cvt between integers and IEEE floats, with rounding, .ftz, and .sat for integers; cvt.pack."""
     if "pack" in o.plain:
         return pack(o)
     rounding = o.plain & {*ROUNDINGS, "rni", "rzi", "rmi", "rpi"}
@@ -173,7 +173,7 @@ def narrowed(e: Emitter, value: ir.Operand, bits: int) -> ir.Operand:
 
 
 def write(e: Emitter, target: ir.Reg | None, value: ir.Operand, source: Type, to: Type) -> None:
-    """target = value converted from source to to, then extended by to's sign to the register."""
+    """target = value converted from source to to, then extended to the register by to's sign."""
     if target is None:
         return
     extend = "sext" if source.kind == "s" else "zext"
@@ -191,7 +191,7 @@ def write(e: Emitter, target: ir.Reg | None, value: ir.Operand, source: Type, to
 
 
 def clamped(e: Emitter, value: ir.Operand, source: Type, to: Type) -> ir.Operand:
-    """The value limited to the range of `to`, in source's own width."""
+    """The value limited to the range of `to`, at source's width."""
 
     def limits(t: Type) -> tuple[int, int]:
         return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.kind == "s" else (0, (1 << t.bits) - 1)
@@ -216,11 +216,11 @@ def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool)
             e.emit("f2f", (e.target(operands[0]),), (value,), to.bits, (mode or "rn", ftz))
 
         return between
-    if source.kind == "f":  # float to integer saturates always
+    if source.kind == "f":  # float to integer always saturates
         if to.kind not in "su" or to.bits == 8 and source.bits != 32 or mode not in ("rni", "rzi", "rmi", "rpi"):
             return None
 
-        attrs = (mode, ftz, source.bits != 64 and to.bits != 64)  # NaN is zero, where neither side has 64 bits
+        attrs = (mode, ftz, source.bits != 64 and to.bits != 64)  # NaN becomes zero if neither side has 64 bits
 
         def to_integer(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             target = e.target(operands[0])
@@ -308,7 +308,7 @@ ONE = 0x3F800000  # 1.0f
 
 
 def set_value(o: Opcode) -> Lower | None:
-    """set.op.dtype.stype d, a, b: all ones or 1.0 where it holds, else 0."""
+    """set.op.dtype.stype d, a, b: all ones or 1.0 if the comparison holds, else 0."""
     if len(o.types) != 2 or o.types[0].bits != 32:
         return None
     to, t = o.types

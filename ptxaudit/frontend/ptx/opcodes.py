@@ -1,13 +1,13 @@
-"""What PTX opcodes mean: one row a base name, giving the IR operation for a list of modifiers.
+"""PTX arithmetic and logic: one row per base name, which gives the IR operation for a list of modifiers.
 
     mad.lo.s32   -> Plain("mad", 32, (32, 32, 32))        one operation on plain operands
     mad.hi.s32   -> a function of (emitter, operands)     several operations
-    tex.2d…      -> None                                  no meaning: opaque, by its name
+    tex.2d…      -> None                                  unmodelled: opaque, under its name
 
-A row declares the modifiers that it understands, and refuses (None) combinations that it does not; the lifter
-then makes what the instruction writes opaque. Nothing is looked over. Memory and control have their own tables
-(`memory.ROWS`, `control.ROWS`); moves, conversions and comparisons theirs (`moves.ROWS`).
-Section names are those of https://docs.nvidia.com/cuda/parallel-thread-execution/
+A row declares the modifiers that it supports, and rejects (None) unsupported combinations; the lifter then makes the
+destinations of the instruction opaque. Nothing is ignored. Memory and control have their own tables (`memory.ROWS`,
+`control.ROWS`), as do moves, conversions and comparisons (`moves.ROWS`). Section names are those of
+https://docs.nvidia.com/cuda/parallel-thread-execution/
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class Opcode(Record, dict=True):
 
     @cached_property
     def plain(self) -> frozenset[str]:
-        """The modifiers that are no types."""
+        """The modifiers that are not types."""
         return frozenset(m for m in self.modifiers if m not in TYPES)
 
 
 class Plain(Record):
     """One operation: `name` at `bits`; widths: of the sources; floating: constants are floats.
 
-    otherwise: what the opcode means where an operand is something else than a register or a number.
+    otherwise: lowers the opcode if an operand is neither a register nor a number.
     """
 
     name: str
@@ -66,8 +66,11 @@ Resolve = Callable[[Opcode], Plain | Lower | None]
 
 
 class Row(Record, dict=True):
-    """resolve(opcode) -> Plain, a Lower, or None; section: where the manual describes it; modifiers: those that it
-    understands beside types ("*" behind the beginning of some)."""
+    """resolve(opcode) -> a Plain, a Lower, or None.
+
+    section: the manual's section on the opcode.
+    modifiers: the supported modifiers besides types (a trailing "*" matches any ending).
+    """
 
     resolve: Resolve
     section: str
@@ -79,7 +82,7 @@ class Row(Record, dict=True):
         return frozenset(w for w in words if w[-1] != "*"), tuple(w[:-1] for w in words if w[-1] == "*")
 
     def refuses(self, opcode: Opcode) -> str:
-        """The first modifier that is not declared, in words; "" where all are."""
+        """An undeclared modifier, in words; "" if all are declared."""
         whole, beginnings = self._declared
         for modifier in opcode.modifiers:
             if modifier not in TYPES and modifier not in whole and not (beginnings and modifier.startswith(beginnings)):
@@ -88,7 +91,7 @@ class Row(Record, dict=True):
 
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
-CARRY = "%cc@"  # the condition code register, by a name that no register of a program has
+CARRY = "%cc@"  # the condition code register, under a name that no register of a program has
 COUNT_BITS = 32  # shift counts, positions and lengths are 32-bit operands
 
 
@@ -119,7 +122,7 @@ def either(on_integers: Resolve, on_floats: Resolve) -> Resolve:
 
 
 def first_of(*rows: Resolve) -> Resolve:
-    """The first of several rows that the opcode has a form of."""
+    """The first of several rows that supports the opcode."""
 
     def resolve(o: Opcode) -> Plain | Lower | None:
         return next((found for row in rows if (found := row(o)) is not None), None)
@@ -154,8 +157,11 @@ def with_carry(
     reads: bool,
     writes: bool,
 ) -> None:
-    """target = a ± b with the carry flag. Subtraction adds the complement: the flag is then "no borrow"
-    inside the sum, and the borrow itself (its negation) in the register."""
+    """target = a ± b with the carry flag.
+
+    Subtraction adds the complement, so the carry of the sum means "no borrow"; the register holds its negation, the
+    borrow.
+    """
     flag = ir.Reg(CARRY, 1)
     carry: ir.Operand = ir.Const(0, 1)
     if subtract:
@@ -177,7 +183,7 @@ def add_or_sub(name: str) -> Resolve:
 
 
 def extreme(name: str) -> Resolve:
-    """min, max of integers; .relu: not less than 0."""
+    """min, max of integers; .relu: at least 0."""
     plain, packed = integer(name, 2, True), halves(name)
 
     def resolve(o: Opcode) -> Plain | Lower | None:
@@ -198,7 +204,7 @@ def extreme(name: str) -> Resolve:
 
 
 def halves(name: str) -> Callable[[Opcode], Plain | Lower | None]:
-    """add, min, max of .u16x2 and .s16x2: the halves each by itself."""
+    """add, min, max of .u16x2 and .s16x2: each half separately."""
 
     def resolve(o: Opcode) -> Lower | None:
         signed, positive = "s16x2" in o.modifiers, "relu" in o.plain
@@ -228,9 +234,7 @@ def halves(name: str) -> Callable[[Opcode], Plain | Lower | None]:
 
 
 def dot_product(o: Opcode) -> Lower | None:
-    """dp4a: c and the products of the bytes of a and b; dp2a: of the halves of a and the lower or the higher bytes of
-    b.
-    """
+    """dp4a: c plus the products of the bytes of a and b; dp2a: of the halves of a and the lower or upper bytes of b."""
     if (
         len(o.types) != 2
         or any(t.bits != 32 or t.kind not in "su" for t in o.types)
@@ -336,7 +340,7 @@ def bit_count(
 def fields(
     name: str, widths: Callable[[int], tuple[int, ...]], by_sign: bool = False, attrs: bool = False
 ) -> Callable[[Opcode], Plain | None]:
-    """Bit-field instructions: some operands at the width, positions and lengths at 32 bits."""
+    """Bit-field instructions: some operands at the full width, positions and lengths at 32 bits."""
 
     def resolve(o: Opcode) -> Plain | None:
         rest = o.plain - ({"clamp", "wrap"} if attrs else set())
@@ -350,7 +354,7 @@ def fields(
 
 
 def insert(o: Opcode) -> Lower | None:
-    """bfi. A field whose place and length are constants is a shift and masks, of which more is known than of bfi."""
+    """bfi. A field with constant position and length becomes a shift and masks, which keep more knowledge."""
     if o.plain or len(o.types) != 1:
         return None
     bits = o.types[0].bits
@@ -429,9 +433,7 @@ def permute(o: Opcode) -> Plain | None:
 
 
 def approximate(sources: int) -> Callable[[Opcode], Plain | None]:
-    """An operation whose last bits are the chip's own: of equal numbers it makes equal ones. It goes by its whole
-    opcode.
-    """
+    """An operation whose last bits depend on the chip: equal inputs give equal results. Its whole opcode names it."""
 
     def resolve(o: Opcode) -> Plain | None:
         if len(o.types) != 1 or not o.plain & {"approx", "full"}:
@@ -445,9 +447,10 @@ def approximate(sources: int) -> Callable[[Opcode], Plain | None]:
 def floating(
     name: str, sources: int, demand: bool = False, modifiers: frozenset[str] = frozenset({"ftz"})
 ) -> Callable[[Opcode], Plain | None]:
-    """IEEE operations of f16, f32, f64; .sat, .relu, .NaN, packed and other formats are refused.
+    """IEEE operations on f16, f32, f64; .sat, .relu, .NaN, packed and other formats are not supported.
 
-    demand: a rounding must be stated, else the opcode is an approximation (`div.full.f32`)."""
+    demand: a rounding must be specified; without one the opcode is an approximation (`div.full.f32`).
+    """
 
     def resolve(o: Opcode) -> Plain | None:
         rounding = o.plain & set(ROUNDINGS)
@@ -462,7 +465,7 @@ def floating(
 
 
 def approximation(sources: int, *kinds: str) -> Callable[[Opcode], Plain | None]:
-    """Approximations of f32: `approx`, of a division also `full`; rows of `engine.ops.approximate`."""
+    """Approximations on f32: `approx`, and for divisions `full`; rows of `engine.ops.approximate`."""
 
     def resolve(o: Opcode) -> Plain | None:
         kind = o.plain & set(kinds)

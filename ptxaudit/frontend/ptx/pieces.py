@@ -4,7 +4,7 @@
     st.param.f32 [p+4], %f1;          p+0 = bfi(%f1, p+0, 32, 32)
     ld.param.v2.b64 {%rd1,%rd2}, [p]; %rd1 = mov(p+0); %rd2 = mov(p+8)
 
-Caller and callee cut a parameter alike, because both see the same declaration.
+Caller and callee divide a parameter in the same way, because both have the same declaration.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ptxaudit.ir import nodes as ir
 
 
 def pieces_of(e: Emitter, operand: s.Operand) -> Pieces | None:
-    """The pieces that `[name+offset]` names, None for anything else."""
+    """The pieces that `[name+offset]` refers to, None for anything else."""
     if isinstance(operand, s.Memory) and isinstance(operand.base, s.Name):
         symbol = e.scope[operand.base.text]
         if isinstance(symbol, Pieces):

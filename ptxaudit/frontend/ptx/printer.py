@@ -1,9 +1,9 @@
-"""Prints syntax values as PTX, from their parsed parts only.
+"""Prints syntax values as PTX, using only their parsed parts.
 
     Instruction("ld.shared.f32", (Name("%f1"), Memory(Name("%r4"), 8)), Guard("%p1"))
     -> "@%p1 ld.shared.f32 %f1, [%r4+8];"
 
-`module_text(parse_module(text))` assembles to the same machine code as `text`; a test holds it to that.
+`module_text(parse_module(text))` assembles to the same machine code as `text`, which a test checks.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _float(f: s.Float) -> str:
 
 
 def _inner(operand: s.Operand) -> str:
-    """An operand of an operator, in parentheses where it has one itself."""
+    """An operator's operand, in parentheses if it is an operation itself."""
     text = operand_text(operand)
     return f"({text})" if isinstance(operand, s.Binary | s.Ternary | s.Unary | s.Cast) else text
 

@@ -1,11 +1,11 @@
-"""Names of a function: what each one means at a place, with registers of inner scopes renamed apart.
+"""Resolves the names of a function, with distinct names for registers of inner scopes.
 
     .reg .b32 %r<3>;            %r1 -> Reg("%r1", 32)
-    { .reg .b64 %r1; … }        %r1 -> Reg("%r1@1", 64) inside, the outer one untouched
+    { .reg .b64 %r1; … }        %r1 -> Reg("%r1@1", 64) inside, the outer one unchanged
     .shared .align 4 .b8 s[64]; s   -> Data(Variable("s", "shared", 64, 4))
 
-Parameters of kernels are places in the parameter buffer (`Place`); those of device functions and
-of calls are groups of registers (`Pieces`), because nothing but the code itself can see them.
+Kernel parameters are offsets in the parameter buffer (`Place`). Parameters of device functions and calls are groups
+of registers (`Pieces`), because only the code itself can access them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.types import BYTE, SPECIALS, TYPES, WARP_SIZE, special_bits
 from ptxaudit.ir import nodes as ir
 
-PIECE_BITS = 64  # the widest register that a parameter is cut into
+PIECE_BITS = 64  # the widest register that holds a part of a parameter
 ADDRESSES = 1 << 64
-PIECE_BYTES = 1 << 10  # of memory that such a register and what sets it to zero take
+PIECE_BYTES = 1 << 10  # of memory for such a register and the operation that zeroes it
 MOST_DIGITS = 10  # of a register's number
 
 
@@ -47,7 +47,7 @@ class Data(Record):
 
 
 class Callee(Record):
-    """The name of a function. defined: this module has its body."""
+    """The name of a function. defined: whether this module contains its body."""
 
     name: str
     defined: bool = False
@@ -66,18 +66,18 @@ DIGITS = "0123456789"
 
 
 class Shape(Record):
-    """What the qualifiers of a declaration say."""
+    """The qualifiers of a declaration."""
 
-    type: str  # "u64", "b8"; "" when there is none
-    bits: int  # of one element, vectors counted whole
+    type: str  # "u64", "b8"; "" if there is none
+    bits: int  # of one element; a vector counts as one element
     elements: int  # of a vector, else 1
     align: int | None  # bytes, of the variable itself
     pointer: bool  # `.ptr`
-    pointer_align: int  # bytes, of what it points to
+    pointer_align: int  # bytes, of the pointee
 
 
 def shape_of(variable: s.Variable) -> Shape:
-    """The qualifiers of a declaration, read in order: those after `.ptr` are of the pointee."""
+    """Reads the qualifiers of a declaration in order: those after `.ptr` describe the pointee."""
     kind, elements, align, pointer, pointer_align = "", 1, None, False, 1
     for qualifier in variable.qualifiers:
         match qualifier:
@@ -114,7 +114,7 @@ def dimensions(declarator: s.Declarator, initial_items: int = 0) -> int:
 
 
 def parameter_bytes(variable: s.Variable, declarator: s.Declarator, shape: Shape) -> int:
-    """The size of a parameter. Raises InputError for one that is too long, or of a type that has no bytes."""
+    """The size of a parameter in bytes. Raises InputError if it is too long, or its type is smaller than a byte."""
     if shape.bits < BYTE:
         raise InputError(
             f"the parameter {declarator.name} is of type .{shape.type}, which none can be",
@@ -127,13 +127,13 @@ def parameter_bytes(variable: s.Variable, declarator: s.Declarator, shape: Shape
 
 
 class Scope(dict[str, "Symbol"]):
-    """The names between two braces and what they mean. Looks outward for those it does not declare; None for those
-    that nothing declares."""
+    """The names declared between two braces, with their meanings.
+
+    Looks up undeclared names in the enclosing scopes; None if nothing declares them.
+    """
 
     def __init__(self, parent: Scope | None, suffix: str = "", room: int = 0):
-        """room: how many registers may be made when their range is declared, used or not; others are when they are
-        used.
-        """
+        """room: number of registers that may be created with their declaration; others are created on first use."""
         self.parent = parent
         self.suffix = suffix
         self.room = room
@@ -164,18 +164,18 @@ class Scope(dict[str, "Symbol"]):
         return register
 
     def _make(self, stem: str, count: int, bits: int) -> None:
-        """The registers of a range, as `_from_range` would make each; functions share those that are called alike."""
+        """Creates the registers of a range, like `_from_range`; functions share equal ones."""
         self.room -= count
         made = _numbered(stem, self.suffix, bits)
         made += [(name := f"{stem}{number}", ir.Reg(name + self.suffix, bits)) for number in range(len(made), count)]
         self.update(dict(made[:count]) | self)
 
     def label(self, name: str) -> int | None:
-        """The instruction at a label, by its index in the function; None where there is no such label."""
+        """The instruction at a label, by its index in the function; None if there is no such label."""
         return next((scope.labels[name] for scope in self._outward() if name in scope.labels), None)
 
     def table(self, name: str) -> s.Table | s.Prototype | None:
-        """The targets or the prototype of that name."""
+        """The branch targets or the prototype of that name."""
         return next((scope.tables[name] for scope in self._outward() if name in scope.tables), None)
 
     def _outward(self) -> Iterator[Scope]:
@@ -187,7 +187,7 @@ class Scope(dict[str, "Symbol"]):
     # --- declarations ---
 
     def declare_registers(self, variable: s.Variable) -> tuple[ir.Reg, ...]:
-        """`.reg`; returns the registers that are declared one by one."""
+        """Declares `.reg`; returns the registers that are declared individually."""
         shape = shape_of(variable)
         bits = shape.bits // shape.elements
         declared = []
@@ -209,8 +209,10 @@ class Scope(dict[str, "Symbol"]):
         return tuple(declared)
 
     def declare_pieces(self, variable: s.Variable, account: Account) -> tuple[ir.Reg, ...]:
-        """`.param` of a device function or a call: registers that hold its bytes. Raises Exhausted where the account
-        does not pay for them."""
+        """Declares a `.param` of a device function or a call: registers that hold its bytes.
+
+        Raises Exhausted if the account cannot pay for them.
+        """
         shape = shape_of(variable)
         out: list[ir.Reg] = []
         for d in variable.declarators:
@@ -228,12 +230,12 @@ class Scope(dict[str, "Symbol"]):
 
 @functools.lru_cache(maxsize=32)
 def _numbered(stem: str, suffix: str, bits: int) -> list[tuple[str, ir.Reg]]:
-    """Names and registers of a range, as many as were ever asked for: `_make` adds to them."""
+    """Names and registers of a range, as many as were ever needed: `_make` appends to the list."""
     return []
 
 
 def predefined(name: str) -> ir.Operand | None:
-    """Special registers and constants that no one declares."""
+    """Special registers and predefined constants."""
     if name[1:] in SPECIALS and name.startswith("%"):
         return ir.Special(name[1:], special_bits(name[1:]))
     if name == "WARP_SZ":

@@ -1,12 +1,12 @@
-"""Parses a line's shape once: names and numbers become placeholders, and the tree is kept.
+"""Parses each shape of a line once: names and numbers become placeholders, and the tree is kept.
 
     [%rd4+16]   ->  shape  [N+I]  with tokens  %rd4, 16
     first time:     Lark parses "[%p+0]"; its tree, with holes for the two tokens, is the template
-    ever after:     the template is filled:  Memory(Name("%rd4"), 16)
+    afterwards:     the template is filled:  Memory(Name("%rd4"), 16)
 
-Real PTX repeats a few dozen operand shapes and a few hundred line shapes, so nearly no line
-meets Lark. The grammar stays the only truth: a template is what Lark said of the same shape,
-and filling it runs the same rule functions (`build.RULES`) on the new tokens.
+Real PTX repeats a few dozen operand shapes and a few hundred line shapes, so nearly no line goes through Lark. The
+grammar remains the only definition: a template is Lark's result for the same shape, and filling it runs the same rule
+functions (`build.RULES`) on the new tokens.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ptxaudit.frontend.ptx.build import RULES, TOO_DEEP
 
 
 class Leaf(str):
-    """A token of a filled template: its text, and the line that it stands on."""
+    """A token of a filled template: its text and its line."""
 
     __slots__ = ("line",)
 
@@ -31,7 +31,7 @@ class Leaf(str):
 
 
 class Hole(Record):
-    """Where token number `index` of the line goes."""
+    """The place of token number `index` of the line."""
 
     index: int
 
@@ -58,8 +58,8 @@ class Template(Record):
         return RULES[self.rule](children)
 
 
-# What replaces a token of each terminal. In a line, names without a sign in front of them may be
-# opcodes or keywords, and those with a dot are no labels: only an operand's shape has holes for them.
+# What replaces a token of each terminal. In a line, names without a leading sign may be opcodes or keywords, and names
+# with a dot are no labels: only operand shapes have holes for them.
 PLACEHOLDERS = {"NUMBERS": "0,0,0,0,0,0,0,0", "FLOAT": "0f00000000", "INT": "0", "NAME": "%p"}
 
 
@@ -69,7 +69,7 @@ class Shapes:
     def __init__(self, lark: Lark):
         self.lark = lark
         pattern = {t.name: t.pattern.to_regexp() for t in lark.terminals}
-        # Not inside of a longer word, a type (".b32") or a qualified modifier ("L2::128B").
+        # Not within a longer word, a type (".b32") or a qualified modifier ("L2::128B").
         alone = r"(?<![\w.$%:])"
         groups = "|".join(f"(?P<{name}>{pattern[name]})" for name in PLACEHOLDERS)
         self._operand_tokens = re.compile(f"{alone}(?:{groups})")
@@ -78,7 +78,7 @@ class Shapes:
         self._templates: dict[tuple[str, str], Template | None] = {}
 
     def parse(self, start: str, text: str, line: int = 0) -> Any:
-        """The syntax value of `text` as a `start`, or None when it is not one by itself."""
+        """The syntax value of `text` as a `start`, or None if it is not a complete one."""
         template, tokens = self._template(start, text)
         return None if template is None else template.fill(tokens, line)
 
@@ -89,7 +89,7 @@ class Shapes:
             tokens.append(match.group())
             return f"\0{match.lastgroup}\0"
 
-        if '"' in text:  # strings are rare, and their insides are no tokens
+        if '"' in text:  # strings are rare, and their contents are not tokens
             shape = text
         else:
             pattern = self._operand_tokens if start == "operand" else self._line_tokens
@@ -112,7 +112,7 @@ class Shapes:
         except UnexpectedInput:
             return None
         template: Template | None = _with_holes(tree, holes)
-        if holes:  # a token of the line that is no token of the tree
+        if holes:  # a token of the line is not a token of the tree
             return None
         return template
 

@@ -1,12 +1,11 @@
-"""Puts the lanes' accesses instead of wmma.load and wmma.store, for the generation that the kernel is audited for.
+"""Replaces wmma.load and wmma.store by the lanes' accesses, for the audited generation.
 
-    wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n      st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes
-                                                           apart,
-                                                           and both again 8 rows on: four instructions of one place and
-                                                           text
+    wmma.store.d…row.m16n16k16.shared.f32 [p], {…}, n
+    ->  st.shared.b64 at p + 4·n·(l / 4) + 8·(l % 4), twice, 32 bytes apart, and both again 8 rows further on:
+        four instructions with the same place and text
 
-What comes of an access is a row of `fragments`. The instructions that come of one access are one site, whose requests
-are those of all of them: as the machine code of the access has them.
+A row of `fragments` describes the translation of an access. The instructions of one access form one site, which has
+the requests of all of them, as in the machine code of the access.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ _DATA = ir.Unknown("an element of a wmma fragment")
 
 
 def spread(function: ir.Function, generation: str) -> ir.Function:
-    """The function with its fragments' accesses written out; the function itself where it has none.
+    """The function with its fragments' accesses expanded; the function itself if it has none.
 
-    generation: `machine_model.Machine.fragments`; of an access that does not exist there the site stays, with its
+    generation: `machine_model.Machine.fragments`. An access that does not exist there keeps its site, with the
     reason.
     """
     found = {
@@ -62,7 +61,7 @@ def spread(function: ir.Function, generation: str) -> ir.Function:
 
 
 def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, ir.Const]:
-    """Of the registers that hold strides those that are written once, with a number."""
+    """The registers with strides that are written only once, by a constant."""
     wanted = {
         source
         for k in accesses
@@ -89,7 +88,7 @@ def _constants(function: ir.Function, accesses: Iterable[int]) -> dict[ir.Reg, i
 def _accesses(
     instruction: ir.Instruction, made: Requests, index: int, lanes: _Lanes, constants: dict[ir.Reg, ir.Const]
 ) -> list[ir.Instruction]:
-    """One instruction for each request; the first computes what all need, the last writes the fragment's registers."""
+    """One instruction per request; the first computes what all need, the last writes the fragment's registers."""
     old = next(op for op in instruction.ops if op.name == "opaque")
     e = Writer(
         f"%wmma{index}.", instruction.guard, [op for op in instruction.ops if op.name not in ("opaque", "clobber")]
@@ -113,8 +112,7 @@ def _accesses(
             )
         elif number == len(made.starts) - 1:
             e.emit(old.name, old.dst, (base,), WORD, old.attrs, old.space, old.offset)
-        # whole rows, multiples of 16 bytes, are a uniform shift that changes no count: left out where they are not
-        # known
+        # whole rows, multiples of 16 bytes, are a uniform shift that changes no count: left out if unknown
         site = ir.Site(
             made.opcode,
             base,
@@ -133,8 +131,11 @@ def _accesses(
 def _first_row(
     e: Writer, old: ir.Op, made: Requests, lanes: _Lanes, constants: dict[ir.Reg, ir.Const]
 ) -> tuple[ir.Operand, int | None, Callable[[int], ir.Operand] | None]:
-    """(each lane's address in the first row; bytes from a row to the next, None where that is not known; then what is
-    to be added for another row)."""
+    """Each lane's address in the first row, the pitch, and the offsets of other rows.
+
+    The pitch is the bytes from one row to the next, or None if unknown; then the third item computes the offset of a
+    row.
+    """
     where, *stride = old.src
     bits = where.bits
     ldm: ir.Operand = stride[0] if stride else ir.Const(made.ldm)
@@ -157,24 +158,24 @@ def _first_row(
 
 
 def _plus(e: Writer, a: ir.Operand, b: ir.Operand | None, bits: int) -> ir.Operand:
-    """The sum; a alone where there is nothing to add."""
+    """The sum; a alone if there is nothing to add."""
     return a if b is None else e.compute("add", (a, b), bits)
 
 
 def _width(opcode: str) -> int:
-    """Bits a lane of a plain access: st.shared.b64."""
+    """The bits per lane of a plain access: st.shared.b64."""
     return int(opcode.rpartition(".b")[2])
 
 
 class _Lanes(Writer):
-    """What lanes add to an address: computed once, at the kernel's first instruction."""
+    """The terms that lanes add to an address, computed once, at the kernel's first instruction."""
 
     def __init__(self) -> None:
         super().__init__("%wmma.")
         self.known: dict[tuple[tuple[int, ...], int], ir.Reg | None] = {}
 
     def of(self, steps: Sequence[int], bits: int) -> ir.Reg | None:
-        """The sum of the steps of the lane's bits, each run of doubling ones at once; None of none."""
+        """The sum of `steps` over the lane's set bits, one product per run of doubling steps; None if it is zero."""
         key = tuple(steps), bits
         if key not in self.known:
             self.known[key] = self._sum(steps, bits)

@@ -1,13 +1,12 @@
-"""The syntax tree of a PTX module: what `grammars/ptx.lark` recognises, as frozen values.
+"""The syntax tree of a PTX module: the constructs of `grammars/ptx.lark`, as frozen values.
 
     @%p1 ld.shared.v2.f32 {%f1, %f2}, [%r4+8];
 
     Instruction("ld.shared.v2.f32", guard=Guard("%p1"), line=…, operands=(
         Vector((Name("%f1"), Name("%f2"))), Memory(Name("%r4"), 8)))
 
-Nothing here knows what an opcode means. Numbers are values, not spellings: `0x10` and `16` are
-the same `Int`. `line` (1-based, in the PTX text) takes no part in comparisons, so that two
-modules are equal when they say the same thing.
+The tree is independent of the meaning of opcodes. Numbers are values, not spellings: `0x10` and `16` are the same
+`Int`. Comparisons ignore `line` (1-based, in the PTX text), so that modules are equal if only their lines differ.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Name(Record):
 
 
 class Int(Record):
-    """An integer constant. `unsigned`: it was written with the suffix U."""
+    """An integer constant. `unsigned`: it has the suffix U."""
 
     value: int
     unsigned: bool = False
@@ -111,8 +110,10 @@ class Field(Record):
 
 
 class Memory(Record):
-    """`[base+offset]`, offset in bytes or None where none is written (unoptimised code adds a
-    written 0); `rest` follows a comma inside: `[texture, {%f1, %f2}]`."""
+    """`[base+offset]`: offset in bytes, or None if not written (unoptimised code writes 0).
+
+    rest: the operands after a comma inside: `[texture, {%f1, %f2}]`.
+    """
 
     base: Operand
     offset: int | None = None
@@ -140,9 +141,9 @@ class Guard(Record):
 
 
 class Instruction(KeyedRecord):
-    """One instruction. The opcode has its modifiers: `cvt.rn.f16x2.f32`.
+    """One instruction. The opcode includes its modifiers: `cvt.rn.f16x2.f32`.
 
-    text: what `printer.instruction_text` says of it, "" where nobody knew when it was made.
+    text: the result of `printer.instruction_text`, "" if not known at construction.
     """
 
     opcode: str
@@ -203,7 +204,7 @@ class Variable(KeyedRecord):
 
 
 class Block(Record):
-    """`{ … }`: a scope of its own for names."""
+    """`{ … }`: a separate scope for names."""
 
     statements: tuple[Statement, ...]
 
@@ -256,7 +257,7 @@ Statement = Instruction | Label | Variable | Block | Location | Pragma | Table |
 
 
 class Function(KeyedRecord):
-    """`.entry` or `.func`; body None for a declaration. results None where none are written."""
+    """`.entry` or `.func`; body None for a declaration; results None if none are written."""
 
     kind: str
     name: str
@@ -315,7 +316,7 @@ Item = Function | Variable | File | Section | Alias | Pragma | Location
 class Module(KeyedRecord):
     """A PTX file. version "8.5"; target ("sm_90", "debug"); address_size 32, 64 or None.
 
-    producer: what the comments at its head say made it ("NVIDIA NVVM Compiler, release 13.0, V13.0.88").
+    producer: the compiler according to the leading comments ("NVIDIA NVVM Compiler, release 13.0, V13.0.88").
     """
 
     version: str

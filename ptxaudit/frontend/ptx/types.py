@@ -11,8 +11,12 @@ BYTE = 8
 
 
 class Type(Record):
-    """kind: "s" signed, "u" unsigned, "b" bits, "f" IEEE float, "p" predicate, "x" anything else
-    (packed and alternate formats: known by width only). bits: of one element."""
+    """A PTX type.
+
+    kind: "s" signed, "u" unsigned, "b" bits, "f" IEEE float, "p" predicate, "x" anything else (packed and alternate
+    formats: known by width only).
+    bits: of one element.
+    """
 
     kind: str
     bits: int

@@ -1,9 +1,9 @@
-"""What the scalar video instructions mean on whole 32-bit operands: rows like those of `opcodes`.
+"""Lowers scalar video instructions on whole 32-bit operands, by rows like those of `opcodes`.
 
     vshr.u32.u32.u32.clamp.add %r4, %r1, %r2, %r3     %t = shr.u(%r1, %r2);  %r4 = add(%t, %r3)
 
-CUB's radix sort and others write a shift and an addition as one of them. Operands that select
-bytes or half-words (`%r1.b0`), saturation, and the other second operations have no meaning here.
+CUB's radix sort and others combine a shift and an addition in one of them. Operands that select bytes or half-words
+(`%r1.b0`), saturation, and the other secondary operations are not supported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST_SHIFT = 31
 
 
 def scalar(o: Opcode) -> Lower | None:
-    """vadd, vsub, vshl, vshr with types of 32 bits, alone or with `.add` of a third operand."""
+    """vadd, vsub, vshl, vshr with 32-bit types, alone or with `.add` of a third operand."""
     shifts = o.base in ("vshl", "vshr")
     modes = o.plain & {"clamp", "wrap"}
     if len(o.types) != 3 or any(t.bits != 32 or t.kind not in "su" for t in o.types):
@@ -50,7 +50,7 @@ def _selects(operand: s.Operand) -> bool:
 
 
 def differences(o: Opcode) -> Lower | None:
-    """vabsdiff4.u32.u32.u32.add: c and the distances of the bytes of a and b."""
+    """vabsdiff4.u32.u32.u32.add: c plus the absolute differences of the bytes of a and b."""
     if o.modifiers != ("u32", "u32", "u32", "add"):
         return None
 

@@ -1,4 +1,4 @@
-"""Writes operations, under one guard, into registers that only they use.
+"""Writes operations, under one guard, into registers of their own.
 
 Writer("%t").compute("add", (a, b), 32)         add %t1@, a, b
 """
@@ -11,7 +11,7 @@ from ptxaudit.ir import nodes as ir
 
 
 class Writer:
-    """ops: what was written so far. stem: how its registers are called, which no other's are."""
+    """ops: the operations written so far. stem: a unique prefix for the names of its registers."""
 
     def __init__(self, stem: str, guard: ir.Guard | None = None, ops: list[ir.Op] | None = None):
         self.stem, self.guard = stem, guard
@@ -39,7 +39,7 @@ class Writer:
     def compute(
         self, name: str, src: tuple[ir.Operand, ...], bits: int, attrs: tuple[Any, ...] = (), result: int | None = None
     ) -> ir.Reg:
-        """An operation into a temporary register of `result` bits (default: bits)."""
+        """Writes an operation into a temporary register of `result` bits (default: bits)."""
         register = self.temporary(bits if result is None else result)
         self.emit(name, (register,), src, bits, attrs)
         return register

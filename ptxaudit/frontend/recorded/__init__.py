@@ -1,1 +1,1 @@
-"""What lies beside compiled code and says how it was launched: recordings, and what Triton keeps of its kernels."""
+"""Launch information stored beside compiled code: recordings, and the metadata in Triton's cache."""

@@ -1,11 +1,11 @@
-"""The folder that a recording is: its code, what memory held, and a launch file.
+"""The folder of a recording: its code, contents of memory, and a launch file.
 
-    recording/recorded.toml            the launches, each with the file of its code and how often it was seen
-    recording/code/k-3fa94e12.cubin    what was launched, equal code once, and its PTX beside it where it is known
-    recording/sources/…                CUDA sources that the program compiled from its memory
-    recording/arrays/….npy             what device memory held, where that was asked for
+    recording/recorded.toml            the launches, each with its code file and the number of times it was seen
+    recording/code/k-3fa94e12.cubin    the launched code, equal code once, with its PTX beside it if known
+    recording/sources/…                CUDA sources that the program compiled from memory
+    recording/arrays/….npy             contents of device memory, if requested
 
-`ptxaudit record` and `ptxaudit.watch` write it; as an input, the folder and its launch file are the code in it.
+`ptxaudit record` and `ptxaudit.watch` write it. As an input, the folder or its launch file stands for the code in it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ SUFFIXES = (".cubin", ".ptx", ".fatbin")
 
 
 def is_recording(path: str | os.PathLike[str]) -> bool:
-    """The folder of a recording, or its launch file."""
+    """Whether the path is the folder of a recording, or its launch file."""
     return launch_file(path) is not None
 
 
 def launch_file(path: str | os.PathLike[str]) -> str | None:
-    """The launch file of a recording that is named by its folder or by that file; None for what is no recording."""
+    """The launch file of a recording, named by its folder or by that file; None if it is not a recording."""
     name = os.fspath(path)
     file = name if os.path.basename(name) == LAUNCH_FILE else os.path.join(name, LAUNCH_FILE)
     try:
@@ -40,9 +40,9 @@ def launch_file(path: str | os.PathLike[str]) -> str | None:
 
 
 def code_of(path: str | os.PathLike[str]) -> list[Path]:
-    """The files of code of a recording, in order of their names.
+    """The code files of a recording, sorted by name.
 
-    Raises InputError where it has none, and for a launch file that cannot be read.
+    Raises InputError if it has none, or if its launch file cannot be read.
     """
     file = launch_file(path)
     if file is not None:
@@ -59,9 +59,9 @@ def code_of(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def launches_of_file(code: str) -> tuple[Launch, ...]:
-    """The recorded launches of a file of code; () for one that is in no recording.
+    """The recorded launches of a code file; () if it belongs to no recording.
 
-    Raises InputError for a launch file that cannot be read.
+    Raises InputError if the launch file cannot be read.
     """
     file = _launch_file_of(code)
     if file is None:
@@ -71,7 +71,7 @@ def launches_of_file(code: str) -> tuple[Launch, ...]:
 
 
 def command_of(code: str) -> str | None:
-    """The command that was recorded, of a file of code in a recording; None for any other."""
+    """The recorded command, for a code file of a recording; None for any other file."""
     file = _launch_file_of(code)
     return None if file is None else _command(file, os.stat(file).st_mtime_ns)
 
@@ -87,16 +87,16 @@ def _command(file: str, _written: int) -> str | None:
 
     try:
         command = parsed(file)[0].get("command")
-    except InputError:  # said where its launches are read
+    except InputError:  # reported when its launches are read
         return None
     return command if isinstance(command, str) else None
 
 
-Stamp = tuple[str, int, int, int]  # name, time of modification (ns), size, inode
+Stamp = tuple[str, int, int, int]  # name, modification time (ns), size, inode
 
 
 def _state(file: str) -> tuple[Stamp, ...]:
-    """What the file system says of a launch file and of the arrays that lie beside it."""
+    """The file system's state of a launch file and of the arrays beside it."""
     arrays = Path(file).parent / ARRAYS
     files = [Path(file), *(sorted(arrays.iterdir()) if arrays.is_dir() else ())]
     stats = [(one.name, one.stat()) for one in files]
@@ -118,6 +118,6 @@ def _by_code(file: str, _state: tuple[Stamp, ...]) -> dict[str, tuple[Launch, ..
 
 
 def _has_launches(file: str) -> bool:
-    """A recording of kernels that were compiled and not launched has only comments and the command in its file."""
+    """Whether the file has more than comments and the command: kernels may have been compiled but not launched."""
     with open(file, encoding="utf-8", errors="replace") as lines:
         return any(line.strip() and not line.startswith(("#", "command = ")) for line in lines)

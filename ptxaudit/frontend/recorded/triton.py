@@ -1,11 +1,11 @@
-"""What Triton keeps of a kernel that it has compiled: how many warps a block has, and its shared memory.
+"""Reads the metadata that Triton keeps of a compiled kernel: warps per block, and shared memory.
 
     ~/.triton/cache/…/k.json   {"name": "k", "num_warps": 4, "shared": 16640, "target": {"backend": "cuda", …}, …}
     -> Launch("k", block=(128,), dynamic_shared=16640, code="….cubin")
 
-The same is in `.metadata` of its CompiledKernel, whose code is in `.asm`. A kernel of Triton is launched with blocks of
-32 threads a warp (triton/backends/nvidia/driver.py: blockDimX = 32 * num_warps), and has all its shared memory
-dynamically; with `num_ctas` above 1 as many blocks are a cluster.
+A CompiledKernel has the same in `.metadata`, and its code in `.asm`. Triton launches a kernel with 32 threads per
+warp (triton/backends/nvidia/driver.py: blockDimX = 32 * num_warps) and allocates all its shared memory dynamically;
+`num_ctas` above 1 is the number of blocks in a cluster.
 """
 
 from __future__ import annotations
@@ -22,28 +22,30 @@ from ptxaudit.base.errors import InputError
 if TYPE_CHECKING:
     from ptxaudit.frontend.launch.launch import Launch
 
-THREADS = 32  # of a warp
-MOST_WARPS, MOST_BLOCKS = 32, 16  # of a block; of a cluster
-_KEYS = ("name", "num_warps", "shared", "target")  # what no other file beside a cubin has together
+THREADS = 32  # per warp
+MOST_WARPS, MOST_BLOCKS = 32, 16  # per block; per cluster
+_KEYS = ("name", "num_warps", "shared", "target")  # no other file beside a cubin has all of these
 
 
 class Asm:
-    """One form of a CompiledKernel: `.code` is bytes or text, as of cuda.core's ObjectCode. both: PTX and machine code
-    are looked at together."""
+    """One form of a CompiledKernel; `.code` is bytes or text, as in cuda.core's ObjectCode.
+
+    both: PTX and machine code are examined together.
+    """
 
     def __init__(self, name: str, code: bytes | str, launches: tuple[Launch, ...], both: bool) -> None:
         self.name, self.code, self.launches, self.both = name, code, launches, both
 
 
 def is_compiled(given: Any) -> bool:
-    """An object like Triton's CompiledKernel."""
+    """Whether this is an object like Triton's CompiledKernel."""
     return isinstance(getattr(given, "asm", None), Mapping) and hasattr(given, "metadata")
 
 
 def forms_of(given: Any, isa: str | None) -> list[Asm]:
-    """The code of a CompiledKernel: machine code, or PTX where that is asked for, or both.
+    """The code of a CompiledKernel: machine code, PTX if requested, or both.
 
-    Raises InputError where it has none of it.
+    Raises InputError if it has none of these.
     """
     kinds = {None: ("cubin",), "sass": ("cubin",), "ptx": ("ptx",)}.get(isa, ("cubin", "ptx"))
     if isa is None and "cubin" not in given.asm:
@@ -64,9 +66,9 @@ def forms_of(given: Any, isa: str | None) -> list[Asm]:
 
 
 def launches_beside(code: str) -> tuple[Launch, ...]:
-    """What the metadata beside a file of Triton's cache say; () for a file that has none.
+    """The launch described by the metadata beside a file of Triton's cache; () for a file without metadata.
 
-    Raises InputError for metadata of Triton that cannot be.
+    Raises InputError if Triton's metadata has invalid values.
     """
     file = Path(code).with_suffix(".json")
     try:
@@ -81,7 +83,7 @@ def launches_beside(code: str) -> tuple[Launch, ...]:
 
 
 def _mapping(metadata: Any) -> dict[str, Any]:
-    """Metadata, which are a named tuple, a dictionary, or an object with attributes."""
+    """Metadata as a dictionary, from a named tuple, a mapping, or an object with attributes."""
     if isinstance(metadata, Mapping):
         return dict(metadata)
     if hasattr(metadata, "_asdict"):
@@ -123,7 +125,7 @@ def _wrong(key: str, value: Any, place: str) -> InputError:
 
 
 def escaped(name: str) -> str:
-    """A name as a pattern that only itself is like."""
+    """A name as a glob pattern that matches only itself."""
     import glob
 
     return glob.escape(name)

@@ -1,1 +1,1 @@
-"""Machine code: disassembled in batches, operands parsed by grammar, lifted to `ir`."""
+"""Machine code: disassembled in batches, with operands parsed by grammar, and lifted to `ir`."""

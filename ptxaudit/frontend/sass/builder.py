@@ -1,11 +1,11 @@
-"""What lowering functions write with: reads operands, hands out temporaries, collects operations.
+"""The builder that lowering functions use: reads operands, creates temporaries and collects operations.
 
     @P0 IADD3 R2, -R4, c[0x0][0x210], RZ        t0.32 = load.32 param(0)
                                            ->   @P0 R2 = sub.32(t0.32, R4)
 
-A lowering function takes a Builder and appends to it. Only operations that write registers of
-the program carry the instruction's guard; temporaries (`t0.32`, `t1.64`) live in one instruction
-and are always written, so that every read of one has a single definition.
+A lowering function takes a Builder and appends to it. Only operations that write registers of the program carry the
+instruction's guard; temporaries (`t0.32`, `t1.64`) are local to one instruction and always written, so that every
+read of one has a single definition.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WORD_BITS = 32
 PAIR_BITS = 64
 _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 NOT_NUMBERS = frozenset({"QNAN", "NAN", "SNAN"})
-_LITERAL_AT = slice(4, 8)  # bytes of an instruction that hold its 32-bit literal, the upper half of a 64-bit one
+_LITERAL_AT = slice(4, 8)  # bytes of an instruction with its 32-bit literal, or the upper half of a 64-bit one
 TRUE = ir.Const(1, 1)
 FALSE = ir.Const(0, 1)
 ZERO32 = ir.Const(0, WORD_BITS)
@@ -34,25 +34,30 @@ NEVER = ir.Guard(ir.Reg("PT", 1), True)
 
 
 class NoMeaning(Exception):
-    """The lowering does not cover this form, for the reason given; the instruction's results become opaque."""
+    """The lowering does not support this form, for the given reason; the instruction's results become opaque."""
 
 
 class Computed(Record):
-    """A call through registers. targets: (what the registers hold, index of the first instruction) of each function
-    that it may enter and that comes back to the next instruction; open: it may go elsewhere, too."""
+    """A call through registers.
+
+    targets: (the registers' value for it, index of its first instruction) of each function that the call may enter
+    and that returns to the next instruction.
+    open: whether it may enter other functions, too.
+    """
 
     targets: tuple[tuple[ir.Operand, int], ...]
     open: bool
 
 
 class Context(Record):
-    """What the instructions of one section are lowered in.
+    """The context in which the instructions of one section are lowered.
 
     first: index of its first instruction in the lifted function.
-    relocated: byte offset of an instruction -> what its literal stands for, and which 32-bit half of it.
-    calls: byte offset of a call -> "call" (comes back to the next instruction) or "branch", and the index it goes to.
-    missing: byte offset of a call -> the function it goes to, where that is in another object.
-    computed: byte offset of a call through registers -> where it may go.
+    relocated: byte offset of an instruction -> the value of its relocated literal, and which 32-bit half of it is
+    used.
+    calls: byte offset of a call -> "call" (returns to the next instruction) or "branch", and the target's index.
+    missing: byte offset of a call -> the called function, if that is in another object.
+    computed: byte offset of a call through registers -> its possible targets.
     """
 
     function: CodeSection
@@ -91,11 +96,11 @@ class Builder:
         self.ops: list[ir.Op] = []
         self.site: ir.Site | None = None
         self.control: ir.Control | None = None
-        self.refused = ""  # what of it is not supported
+        self.refused = ""  # the reason why it is unsupported
         self._temporaries = 0
 
     def has(self, *marks: str) -> bool:
-        """True when the opcode carries one of the marks."""
+        """Whether the opcode has one of the marks."""
         return not self._marks.isdisjoint(marks)
 
     def operand(self, position: int) -> Operand:
@@ -120,13 +125,13 @@ class Builder:
         offset: int = 0,
         read_only: bool = False,
     ) -> None:
-        """An operation that writes registers of the program, under the guard."""
+        """Writes registers of the program, under the guard."""
         self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only))
 
     def compute(
         self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple[Any, ...] = ()
     ) -> ir.Reg:
-        """An operation into a new temporary of `result` bits (the operation's own by default)."""
+        """Writes a new temporary of `result` bits (by default the operation's own)."""
         out = self.temporary(bits if result is None else result)
         self.ops.append(ir.Op(name, (out,), src, bits, attrs))
         return out
@@ -134,13 +139,13 @@ class Builder:
     def write(
         self, operand: Operand, name: str, *src: ir.Operand, attrs: tuple[Any, ...] = (), bits: int = WORD_BITS
     ) -> None:
-        """An operation into one 32-bit or predicate register; nothing for RZ and PT."""
+        """Writes one 32-bit or predicate register; nothing for RZ and PT."""
         destination = self.destination(operand)
         if destination is not None:
             self.emit(name, (destination,), src, bits, attrs)
 
     def write_pair(self, operand: Operand, value: ir.Operand) -> None:
-        """A 64-bit value into a register pair."""
+        """Writes a 64-bit value to a register pair."""
         low, high = self.registers(operand, 2)
         self.split(value, low, high)
 
@@ -165,7 +170,7 @@ class Builder:
 
     @staticmethod
     def registers(operand: Operand, count: int) -> list[ir.Reg | None]:
-        """`count` registers from the one that is named."""
+        """`count` registers, beginning with the named one."""
         plain = _bare(operand)
         if plain.is_zero:
             return [None] * count
@@ -173,7 +178,7 @@ class Builder:
 
     @staticmethod
     def both(operand: Register) -> tuple[ir.Reg, ir.Reg]:
-        """The two registers of a pair. NoMeaning for RZ."""
+        """The two registers of a pair. Raises NoMeaning for RZ."""
         plain = _bare(operand)
         if plain.is_zero:
             raise NoMeaning("RZ as a register pair")
@@ -191,7 +196,7 @@ class Builder:
         return self.compute("neg" if operand.negated else "not", value)
 
     def word(self, operand: Operand) -> ir.Operand:
-        """A 32-bit source as it stands, without its sign (a literal with it)."""
+        """A 32-bit source without its sign (a literal with it)."""
         if isinstance(operand, Register):
             if operand.is_predicate:
                 raise NoMeaning("a predicate used as a number")
@@ -204,7 +209,7 @@ class Builder:
         raise NoMeaning("an operand that is not a number")
 
     def literal(self, number: Number, bits: int = WORD_BITS) -> ir.Operand:
-        """An integer literal, or what a relocation puts in its place."""
+        """An integer literal, or the value that a relocation puts in its place."""
         relocated = self.context.relocated.get(self.place)
         if relocated is not None:
             value, half = relocated
@@ -221,7 +226,7 @@ class Builder:
         return ir.Const(whole & ((1 << bits) - 1), bits)
 
     def _part(self, value: ir.Operand, suffixes: tuple[str, ...]) -> ir.Operand:
-        """Byte and half selectors of integer sources."""
+        """Applies byte and half-word selectors of integer sources."""
         for suffix in suffixes:
             match suffix:
                 case "B0" | "B1" | "B2" | "B3":
@@ -270,7 +275,7 @@ class Builder:
         return self.compute("fneg", value, bits=bits) if operand.negated else value
 
     def _nan_bits(self, bits: int) -> int:
-        """The pattern of a NaN literal, of which the text does not tell; integers are selected so too (0x7fffffff)."""
+        """The pattern of a NaN literal, which its text does not show; some select integers (0x7fffffff)."""
         word = self.context.function.code[self.place : self.place + INSTRUCTION_BYTES][_LITERAL_AT]
         return int.from_bytes(word, "little") << (bits - WORD_BITS)
 
@@ -302,7 +307,7 @@ class Builder:
         return self.constants(operand, 1)[0]
 
     def constants(self, operand: Memory, count: int, bits: int = WORD_BITS, signed: bool = False) -> list[ir.Operand]:
-        """`count` elements of a constant bank from c[bank][address] on."""
+        """`count` elements of a constant bank, beginning at c[bank][address]."""
         if operand.name != "c" or len(operand.brackets) != 2:
             return [ir.Unknown(f"{operand.name}[…] names a constant bank at run time")] * count
         bank, index, offset = constant_place(operand)
@@ -345,7 +350,7 @@ def bare(operand: Register) -> Register:
 
 
 def _bare(operand: Operand) -> Register:
-    """The operand. NoMeaning for anything but a register as it is."""
+    """The operand. Raises NoMeaning for anything but a plain register."""
     if not isinstance(operand, Register) or operand.suffixes or operand.negated or operand.absolute or operand.inverted:
         raise NoMeaning("a destination that is not a plain register")
     return operand
@@ -376,7 +381,7 @@ def machine_register(kind: str, number: int) -> ir.Reg:
 
 
 def register(operand: Register, plus: int = 0) -> ir.Reg:
-    """The IR register of a syntax register that is not RZ or PT; `plus` counts on from it."""
+    """The IR register of a syntax register that is not RZ or PT, or the one `plus` numbers after it."""
     return machine_register(operand.kind, operand.number + plus)
 
 
@@ -417,7 +422,7 @@ _SPACES = {**dict.fromkeys(SHARED_SECTIONS, "shared"), ".nv.constant": "const", 
 
 
 def symbol_address(symbol: Symbol, addend: int, bits: int = PAIR_BITS) -> ir.Address:
-    """The address that a relocation asks for."""
+    """The address that a relocation requires."""
     if symbol.section.startswith(CODE_PREFIX):
         return ir.Address(symbol.section.removeprefix(CODE_PREFIX), ir.CODE, symbol.offset + addend, bits)
     space = next((space for prefix, space in _SPACES.items() if symbol.section.startswith(prefix)), "global")

@@ -1,12 +1,12 @@
-"""Finds where calls go and whether they come back to the next instruction.
+"""Finds the targets of calls, and whether these return to the next instruction.
 
     /*0050*/  MOV R20, 0x80                     the return address, 0x80 = the instruction after the call
     /*0070*/  CALL.REL.NOINC 0x5f0         ->   {0x70: ("call", index of 0x5f0)}
     /*05f0*/  …  RET.REL.NODEC R20 0x0
 
-Since sm_70 the hardware keeps no return addresses: a caller puts one into the registers that the
-callee's RET names. A call for which that cannot be seen is left out (everything is forgotten
-there); one whose target never returns is a branch.
+Since sm_70 the hardware keeps no return addresses: a caller puts one into the registers that the callee's RET names.
+A call without a visible return address is left out (nothing is known after it); one whose target never returns is a
+branch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ptxaudit.ir import nodes as ir
 _PLACE = re.compile(r"0x[0-9a-f]+$")  # the last operand of a branch
 _BARRIER = re.compile(r"\bB\d+\b")
 _BARRIERS = ("BSSY", "BSYNC", "BMOV")
-_LOOK_BACK = 256  # instructions before a call in which its return address is looked for
+_LOOK_BACK = 256  # instructions before a call that are searched for its return address
 
 Lines = dict[str, tuple[Line, ...]]
 
@@ -35,7 +35,7 @@ def is_call(lines: tuple[Line, ...], place: int) -> bool:
 
 
 def is_indirect_call(line: Line) -> bool:
-    """A call through a register, or through constant memory."""
+    """Whether the line is a call through a register or constant memory."""
     return line.opcode.startswith("CALL") and not line.operands.startswith("0x")
 
 
@@ -44,13 +44,14 @@ def find_calls(
 ) -> dict[int, tuple[str, int]]:
     """byte offset -> (kind, instruction index) of the calls of a section that can be followed.
 
-    sections: those lifted together; starts: the index of each one's first instruction.
+    sections: those that are lifted together.
+    starts: the index of each one's first instruction.
     """
     out = {}
     own = lines[context.function.name]
     by_name = {section.name: section for section in sections}
     callers = _callers(sections, lines)
-    known: dict[tuple[str, int], set[str | int]] = {}  # target -> what it returns by
+    known: dict[tuple[str, int], set[str | int]] = {}  # target -> its return registers or addresses
     for position, line in enumerate(own):
         if not line.opcode.startswith("CALL"):
             continue
@@ -69,7 +70,7 @@ def find_calls(
             out[place] = ("call", index)
         elif callers[target] == 1 and returns == {
             place + INSTRUCTION_BYTES
-        }:  # ptxas puts the address into the function
+        }:  # ptxas has put the address into the function
             out[place] = ("call", index)
     return out
 
@@ -82,10 +83,10 @@ def computed_calls(
     addressed: frozenset[str],
     relocatable: bool,
 ) -> dict[int, Computed]:
-    """byte offset -> where it may go, of the calls of a section through registers.
+    """byte offset -> possible targets, for the calls of a section through registers.
 
-    CALL.REL R goes to a place in its own section: to the beginning of a function there. CALL.ABS R goes to a function
-    whose address the file has (`addressed`), and in an object that is still to be linked also elsewhere.
+    CALL.REL R enters a function of its own section. CALL.ABS R enters a function whose address occurs in the file
+    (`addressed`), or in a relocatable object also others.
     """
     out = {}
     function = context.function
@@ -124,13 +125,13 @@ def computed_calls(
 def _comes_back(
     context: Context, section: CodeSection, offset: int, lines: Lines, own: tuple[Line, ...], position: int
 ) -> bool:
-    """A function that the call at a position of the own section enters comes back to the next instruction."""
+    """Whether a function that the call at `position` of section `own` enters returns to the next instruction."""
     returns = _returns(context, section, offset, lines[section.name])
     return bool(returns) and _given(context, own, position, returns)
 
 
 def _given(context: Context, own: tuple[Line, ...], position: int, returns: set[str | int]) -> bool:
-    """What a function returns by are registers in which the call at a position leaves the place behind it."""
+    """Whether the call at `position` leaves the next instruction's address in all return registers of a function."""
     return all(
         isinstance(r, str) and value_before(context, own, position, r) == (position + 1) * INSTRUCTION_BYTES
         for r in returns
@@ -138,7 +139,7 @@ def _given(context: Context, own: tuple[Line, ...], position: int, returns: set[
 
 
 def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, int] | None]:
-    """How many calls go to each (section, byte offset); a call to an unknown place counts for None."""
+    """The number of calls of each (section, byte offset); calls of unknown targets count for None."""
     return Counter(
         _target(section, line, position * INSTRUCTION_BYTES)
         for section in sections
@@ -148,7 +149,7 @@ def _callers(sections: list[CodeSection], lines: Lines) -> Counter[tuple[str, in
 
 
 def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | None:
-    """(section, byte offset) that a direct call goes to."""
+    """(section, byte offset) of a direct call's target."""
     for relocation in section.relocations:
         if relocation.offset == place:
             symbol = relocation.symbol
@@ -183,9 +184,12 @@ def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[L
 
 
 def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[int]]:
-    """Each position of a function -> those that may come just before it: what falls through to it, branches, and where
-    lanes meet that are to go on there. Computed branches go to all that nothing falls through to; what nothing is seen
-    to lead to comes behind the one before it."""
+    """Each position of a function -> its predecessors.
+
+    These are the instruction that falls through to it, branches, and BSYNCs whose lanes continue there. Computed
+    branches may lead to every instruction that nothing falls through to. An instruction without any predecessor gets
+    the one before it.
+    """
     ways: dict[int, list[int]] = defaultdict(list)
     for position in range(first, end):
         line = lines[position]
@@ -212,18 +216,20 @@ def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[
 def _ways_of_barriers(
     lines: tuple[Line, ...], first: int, end: int, onward: Mapping[int, Iterable[int]]
 ) -> Iterator[tuple[int, int]]:
-    """(position of a BSYNC, where its lanes go on) for each BSSY that may have been the last to open its barrier there:
-    one from which a way leads to it by no other BSSY of that barrier (reaching definitions). Of a barrier that BMOV
-    moves, any. onward: other ways, forwards."""
+    """(position of a BSYNC, where its lanes continue) for each BSSY that may reach it.
+
+    A BSSY reaches a BSYNC if a path leads there without another BSSY of the same barrier (reaching definitions). For
+    a barrier that BMOV moves, every BSSY does. onward: the other edges, forwards.
+    """
     of = {at: _BARRIER.search(lines[at].operands) for at in range(first, end) if lines[at].opcode.startswith(_BARRIERS)}
     register = {at: found[0] for at, found in of.items() if found is not None}
     opened = {at: _place_in(lines[at]) for at in register if lines[at].opcode.startswith("BSSY")}
     moved = {register[at] for at in register if lines[at].opcode.startswith("BMOV")}
     every = {name: frozenset(at for at in opened if register[at] == name) for name in moved}
-    last: dict[int, frozenset[int]] = defaultdict(frozenset)  # position -> the BSSYs in effect before it
+    last: dict[int, frozenset[int]] = defaultdict(frozenset)  # position -> the BSSYs that reach it
 
     def goes_on(position: int) -> list[int]:
-        """Where lanes that wait at a BSYNC do."""
+        """Where lanes that wait at a BSYNC continue."""
         own = register.get(position)
         if position in opened or own is None or not lines[position].opcode.startswith("BSYNC"):
             return []
@@ -247,13 +253,13 @@ def _ways_of_barriers(
 
 
 def _place_in(line: Line) -> int | None:
-    """The position that a branch, or one that opens a barrier, names."""
+    """The position that a branch, or an instruction that opens a barrier, names."""
     place = _PLACE.search(line.operands)
     return None if place is None else int(place[0], 16) // INSTRUCTION_BYTES
 
 
 def _leaves(line: Line) -> bool:
-    """All lanes go elsewhere than to the next instruction."""
+    """Whether no lane continues at the next instruction."""
     always = line.guard in ("", "@PT") and "," not in line.operands
     return always and line.opcode.partition(".")[0] in ("BRA", "JMP", "EXIT", "RET", "BRX", "JMX")
 
@@ -267,11 +273,10 @@ def _extent(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> tuple
 def _before(
     context: Context, lines: tuple[Line, ...], first: int, earlier: int, register: str
 ) -> list[tuple[int, str] | int | str]:
-    """Where what a register holds behind an instruction was before it: (position, register), or which number it is; ""
-    where it is computed: no caller has anything there.
+    """The origin of a register's value after an instruction: (position, register) before it, or a constant.
 
-    Copies are followed back, and to the stack: there is one store to the place that a register comes back from, else it
-    is taken to be its own.
+    "" stands for a computed value, which no caller provides. Copies are followed backwards, also through the stack:
+    if there is a single store to the location that a register is loaded from; otherwise the load counts as no write.
     """
     line = lines[earlier]
     if not _writes(line, register):
@@ -289,8 +294,7 @@ def _before(
 
 
 def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, str] | None:
-    """(position, register) of the one store to the place on the stack that a load reads; None where there is none
-    such."""
+    """(position, register) of the only store to the stack location that a load reads; None if there is none."""
     place = lines[position].operands.partition(", ")[2]
     stores = [
         at for at in range(first, position) if lines[at].opcode == "STL" and lines[at].operands.startswith(place + ",")
@@ -301,7 +305,7 @@ def _kept_at(lines: tuple[Line, ...], first: int, position: int) -> tuple[int, s
 
 
 def value_before(context: Context, lines: tuple[Line, ...], position: int, register: str) -> int | None:
-    """The constant that the last write of a register before a call put there, None when it is none."""
+    """The constant that the last write of a register before a call put there, None if there is none."""
     for earlier in range(position - 1, max(-1, position - 1 - _LOOK_BACK), -1):
         line = lines[earlier]
         if _writes(line, register):

@@ -1,12 +1,12 @@
-"""Which registers an instruction without a meaning may write: its results become opaque, never stale.
+"""The registers that an unmodelled instruction may write: its results become opaque, never stale.
 
     HMMA.16816.F32 R4, R8, R12, R4     ->  R4 R5 R6 R7 = HMMA.16816.F32(…)
     F2FP.F16.F32.PACK_AB R5, R3, R2    ->  R5 = …
     TEX.LL R4, R8, R12, 0x0, 2D        ->  R4–R7 and R8–R11 (two results)
     FOO R8, …                          ->  R8–R11: a vector of registers is aligned to its size
 
-Too many is only imprecise; too few would be a wrong answer. What such an instruction may write in memory is lost, too
-(`WRITES`).
+Too many registers only cost precision; too few would give wrong answers. The memory that such an instruction may
+write becomes unknown, too (`WRITES`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptxaudit.ir import nodes as ir
 LAST_REGISTER = {"R": 254, "UR": 254, "P": 6, "UP": 6}
 _LARGEST_VECTOR = 4
 
-# One 32-bit result. These have no meaning downstream, or forms that have none.
+# One 32-bit result. They are unmodelled, or have unmodelled forms.
 _SINGLE = frozenset(
     """
     F2FP HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HSETP2 FADD FMUL FFMA FMNMX FMNMX3 FSEL FSETP FSET FCHK FSWZADD MUFU I2FP UI2FP
@@ -33,10 +33,10 @@ _SINGLE = frozenset(
     FADD32I FMUL32I FFMA32I HADD2_32I HMUL2_32I HFMA2_32I
 """.split()
 )
-# Results are predicates only; the registers that follow are sources.
+# The results are predicates only; the registers that follow are sources.
 _PREDICATES = frozenset("PSETP UPSETP ISETP FSETP DSETP HSETP2 UISETP UFSETP PLOP3 UPLOP3 FCHK QSPC".split())
 _PAIR = frozenset("DADD DMUL DFMA DMNMX LEPC FADD2 FMUL2 FFMA2".split())
-# One result or a pair, by a mark of the opcode.
+# One result or a pair, depending on a mark of the opcode.
 _PAIR_IF = {
     **dict.fromkeys(("I2F", "UI2F", "FRND", "UFRND"), ("F64",)),
     "F2I": ("U64", "S64"),
@@ -47,7 +47,7 @@ _PAIR_IF = {
 _PAIR_UNLESS_32 = frozenset({"CS2R", "CS2UR"})
 _TEXTURE = frozenset("TEX TLD TLD4 TXD TMML TXQ TXA SULD SUATOM SUQ".split())
 _OTHER_MEMORY = frozenset({"LDTM", "LDSM"})
-# Results that are vectors of a length that the text does not tell; none at all.
+# Results that are vectors of a length that the text does not show, followed by opcodes without results.
 _VECTORS = frozenset("LDGMC PIXLD ALD IPA LDT R2T QMUL4 QFMA4 QADD4 UGETNEXTWORKID UR2UP OUT".split())
 _NO_RESULT = frozenset(
     """
@@ -57,7 +57,7 @@ _NO_RESULT = frozenset(
 """.split()
 )
 _ALL_PREDICATES = {"PR": "P", "UPR": "UP"}
-# The state spaces in which such an instruction may write, at places or times that are not known.
+# The state spaces that such an instruction may write, at unknown locations or times.
 WRITES = {
     "ST": "generic",
     "STG": "global",
@@ -85,7 +85,7 @@ WRITES = {
     "UTCBAR": "shared",
     "UGETNEXTWORKID": "shared",
 }
-# Accesses to global or local memory by an address of their own, also where one of them is not supported.
+# Accesses to global or local memory by their own address, including unsupported forms.
 ACCESSES = {
     **dict.fromkeys(("LDG", "STG", "ATOMG", "RED", "REDG"), "global"),
     **dict.fromkeys(("LDL", "STL"), "local"),
@@ -113,18 +113,18 @@ _LISTED = frozenset().union(
     WRITES,
     ("F2F", "MOVM"),
 )
-# What a BAR.RED leaves to B2R.RESULT: how many threads, or whether any or all of them. Each writes both.
+# The results of BAR.RED for B2R.RESULT: the number of threads, and whether any or all of them. Each writes both.
 BARRIER_ANSWER = ir.Reg("BAR.COUNT", 32), ir.Reg("BAR.TRUTH", 1)
-_TENSOR_LOADS = {"16dp256bit": 4, "16dp128bit": 2}  # registers for each repetition; other shapes take one
+_TENSOR_LOADS = {"16dp256bit": 4, "16dp128bit": 2}  # registers per repetition; other shapes take one
 
 
 def is_listed(root: str) -> bool:
-    """What an opcode writes is known, though perhaps not what."""
+    """Whether it is known which registers an opcode writes."""
     return root in _LISTED
 
 
 def clobber(b: Builder) -> None:
-    """Replace what was begun by one operation that writes everything it may, and another one for memory."""
+    """Replaces the operations by one that writes every register that the instruction may write, and one for memory."""
     b.ops.clear()
     written = tuple(dict.fromkeys(r for r in written_registers(b) if r is not None))
     if written and b.root in _TEXTURE | _OTHER_MEMORY and not any(r.bits == 1 for r in written):
@@ -136,7 +136,7 @@ def clobber(b: Builder) -> None:
 
 
 def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:
-    """The registers hold data out of a memory that is not modelled: textures, tensor memory, rows of matrices."""
+    """Makes the registers hold data from an unmodelled memory: textures, tensor memory, rows of matrices."""
     b.emit("load", written, (ir.Unknown("a place that is not modelled", 64),), attrs=(32, False), space=b.root)
 
 
@@ -168,7 +168,7 @@ def written_registers(b: Builder) -> list[ir.Reg]:
 
 
 def _second_result(b: Builder, position: int) -> bool:
-    """Textures and 256-bit loads name two destinations."""
+    """Textures and 256-bit loads have two destinations."""
     registers = sum(isinstance(o, Register) and not o.is_predicate for o in b.operands[:position])
     return registers == 1 and (b.root in _TEXTURE or b.root in _LOADS and b.has("256"))
 
@@ -181,17 +181,17 @@ def _group(operand: Register, count: int) -> list[ir.Reg]:
 
 
 def _aligned(number: int) -> int:
-    """The largest vector of registers that can begin at a register."""
+    """The size of the largest vector of registers that can begin at a register."""
     return next(size for size in (_LARGEST_VECTOR, 2, 1) if number % size == 0)
 
 
 def _of_halves(b: Builder) -> bool:
-    """A matrix product whose sums are 16-bit floats, two in a register."""
+    """Whether a matrix product has 16-bit floats as sums, two per register."""
     return b.has("F16") and not b.has("F32")
 
 
 def _product_registers(b: Builder) -> int:
-    """The registers of a lane's part of a product: its 2, 4 or 8 numbers (PTX ISA, "Matrix Fragments")."""
+    """The registers of a lane's part of a product: 2, 4 or 8 numbers (PTX ISA, "Matrix Fragments")."""
     if b.root == "DMMA":
         return 4 if b.has("884", "8x8x4") else 8
     if b.has("8816", "8832", "88128") or b.root != "IMMA" and _of_halves(b) and not b.has("884"):

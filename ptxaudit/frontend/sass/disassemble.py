@@ -1,13 +1,12 @@
-"""Runs the vendor's disassembler over the code of many cubins at once.
+"""Runs the vendor's disassembler on the code of many cubins at once.
 
     disassemble([cubin, cubin, …])  ->  [{"gemm": (Line("@!P0", "BRA", "0x770"), …), …}, {…}, …]
 
-`nvdisasm` needs about a third of a second to start and takes one file, so the functions of all
-cubins of one architecture are laid end to end, and each instruction that is in them is given to
-it once, as raw code (`-b SM90`). What it prints for raw code is what it prints for the cubin, but
-for branch targets, which are then counted from where the instruction was given: they are moved
-back here. (tests/test_disassemble.py holds both against each other.) A process that audits the
-same code again, under other launches or in another test, has its lines still.
+`nvdisasm` takes about a third of a second to start and accepts one file. Therefore the functions of all cubins of one
+architecture are concatenated, and each distinct instruction is passed to it once, as raw code (`-b SM90`). Its output
+for raw code is the same as for the cubin, except for branch targets, which are relative to the instruction's position
+in the raw code and are moved back here. (tests/test_disassemble.py compares both.) The lines are kept for a process
+that audits the same code again, with other launches or in another test.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from ptxaudit.base.records import Record
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Cubin
 from ptxaudit.frontend.compile import toolchains
 
-BATCH_BYTES = 4 << 20  # code a process is given: bounds the memory for its text
-TUNABLES = "GLIBC_TUNABLES"  # of the C library; one that does not know a name passes over it
-KEPT_BYTES = 1 << 20  # code whose lines are kept: they take about 15 times as much memory
+BATCH_BYTES = 4 << 20  # of code per process: bounds the memory for its text
+TUNABLES = "GLIBC_TUNABLES"  # of the C library, which ignores unknown names
+KEPT_BYTES = 1 << 20  # of code whose lines are kept; these take about 15 times as much memory
 
 _LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:(@!?U?P\w+)\s+)?([^\s;]+)([^;]*);")
 _TARGET = re.compile(r"-?0x[0-9a-f]+(?=\s*$)")
 _BAD_PLACE = re.compile(r"at address (0x[0-9a-fA-F]+)")
-# Opcodes whose last operand is a place in the code.
+# Opcodes whose last operand is a location in the code.
 _WITH_TARGET = re.compile(r"(BRA|BSSY|CALL\.REL|RET\.REL|WARPSYNC\.COLLECTIVE|LEPC)\b")
 
 
@@ -48,28 +47,28 @@ class Line(Record):
         return f"{self.guard} {text}" if self.guard else text
 
 
-Disassembly = dict[str, tuple[Line, ...] | InputError]  # function -> its lines, or why it has none
+Disassembly = dict[str, tuple[Line, ...] | InputError]  # function -> its lines, or the reason why there are none
 
 
 class _Piece(Record):
-    """A function in a heap, and the position of its cubin."""
+    """A function in a batch, and the position of its cubin."""
 
     cubin: int
     function: CodeSection
 
     def instructions(self) -> Iterator[bytes]:
-        """As they are encoded."""
+        """The encoded instructions."""
         code = self.function.code
         return (code[at : at + INSTRUCTION_BYTES] for at in range(0, self.size, INSTRUCTION_BYTES))
 
     @property
     def size(self) -> int:
-        """Bytes of whole instructions."""
+        """Bytes of complete instructions."""
         return len(self.function.code) // INSTRUCTION_BYTES * INSTRUCTION_BYTES
 
 
 class _Kept:
-    """The lines of the functions that were disassembled last, by tool, architecture and code. For any thread."""
+    """A cache of recently disassembled functions, by tool, architecture and code. Thread-safe."""
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, int, bytes], tuple[Line, ...]] = {}
@@ -80,7 +79,7 @@ class _Kept:
         with self._lock:
             lines = self._lines.pop(key, None)
             if lines is not None:
-                self._lines[key] = lines  # the last to go
+                self._lines[key] = lines  # now the most recently used
             return lines
 
     def add(self, key: tuple[str, int, bytes], lines: tuple[Line, ...]) -> None:
@@ -105,8 +104,8 @@ kept = _Kept()
 def disassemble(cubins: Sequence[Cubin], tool: str | None = None) -> list[Disassembly]:
     """The lines of every function of every cubin, in the cubins' order: {function: lines}.
 
-    A function that does not decode has an InputError instead of its lines. tool: path of nvdisasm.
-    Raises InputError when there is no disassembler or it cannot be run.
+    A function that does not decode has an InputError instead of its lines. tool: path of nvdisasm. Raises InputError
+    if there is no disassembler or it cannot be run.
     """
     if not any(cubin.functions for cubin in cubins):
         return [{} for _ in cubins]
@@ -125,7 +124,7 @@ def disassemble(cubins: Sequence[Cubin], tool: str | None = None) -> list[Disass
 
 
 def _heaps(cubins: Sequence[Cubin], sm: int, known: Sequence[Disassembly]) -> Iterator[list[_Piece]]:
-    """The functions of one architecture whose lines are not known, in heaps of at most about BATCH_BYTES."""
+    """The functions of one architecture that are not yet disassembled, in batches of at most about BATCH_BYTES."""
     heap: list[_Piece] = []
     end = 0
     for position, cubin in enumerate(cubins):
@@ -146,7 +145,7 @@ def _heaps(cubins: Sequence[Cubin], sm: int, known: Sequence[Disassembly]) -> It
 def _run(
     pieces: list[_Piece], sm: int, cubins: Sequence[Cubin], tool: str
 ) -> Iterator[tuple[_Piece, tuple[Line, ...] | InputError]]:
-    """The lines of one heap; what does not decode is taken out and the rest run again."""
+    """The lines of one batch. A function that does not decode is removed, and the rest run again."""
     while pieces:
         given = {code: at for at, code in enumerate(dict.fromkeys(code for p in pieces for code in p.instructions()))}
         said, complaint = _nvdisasm(pieces, given, sm, tool)
@@ -157,7 +156,7 @@ def _run(
             for piece in pieces:
                 yield piece, _placed(lines, [given[code] for code in piece.instructions()])
             return
-        if len(pieces) > 1 and not _BAD_PLACE.search(complaint):  # it does not say where: by halves
+        if len(pieces) > 1 and not _BAD_PLACE.search(complaint):  # the position is unknown: try both halves
             for half in (pieces[: len(pieces) // 2], pieces[len(pieces) // 2 :]):
                 yield from _run(half, sm, cubins, tool)
             return
@@ -175,15 +174,14 @@ def _run(
 
 
 def _culprit(pieces: list[_Piece], given: Mapping[bytes, int], complaint: str) -> _Piece:
-    """The first function with the instruction that the disassembler's message is about; the first one of all when it
-    names no place."""
+    """The first function with the instruction that the message is about; the first of all if it states no address."""
     match = _BAD_PLACE.search(complaint)
     place = int(match[1], 16) // INSTRUCTION_BYTES if match else 0
     return next((piece for piece in pieces if any(given[code] == place for code in piece.instructions())), pieces[0])
 
 
 def _nvdisasm(pieces: list[_Piece], given: Iterable[bytes], sm: int, tool: str) -> tuple[str, str]:
-    """(what it prints, its complaint or "") for the instructions of these pieces, end to end."""
+    """(its output, its error message or "") for the instructions of these pieces, concatenated."""
     with temporary.folder() as folder:
         path = Path(folder) / "code.bin"
         path.write_bytes(b"".join(given))
@@ -201,7 +199,7 @@ def _nvdisasm(pieces: list[_Piece], given: Iterable[bytes], sm: int, tool: str) 
 
 
 def _memory() -> dict[str, str]:
-    """The tables that it makes as it starts lie in large pages: a tenth of the time that this takes."""
+    """Huge pages for the tables that it builds at its start, which take a tenth off that time."""
     return {} if TUNABLES in os.environ else {TUNABLES: "glibc.malloc.hugetlb=1"}
 
 
@@ -210,12 +208,12 @@ def _lines(said: str) -> list[Line]:
 
 
 def _placed(lines: Sequence[Line], places: Sequence[int]) -> tuple[Line, ...]:
-    """The lines at these places, in this order, branch targets counted from the first of them."""
+    """The lines at these places, in this order, with branch targets relative to the first of them."""
     return tuple(_moved(lines[place], (at - place) * INSTRUCTION_BYTES) for at, place in enumerate(places))
 
 
 def _moved(line: Line, by: int) -> Line:
-    """An instruction so many bytes further on."""
+    """The instruction moved by a number of bytes."""
     if not by or not _WITH_TARGET.match(line.opcode):
         return line
     return Line(line.guard, line.opcode, _TARGET.sub(lambda target: hex(int(target[0], 16) + by), line.operands))

@@ -1,13 +1,13 @@
-"""Lifts the functions of a cubin to `ir`: each instruction lowered, functions joined with those they call.
+"""Lifts the functions of a cubin to `ir`: lowers each instruction, and joins functions with those that they call.
 
     Line("@!P0", "LDS.128", "R4, [R3+UR4+0x100]")
  -> Instruction(place=0x1c0, opcode="LDS.128", guard=@!P0,
         ops=(t0.32 = add(R3, UR4); @!P0 R4, R5, R6, R7 = load shared(t0.32 + 256)), site=Site("LDS.128", t0.32, 256, …))
 
-A kernel is lifted together with the functions that it calls in other sections: their
-instructions follow its own, as registers are the machine's and not a function's. An opcode
-without a lowering, or a form that its lowering does not cover, becomes an operation with the
-opcode as its name that writes every register the instruction may write (`clobber`).
+A kernel is lifted together with the functions that it calls in other sections: their instructions follow its own, as
+registers belong to the machine and not to a function. An opcode without a lowering, or a form that its lowering does
+not support, becomes an operation named by the opcode that writes every register the instruction may write
+(`clobber`).
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ from ptxaudit.frontend.sass.runtime_calls import runtime_calls
 from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
 
-# Relocation types by number: which half of an address the literal at their place takes (nvdisasm prints 32@lo, 32@hi).
+# Relocation types by number: the half of an address that the literal receives (nvdisasm prints 32@lo, 32@hi).
 _LOW, _HIGH, _WORDS = 56, 57, (55, 59)
 _BANKS_WITHOUT_TABLES = (0, 4)  # parameters; addresses of variables, which relocations describe
 _USER_BANK = 3  # __constant__ variables
 _GLOBAL_SECTIONS = ".nv.global"  # .nv.global.init too: __device__ variables
 INDEX_BYTES = 8
-_OWN_BANK = re.compile(r"c\[0x[1-9a-f]")  # a bank whose contents are the function's own
+_OWN_BANK = re.compile(r"c\[0x[1-9a-f]")  # a bank whose contents are specific to the function
 
-# (text of a line, start of the parameters) -> (guard, operations, control, site) of lines that mean the same wherever
-# they stand
+# (text of a line, start of the parameters) -> (guard, operations, control, site), for lines whose meaning does not
+# depend on their position
 Memo = dict[tuple[str, int], tuple[Any, ...]]
 Sources = Callable[[str, int], ir.Source | None]  # (section, byte offset) -> position in the source
-Positions = tuple[Sources | None, tuple[str, ...]]  # None where the file has none; what to say of them
+Positions = tuple[Sources | None, tuple[str, ...]]  # None if the file has none; notes about them
 
 
 def lift_cubin(data: bytes, file: str, tool: str | None = None) -> ir.Module:
-    """All functions of the cubin in `data`. InputError when it cannot be read or disassembled."""
+    """All functions of the cubin in `data`. Raises InputError if it cannot be read or disassembled."""
     cubin = read_cubin(data, file)
     return lift_module(cubin, disassemble([cubin], tool)[0])
 
@@ -69,12 +69,12 @@ def lift_module(
     known: Positions | None = None,
     memo: Memo | None = None,
 ) -> ir.Module:
-    """The functions of a cubin, given its disassembly, with their source positions (`known`, or read here).
+    """The functions of a cubin, from its disassembly, with their source positions (`known`, or read here).
 
     memo: see `lift_function`.
 
-    A function that did not decode, or cannot be lifted, is left out (its InputError is in `lines`); when none
-    decoded, the first one's InputError is raised.
+    A function that did not decode or cannot be lifted is left out, with its InputError in `lines`; if none decoded,
+    the first one's InputError is raised.
     """
     good = {f.name: f for f in cubin.functions if not isinstance(lines.get(f.name), InputError)}
     if cubin.functions and not good:
@@ -94,7 +94,7 @@ def lift_module(
                         functions[function.name] = lift_function(
                             cubin, sections, decoded, sources, memo, notes, addressed
                         )
-                    except Exception as error:  # in one function: the others are still there
+                    except Exception as error:  # in one function: the others remain
                         found = as_input_error(error)
                         lines[function.name] = dataclasses.replace(
                             found, what=f"{function.name}: {found.what}", file=cubin.file
@@ -116,8 +116,10 @@ def positions(cubin: Cubin) -> Positions:
 def _sections(
     function: CodeSection, functions: dict[str, CodeSection], lines: Lines, addressed: frozenset[str]
 ) -> list[CodeSection]:
-    """A function and those that it calls in other sections, directly or through them. addressed: those that a call
-    through a pointer may enter."""
+    """A function and those that it calls in other sections, directly or indirectly.
+
+    addressed: functions that a call through a pointer may enter.
+    """
     out = {function.name: function}
     waiting = [function]
     while waiting:
@@ -145,10 +147,10 @@ def lift_function(
     notes: tuple[str, ...] = (),
     addressed: frozenset[str] = frozenset(),
 ) -> ir.Function:
-    """One function, its own section first, then those of the functions it calls. addressed: functions whose addresses
-    the file has.
+    """One function: its own section first, then those of the functions that it calls.
 
-    memo: what lines were lowered to, kept between the functions of one architecture.
+    addressed: functions whose addresses occur in the file.
+    memo: the lowered forms of lines, shared by the functions of one architecture.
     """
     memo = {} if memo is None else memo
     starts, end = {}, 0
@@ -189,7 +191,7 @@ def _routines(section: CodeSection, starts: dict[str, int], lines: Lines) -> Ite
 
 
 def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
-    """What the file says of a function, without its instructions."""
+    """A function without its instructions, from the file's metadata."""
     info, threads = function.info, function.info.max_threads
     return ir.Function(
         name=function.name,
@@ -243,7 +245,7 @@ def _context(
 
 
 def _relocated(relocation: Relocation, section: CodeSection) -> tuple[ir.Operand, int]:
-    """What a relocation puts in place of an instruction's literal: (address, which half)."""
+    """The value that a relocation puts in place of an instruction's literal: (address, which half)."""
     symbol = relocation.symbol
     if symbol.section == f".text.{section.name}" and relocation.type in (_LOW, _HIGH):
         return ir.Const(symbol.offset + relocation.addend, PAIR_BITS), int(relocation.type == _HIGH)  # a return address
@@ -279,9 +281,7 @@ def _constants(function: CodeSection) -> Iterator[ir.Variable]:
 
 
 def _constant_tables(function: CodeSection, data: bytes, relocations: tuple[Relocation, ...]) -> Iterator[ir.Variable]:
-    """The variables of a bank that has addresses in it: those that are tables of functions, and those that have
-    none.
-    """
+    """The variables of a bank that contains addresses: tables of functions, and those without addresses."""
     for symbol in function.constants:
         content, end = data[symbol.offset : symbol.offset + symbol.size], symbol.offset + symbol.size
         own = [r for r in relocations if symbol.offset <= r.offset < end]
@@ -310,7 +310,7 @@ def _constant_tables(function: CodeSection, data: bytes, relocations: tuple[Relo
 
 
 def _addressed(cubin: Cubin, sections: list[CodeSection], lines: Lines) -> Iterator[ir.Variable]:
-    """The shared variables that a relocatable object names, and those in global memory, with tables of functions."""
+    """The shared variables named in a relocatable object, and those in global memory, with tables of functions."""
     calling = [section for section in sections if any(is_indirect_call(line) for line in lines[section.name])]
     symbols = {r.symbol for section in sections for r in chain(section.relocations, *section.bank_relocations.values())}
     for symbol in sorted(symbols, key=lambda s: s.name):
@@ -324,11 +324,10 @@ def _addressed(cubin: Cubin, sections: list[CodeSection], lines: Lines) -> Itera
 def _table(
     content: bytes, relocations: tuple[Relocation, ...], calling: list[CodeSection]
 ) -> tuple[tuple[tuple[int, str], ...], bytes | None]:
-    """(functions, the bytes around them) of a variable that may be a table of functions; None in place of the bytes
-    where it is none.
+    """(functions, bytes around them) of a variable that may be a table of functions; no bytes (None) if it is not.
 
-    Linked code has addresses there, by relocations. Code that was compiled as a whole has the places of functions in
-    the section, or indices of a constant bank that has them (of several kernels each has a bank of its own).
+    Linked code has addresses there, by relocations. Code compiled as a whole has offsets of functions in the section,
+    or indices into a constant bank that contains these (with several kernels, each has its own bank).
     """
     if relocations:
         functions = tuple(
@@ -346,7 +345,7 @@ def _table(
 
 
 def _is_place(word: int, section: CodeSection) -> bool:
-    """It is the place of a function in the section, or a constant bank has one there."""
+    """Whether the word is the offset of a function in the section, or the index of one in a constant bank."""
     places = {symbol.offset for symbol in section.symbols if symbol.offset}
     return word in places or any(
         int.from_bytes(bank[word : word + INDEX_BYTES], "little") in places
@@ -379,15 +378,15 @@ def _instructions(
 
 
 def _not_all_in_text(operands: str) -> bool:
-    """Its text does not say all: the bits of a NaN, or what a bank of the function's own holds."""
+    """Whether the text is incomplete: it does not show a NaN's bits, or the contents of the function's own bank."""
     return "NAN" in operands or _OWN_BANK.search(operands) is not None
 
 
 def _cluster_slots(slots: frozenset[str], line: Line) -> frozenset[str]:
     """Follows `CS2R.32 R5, SR_CgaSize; IMAD R5, R5, -0xa0, RZ; [R2UR UR5, R5;] LDC R5, c[0x0][R5+0x2ac]`.
 
-    sm_100 finds its cluster constants so; the lowering of the load reads them as if the first table
-    were meant, as all of them hold the same facts.
+    sm_100 finds its cluster constants in this way. The load is lowered as if it read the first table, as all of them
+    contain the same values.
     """
     if places.CGA_SIZE in line.operands:
         return slots | {line.operands.partition(",")[0]}

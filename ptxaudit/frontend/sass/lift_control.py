@@ -5,8 +5,8 @@
     BSSY B0, 0x1a0             open B0 (the lanes that BSYNC B0 waits for)
     CALL.REL.NOINC 0xd70       call; the callee returns to the next instruction
 
-Places become instruction indices. Where the target of a call is not known, or its return address
-is not the next instruction, every register is forgotten.
+Byte offsets become instruction indices. If the target of a call is unknown, or its return address is not the next
+instruction, every register becomes unknown.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def _guarded(b: Builder, operands: Sequence[Operand]) -> ir.Guard | None:
 
 
 def branch(b: Builder) -> None:
-    """BRA, with .U for a uniform predicate; .U.ANY goes as one where any lane's predicate holds.
+    """BRA; .U has a uniform predicate; with .U.ANY all lanes branch if the predicate holds in any.
 
-    .DIV and .CONV ask whether the lanes of a mask are together.
+    .DIV and .CONV test whether the lanes of a mask have converged.
     """
     if b.has("DIV", "CONV"):
         return _branch_on_convergence(b)
@@ -56,8 +56,11 @@ def branch(b: Builder) -> None:
 
 
 def _branch_on_convergence(b: Builder) -> None:
-    """.DIV: the active lanes branch, all of them together, where a living lane of a mask is not active or the guard
-    does not hold in it; .CONV: where there is none. (Measured for BRA.DIV: docs/convergence.md.)"""
+    """BRA.DIV and BRA.CONV: whether the active lanes branch, all together.
+
+    .DIV branches if a lane of the mask that has not exited is inactive or its guard is false; .CONV branches if there
+    is no such lane. (Measured for BRA.DIV: docs/convergence.md.)
+    """
     mask: ir.Operand = ir.Const((1 << WORD_BITS) - 1)
     if len(b.operands) == 2 and not (isinstance(b.operand(0), Register) and b.operand(0).is_zero):
         mask = b.integer(b.operand(0))
@@ -71,7 +74,7 @@ def _branch_on_convergence(b: Builder) -> None:
 
 
 def switch(b: Builder) -> None:
-    """BRX and BRXU: to the instruction at register + displacement."""
+    """BRX and BRXU: a jump to register + displacement."""
     jump = b.operand(-1)
     guard = _guarded(b, b.operands[:-1])
     targets = tuple(dict.fromkeys(b.context.function.info.branches.get(b.place, ())))
@@ -92,22 +95,23 @@ def unknown_jump(b: Builder) -> None:
 
 
 def leave(b: Builder) -> None:
-    """EXIT, KILL, and the traps that end a launch."""
+    """EXIT, KILL."""
     guard = _guarded(b, [o for o in b.operands if isinstance(o, Register)])
     if guard is not NEVER:
         b.control = ir.Control("exit", guard=guard)
 
 
 def trap(b: Builder) -> None:
-    """BPT.TRAP ends the launch; the others are for a debugger."""
+    """BPT.TRAP ends the launch; other forms are for debuggers."""
     if b.has("TRAP"):
         b.control = ir.Control("exit", guard=b.guard, aborts=True)
 
 
 NOWHERE = 0xFFFFFFFF  # the number of no target
 _ALL_REGISTERS = tuple(machine_register(kind, k) for kind, last in LAST_REGISTER.items() for k in range(last + 1))
-# What a function of the runtime may give back, and more: 128 bits from R4 on. What else code reads behind such a call
-# without having written it there can only be what stood in it before, for no code reads what is left over by accident.
+# Registers that a function of the runtime may write: 128 bits from R4 on, which is more than any result. Code that
+# reads other registers after such a call without having written them there expects their earlier values, as no code
+# reads arbitrary leftovers.
 RUNTIME_RESULTS = tuple(machine_register("R", k) for k in range(4, 8))
 
 
@@ -124,7 +128,7 @@ def call(b: Builder) -> None:
         if callee in ir.ABORTING:
             b.control = ir.Control("exit", guard=b.guard, aborts=True)
             return
-        written = RUNTIME_RESULTS if callee in ir.RUNTIME else _ALL_REGISTERS  # another may write all of them
+        written = RUNTIME_RESULTS if callee in ir.RUNTIME else _ALL_REGISTERS  # other functions may write all registers
         b.emit("call", written, (), attrs=(callee or "a function",))
         b.control = ir.Control("call", (), b.guard, callee=callee)
         return
@@ -133,7 +137,7 @@ def call(b: Builder) -> None:
 
 
 def _computed_call(b: Builder) -> None:
-    """A call through registers: which of the functions that it may enter they hold."""
+    """A call through registers: selects the possible target whose address they hold."""
     known = b.context.computed[b.place]
     last = b.operand(-1)
     selector: ir.Operand | None = None
@@ -156,16 +160,16 @@ def _computed_call(b: Builder) -> None:
 
 
 def forget_everything(b: Builder) -> None:
-    """What an instruction that cannot be read may have written: every register, and memory."""
+    """Writes every register and all memory, for an instruction that cannot be read."""
     b.ops.clear()
     b.emit("opaque", _ALL_REGISTERS, (), attrs=(b.opcode, ""))
     b.emit("clobber", (), (), space="generic")
 
 
 def not_understood(b: Builder) -> None:
-    """A transfer of control that no row declares: it may lead anywhere."""
+    """An unsupported control transfer: it may lead anywhere."""
     if b.root in ("BAR", "UCGABAR_ARV", "UCGABAR_WAIT"):
-        b.control = ir.Control("barrier", guard=b.guard)  # of whom is not known
+        b.control = ir.Control("barrier", guard=b.guard)  # unknown participants
         return clobber(b)
     forget_everything(b)
     unknown_jump(b)
@@ -199,7 +203,7 @@ def leave_barrier(b: Builder) -> None:
 
 
 def move_barrier(b: Builder) -> None:
-    """BMOV: a convergence barrier saved around a call, put back, or cleared."""
+    """BMOV: saves a convergence barrier around a call, restores it, or clears it."""
     destination, source = b.operand(0), b.operand(1)
     if isinstance(source, Word):
         kept = b.destination(destination)
@@ -213,8 +217,11 @@ def move_barrier(b: Builder) -> None:
 
 
 def warp_sync(b: Builder) -> None:
-    """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place: the instructions up to there are run by those
-    lanes together that name the same mask (measured: seed 6089 at -O0, tiles of a warp)."""
+    """WARPSYNC mask, .ALL, .EXCLUSIVE mask, and .COLLECTIVE mask, place.
+
+    After .COLLECTIVE, the instructions up to the place are executed together by the lanes that specify the same mask
+    (measured: seed 6089 at -O0, tiles of a warp).
+    """
     selector: ir.Operand | None = None
     if b.operands and not b.has("ALL"):
         selector = b.integer(b.operand(0))
@@ -246,7 +253,7 @@ def _integer(operand: Operand) -> int | None:
 
 
 def barrier_result(b: Builder) -> None:
-    """B2R.RESULT: what the block's last BAR.RED has reduced, as a number or as a predicate."""
+    """B2R.RESULT: the result of the block's last BAR.RED, as a number or as a predicate."""
     count, truth = BARRIER_ANSWER
     for operand in b.operands:
         destination = b.destination(operand)
@@ -255,24 +262,26 @@ def barrier_result(b: Builder) -> None:
 
 
 def set_registers(b: Builder) -> None:
-    """USETMAXREG; .TRY_ALLOC tells the warp whether it got them."""
+    """USETMAXREG; .TRY_ALLOC returns a predicate for the warp: whether it got the registers."""
     for operand in b.operands:
         if isinstance(operand, Register) and operand.is_predicate and not operand.is_zero:
             b.emit("bar.red", (b.destination(operand),), (), 1)
 
 
 def give_way(b: Builder) -> None:
-    """YIELD, in loops that wait for other lanes, and NANOSLEEP. (Measured: where some lanes of a warp sleep, those that
-    wait for them at a BSYNC go on without them.)"""
+    """YIELD, in loops that wait for other lanes, and NANOSLEEP.
+
+    Measured: if some lanes of a warp sleep, lanes that wait for them at a BSYNC proceed without them.
+    """
     b.control = ir.Control("yield", guard=b.guard)
 
 
 def nothing(b: Builder) -> None:
-    """No effect on registers, shared memory or the flow of control."""
+    """No effect on registers, shared memory or control flow."""
 
 
-# Waits, fences, hints and caches: (marks, operands). What they are given is read, and no register that is followed is
-# written.
+# Waits, fences, hints and cache control: (marks, operands). They only read their operands, and write no register that
+# is modelled.
 _NO_EFFECT = {
     "NOP": ("", ""),
     "DEPBAR": ("LE?", "W?N?W?"),
@@ -300,7 +309,7 @@ _NO_EFFECT = {
 _SIDES = "(RECONVERGENT|RELIABLE)?"
 _JUMP = Row(unknown_jump, "", "P?[NJRIW]?")
 
-# What leads somewhere, or says who goes on together: what is not supported of these is not looked over.
+# Control transfers and synchronisation: unsupported forms of these are never ignored.
 CONTROL = {
     "BRA": Row(branch, "(U (ANY|ALL)?)? / DIV / CONV", "P?N|RN", "~"),
     "BRX": Row(switch, "", "P?J"),

@@ -1,12 +1,12 @@
-"""Lowers the floating point that index arithmetic meets: conversions, sums, products, comparisons.
+"""Lowers the floating-point operations that occur in index arithmetic: conversions, sums, products, comparisons.
 
     I2F.U32.RP R4, R6                    R4 = i2f.u(R6) toward +∞
     MUFU.RCP R4, R4                      R4 = mufu.rcp(R4)
     F2I.FTZ.U32.TRUNC.NTZ R3, R2         R3 = f2i.u(R2) toward zero
-    HFMA2.MMA R5, -RZ, RZ, 0, 1.78e-07   R5 = 0x00000003       (how a constant is made on the half-float pipe)
+    HFMA2.MMA R5, -RZ, RZ, 0, 1.78e-07   R5 = 0x00000003       (a constant made on the half-precision pipe)
 
-Division by a variable reaches machine code as such sequences. What has no exact meaning (half-float arithmetic) is left
-to `clobber`.
+Division by a variable becomes such sequences in machine code. Operations without an exact model (half-precision
+arithmetic) are left to `clobber`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _arithmetic(name: str, bits: int) -> Callable[[Builder], None]:
 
 
 def minimum(b: Builder) -> None:
-    """FMNMX: the least where the predicate holds, else the greatest."""
+    """FMNMX: the minimum if the predicate holds, else the maximum."""
     selector = b.operand(3)
     if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
         raise NoMeaning
@@ -85,13 +85,13 @@ def select(b: Builder) -> None:
 
 
 def _flushed(b: Builder, position: int, bits: int = WORD_BITS) -> ir.Operand:
-    """A source with subnormals as zeros where the opcode says .FTZ."""
+    """A source, with subnormals flushed to zero if the opcode has .FTZ."""
     value = b.real(b.operand(position), bits)
     return b.compute("fmul", value, ir.Const(_ONE), attrs=("rn", True)) if b.has("FTZ") else value
 
 
 def minimum_of_three(b: Builder) -> None:
-    """FMNMX3: the least or the greatest of three; a NaN counts only where all are."""
+    """FMNMX3: the minimum or maximum of three; the result is NaN only if all are."""
     selector = b.operand(4)
     if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
         raise NoMeaning
@@ -101,7 +101,7 @@ def minimum_of_three(b: Builder) -> None:
 
 
 def _packed(name: str) -> Callable[[Builder], None]:
-    """FADD2, FMUL2, FFMA2: the same on two 32-bit floats in a pair of registers."""
+    """FADD2, FMUL2, FFMA2: the operation on two 32-bit floats in a register pair."""
 
     def lower(b: Builder) -> None:
         attrs = _attrs(b)
@@ -140,7 +140,7 @@ def _compare(bits: int) -> Callable[[Builder], None]:
 
 
 def division_check(b: Builder) -> None:
-    """FCHK P, a, b: whether a / b has to go the slow way."""
+    """FCHK P, a, b: whether a / b needs the slow path."""
     b.write_predicate(
         b.operand(0), b.compute("fsetp.check", b.real(b.operand(1)), b.real(b.operand(2)), bits=WORD_BITS, result=1)
     )
@@ -153,14 +153,14 @@ _HALVES: dict[tuple[str, ...], int] = {(): 0, ("H0",): 0, ("H0_H0",): 0, ("H1",)
 
 
 def _half(b: Builder, operand: Operand) -> ir.Operand:
-    """A 16-bit float out of a register, with |x| and sign applied."""
+    """A 16-bit float from a register, with |x| and sign applied."""
     if not isinstance(operand, Register) or operand.is_predicate or operand.suffixes not in _HALVES:
         raise NoMeaning
     return _half_at(b, operand, _HALVES[operand.suffixes])
 
 
 def _half_at(b: Builder, operand: Operand, place: int) -> ir.Operand:
-    """The same from bit `place` of a register or constant on."""
+    """A 16-bit float from bit `place` of a register or constant, with |x| and sign applied."""
     if isinstance(operand, Register) and not operand.is_predicate:
         word: ir.Operand = ir.Const(0) if operand.is_zero else register(operand)
     elif isinstance(operand, Memory) and operand.is_constant:
@@ -178,7 +178,7 @@ def _real(b: Builder, operand: Operand, bits: int) -> ir.Operand:
 
 
 def _write_float(b: Builder, value: ir.Operand, bits: int) -> None:
-    """A result of 16 (the upper half is zero: measured), 32 or 64 bits."""
+    """Writes a result of 16 (the upper half is zero: measured), 32 or 64 bits."""
     if bits == PAIR_BITS:
         b.write_pair(b.operand(0), value)
     else:
@@ -208,14 +208,14 @@ def to_integer(b: Builder) -> None:
 
 
 def to_byte(b: Builder) -> None:
-    """F2IP.U8.F32.NTZ R, RZ, a, RZ. With other sources it was not measured."""
+    """F2IP.U8.F32.NTZ R, RZ, a, RZ. Other sources were not measured."""
     if not (b.operand(1).is_zero and b.operand(3).is_zero):
         raise NoMeaning
     _to_integer(b, b.operand(2))
 
 
 def _to_integer(b: Builder, operand: Operand) -> None:
-    """A float to an integer of 8 to 64 bits; NaN is zero (.NTZ), or the sign bit alone."""
+    """A float to an integer of 8 to 64 bits; NaN becomes zero (.NTZ), or the sign bit alone."""
     source_bits = next((_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS), WORD_BITS)
     form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
     sign, bits = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
@@ -236,7 +236,7 @@ def _to_integer(b: Builder, operand: Operand) -> None:
 
 
 def convert(b: Builder) -> None:
-    """F2F between 16, 32 and 64 bits; FRND to whole numbers of the same width."""
+    """F2F between 16, 32 and 64 bits; FRND to integral values of the same width."""
     widths = [_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS]
     if b.root == "FRND":
         bits = widths[0] if widths else WORD_BITS
@@ -254,13 +254,13 @@ def pack_halves(b: Builder) -> None:
     b.write(b.operand(0), "cat", low, high)
 
 
-# MUFU of 16-bit floats writes the lower half of its register; what is in the upper one was not measured
+# MUFU on 16-bit floats writes the lower half of its register; the upper half was not measured
 _UPPER_HALF = ir.Unknown("the upper half of what MUFU gives for 16 bits", _HALF)
 _NARROW: dict[tuple[str, ...], str] = {("F16",): ".f16", ("BF16",): ".bf16"}
 
 
 def special_function(b: Builder) -> None:
-    """MUFU: a function by its name; what that gives is the machine's."""
+    """MUFU: a function by its name, whose results depend on the machine."""
     name, narrow = f"mufu.{b.marks[0].lower()}", b.marks[1:]
     if not narrow:
         return b.write(
@@ -272,9 +272,7 @@ def special_function(b: Builder) -> None:
 
 
 def _upper_word(b: Builder, operand: Operand) -> ir.Operand:
-    """The upper half of a double: a register or constant holds that word, a literal is printed as the double that it
-    begins.
-    """
+    """The upper half of a double: the word in a register or constant, or the upper word of a literal."""
     if isinstance(operand, Number):
         number = b.real(operand, PAIR_BITS)
         assert isinstance(number, ir.Const)  # a literal
@@ -286,7 +284,7 @@ def _upper_word(b: Builder, operand: Operand) -> ir.Operand:
 
 
 def half_constant(b: Builder) -> None:
-    """HFMA2 R, -RZ, RZ, high, low: a constant as two half-float literals."""
+    """HFMA2 R, -RZ, RZ, high, low: a constant as two half-precision literals."""
     destination, first, second, high, low = b.operands
     if not (
         _zero(first)
@@ -302,7 +300,7 @@ def half_constant(b: Builder) -> None:
 
 
 def _half_bits(literal: Number) -> int:
-    """A half of a constant. 0x7fff is printed as +QNAN: whatever NaN stands there, the sum is that one."""
+    """The bits of one half of a constant. 0x7fff is printed as +QNAN, and is the sum for every NaN literal."""
     is_nan = literal.text in NOT_NUMBERS and not literal.negated
     return _CANONICAL_HALF_NAN if is_nan else float_bits(literal, _HALF)
 
@@ -312,7 +310,10 @@ def _zero(operand: Operand) -> bool:
 
 
 def compare_halves(b: Builder) -> None:
-    """HSETP2 P, Q, a, b, R: P of the lower halves of a and b, Q of the upper ones, each with R (setp.f16x2 of PTX)."""
+    """HSETP2 P, Q, a, b, R: compares the lower halves into P and the upper into Q, each combined with R.
+
+    As setp.f16x2 of PTX.
+    """
     relation = next(mark.lower() for mark in b.marks if mark in _RELATIONS)
     kind, other = next(COMBINE[mark] for mark in b.marks if mark in COMBINE), b.predicate(b.operands[-1])
     sources = [_both_halves(b, operands) for operands in _sources(b.operands[2:-1])]
@@ -330,13 +331,13 @@ _PLACES: dict[tuple[str, ...], tuple[int, int]] = {(): (0, _HALF), ("H0_H0",): (
 
 
 def _sources(operands: Sequence[Operand]) -> list[tuple[Operand, ...]]:
-    """The two sources of an operation on halves; literals are printed as one for the upper and one for the lower."""
+    """The two sources of an operation on halves; a literal is printed as two, for the upper and the lower half."""
     first, *rest = operands
     return [(first,), tuple(rest)]
 
 
 def _both_halves(b: Builder, operands: tuple[Operand, ...]) -> tuple[ir.Operand, ir.Operand]:
-    """The lower and the upper half of a source, or one for both; brain floats as the 32-bit ones that they begin."""
+    """The lower and the upper half of a source, or one for both; bfloat16 values extended to 32-bit floats."""
     if all(isinstance(o, Number) for o in operands):
         bits = WORD_BITS if b.has("BF16_V2") else _HALF
         upper, lower = (ir.Const(float_bits(o, bits), bits) for o in operands if isinstance(o, Number))
@@ -349,7 +350,7 @@ def _both_halves(b: Builder, operands: tuple[Operand, ...]) -> tuple[ir.Operand,
 
 
 def half_to_float(b: Builder) -> None:
-    """HADD2.F32 R, -RZ, R5.H0_H0 (or the other way round): one half as a 32-bit float."""
+    """HADD2.F32 R, -RZ, R5.H0_H0 (in either order): one half as a 32-bit float."""
     first, second = b.operands[1:]
     nothing, source = (first, second) if _zero(first) else (second, first)
     if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.is_zero):

@@ -4,8 +4,8 @@
     IADD3.X R5, R3, ~R7, RZ, P0, !PT     R5 = add3.carry(R3, not R7, 0, P0, 0)
     IMAD.HI.U32 R3, R3, R5, R2           R3 = (R3 · R5 + R3:R2) >> 32
 
-The meanings were inferred from what ptxas makes of small PTX and checked by running the lifted
-code (tests/test_lift_values.py).
+The meanings were inferred from ptxas's translation of small PTX programs, and verified by running the lifted code
+(tests/test_lift_values.py).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _trailing_predicates(sources: list[Operand]) -> int:
 
 
 def _plain_sum(b: Builder, destination: Operand, sources: list[Operand], bits: int) -> None:
-    """Without carries a difference is `sub`, so that formulas stay simple."""
+    """A difference without carries is `sub`, so that formulas stay simple."""
     plain = [s for s in sources if not s.negated or isinstance(s, Number)]
     taken = [s for s in sources if s.negated and not isinstance(s, Number)]
     terms = [s for s in plain if not _is_zero(s)]
@@ -77,7 +77,7 @@ def _plain_sum(b: Builder, destination: Operand, sources: list[Operand], bits: i
 
 
 def _write(b: Builder, destination: Operand, value: ir.Operand, bits: int) -> None:
-    """The value into its destination; the operation that made it writes there directly where it can."""
+    """Writes the value to its destination; if possible, the operation that computed it writes there directly."""
     if bits == PAIR_BITS:
         return b.write_pair(destination, value)
     last = b.ops[-1] if b.ops else None
@@ -153,7 +153,7 @@ def multiply_add(b: Builder) -> None:
 
 
 def _product(b: Builder, destination: Operand, first: Operand, second: Operand, third: Operand) -> None:
-    """The many disguises of a·b + c: moves, shifts, sums."""
+    """The special cases of a·b + c: moves, shifts, sums."""
     if _is_zero(first) or _is_zero(second):
         return b.write(destination, "mov", b.integer(third))
     if isinstance(second, Number) and second.text == "0x1" and not second.negated:
@@ -239,14 +239,14 @@ def scaled_add(b: Builder) -> None:
 
 
 def _choice(b: Builder, operand: Operand) -> str | None:
-    """ "min" or "max" for a constant selector, None when it depends on a predicate."""
+    """ "min" or "max" for a constant selector, None if it depends on a predicate."""
     if not isinstance(operand, Register) or not operand.is_predicate:
         raise NoMeaning
     return ("max" if operand.negated else "min") if operand.is_zero else None
 
 
 def minimum(b: Builder) -> None:
-    """IMNMX, VIMNMX, VIMNMX3, UIMNMX, UVIMNMX: the least where the last predicate holds, else the greatest."""
+    """IMNMX, VIMNMX, VIMNMX3, UIMNMX, UVIMNMX: the minimum if the last predicate holds, else the maximum."""
     if b.has("S64", "U64"):
         return _wide_minimum(b)
     destination, carries, sources = _split(b)
@@ -272,9 +272,7 @@ def _wide_minimum(b: Builder) -> None:
 
 
 def _extreme(b: Builder, destination: Operand, values: list[ir.Operand], selector: Operand) -> None:
-    """The least or greatest of values, of their halves each by itself where the opcode says so; .RELU: not less
-    than 0.
-    """
+    """The minimum or maximum of values, or of each of their halves if the opcode says so; .RELU: at least 0."""
     sign = "u" if b.has("U32", "U16x2") else "s"
     halves, choice = b.has("S16x2", "U16x2"), _choice(b, selector)
     bits = HALF_BITS if halves else WORD_BITS
@@ -298,18 +296,18 @@ def _halves(b: Builder, value: ir.Operand) -> list[ir.Operand]:
 
 
 def _added(b: Builder, first: Operand, second: Operand) -> ir.Operand:
-    """The sum of two sources, of their halves each by itself where the opcode says so."""
+    """The sum of two sources, or of each of their halves if the opcode says so."""
     if not b.has("16x2", "S16x2", "U16x2"):
         return b.compute("add", b.integer(first), b.integer(second))
     negative = not isinstance(second, Number) and second.negated
-    if first.negated or negative and b.root != "VIADD":  # VIADD.16x2 takes each half by itself
+    if first.negated or negative and b.root != "VIADD":  # VIADD.16x2 negates each half separately
         raise NoMeaning("a sign on half-word operands")
     pairs = zip(_halves(b, b.integer(first)), _halves(b, b.word(second)))
     return b.compute("cat", *[b.compute("sub" if negative else "add", x, y, bits=HALF_BITS) for x, y in pairs])
 
 
 def add_minimum(b: Builder) -> None:
-    """VIADDMNMX: the least or greatest of a + b and c."""
+    """VIADDMNMX: the minimum or maximum of a + b and c."""
     destination, carries, sources = _split(b)
     _no_predicates(b, carries)
     if len(sources) != 4:
@@ -319,20 +317,21 @@ def add_minimum(b: Builder) -> None:
 
 
 def vector_add(b: Builder) -> None:
-    """VIADD: a + b; .16x2 of halves."""
+    """VIADD: a + b; .16x2 on halves."""
     if not b.has("16x2"):
         return add(b)
     b.write(b.operand(0), "mov", _added(b, b.operand(1), b.operand(2)))
 
 
 def difference(b: Builder) -> None:
-    """VABSDIFF: c and the distance of a and b."""
+    """VABSDIFF: c plus the absolute difference of a and b."""
     b.write(b.operand(0), "sad.u" if b.has("U32") else "sad.s", *[b.integer(b.operand(k)) for k in (1, 2, 3)])
 
 
 def differences(b: Builder) -> None:
-    """VABSDIFF4.U8: the distances of the bytes of a and b, each in its byte (vabsdiff4 of PTX: all four bytes are
-    written, and c is not read); .ACC: c and their sum.
+    """VABSDIFF4.U8: the absolute differences of the bytes of a and b, each in its byte; .ACC: c plus their sum.
+
+    Without .ACC all four bytes are written and c is not read, as by vabsdiff4 of PTX.
     """
     first, second, total = (b.integer(b.operand(k)) for k in (1, 2, 3))
     packed: ir.Operand = ZERO32
@@ -346,9 +345,7 @@ def differences(b: Builder) -> None:
 
 
 def dot_product(b: Builder) -> None:
-    """IDP.4A: c and the products of the bytes of a and b; IDP.2A: of the halves of a and the lower or the higher bytes
-    of b.
-    """
+    """IDP.4A: c plus the products of the bytes of a and b; IDP.2A: of a's halves and b's lower or upper bytes."""
     first, second, total = (b.integer(b.operand(k)) for k in (1, 2, 3))
     bits, begin = (8, 0) if b.has("4A") else (HALF_BITS, HALF_BITS if b.has("HI") else 0)
     signed = [mark[0] == "S" for mark in b.marks[-2:]]
@@ -369,7 +366,7 @@ def saturate(b: Builder) -> None:
 
 
 def _limited(b: Builder, operand: Operand) -> ir.Operand:
-    """A signed integer within what the type that the opcode names first can hold."""
+    """A signed integer limited to the range of the first type in the opcode."""
     kind, width = b.marks[0][0], int(b.marks[0][1:])
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if kind == "S" else (0, (1 << width) - 1)
     least, most = (ir.Const(number & (1 << WORD_BITS) - 1) for number in (low, high))
@@ -408,7 +405,7 @@ def _compare(b: Builder, relation: str, unsigned: bool, x: ir.Operand, y: ir.Ope
 
 
 def write_comparison(b: Builder, yes: ir.Operand, first: Operand, second: Operand, other: ir.Operand) -> None:
-    """P, Q = yes ∘ other, (not yes) ∘ other, with ∘ from the opcode's AND, OR or XOR."""
+    """P, Q = yes ∘ other, (not yes) ∘ other, where ∘ is the opcode's AND, OR or XOR."""
     kind = next((COMBINE[mark] for mark in b.marks if mark in COMBINE), None)
     if kind is None:
         raise NoMeaning

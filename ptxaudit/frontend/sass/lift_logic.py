@@ -42,7 +42,7 @@ _ONE_INVERTED = {0x0F: 0, 0x33: 1, 0x55: 2}
 
 
 def logic(b: Builder) -> None:
-    """LOP3 and ULOP3, with the predicate that tells whether the result is not zero."""
+    """LOP3 and ULOP3, with the predicate that tells whether the result is nonzero."""
     operands = list(b.operands)
     test = operands.pop(0) if isinstance(operands[0], Register) and operands[0].is_predicate else None
     if len(operands) < 5 or not isinstance(operands[4], Number):
@@ -101,7 +101,7 @@ def predicate_logic(b: Builder) -> None:
 
 
 def funnel_shift(b: Builder) -> None:
-    """SHF and USHF: the pair c:a shifted, one half of it kept; the type gives where a count is clamped."""
+    """SHF and USHF: one half of the shifted pair c:a; the type determines where the count is clamped."""
     destination, low, count, high = (b.operand(i) for i in range(4))
     left, upper, wrap = b.has("L"), b.has("HI"), b.has("W")
     wide_count = b.has("U64", "S64")
@@ -112,7 +112,7 @@ def funnel_shift(b: Builder) -> None:
         n = ir.Const(n.value & (limit - 1)) if isinstance(n, ir.Const) else b.compute("and", n, ir.Const(limit - 1))
     if left and not upper and not wide_count:
         return b.write(destination, "shl", a, n)
-    if left and not upper:  # shl clamps at 32 and the lower half is zero from there
+    if left and not upper:  # shl clamps at 32, from where the lower half is zero
         return b.write(destination, "shl", a, n)
     if not left and upper and a == ZERO32:
         return b.write(destination, "shr.s" if signed else "shr.u", c, n)
@@ -130,7 +130,7 @@ def funnel_shift(b: Builder) -> None:
 
 
 def sign_extend(b: Builder) -> None:
-    """SGXT and USGXT: the low n bits, sign or zero extended."""
+    """SGXT and USGXT: the low n bits, sign- or zero-extended."""
     mode = "wrap" if b.has("W") else "clamp"
     b.write(
         b.operand(0),
@@ -180,7 +180,7 @@ def permute(b: Builder) -> None:
     b.write(b.operand(0), "prmt", a, c, selector, attrs=(mode,))
 
 
-# Selectors that take one field of `a` and fill up with bytes of `c`, where that is zero: (bit, length).
+# Selectors that extract one field of `a` and fill up with bytes of `c`, for c = 0: (bit, length).
 _PERMUTED_FIELDS = {
     **{filler + byte: (8 * byte, 8) for filler in (0x4440, 0x5550, 0x6660, 0x7770) for byte in range(4)},
     0x5410: (0, 16),
@@ -234,7 +234,7 @@ def read_special(b: Builder) -> None:
     if source.text in ("SRZ", "URZ"):
         values: list[ir.Operand] = [ZERO32] * count
     elif source.text == places.CGA_SIZE:
-        values = [ZERO32]  # the tables it chooses between hold the same facts: see lift_memory.load_constant
+        values = [ZERO32]  # the tables that it selects hold the same values: see lift._cluster_slots
     else:
         name = places.special_register(source.text)
         values = [ir.Special(name) if name else ir.Unknown(f"special register {source.text}")]
@@ -252,7 +252,7 @@ def _byte(suffixes: tuple[str, ...]) -> int:
 
 
 def predicates_to_register(b: Builder) -> None:
-    """P2R and UP2UR: the predicates in a mask, put into one byte of a source."""
+    """P2R and UP2UR: the predicates of a mask, inserted into one byte of a source."""
     destination, names, source, mask = (b.operand(i) for i in range(4))
     kind = {"PR": "P", "UPR": "UP"}.get(names.text) if isinstance(names, Word) else None
     if kind is None or not isinstance(mask, Number):
@@ -273,7 +273,7 @@ def predicates_to_register(b: Builder) -> None:
 
 
 def register_to_predicates(b: Builder) -> None:
-    """R2P and UR2UP: the bits of a byte in a mask, each into its predicate."""
+    """R2P and UR2UP: the bits of a byte, written to the predicates of a mask."""
     names, source, mask = (b.operand(i) for i in range(3))
     kind = {"PR": "P", "UPR": "UP"}.get(names.text) if isinstance(names, Word) else None
     if kind is None or not isinstance(mask, Number) or not isinstance(source, Register):
@@ -297,8 +297,8 @@ LOWERINGS = {
     **dict.fromkeys(("LOP3", "ULOP3"), Row(logic, "LUT PAND?", "P?RI{3}NP?", "~")),
     **dict.fromkeys(("PLOP3", "UPLOP3"), Row(predicate_logic, "LUT", "P{5}N{2}")),
     **dict.fromkeys(("SHF", "USHF"), Row(funnel_shift, _SHIFTS, "RI{3}")),
-    # of a length in constant memory the disassembler prints another bank and offset than the code has (seen on sm_75 to
-    # sm_89)
+    # if the length is in constant memory, the disassembler prints another bank and offset than the code has (seen on
+    # sm_75 to sm_89)
     **dict.fromkeys(("SGXT", "USGXT"), Row(sign_extend, "W? U32?", "RI[RN]")),
     **dict.fromkeys(("BMSK", "UBMSK"), Row(bit_mask, "W?", "RI{2}")),
     **dict.fromkeys(("FLO", "UFLO"), Row(find_leading_one, "U32? SH?", "RI", "~")),
@@ -308,7 +308,7 @@ LOWERINGS = {
     "MOV": Row(move, "(64|SPILL)?", "RI"),
     "UMOV": Row(move, "64?", "RI"),
     "MOV32I": Row(move, "", "RI"),
-    "R2UR": Row(move, "(BROADCAST|FILL)?", "RI"),  # .FILL: what a MOV.SPILL has kept, back (so wherever it was seen)
+    "R2UR": Row(move, "(BROADCAST|FILL)?", "RI"),  # .FILL: restores what a MOV.SPILL has kept (in all code seen)
     **dict.fromkeys(("SEL", "USEL"), Row(select, "64?", "RI{2}P", "-")),
     **dict.fromkeys(("S2R", "S2UR"), Row(read_special, "", "RW")),
     **dict.fromkeys(("CS2R", "CS2UR"), Row(read_special, "32?", "RW")),

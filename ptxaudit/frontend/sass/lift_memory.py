@@ -1,13 +1,12 @@
-"""Lowers memory instructions, and says which of them are shared-memory sites.
+"""Lowers memory instructions, and determines which of them are shared-memory sites.
 
     LDS.128 R4, [R3.X4+UR4+0x100]      t1 = add(shl(R3, 2), UR4)
                                        R4, R5, R6, R7 = load shared(t1 + 256); site LDS.128 at t1 + 256
     LDC.64 R2, c[0x0][0x210]           R2, R3 = load param(0)
     LDGSTS.E.BYPASS.128 [R9], desc[UR16][R14.64], !P0      site at R9, source R14:R15, ignored where P0
-    LD.E R5, desc[UR4][R2.64]          R5 = load generic(R2:R3); a site in case that is shared
+    LD.E R5, desc[UR4][R2.64]          R5 = load generic(R2:R3); a site in case the address is shared
 
-`@!PT LDS RZ, [RZ]`, which stands before each LDGSTS, never executes: the driver drops it before
-it comes here.
+`@!PT LDS RZ, [RZ]`, which precedes each LDGSTS, never executes: `lower` drops it first.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ _ALWAYS = ir.Const(1, 1)
 
 
 def _memory(operand: Operand) -> Memory:
-    """[address], or desc[UR4][address], in which the first bracket says how to cache."""
+    """[address], or desc[UR4][address], where the first bracket specifies caching."""
     if not isinstance(operand, Memory) or (operand.name, len(operand.brackets)) not in (("", 1), ("desc", 2)):
         raise NoMeaning("an unsupported form of memory operand")
     return operand
 
 
 def address(b: Builder, operand: Memory, wide: bool) -> tuple[ir.Operand, int]:
-    """(base, byte offset) of a bracket; `wide`: 64-bit, as of global and generic accesses."""
+    """(base, byte offset) of a bracket; `wide`: 64-bit, as in global and generic accesses."""
     offset, parts = 0, []
     for term in operand.brackets[-1]:
         if isinstance(term, Number):
@@ -86,12 +85,12 @@ def _wide_term(b: Builder, term: Register) -> ir.Operand:
 
 
 def _kept(b: Builder, base: ir.Operand, results: list[ir.Reg | None]) -> ir.Operand:
-    """The base in a temporary where the instruction overwrites it: a site's address is read last."""
+    """The base, copied to a temporary if the instruction overwrites it: a site's address is read last."""
     return b.compute("mov", base) if base in results else base
 
 
 def _words(b: Builder, operand: Operand, count: int) -> list[ir.Operand]:
-    """The registers that a store takes its data from."""
+    """The registers with the data of a store."""
     return [ZERO32 if r is None else r for r in b.registers(operand, count)]
 
 
@@ -217,13 +216,13 @@ def _atomic(space: Space, wide: bool, returns: bool) -> Callable[[Builder], None
 
 
 def _matrices(b: Builder) -> int:
-    """Registers of a matrix access: .2 or .4 of them, twice that for matrices of 16 rows of 16 bytes."""
+    """Registers of a matrix access: 1, or 2 or 4 for .2 and .4; twice that for matrices of 16 rows of 16 bytes."""
     count = int(b.marks[-1]) if b.marks[-1] in ("2", "4") else 1
     return 2 * count if any(mark.endswith("1616") for mark in b.marks) else count
 
 
 def load_matrix(b: Builder) -> None:
-    """LDSM: rows of 16 bytes from the addresses of 8, 16 or 32 lanes, spread over the warp."""
+    """LDSM: rows of 16 bytes from the addresses of 8, 16 or 32 lanes, distributed over the warp."""
     results = b.registers(b.operand(0), _matrices(b))
     base, offset = address(b, _memory(b.operand(1)), False)
     base = _kept(b, base, results)
@@ -240,7 +239,7 @@ def store_matrix(b: Builder) -> None:
 
 
 def copy_async(b: Builder) -> None:
-    """LDGSTS: each lane copies 4, 8 or 16 bytes; where the last predicate is false it writes zeros."""
+    """LDGSTS: each lane copies 4, 8 or 16 bytes; if the last predicate is false it writes zeros."""
     base, offset = address(b, _memory(b.operand(0)), False)
     source, source_offset = address(b, _memory(b.operand(1)), True)
     ignore = None
@@ -281,10 +280,10 @@ _UNSCORED = {
 
 
 def unscored_site(b: Builder) -> None:
-    """Marks an access that is listed but not scored; what it writes is left to `clobber`."""
+    """Marks an access that is listed but not scored; `clobber` handles its writes."""
     reason = _UNSCORED.get(b.root)
     if reason is None:
-        if b.root in _SITES:  # listed, though it is not known where it goes
+        if b.root in _SITES:  # listed, although its address is unknown
             b.site = ir.Site(b.opcode, ir.Unknown(f"{b.opcode}: {b.refused}", WORD_BITS), 0, _SITES[b.root], b.guard)
         return
     if not any(isinstance(o, Memory) and (o.name in ("", "gdesc") or b.root.startswith("UTC")) for o in b.operands):
@@ -299,7 +298,7 @@ def unscored_site(b: Builder) -> None:
 
 
 def test_barrier(b: Builder) -> None:
-    """SYNCS.PHASECHK: has the barrier's phase ended? Lanes that ask the same of one barrier get one answer."""
+    """SYNCS.PHASECHK: whether the barrier's phase has ended. Lanes with the same operands get the same answer."""
     base, offset = address(b, _memory(b.operand(1)), False)
     place = b.compute("add", base, ir.Const(offset & ((1 << WORD_BITS) - 1)))
     b.emit("barrier.test", (b.destination(b.operand(0)),), (place, b.integer(b.operand(2))))
@@ -307,8 +306,9 @@ def test_barrier(b: Builder) -> None:
 
 
 def allocate_columns(b: Builder) -> None:
-    """UTCATOMSWS.FIND_AND_SET UP, UR, UR (of tcgen05.alloc): were columns of tensor memory free, and which? The warp
-    asks once, so that its lanes have one answer, which nothing tells before the run.
+    """UTCATOMSWS.FIND_AND_SET UP, UR, UR (tcgen05.alloc): whether columns of tensor memory were free, and which.
+
+    The warp asks once, so all lanes get the same answer, which is unknown before the run.
     """
     answers = b.temporary(WORD_BITS), b.temporary(WORD_BITS)
     b.emit("load", answers, (ir.Const(0, PAIR_BITS),), attrs=(WORD_BITS, False), space=b.root)
@@ -322,7 +322,7 @@ _SPACES = {"S": "shared", "D": "shared::cluster", "L": "local", "G": "global", "
 
 
 def query_space(b: Builder) -> None:
-    """QSPC: does a generic address lie in a space?"""
+    """QSPC: whether a generic address lies in a state space."""
     space = next((_SPACES[mark] for mark in b.marks if mark in _SPACES), None)
     if space is None or not b.operand(1).is_zero:
         raise NoMeaning("a state-space query of a register")
@@ -351,7 +351,7 @@ _FAR_REDUCTION = Row(
     _atomic("global", True, False), _FAR_ATOMIC, "P?MR{1,2}"
 )  # RED before sm_90; generic ones are ATOM with RZ
 
-# Accesses that are sites, with their state space.
+# Accesses that are sites, with their state spaces.
 _SITES: dict[str, ir.SiteSpace] = {
     "LDS": "shared",
     "STS": "shared",

@@ -1,4 +1,4 @@
-"""Lowers what looks across the lanes of a warp: shuffles, votes, matches, reductions, elections.
+"""Lowers warp-wide operations: shuffles, votes, matches, reductions, elections.
 
 SHFL.BFLY PT, R4, R7, 0x10, 0x1f     R4, _ = shfl.bfly(R7, 16, 31)
 VOTE.ANY R9, PT, P0                  R9 = vote.ballot(P0)
@@ -54,7 +54,7 @@ _REDUCTIONS = {"SUM": "add", "OR": "or", "XOR": "xor", "AND": "and"}
 
 
 def reduction(b: Builder) -> None:
-    """REDUX and CREDUX: one integer of all active lanes."""
+    """REDUX and CREDUX: one integer from all active lanes."""
     name = next((_REDUCTIONS[mark] for mark in b.marks if mark in _REDUCTIONS), None)
     if name is None:
         least = "min" if b.has("MIN") else "max" if b.has("MAX") else None

@@ -1,5 +1,4 @@
-"""Lowers one instruction: finds the row of its opcode, and falls back to `clobber` where that does not declare all of
-it.
+"""Lowers one instruction by the row of its opcode, or by `clobber` if the row does not declare all of it.
 
 Line("@!P0", "VIADD", "R7, R3, 0x10")  ->  @!P0 R7 = add.32(R3, 16)
 Line("", "F2FP.BF16.F32.PACK_AB", "R5, R3, R2")  ->  R5 = opaque ('F2FP.BF16.F32.PACK_AB', '')
@@ -41,7 +40,7 @@ _ALWAYS, _NEVER = ("", "@PT", "@UPT"), ("@!PT", "@!UPT")
 
 
 def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str] = frozenset()) -> Builder | None:
-    """The lowered instruction at a byte offset of its section; None when its guard is never true.
+    """The lowered instruction at a byte offset of its section; None if its guard is never true.
 
     cluster_slots: see `Builder`.
     """
@@ -79,9 +78,7 @@ def _refusal(row: Row, opcode: str, operands: tuple[Operand, ...]) -> str:
 
 
 def _without_meaning(b: Builder) -> None:
-    """What no row covers: the registers that it may write are opaque, and so is the memory; what may lead anywhere
-    does.
-    """
+    """Makes everything that an unsupported instruction may write opaque; a control transfer may lead anywhere."""
     b.ops.clear()
     b.control = b.site = None
     if b.root in lift_control.CONTROL:
@@ -93,8 +90,6 @@ def _without_meaning(b: Builder) -> None:
 
 
 def _anything(b: Builder) -> None:
-    """An opcode that is in no table: it may write all registers and all memory. (What transfers control is in one, all
-    of it.)
-    """
+    """An opcode in no table: it may write all registers and all memory. (Every control transfer is in a table.)"""
     lift_control.forget_everything(b)
     lift_memory.unscored_site(b)

@@ -2,10 +2,9 @@
 
     "R2, P0, R4.reuse, 0x10"  ->  (Register("R", 2), Register("P", 0), Register("R", 4), Number("0x10"))
 
-A kernel has some hundred operands in ten thousand combinations, so each is parsed by itself. Two have
-one shape when they differ only in the numbers of registers and in hexadecimal literals. The
-grammar sees one operand of a shape; what it builds is a list of small functions that make the
-operands out of the numbers of any other.
+A kernel has some hundred operands in ten thousand combinations, so each is parsed separately. Two operands have the
+same shape if they differ only in the numbers of registers and in hexadecimal literals. The grammar parses one operand
+of each shape; the result is a list of small functions that make the operands of that shape from their numbers.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ class _Build(Transformer[Token, tuple[Maker, ...]]):
 
     def __init__(self, slots: dict[int, int]):
         super().__init__()
-        self._slots = slots  # position in the string -> which of its numbers stands there
+        self._slots = slots  # position in the string -> index of the number there
 
     @v_args(inline=True)
     def register(self, name: Token, *suffixes: Token) -> Maker:
         found = _REGISTER.match(name)
-        assert found is not None and name.start_pos is not None  # as the grammar has it
+        assert found is not None and name.start_pos is not None  # by the grammar
         kind, number = found.groups()
         marks = _marks(suffixes)
         if not number.isdigit():
@@ -125,11 +124,11 @@ def _shapes() -> dict[str, tuple[Maker, ...]]:
 
 
 def parse_operands(text: str) -> tuple[Operand, ...]:
-    """The operands in one instruction's text after the opcode. InputError when the grammar has no such shape."""
+    """The operands in an instruction's text after the opcode. Raises InputError if the grammar does not match."""
     text = text.replace(".reuse", "")  # a hint to the register cache
     if not text:
         return ()
-    if "{" in text:  # a list of numbers, with commas of its own
+    if "{" in text:  # a list of numbers, which contains commas
         whole: tuple[Operand, ...] = _parsed(text)
         return whole
     return tuple([operand for part in text.split(", ") for operand in _parsed(part)])
@@ -137,7 +136,7 @@ def parse_operands(text: str) -> tuple[Operand, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def _parsed(text: str) -> tuple[Operand, ...]:
-    """What stands between two commas, or the whole."""
+    """The operand between two commas, or the operands of a whole text."""
     numbers: list[str] = []
 
     def blank(match: re.Match[str]) -> str:
@@ -166,7 +165,7 @@ def _makers(text: str) -> tuple[Maker, ...]:
 
 
 def parse_plain(text: str) -> tuple[Operand, ...]:
-    """The same without shapes, always through the grammar: the twin that tests hold `parse_operands` against."""
+    """Parses without shapes, always by the grammar: the twin that tests compare `parse_operands` with."""
     text = text.replace(".reuse", "")
     numbers = [match[1] or match[2] for match in _SLOT.finditer(text)]
     return tuple(maker(numbers) for maker in _makers(text)) if text else ()

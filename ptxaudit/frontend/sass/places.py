@@ -1,13 +1,12 @@
-"""Where machine code finds what the launch tells: special registers and the driver's part of constant bank 0.
+"""Where machine code finds the values of a launch: special registers, and the driver's part of constant bank 0.
 
     special_register("SR_TID.X")       "tid.x"
     driver_constant(90, 0x4)           "ntid.y"         c[0x0][0x4] of sm_90
     driver_constant(100, 0x364)        "ntid.y"         c[0x0][0x364] of sm_100
 
-Nothing of this is documented. Each entry was read off what ptxas of CUDA 13 makes of a PTX
-kernel that stores that special register (tests/test_places.py does it again). A name that is
-no PTX special register stands for a value that is the same in all threads of a launch and that
-no one but the driver knows.
+None of this is documented. Each entry was read from the code that ptxas of CUDA 13 generates for a PTX kernel that
+stores that special register (tests/test_places.py repeats this). A name that is not a PTX special register stands for
+a value that is the same in all threads of a launch and known only to the driver.
 """
 
 from __future__ import annotations
@@ -105,19 +104,19 @@ _REGISTERS = {
         for d in _DIMENSIONS
     },
 }
-CGA_SIZE = "SR_CgaSize"  # what sm_100 multiplies by the size of a table to find its cluster constants
+CGA_SIZE = "SR_CgaSize"  # sm_100 multiplies it by the size of a table to find its cluster constants
 
 
 def special_register(text: str) -> str | None:
-    """The name in `ir.Special` of a special register as nvdisasm prints it, None when it has none."""
+    """The name in `ir.Special` of a special register as nvdisasm prints it, None if it has none."""
     return _REGISTERS.get(text)
 
 
 def driver_constant(sm: int, offset: int) -> str | None:
-    """What the driver stores at a byte offset of constant bank 0, below the parameters."""
+    """The name of the value that the driver stores at a byte offset of constant bank 0, below the parameters."""
     return next(layout for first, layout in _LAYOUTS if sm >= first).get(offset)
 
 
 def param_base(sm: int) -> int:
-    """Where parameters begin in constant bank 0, for functions whose own section does not say."""
+    """Where parameters begin in constant bank 0, for functions whose own section does not state it."""
     return next(base for first, base in _PARAM_BASES if sm >= first)

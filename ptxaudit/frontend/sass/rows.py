@@ -1,4 +1,4 @@
-"""What a lowering declares that it understands of an opcode: its marks, its operands, and what operands may carry.
+"""The declaration of the forms of an opcode that a lowering supports: marks, operands, and their modifiers.
 
     "IMAD": Row(multiply_add, "(MOV|SHL|IADD)? U32? / X / WIDE U32? X?", "RP?VVVP?", "- ~")
 
@@ -7,17 +7,17 @@
     IMAD R2, |R4|, 0x3, R6                 "|…|" is not
     IMAD R2, R4, 0x3                       "RRN" is not
 
-Nothing is looked over: an instruction with a mark, an operand or a modifier that its row does not declare is not
-lowered, and what it writes becomes opaque for that reason (`lower`).
+Nothing is ignored: an instruction with a mark, an operand or a modifier that its row does not declare is not lowered,
+and its results become opaque for that reason (`lower`).
 
-marks: the dotted parts of an opcode behind the first, in their order; alternatives in parentheses, "?" behind what may
-be missing, " / " between whole patterns. operands: a regular expression over one letter for each operand:
+marks: the dotted parts of an opcode after the first, in order; alternatives in parentheses, "?" after an optional
+part, " / " between whole patterns. operands: a regular expression with one letter per operand:
 
-    R register    P predicate    N integer    F other number    C constant bank    M memory    W word    J jump    V =
-                                                            any of R N F C    I = any of R N C
+    R register    P predicate    N integer    F other number    C constant bank    M memory    W word    J jump
+    V = any of R N F C    I = any of R N C
 
-modifiers: signs and suffixes that operands may carry: "-" "~" "|" (absolute) "+" ".H0_H0" …; of predicates "!" needs no
-declaration.
+modifiers: signs and suffixes that operands may have: "-" "~" "|" (absolute) "+" ".H0_H0" …; "!" of predicates needs
+no declaration.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
 class Row(Record, dict=True):
-    """lower: writes the operations. The rest: see the module."""
+    """lower: writes the operations. The other fields: see the module."""
 
     lower: Callable[[Builder], None]
     marks: str = ""
@@ -46,7 +46,7 @@ class Row(Record, dict=True):
 
     @cached_property
     def _marks(self) -> re.Pattern[str]:
-        """Over ".MARK.MARK": each word of the pattern with its dot."""
+        """Matches ".MARK.MARK": each word of the pattern with its dot."""
         patterns = (
             "".join(_WORD.sub(r"(?:\\.\g<0>)", part) for part in pattern.split()) for pattern in self.marks.split(" / ")
         )
@@ -61,7 +61,7 @@ class Row(Record, dict=True):
         return frozenset(self.modifiers.split())
 
     def refuses(self, opcode: str, operands: tuple[Operand, ...]) -> str:
-        """What of an instruction is not declared, "" where all of it is."""
+        """The undeclared part of an instruction, in words; "" if all of it is declared."""
         return self._refused_marks(opcode) or self._refused_operands(operands)
 
     def _refused_marks(self, opcode: str) -> str:
@@ -104,9 +104,7 @@ def kind(operand: Operand) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def modifiers(operand: Operand) -> tuple[str, ...]:
-    """What an operand carries: signs, |…| and suffixes. (What stands in brackets is asked of by who reads the
-    address.)
-    """
+    """The modifiers of an operand: signs, |…| and suffixes. (Those within brackets are checked with the address.)"""
     if isinstance(operand, Jump):
         return modifiers(operand.register)
     predicate = isinstance(operand, Register) and operand.is_predicate

@@ -1,14 +1,14 @@
-"""Finds which calls through registers go to the device runtime: machine code reads its addresses from constant bank 4.
+"""Finds calls through registers that enter the device runtime, whose addresses machine code reads from constant bank 4.
 
     MOV R2, 0x258
     LDC.64 R2, c[0x4][R2]         the file has a relocation there: the address of __assertfail
     @!P0 BRA 0x4800               and back again: a loop that leaves R2 alone
     CALL.ABS.NOINC R2        ->   {its place: "__assertfail"}
 
-What counts is that every way to the call leads over the one write of its register, and likewise from there: backwards,
-over copies, over all places that code may have come from, and over calls of the runtime, which keep what the code reads
-behind them. That a call is one of these is supposed of all first, and taken back of those for which it does not follow
-(a greatest fixed point): the call that is made first has no other before it, and so on.
+A call is recognised if every path to it passes the same write of its register, and likewise from there: backwards,
+through copies, over all possible predecessors, and across runtime calls, which preserve the registers that the code
+reads after them. All calls are first assumed to be runtime calls; the assumption is withdrawn for those where it does
+not follow (a greatest fixed point). The first call depends on no other, the next only on it, and so on.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from ptxaudit.frontend.sass.lift_control import RUNTIME_RESULTS
 from ptxaudit.ir import nodes as ir
 
 _ADDRESSES = 4  # the constant bank that the linker fills with addresses
-_ROUNDS = 4  # more than calls that depend on each other need
+_ROUNDS = 4  # more than the longest chain of dependent calls needs
 _CALLED = re.compile(r"R(\d+)")
 _LOADED = re.compile(r"R(\d+), c\[0x4\]\[(R\d+|0x[0-9a-f]+)\]")
 _COPIED = re.compile(r"R\d+, R(\d+)")
 _KEPT = re.compile(r"R(\d+), R\1")
 _PLACE = re.compile(r"\b0x[0-9a-f]+$")
-_INDIRECT = ("BRX", "JMX")  # go to places that their operands do not name
-_NOT_ON = ("EXIT", "RET", "KILL", "BRX", "JMX")  # nothing goes on behind them, unless they have a guard
+_INDIRECT = ("BRX", "JMX")  # their operands do not name the targets
+_NOT_ON = ("EXIT", "RET", "KILL", "BRX", "JMX")  # nothing follows them, unless they have a guard
 _RESULTS = frozenset(register.name for register in RUNTIME_RESULTS)
-_NAMING = ("MOV", "UMOV", "IMAD", "LEPC")  # may put a place in the code into a register, for a return
+_NAMING = ("MOV", "UMOV", "IMAD", "LEPC")  # may write a code address into a register, for a return
 
 
 def runtime_calls(context: Context, lines: tuple[Line, ...]) -> dict[int, str]:
-    """byte offset -> the function of the runtime that the call there enters."""
+    """byte offset -> the runtime function that the call there enters."""
     names = {
         r.offset: r.symbol.name
         for r in context.function.bank_relocations.get(_ADDRESSES, ())
@@ -69,8 +69,11 @@ def _entered(
     supposed: frozenset[int],
     names: dict[int, str],
 ) -> dict[int, str]:
-    """What calls enter, where it is the runtime. registers: of the calls, by position; supposed: calls that are taken
-    to enter it."""
+    """The runtime functions that calls enter.
+
+    registers: of the calls, by position.
+    supposed: calls that are assumed to enter the runtime.
+    """
     backwards = Backwards(context, lines, supposed)
     return {
         position: names[slot]
@@ -80,7 +83,7 @@ def _entered(
 
 
 class Backwards:
-    """Registers followed backwards through one section."""
+    """Follows registers backwards through one section."""
 
     def __init__(self, context: Context, lines: tuple[Line, ...], runtime: frozenset[int]):
         self.context, self.lines, self.runtime = context, lines, runtime
@@ -93,7 +96,7 @@ class Backwards:
         self._known: dict[str, dict[int, int | None]] = defaultdict(dict)  # of registers: their last writes
 
     def _entries(self) -> Iterator[int]:
-        """Positions that code comes to from elsewhere: where functions begin, or a return may lead."""
+        """Positions entered from elsewhere: where functions begin, and where a return may lead."""
         yield 0
         yield from (symbol.offset // INSTRUCTION_BYTES for symbol in self.context.function.symbols)
         if any(line.opcode.startswith(_INDIRECT) and self._listed(at) is None for at, line in enumerate(self.lines)):
@@ -104,11 +107,11 @@ class Backwards:
                     yield place
 
     def _listed(self, position: int) -> tuple[int, ...] | None:
-        """Where a jump through a register may lead, as the file lists it; None where it does not."""
+        """The targets of a jump through a register, if the file lists them; else None."""
         return self.context.function.info.branches.get(position * INSTRUCTION_BYTES) or None
 
     def _after(self, position: int) -> Iterator[int]:
-        """Where code may go on behind an instruction."""
+        """The possible successors of an instruction."""
         line = self.lines[position]
         place = _place(line)
         jumps = line.opcode == "BRA" and place is not None and line.operands == hex(place * INSTRUCTION_BYTES)
@@ -120,7 +123,7 @@ class Backwards:
             yield from (target // INSTRUCTION_BYTES for target in self._listed(position) or ())
 
     def slot(self, position: int, register: int) -> int | None:
-        """The place in the bank that a pair of registers was loaded from."""
+        """The offset in the bank from which a register pair was loaded."""
         low, high = self._origin(position, register), self._origin(position, register + 1)
         if low is None or high is None or low[0] != high[0] or low[1] + 1 != high[1]:
             return None
@@ -132,7 +135,7 @@ class Backwards:
         return int(loaded[2], 16) if loaded[2].startswith("0x") else self._constant(at, loaded[2])
 
     def _origin(self, position: int, register: int) -> tuple[int, int] | None:
-        """(position, register) of the write that a register's value comes from, over copies."""
+        """(position, register) of the write that a register's value comes from, through copies."""
         seen: set[tuple[int, int]] = set()
         while (at := self._write(position, f"R{register}")) is not None and (at, register) not in seen:
             seen.add((at, register))
@@ -152,8 +155,10 @@ class Backwards:
         return None
 
     def _write(self, position: int, register: str) -> int | None:
-        """The last write of a register on every way to a position; None where there are several, or none. A search ends
-        where another one came by, so that all of them together look at each position once."""
+        """The last write of a register on every path to a position; None if there are several, or none.
+
+        A search stops where an earlier one has been, so that together they visit each position once.
+        """
         known = self._known[register]
         if position in known:
             return known[position]

@@ -1,4 +1,4 @@
-"""The operands of machine instructions, as they are written.
+"""The operands of machine instructions, as written.
 
 R4.H0_H0            Register("R", 4, suffixes=("H0_H0",))     ("reuse", a cache hint, is dropped)
 -|R7|               Register("R", 7, negated=True, absolute=True)
@@ -46,7 +46,7 @@ class Register(Record):
 class Number(Record):
     """A literal by its text without sign: hexadecimal, decimal, INF, QNAN, SNAN."""
 
-    is_zero: ClassVar[bool] = False  # as of a register: RZ or PT
+    is_zero: ClassVar[bool] = False  # as for a register: RZ or PT
     is_predicate: ClassVar[bool] = False
     suffixes: ClassVar[tuple[str, ...]] = ()
 
@@ -61,13 +61,13 @@ class Number(Record):
 
     @property
     def value(self) -> int:
-        """The integer, with its sign; ValueError for floats."""
+        """The integer, with its sign. Raises ValueError for floats."""
         number = int(self.text, 0)
         return -number if self.negated else number
 
 
 class Word(Record):
-    """Anything with a name that is no numbered register: SR_TID.X, SRZ, B0, SB0, PR, 2D."""
+    """A name that is not a numbered register: SR_TID.X, SRZ, B0, SB0, PR, 2D."""
 
     is_zero: ClassVar[bool] = False
     is_predicate: ClassVar[bool] = False
@@ -83,7 +83,7 @@ Term = Register | Number | Word
 
 
 class Memory(Record):
-    """A bracketed operand. name: "" | "c" | "cx" | "desc" | "gdesc" | "tmem" | "a" …; one sum a bracket."""
+    """A bracketed operand. name: "" | "c" | "cx" | "desc" | "gdesc" | "tmem" | "a" …; one sum per bracket."""
 
     is_zero: ClassVar[bool] = False
     is_predicate: ClassVar[bool] = False

@@ -1,6 +1,7 @@
 """Finds the loops of a kernel that contain sites, for the report.
 
-for (k = 0; k < n; k += 16) { … tile[ty][k] … } ->  Loop("k.cu", 12, 19, depth=1, sites=("k@k.cu:15:ptx.load", …))
+for (k = 0; k < n; k += 16) { … tile[ty][k] … }
+->  Loop("k.cu", 12, 19, depth=1, sites=("k@k.cu:15:ptx.load", …))
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Builds a kernel's report entry from the results of the lane engine.
 
-Before: SiteResult(index=7, status=exact, wavefronts=1024, …) of ir.Function "k" After:  Site(id="k@k.cu:14:ptx.load",
-source=Source("k.cu", 14, text="out[i] = tile[x][y];"), …)
+Before: SiteResult(index=7, status=exact, wavefronts=1024, …) of ir.Function "k"
+After:  Site(id="k@k.cu:14:ptx.load", source=Source("k.cu", 14, text="out[i] = tile[x][y];"), …)
 
 Everything that names a location happens here: source lines are read and ids assigned. An id consists of the kernel,
 base name of the file, line, inline stack, instruction set and access, with a number from the second site on where all

@@ -4,8 +4,7 @@
     ncu --import r.ncu-rep --page raw --csv > raw.csv            one line per launch, with grid, block and counters
 
     "Kernel Name","k"                                        ┐
-    "Address","Source","Instructions Executed",…             ├─▶  Profile("k", (Counted(0x1c0, "LDS R0, [R2]", 4, 8, 4),
-                                                            …))
+    "Address","Source","Instructions Executed",…             ├─▶  Profile("k", (Counted(0x1c0, "LDS R0, [R2]", …), …))
     "0x7f41ab7a01c0","      LDS R0, [R2]","4",…              ┘
 
 Columns are found by name, in any order; unknown ones are ignored. Versions of ncu differ in the names, and 2025.3

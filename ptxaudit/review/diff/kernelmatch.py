@@ -1,7 +1,7 @@
 """Matches the kernels of two reports: first by name, then renamed ones by what they have in common.
 
-    old  gemm<bf16, 128>  gemm<half, 64>     new  gemm<bf16, 256>  gemm<half, 32>      instances with the most equal
-                                                            arguments
+    old  gemm<bf16, 128>  gemm<half, 64>     new  gemm<bf16, 256>  gemm<half, 32>      instances with the most
+                                                                                       equal arguments
     old  reduce           lines f g          new  sum              lines f g           one kernel: renamed
     old  reduce           lines f g          new  scan             lines p q           gone, and new
 

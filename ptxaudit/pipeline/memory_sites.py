@@ -24,7 +24,7 @@ Memory = Literal["shared", "global", "local"]
 EVERY: tuple[Memory, ...] = ("shared", "global", "local")
 _ACCESSES = ("load", "store", "atom")
 _OF_PAIRS = ("cat", "extract", "add3.carry", "shf.l")
-KEEP = "halves"  # as `lanes.halves` reads it
+KEEP = "halves"  # as `engine.ops.halves` reads it
 
 
 def memories(space: str) -> tuple[Memory, ...]:
@@ -59,7 +59,7 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
 
 
 def _with_halves(ops: tuple[ir.Op, ...]) -> tuple[ir.Op, ...]:
-    """The operations; those on register pairs are marked to let halves remember their numbers (`lanes.halves`)."""
+    """The operations; those on register pairs are marked to let halves remember their numbers (`engine.ops.halves`)."""
     if not any(op.name in _OF_PAIRS for op in ops):
         return ops
     return tuple(replace(op, attrs=(*op.attrs, KEEP)) if op.name in _OF_PAIRS else op for op in ops)

@@ -82,7 +82,7 @@ class CodeBook:
 
 
 def code_lines(function: ir.Function) -> tuple[CodeLine, ...]:
-    """The instructions of a function without padding; those of inlined callees once each."""
+    """The instructions of a function without padding; those of linked callees once each."""
     found: dict[int, CodeLine] = {}
     for i in function.instructions:
         if i.text and i.opcode not in PADDING:

@@ -126,7 +126,7 @@ class History(Record, dict=True):
 
     @cached_property
     def totals(self) -> tuple[Trend, ...]:
-        """Each figure summed over the kernels for which every report knows it, in one instruction set."""
+        """Each figure combined over the kernels for which every report knows it, in one instruction set."""
         isa = "sass" if any(track.last.isa == "sass" for track in self.tracks) else "ptx"
         out = []
         for name in FOLLOWED:

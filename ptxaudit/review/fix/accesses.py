@@ -183,7 +183,7 @@ def _aligned(use: Use, width: int) -> bool:
     )
 
 
-# --- what copies read ---------------------------------------------------------------------------
+# --- sources of copies --------------------------------------------------------------------------
 
 
 def _other_sources(array: Array) -> Iterator[Changed]:

@@ -276,7 +276,7 @@ def source_name(variable: str) -> str:
     return text if text == variable else text.rpartition("::")[2]
 
 
-# --- parts that hang together -------------------------------------------------------------------
+# --- connected parts ----------------------------------------------------------------------------
 
 
 def span_of(r: Requests, width: int) -> tuple[int, int]:
@@ -335,7 +335,7 @@ def _moved(r: Requests, by: int) -> Requests:
     return replace(r, offsets=np.where(r.active, r.offsets + by, 0))
 
 
-# --- what stands in the way ---------------------------------------------------------------------
+# --- reasons to refuse an array -----------------------------------------------------------------
 
 
 def _checked(

@@ -23,7 +23,7 @@ from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Order, Pad, Skew, Xor
 from ptxaudit.review.fix.linear import best_map
 
-STEPS, STEPS_A_SITE = 600_000, 40_000  # that the search for one array may take
+STEPS, STEPS_A_SITE = 600_000, 40_000  # steps of the search for one array, and for each of its sites
 MOST_BITS = 12  # of a row number
 KEPT = 6  # candidates kept per family, in case limits or other kernels refuse some
 _AT_ONCE = 16  # layouts scored together

@@ -142,9 +142,9 @@ def _with_shares(examined: Examined, top: int) -> Examined:
 
 
 class _Prepared(Record):
-    """What all launches of a kernel share. account: what preparation took, where each launch begins; spent: set if it
-    ran out of steps; whole: the function and its graph were completed; otherwise `function` has the kernel's own
-    instructions only, in one block."""
+    """The data that all launches of a kernel share. account: what preparation took, where each launch begins; spent:
+    set if it ran out of steps; whole: the function and its graph were completed; otherwise `function` has the
+    kernel's own instructions only, in one block."""
 
     function: ir.Function
     flow: graph.Graph

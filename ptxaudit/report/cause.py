@@ -61,8 +61,7 @@ def _of_copy(machine: Machine, access: banks.Access, result: SiteResult) -> str:
 
 
 def copy_as_ca(machine: Machine, access: banks.Access, patterns: Sequence[Pattern]) -> str:
-    """What cp.async.ca would cost for the worst of the destinations, from sources that add no cost; "" where
-    unknown."""
+    """The cost of cp.async.ca for the worst of the destinations, from sources that add no cost; "" where unknown."""
     if not patterns:
         return ""
     addresses, active = (np.stack([getattr(p, name) for p in patterns]) for name in ("addresses", "active"))

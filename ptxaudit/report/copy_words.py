@@ -54,7 +54,7 @@ def cycles(machine: Machine, k: int) -> str:
 
 
 def as_ca(machine: Machine, wavefronts: int) -> str:
-    """What cp.async.ca would cost instead, from consecutive sources; "" where it was not measured."""
+    """The cost of cp.async.ca instead, from consecutive sources; "" where it was not measured."""
     if machine.measurements.copy_cycles is None:
         return ""
     each, once = machine.measurements.copy_cycles

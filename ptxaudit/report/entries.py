@@ -194,7 +194,7 @@ class Why(KeyedRecord, forbid_unknown_fields=True):
 
 
 class Pairing(Entry):
-    """What ptxas made of accesses in the PTX: ids of sites on both sides.
+    """Accesses in the PTX and the accesses that ptxas made of them: ids of sites on both sides.
 
     what: "kept" | "merged" | "split" | "unrolled" (or duplicated otherwise) | "narrowed" (to what is used) |
     "expanded" (into other accesses: an atomic into a loop) | "deleted" | "added" (in machine code only); times: ×4;

@@ -204,7 +204,7 @@ def _with(kernel: Kernel, pairings: dict[str, Pairing]) -> Kernel:
 
 
 def pair(kernel: str, ptx: Side, sass: Side) -> list[Pairing]:
-    """What each access of the PTX became and where each of the machine code came from, in the PTX's order."""
+    """Pairings that cover all accesses of the PTX and of the machine code, in the PTX's order."""
     translated = sass.known.lines(kernel, ptx.accesses) if sass.known else None
     if translated is None:
         return _by_position(ptx.accesses, sass.accesses)

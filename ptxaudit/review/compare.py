@@ -373,8 +373,8 @@ def _counted_as_stores(sites: Iterable[Site], counted: int) -> int:
 
 
 def _counter_bounds(site: Site) -> tuple[int, int] | None:
-    """What a site adds to its counter. A request of a generic atomic operation that goes to other memory only adds
-    one, although it costs no wavefront of shared memory (docs/hardware.md)."""
+    """A site's contribution to its counter. A request of a generic atomic operation that goes to other memory only
+    adds one, although it costs no wavefront of shared memory (docs/hardware.md)."""
     bounds = _bounds(site, site.requests) if site.requests is not None else site.bounds
     of_shared = site.per_request is not None and site.per_request.low > 0  # each request has lanes there
     if bounds is None or of_shared or site.status is Status.UNREACHED or not _GENERIC_ATOMIC.match(site.opcode):

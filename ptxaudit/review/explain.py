@@ -165,7 +165,7 @@ def with_copies(sites: list[Explained]) -> list[Explained]:
 
 
 def _kind(one: Explained) -> Hashable:
-    """What copies have in common: place, opcode, figures, and the requests up to a shift."""
+    """The properties that copies have in common: place, opcode, figures, and the requests up to a shift."""
     site = one.site
     requests = tuple((p.addresses.tobytes(), p.active.tobytes(), p.count, p.low, p.high) for p in one.result.patterns)
     return (

@@ -64,7 +64,7 @@ class Limit(Record):
 
 
 class Denial(Record):
-    """What a limit denies. site: None for a whole kernel; finding: if the limit is a rule. certain: False if only
+    """A denial by a limit. site: None for a whole kernel; finding: if the limit is a rule. certain: False if only
     --strict denies it."""
 
     limit: Limit

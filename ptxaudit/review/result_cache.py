@@ -104,7 +104,7 @@ class ResultCache:
         return self._kept(content, hashlib.sha256(repr(made).encode()).hexdigest())
 
     def _kept(self, content: Content, beside: object) -> Found:
-        """beside: what decides besides the content."""
+        """beside: further data that decides the results."""
         if self._tool is None or self._cache is None:
             return NOTHING
         try:

@@ -28,7 +28,7 @@ from ptxaudit.report.model import Kernel
 LEAST = 0.5  # of the lines of both kernels, kept by a renamed one
 LEAST_BLIND = 0.9  # of the costs, where no lines are known,
 FEWEST = 3  # of at least this many sites
-COMMON = 64  # kernels with one line, above which the line tells nothing
+COMMON = 64  # kernels with one line, above which the line is no evidence
 MOST_CHANGED = 2  # template arguments that may differ where more than COMMON instances are left
 
 Pair = tuple[Kernel | None, Kernel | None]

@@ -224,7 +224,7 @@ class Pieces:
         return buckets
 
     def _key(self, at: int, side: int) -> Hashable:
-        """What the pieces of one access have in common: access, number of executions, file, and inline stack."""
+        """The properties that the pieces of one access share: access, number of executions, file, and inline stack."""
         site = self._sites[side][at]
         if site.source is None:
             return site.access, site.status is Status.UNREACHED, site.active_requests

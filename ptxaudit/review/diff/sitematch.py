@@ -275,8 +275,8 @@ def _near(
     carried: dict[str, Carried] | None,
     heads: dict[str, LineMap],
 ) -> Near | None:
-    """What sites of one statement have in common whichever of its lines the compiler names, and the line: 0 if the
-    text determines the statement, else a line to be compared within WINDOW."""
+    """The properties that sites of one statement share whichever of its lines the compiler names, and the line: 0 if
+    the text determines the statement, else a line to be compared within WINDOW."""
     if site.source is None:
         return None
     file = name(site.source.file)

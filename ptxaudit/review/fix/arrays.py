@@ -100,7 +100,7 @@ class Touched(Record, eq=False):
 
 
 def touched(examined: Examined) -> Touched:
-    """What the sites of a kernel access."""
+    """The arrays' requests, by variable, and the sites that cannot be placed."""
     function = examined.function
     unplaced: list[tuple[int, str]] = []
     found: dict[str, list[Use]] = defaultdict(list)

@@ -354,7 +354,7 @@ def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, n
 
 
 def _steps(move: Move, period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """What one move adds, and the number of times each value occurs."""
+    """The values that one move adds, and the number of times each occurs."""
     low, count = 0, None
     if move.low is not None and move.high is not None:
         low, count = move.low, move.high - move.low + 1

@@ -217,8 +217,8 @@ def _tried(
 
 
 class _MachineCode:
-    """What kernels cost in machine code with the changes so far. Changed indices may behave differently there than in
-    PTX: ptxas may no longer prove that accesses are adjacent, and merge fewer of them."""
+    """The cost of kernels in machine code with the changes so far. Changed indices may behave differently there than
+    in PTX: ptxas may no longer prove that accesses are adjacent, and merge fewer of them."""
 
     def __init__(self, inputs: Sequence[str], options: Options, progress: Progress):
         self.inputs, self.options, self.progress = inputs, options, progress

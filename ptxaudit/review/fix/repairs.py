@@ -336,7 +336,7 @@ def _fits(one: Candidate, more: int, limit: int | None) -> bool:
 
 
 def _proved_for(one: Candidate, counted: bool, layout: Layout) -> str:
-    """What the proof holds for, in words."""
+    """The scope of the proof, in words."""
     return _launches(one, counted) + _columns(layout, one.declared)
 
 

@@ -41,7 +41,7 @@ class _Kept:
         self._lock = Lock()
 
     def get(self, key: Hashable, find: Callable[[], T]) -> T:
-        """The cached result of `find`, or a new one. (What it raises is not cached.)"""
+        """The cached result of `find`, or a new one. (Exceptions are not cached.)"""
         with self._lock:
             if key in self._answers:
                 self._answers[key] = self._answers.pop(key)  # now the most recent

@@ -4,7 +4,7 @@ import os
 import sys
 
 if not sys.flags.safe_path and sys.path and sys.path[0] == os.getcwd():
-    del sys.path[0]  # the working folder, which `-m` puts first: nothing is imported or run out of it
+    del sys.path[0]  # `-m` puts the working folder first: nothing may be imported from there
 
 from ptxaudit.ui.cli import program
 

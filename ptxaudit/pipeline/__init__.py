@@ -1,3 +1,1 @@
-"""From inputs to examined kernels: loaded, analysed, put together; `kernels.examine_kernels` is the tool on one
-page.
-"""
+"""Turns inputs into examined kernels: loads, analyses and assembles them; `kernels.examine_kernels` shows it all."""

@@ -1,11 +1,11 @@
-"""Answers that equal functions share: code that several files, architectures or releases have is examined once.
+"""Shares answers among equal functions, so that code in several files, architectures or releases is examined once.
 
     with sharing():
-        answer(question, examine)      examine() the first time, then what it gave
+        answer(question, account, examine)      calls examine() the first time, then returns its result
 
-A function is equal to another where all is that the analysis sees: operations, places, variables, the user's lines (of
-a source, `placed` and `reasons` tell no more), and of the architecture the machine's rules. An answer that some account
-did not pay for whole is of that account alone.
+Two functions are equal if everything that the analysis sees is equal: operations, places, variables, the user's lines
+(`placed` and `reasons` use no more of a source) and, of the architecture, the machine's rules. An answer that ran out
+of its account's steps is not shared.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from ptxaudit.engine.answer.result import KernelResult
 
 MOST_KEPT = 20_000  # instructions of the functions whose answers are kept: each takes about a kilobyte
-MOST_BYTES = 1 << 20  # of the requests that come with an answer that is kept
-_OF_MACHINE = ("name", "title", "archs", "sources", "notes")  # what a machine says of itself, which decides no figure
+MOST_BYTES = 1 << 20  # of the requests kept with an answer
+_OF_MACHINE = ("name", "title", "archs", "sources", "notes")  # the fields that describe a machine and affect no figure
 
 
 class _Key:
-    """A value that is hashed once: a function is thousands of them."""
+    """A value whose hash is computed once: a function has thousands of parts."""
 
     __slots__ = ("_hash", "_value")
 
@@ -51,7 +51,7 @@ class _Key:
 
 
 class Question(Record):
-    """What an answer is made of. seen, keep: of the requests of its sites, what `Facts` says."""
+    """Everything that determines an answer. seen, keep: which requests of its sites are recorded, as in `Facts`."""
 
     function: Function
     machine: Machine
@@ -62,12 +62,13 @@ class Question(Record):
 
     @property
     def opcodes(self) -> tuple[str, ...]:
-        """Of all instructions: where these are not equal, no key has to be made of the questions."""
+        """The opcodes of all instructions: where they differ, the questions' keys need not be computed."""
         return tuple([i.opcode for i in self.function.instructions])
 
     @property
     def key(self) -> _Key:
-        """Equal for questions with one answer, where their machines are alike. Raises TypeError where there is none."""
+        """Equal for questions with the same answer, if their machines are alike. Raises TypeError where it is not
+        hashable."""
         instructions = self.function.instructions
         lines = {i.source: line_of(i.source) for i in instructions if i.source is not None}
         sources = tuple(None if i.source is None else lines[i.source] for i in instructions)
@@ -77,9 +78,9 @@ class Question(Record):
 
     @property
     def _variables(self) -> tuple[Variable, ...]:
-        """Without those of global memory that neither the code nor the launch names, of which a library's headers bring
-        hundreds; by their names, as files list them in any order. But tables of functions are given addresses in
-        turn."""
+        """The variables, without those in global memory that neither the code nor the launch names: a library's
+        headers declare hundreds of them. Sorted by name, because files list them in any order; unchanged where there
+        are tables of functions, which are assigned addresses in order."""
         variables = self.function.variables
         if any(variable.around is not None for variable in variables):
             return variables
@@ -90,13 +91,13 @@ class Question(Record):
 
     @property
     def refused(self) -> bool:
-        """The answer names the machine: it has no rule for an access."""
+        """The answer names the machine, which has no rule for one of the accesses."""
         accesses = {i.site.access for i in self.function.instructions if i.site is not None}
         return any(access is not None and self.machine.refusal(access) for access in accesses)
 
 
 class _Kept(Record, eq=False, dict=True):
-    """question: keeps alive what the key tells by where it is. began: the account, before."""
+    """question: also keeps alive the objects that its key identifies by `id`. began: the account at the start."""
 
     question: Question
     result: KernelResult
@@ -104,23 +105,23 @@ class _Kept(Record, eq=False, dict=True):
 
     @cached_property
     def key(self) -> _Key | None:
-        """Of the question; None where it has none."""
+        """The question's key; None where it is not hashable."""
         try:
             return self.question.key
-        except TypeError:  # something in it cannot be compared
+        except TypeError:  # something in it is not hashable
             return None
 
 
 class Answers:
-    """What was found of the functions that were examined last."""
+    """The answers to the most recent questions."""
 
     def __init__(self) -> None:
-        self._kept: dict[_Kept, tuple[str, ...]] = {}  # with their opcodes, the last that was asked for last
+        self._kept: dict[_Kept, tuple[str, ...]] = {}  # with their opcodes, least recently used first
         self._with: dict[tuple[str, ...], list[_Kept]] = {}  # by their opcodes
         self._instructions = 0
 
     def answer(self, question: Question, account: Account, examine: Callable[[], KernelResult]) -> KernelResult:
-        """What `examine` gives, or gave of an equal question. account: with which it begins."""
+        """The kept answer to an equal question, or else the result of `examine`. account: its state at the start."""
         opcodes = question.opcodes
         if (kept := self._equal(question, opcodes, account)) is not None:
             self._kept[kept] = self._kept.pop(kept)
@@ -132,7 +133,7 @@ class Answers:
         return result
 
     def _equal(self, question: Question, opcodes: tuple[str, ...], account: Account) -> _Kept | None:
-        """What is kept of an equal question."""
+        """The kept answer to an equal question."""
         if opcodes not in self._with:
             return None
         try:
@@ -164,7 +165,7 @@ _current: ContextVar[Answers | None] = ContextVar("answers", default=None)
 
 @contextmanager
 def sharing() -> Iterator[Answers]:
-    """All that is audited inside shares its answers."""
+    """All audits inside share their answers."""
     answers = _current.get() or Answers()
     token = _current.set(answers)
     try:
@@ -174,7 +175,7 @@ def sharing() -> Iterator[Answers]:
 
 
 def current() -> Answers:
-    """Those of the audit that goes on, or new ones."""
+    """The answers of the current audit, or new ones."""
     return _current.get() or Answers()
 
 
@@ -186,13 +187,13 @@ def _operands(instruction: Instruction) -> Iterator[Operand | None]:
 
 
 def _bytes(result: KernelResult) -> int:
-    """Of the arrays of all requests of an answer."""
+    """The size of the arrays of all requests of an answer."""
     requests = (one for site in result.sites if site.kept is not None for one in site.kept.requests)
     return sum(getattr(getattr(one, name), "nbytes", 0) for one in requests for name in one.__struct_fields__)
 
 
 def _pays(account: Account, other: Account) -> bool:
-    """An account has as much left as another had."""
+    """An account has at least as much left as the other had, under the same limits."""
     return (
         (account.limit, account.most) == (other.limit, other.most)
         and account.spent <= other.spent
@@ -201,7 +202,7 @@ def _pays(account: Account, other: Account) -> bool:
 
 
 def _alike(one: Question, other: Question) -> bool:
-    """Their machines serve every request of the function alike."""
+    """The two machines serve every request of the function alike."""
     if one.machine is other.machine:
         return True
     decide = (name for name in Machine.__struct_fields__ if name not in _OF_MACHINE)
@@ -213,7 +214,7 @@ def _alike(one: Question, other: Question) -> bool:
 
 
 def _plain(value: Any) -> Hashable:
-    """What is specified, equal where it is the same: contents of memory are, where they are one array."""
+    """A hashable form of what the launch specifies. Contents of memory are equal only if they are the same array."""
     if isinstance(value, Launch):
         return tuple((one.name, _plain(getattr(value, one.name))) for one in fields(value) if one.compare)
     if isinstance(value, Buffer):

@@ -1,9 +1,9 @@
-"""The instructions of kernels as they are written, to be shown beside each other.
+"""Reads the text of kernels' instructions, for display side by side.
 
     ir.Function "k"  ->  (CodeLine(0x210, "LDS.128 R4, [R2+0x10]", "k.cu", 14), …)
 
-Those of a source are kept while it is audited, as compiling it again would take as long as before. Those of PTX and
-of compiled files are read again for the kernels that are asked for: to keep a whole library's would take its memory.
+The code of CUDA sources is kept during the audit, because compiling them again would take as long as before. PTX and
+compiled files are read again for the requested kernels only: keeping a whole library would take too much memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Key = tuple[str, str, str, str]  # input, name, instruction set, architecture
 
 
 class CodeLine(Record):
-    """One instruction. place: byte offset of machine code, line of PTX; file, line: of the source, where known."""
+    """One instruction. place: byte offset in machine code, line in PTX; file, line: in the source, where known."""
 
     place: int
     text: str
@@ -35,7 +35,7 @@ class CodeLine(Record):
 
 
 def key_of(kernel: Kernel) -> Key:
-    """What code is kept by."""
+    """The key under which a kernel's code is kept."""
     return kernel.input, kernel.name, kernel.isa, kernel.arch
 
 
@@ -47,12 +47,12 @@ class CodeBook:
         self._kept: dict[Key, tuple[CodeLine, ...]] = {}
 
     def keep(self, examined: Examined, kind: str) -> None:
-        """Keeps the code of a kernel of a source; that of another kind of file can be read again."""
+        """Keeps the code of a kernel that was compiled from source; other files can be read again."""
         if kind == "cuda":
             self._kept.setdefault(key_of(examined.entry), code_lines(examined.function))
 
     def read(self, kernels: Iterable[Kernel]) -> None:
-        """Reads the code of these kernels, where it is not kept; what cannot be read stays away."""
+        """Reads the code of these kernels, unless it is kept; files that cannot be read are skipped."""
         from ptxaudit.pipeline.collect import Part, read_all
 
         missing = [kernel for kernel in kernels if key_of(kernel) not in self._kept]
@@ -77,12 +77,12 @@ class CodeBook:
         return self._options.isa if len(kinds) > 1 else kinds.pop()
 
     def code(self, kernel: Kernel) -> tuple[CodeLine, ...]:
-        """The instructions of a kernel, () where they are not known."""
+        """The instructions of a kernel; () where they are unknown."""
         return self._kept.get(key_of(kernel), ())
 
 
 def code_lines(function: ir.Function) -> tuple[CodeLine, ...]:
-    """The instructions of a function, padding aside; of what calls brought in each once."""
+    """The instructions of a function without padding; those of linked callees once each."""
     found: dict[int, CodeLine] = {}
     for i in function.instructions:
         if i.text and i.opcode not in PADDING:

@@ -1,4 +1,4 @@
-"""The loops of a kernel that have sites in them, as the report has them.
+"""Finds the loops of a kernel that contain sites, for the report.
 
 for (k = 0; k < n; k += 16) { … tile[ty][k] … }
 ->  Loop("k.cu", 12, 19, depth=1, sites=("k@k.cu:15:ptx.load", …))
@@ -20,7 +20,7 @@ from ptxaudit.report.model import AnySite, Kernel, Loop
 
 
 def with_loops(entry: Kernel, examined: Examined) -> Kernel:
-    """The entry with its loops, the outer ones first."""
+    """The entry with its loops, outer loops first."""
     flow, function = examined.flow, examined.function
     sites: dict[int, list[AnySite]] = {}
     every: list[tuple[SiteResult, AnySite]] = [*examined.of_shared, *examined.of_memory]
@@ -36,7 +36,7 @@ def with_loops(entry: Kernel, examined: Examined) -> Kernel:
 
 
 def _lines(inside: Iterable[Instruction]) -> tuple[str | None, list[int]]:
-    """(file, lines) of a loop: where it was inlined as a whole, its lines in the function that it is of."""
+    """(file, lines) of a loop. If the whole loop was inlined, its lines in the function that contains it."""
     stacks = [
         tuple((place.file, place.line) for place in i.source.places[::-1]) for i in inside if i.source is not None
     ]

@@ -1,6 +1,6 @@
-"""Collects what becomes of the inputs: kernels, and a problem for everything that goes wrong.
+"""Collects the results of the inputs: kernels, and a problem for every error.
 
-files  ──read_all──▶  (Content, Loaded), …        a file that cannot be read is a problem of the Part
+files  ──read_all──▶  (Content, Loaded), …        a file that cannot be read becomes a problem of the Part
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ Progress = Callable[[str], None]
 
 
 def silent(step: str) -> None:
-    """No progress shown."""
+    """Shows no progress."""
 
 
 class Part(Struct):
-    """What became of some inputs. names_of: all kernels of a file, also those not asked for; parameters_of:
-    what their parameters are called; failed: some of it could not be read, so that it may hold more; passing: those of
-    the problems that may not come again.
-    """
+    """The results of some inputs. names_of: all kernels of a file, selected or not; parameters_of: the names of the
+    parameters of its kernels; failed: something could not be read, so the inputs may contain more kernels; passing:
+    the problems that may not recur."""
 
     inputs: list[Input] = field(default_factory=list)
     names_of: dict[str, list[str]] = field(default_factory=dict)
@@ -48,7 +47,7 @@ class Part(Struct):
 
     @contextmanager
     def collecting(self, file: str | None = None, kernel: str | None = None) -> Iterator[None]:
-        """Turns what goes wrong inside into a problem, of a kernel where one is named."""
+        """Turns an error inside into a problem, of the kernel if one is named."""
         try:
             yield
         except InputError as error:
@@ -59,14 +58,14 @@ class Part(Struct):
             self.add_problem(fault(error), file, kernel)
 
     def add_problem(self, error: InputError, file: str | None, kernel: str | None = None) -> None:
-        """What could not be checked, of a kernel where one is named."""
+        """Adds an error as a problem, of the kernel if one is named."""
         error = error.in_file(file) if file else error
         self.problems.append(Problem.of(error, kernel))
         self.passing += [] if error.lasting else self.problems[-1:]
         self.failed = self.failed or kernel is None
 
     def files_of(self, inputs: Sequence[Any], isa: str | None = None) -> Iterator[Any]:
-        """Each input, a folder as its files; a problem, and nothing, for an empty folder."""
+        """Each input, with folders expanded into their files; an empty folder becomes a problem."""
         for given in inputs:
             with self.collecting(name_of(given)):
                 yield from expand(given, isa)
@@ -75,7 +74,7 @@ class Part(Struct):
         self.inputs.append(Input(content.path, content.sha256, content.kind))
 
     def add_loaded(self, content: Content, loaded: Loaded) -> None:
-        """Some of what is in the last input that was added."""
+        """Adds what was loaded from the input that was added last, possibly in portions."""
         if loaded.toolchain:
             made_by = dict.fromkeys([*filter(None, [self.inputs[-1].toolchain]), loaded.toolchain])
             self.inputs[-1] = replace(
@@ -87,11 +86,11 @@ class Part(Struct):
             self.add_problem(error, content.path, None)
 
     def add_parameters(self, content: Content, names: Iterable[str]) -> None:
-        """What the parameters of one of its kernels are called."""
+        """Adds the names of the parameters of one of its kernels."""
         self.parameters_of.setdefault(content.path, set()).update(names)
 
     def add(self, other: Part) -> None:
-        """What became of further inputs."""
+        """Adds the results of further inputs."""
         self.inputs += other.inputs
         self.names_of |= other.names_of
         self.parameters_of |= other.parameters_of
@@ -105,7 +104,7 @@ def read_all(
     inputs: Sequence[Any], options: Options, part: Part, progress: Progress
 ) -> Iterator[tuple[Content, Loaded]]:
     """The files of the inputs, read and turned into modules; the disassembler starts at once."""
-    from ptxaudit.pipeline.loading import Cubins  # not for inputs of which all is kept
+    from ptxaudit.pipeline.loading import Cubins  # not imported where all results are cached
 
     opened = [(name_of(item), _opened(item)) for item in part.files_of(inputs, options.isa)]
     code = Cubins([content for _, content in opened if isinstance(content, Content)], options)
@@ -143,7 +142,7 @@ def _loaded(
 
 
 def _opened(item: Any) -> Content | InputError:
-    """What is in a file, or why it could not be read: an error is a value until its turn comes."""
+    """The content of a file, or the error that prevented reading it: raised only when the file's turn comes."""
     try:
         return read(item)
     except InputError as error:
@@ -151,10 +150,10 @@ def _opened(item: Any) -> Content | InputError:
 
 
 def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputError]:
-    """An error for each --kernel, launch and --assume that is of nothing in the inputs that it is specified for, and
-    should be.
+    """An error for each --kernel, launch and --assume that matches nothing in the inputs it was specified for, unless
+    the project's settings specify it.
 
-    asked: options, and what became of the inputs under them; several where the sides of a comparison share some.
+    asked: options with the results of the inputs under them; several where the sides of a comparison share some.
     """
     errors = []
     for kind in ("kernels", "launches", "assume"):
@@ -176,13 +175,13 @@ def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputErro
         for key, parts in stated.items():
             one = launches[key] if kind == "launches" else Launch(kernel=key)
             files = [(path, names) for part in parts for path, names in part.names_of.items() if one.may_be_of(path)]
-            if files or one.code is None:  # else it is of a file that is none of the inputs
+            if files or one.code is None:  # else its file is none of the inputs
                 errors += without_kernel([one], [name for _, names in files for name in names])
     return errors
 
 
 def name_of(item: Any) -> str | None:
-    """What to call an input that could not be read."""
+    """The name of an input that could not be read."""
     if isinstance(item, (str, os.PathLike)):
         text = os.fspath(item)
         return "<string>" if is_text(item) else STDIN if text == "-" else text

@@ -1,9 +1,9 @@
-"""Lists what is in the inputs without auditing anything: images and their kernels.
+"""Lists the images and kernels of the inputs without auditing them.
 
     libk.so  ->  Listed("libk.so", function, Image("libk.so#3", "cubin", "sm_90", size=18_432, compressed=True, …)), …
 
-In compiled files kernels are read out of ELF tables and the heads of PTX functions: nothing is disassembled, and
-architectures too old for the disassembler are listed too.
+In compiled files, kernels are read from ELF tables and the heads of PTX functions: nothing is disassembled, and
+architectures too old for the disassembler are listed as well.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class Image(Record):
-    """One piece of device code of a compiled file. kind: "cubin" | "ptx"; size: bytes in the file, compressed or not;
-    lines: it carries line information; producer: what made it, where it says so."""
+    """One piece of device code in a compiled file. kind: "cubin" | "ptx"; size: bytes in the file, compressed or not;
+    lines: whether it has line information; producer: what made it, where recorded."""
 
     name: str
     kind: str
@@ -41,9 +41,9 @@ class Image(Record):
 
 
 class Listed(Record):
-    """A kernel, the path of the input it is in, and of compiled files the image. Its function is without instructions:
-    a library has a hundred thousand kernels. sites: its shared-memory accesses, None in compiled files;
-    code: bytes of machine code; registers: of a thread."""
+    """A kernel, the path of its input and, in compiled files, its image. The function has no instructions, because a
+    library may have a hundred thousand kernels. sites: the number of its shared-memory accesses, None in compiled
+    files; code: bytes of machine code; registers: per thread."""
 
     input: str
     function: ir.Function
@@ -54,20 +54,20 @@ class Listed(Record):
 
 
 def listed(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Listed]:
-    """The kernels of the inputs, one after the other; what cannot be read is added to the problems of `part`."""
+    """The kernels of the inputs in order; an input that cannot be read is added to the problems of `part`."""
     for item in part.files_of(inputs, options.isa):
         with part.collecting(name_of(item)):
             yield from kernels_of(read(item), options, part, progress)
 
 
 def _of_text(path: str, function: ir.Function) -> Listed:
-    """A kernel that was parsed, without what it was parsed for."""
+    """A kernel of a parsed text, with the number of its sites and without its instructions."""
     sites = sum(instruction.site is not None for instruction in function.instructions)
     return Listed(path, replace(function, instructions=()), sites=sites)
 
 
 def kernels_of(content: Content, options: Options, part: Part, progress: Progress) -> Iterator[Listed]:
-    """The kernels of one input that are asked for. Raises InputError when it cannot be read."""
+    """The selected kernels of one input. Raises InputError if it cannot be read."""
     progress(f"reading {content.path}")
     if content.kind in ("cubin", "fatbin", "host", "cache"):
         yield from _compiled(content, options, part)
@@ -128,4 +128,4 @@ def _ptx(content: Content, image: Image, data: bytes, options: Options) -> Itera
         for module in loaded.modules:
             for function in module.kernels():
                 if chosen(options, function.name):
-                    yield Listed(content.path, replace(function, shared_static=0), image)  # which its body would say
+                    yield Listed(content.path, replace(function, shared_static=0), image)  # declared in its body

@@ -1,8 +1,8 @@
-"""Reads inputs and examines the kernels in them, or only lists these.
+"""Reads inputs and examines, or only lists, the kernels in them.
 
     examine(["k.cu"], Options(arch="sm_90"), part)   ->  Examined(entry=Kernel("k", …), …), …
 
-What goes wrong is added to the problems of the part, and stops no other input.
+An error in one input is added to the problems of the part and does not stop the others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def check_machine(options: Options) -> None:
-    """The machine or the architecture that was asked for is known. Raises InputError."""
+    """Checks that the requested machine or architecture is known. Raises InputError."""
     try:
         machines.get(options.machine or options.arch or DEFAULT_ARCH)
     except machines.NoSuchMachine:
@@ -36,7 +36,7 @@ def check_machine(options: Options) -> None:
 
 
 def ready(options: Options) -> None:
-    """The releases that were asked for are on this machine, fetched where they were not. Raises InputError."""
+    """Ensures that the requested releases are on this machine, fetching them if necessary. Raises InputError."""
     for name, kind, version in (
         ("toolchain", options.compiler or "nvrtc", options.toolchain),
         ("ptxas", "ptxas", options.ptxas),
@@ -50,7 +50,7 @@ def ready(options: Options) -> None:
 def list_kernels(
     inputs: Sequence[Any], options: Options, progress: Progress = silent
 ) -> tuple[list[Listed], list[Problem]]:
-    """The kernels of the inputs without auditing them, and what could not be read."""
+    """The kernels of the inputs, not audited, and the problems in reading them."""
     from ptxaudit.pipeline.contents import listed
 
     ready(options)
@@ -59,10 +59,10 @@ def list_kernels(
 
 
 def examine(inputs: Sequence[Any], options: Options, part: Part, progress: Progress = silent) -> Iterator[Examined]:
-    """The kernels of the inputs, each under its launches; what goes wrong is added to the problems of `part`."""
+    """The kernels of the inputs, each under its launches; errors are added to the problems of `part`."""
     files = read_all(inputs, options, part, progress)  # starts the disassembler
     from ptxaudit.pipeline.kernels import (
-        examine_kernels,  # only now: to import the engine takes as long as the disassembler to start
+        examine_kernels,  # here, because importing the engine takes as long as starting the disassembler
     )
 
     return examine_kernels(files, options, part, progress)

@@ -1,10 +1,10 @@
-"""What becomes of each kernel. Read `examine_kernels` first: it is the tool on one page.
+"""Examines each kernel. Read `examine_kernels` first: it shows the whole pipeline on one page.
 
     ir.Function("k", …), Launch("k", …)  ->  Examined(…, entry=Kernel("k", sites=(Site("k@k.cu:14:ptx.load", exact,
                                              …),)))
 
-What goes wrong with one kernel becomes a *problem* and the next one is taken. With PTXAUDIT_DEBUG=1 a fault of this
-tool is raised instead.
+An error in one kernel becomes a *problem*, and the next kernel follows. With PTXAUDIT_DEBUG=1 a fault of this tool is
+raised instead.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class Examined(Record):
-    """One kernel under one launch, with everything that was made on the way."""
+    """One kernel under one launch, with all intermediate results."""
 
     function: ir.Function
     flow: graph.Graph
@@ -68,13 +68,13 @@ class Examined(Record):
 
     @property
     def of_shared(self) -> list[tuple[SiteResult, Site]]:
-        """What is said of each access to shared memory, and its entry."""
+        """The result of each access to shared memory, with its entry."""
         results = [result for result in self.result.sites if self.function.site(result.index).of == "shared"]
         return list(zip(results, self.entry.sites, strict=True))
 
     @property
     def of_memory(self) -> list[tuple[SiteResult, MemorySite]]:
-        """The same of each access to global and local memory."""
+        """The result of each access to global and local memory, with its entry."""
         others = [result for result in self.result.sites if self.function.site(result.index).of != "shared"]
         return list(zip(filter(is_there, others), self.entry.memory, strict=True))
 
@@ -86,10 +86,10 @@ Keep = Callable[[Examined, str], None]
 def examine_kernels(
     files: Iterable[tuple[Content, Loaded]], options: Options, part: Part, progress: Progress = silent
 ) -> Iterator[Examined]:
-    """files → modules → kernels, joined with what they call → graph → lanes → report entry, a kernel and launch at a
+    """files → modules → kernels, linked with their callees → graph → lanes → report entry, one kernel and launch at a
     time.
 
-    What goes wrong is added to the problems of `part`, and the next thing is taken.
+    Errors are added to the problems of `part`, and the next item follows.
     """
     answers = current()
     for content, loaded in files:
@@ -99,7 +99,7 @@ def examine_kernels(
                 facts = code_facts(module, kernel, loaded.usage)
                 prepared = _prepared(module, kernel, machine, loaded.account.begun(options.budget), options.space)
                 function, flow = prepared.function, prepared.flow
-                if prepared.spent is not None:  # its sites are reported as unknown; not those of what it calls
+                if prepared.spent is not None:  # its sites are reported as unknown, without those of its callees
                     part.add_problem(fault(prepared.spent), content.path, kernel.name)
                 positions = loaded.parameter_positions(function)
                 part.add_parameters(content, positions)
@@ -131,7 +131,7 @@ def examine_kernels(
 
 
 def _with_shares(examined: Examined, top: int) -> Examined:
-    """Its entry says which loops and lines cost most, so many of each."""
+    """The kernel, its entry with the `top` loops and lines that cost most."""
     sites: list[tuple[int, AnySite]] = [(result.index, site) for result, site in examined.of_shared]
     sites += [(result.index, site) for result, site in examined.of_memory]
     found = shares(examined.function, examined.flow, examined.entry, sites, examined.lines)
@@ -142,9 +142,9 @@ def _with_shares(examined: Examined, top: int) -> Examined:
 
 
 class _Prepared(Record):
-    """What all launches of a kernel share. account: what it took, with which each of them begins; spent: what was not
-    finished of it; whole: the function and its graph were, else there are the kernel's own instructions, in one
-    block."""
+    """The data that all launches of a kernel share. account: what preparation took, where each launch begins; spent:
+    set if it ran out of steps; whole: the function and its graph were completed; otherwise `function` has the
+    kernel's own instructions only, in one block."""
 
     function: ir.Function
     flow: graph.Graph
@@ -156,7 +156,7 @@ class _Prepared(Record):
 
 
 def _prepared(module: ir.Module, kernel: ir.Function, machine: Machine, account: Account, space: Space) -> _Prepared:
-    """The kernel joined with what it calls, and its graph, for as many steps as one launch may take."""
+    """The kernel linked with its callees, and its graph, within the number of steps that one launch may take."""
     try:
         function = spread(with_sites(link(module, kernel, account), memories(space)), machine.fragments)
         flow = graph.build(function, account)
@@ -178,10 +178,10 @@ def _evaluate(
     options: Options,
     answers: Answers,
 ) -> KernelResult:
-    """The lane engine's answer, and what to tell where it has none."""
+    """The engine's answer, with the questions to the user where it has none."""
     function, flow = prepared.function, prepared.flow
     if launch is not None:
-        launch.buffer(function)  # wrong parameters are wrong also where no site reads them
+        launch.buffer(function)  # wrong parameters are an error even where no site reads them
     if prepared.spent is not None and not prepared.whole:
         return engine.not_begun(function, prepared.spent)
 
@@ -191,7 +191,7 @@ def _evaluate(
         result = engine.evaluate(function, flow, launch=launch, machine=machine, facts=facts, account=account)
         if keep and not options.keep and not any(map(costs_more, result.sites)):
             sites = tuple([structs.replace(site, kept=None) for site in result.sites])
-            result = structs.replace(result, sites=sites)  # nothing to repair: no place is asked for
+            result = structs.replace(result, sites=sites)  # nothing to repair: no addresses are needed
         return with_questions(result, function, flow, machine, launch, account)
 
     keep = options.keep or options.fixes
@@ -200,7 +200,7 @@ def _evaluate(
 
 
 def _notes(launch: Launch | None, function: ir.Function) -> tuple[str, ...]:
-    """What to say of a launch: why CUDA would refuse it, how often it was recorded."""
+    """Notes on a launch: why CUDA would refuse it, how often it was recorded."""
     if launch is None:
         return ()
     often = () if launch.count is None else (f"launched {launch.count:,} time{'s' * (launch.count != 1)}, as recorded",)
@@ -208,8 +208,8 @@ def _notes(launch: Launch | None, function: ir.Function) -> tuple[str, ...]:
 
 
 def launches_of(content: Content, kernel: str, options: Options) -> list[Launch]:
-    """The launches of a kernel that the user tells, else those that lie beside its file. What the compiler has set for
-    every launch of it holds for the user's too, where these leave it open."""
+    """The launches of a kernel that the user specifies, else those beside its file. The latter may include settings
+    that the compiler fixed for every launch; these complete the user's launches."""
     beside = match(content.launches, kernel)
     specified = match(options.launches, kernel, content.path)
     compiled = next((launch for launch in beside if launch.grid is None), None)
@@ -217,20 +217,20 @@ def launches_of(content: Content, kernel: str, options: Options) -> list[Launch]
 
 
 def by_position(launch: Launch, positions: dict[str, int]) -> Launch:
-    """A launch whose single values are named by position, however the user named them."""
+    """The launch with its scalar values named by position, however the user named them."""
     return dataclasses.replace(
         launch, named={str(positions.get(name, name)): value for name, value in launch.named.items()}
     )
 
 
 def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str, int]) -> dict[str, int]:
-    """`assume` by the parameters' own names; what names no parameter of this kernel is left to others."""
+    """`assume` with this kernel's parameters under their own names; names of other kernels' parameters are dropped."""
     stated = {function.parameters[positions[name]].name: value for name, value in assume.items() if name in positions}
     return stated | {name: value for name, value in assume.items() if name == "*"}
 
 
 def machine_for(function: ir.Function, options: Options) -> Machine:
-    """The machine asked for; else PTX runs on --arch, and machine code on what it was made for."""
+    """The requested machine; otherwise that of --arch for PTX, and that of its architecture for machine code."""
     arch = None if function.final else options.arch
     return machines.get(options.machine or arch or function.arch)
 
@@ -238,7 +238,8 @@ def machine_for(function: ir.Function, options: Options) -> Machine:
 def _chosen(
     modules: Iterable[ir.Module], options: Options, content: Content
 ) -> Iterator[tuple[ir.Module, ir.Function]]:
-    """The kernels asked for, each with its module; of a recorded file, unless kernels are named, those launched."""
+    """The selected kernels with their modules; in a recorded file those that were launched, unless kernels are
+    named."""
     recorded = any(launch.grid is not None for launch in content.launches) and not options.kernels
     for module in modules:
         for function in module.kernels():

@@ -1,4 +1,4 @@
-"""Turns one input into modules of operations: compiles source, opens containers, parses, lifts.
+"""Turns one input into modules of operations: compiles sources, opens containers, parses, lifts.
 
 Content("k.cu", "cuda", b"__global__ …")  ->  Loaded(modules=(ir.Module(…),), toolchain="nvrtc 13.5", …)
 """
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 class Loaded(Record):
-    """modules: one an instruction set and image; toolchain: what compiled them, where known;
-    notes: sentences for every kernel; lines: reads source lines for display; errors: functions that had to be left out;
-    usage: what each function of the machine code takes; names: kernels that are there, asked for or not, besides those
-    in the modules; known: ptxas's map of the machine code to PTX, where both are asked for; log: the compiler's
-    warnings; account: what reading it took, with which that of each kernel begins."""
+    """modules: one per instruction set and image; toolchain: the compilers, where known; notes: sentences for every
+    kernel; lines: reads source lines for display; errors: one for each function that was left out; usage: the
+    resources of each machine-code function; names: kernels that exist, selected or not, besides those in the modules;
+    known: ptxas's map from machine code to PTX, if both are audited; log: the compiler's warnings; account: the steps
+    spent on reading, where each kernel's account begins."""
 
     modules: tuple[ir.Module, ...]
     toolchain: str | None = None
@@ -57,8 +57,8 @@ class Loaded(Record):
     account: Account = field(default_factory=Account)
 
     def parameter_positions(self, function: ir.Function) -> dict[str, int]:
-        """Everything that a parameter of a kernel can be called -> its position: number, PTX name, source name; what
-        formulas call it, where no other has that name."""
+        """Every name of a kernel's parameters -> its position. Names: the position, the PTX name, the source name
+        and, if unambiguous, its name in formulas."""
         called = [
             (short_name(function.name, numbered_name(function.name, at), at), str(at), numbered_name(function.name, at))
             for at, _ in enumerate(function.parameters)
@@ -68,9 +68,9 @@ class Loaded(Record):
 
 
 def load(content: Content, options: Options, code: Cubins | None = None) -> Iterator[Loaded]:
-    """The modules of an input, some at a time; `code` has the cubins that are disassembled together with others.
+    """The modules of an input, a portion at a time; `code` has the cubins that are disassembled together.
 
-    Raises InputError where there are none to be had.
+    Raises InputError where it has none.
     """
     match content.kind:
         case "cuda":
@@ -93,7 +93,7 @@ def _no_code(path: str) -> InputError:
 
 
 class Cubins:
-    """The cubins of a folder, taken in their order: many go through one process of the disassembler."""
+    """The cubins among the inputs, in order: many go through one process of the disassembler."""
 
     def __init__(self, contents: Iterable[Content], options: Options) -> None:
         cubins = [content for content in contents if content.kind == "cubin"]
@@ -103,7 +103,7 @@ class Cubins:
     def of(self, content: Content) -> Iterator[Portion]:
         """The portions of the next cubin."""
         portion, self._next = self._next or next(self._stream, None), None
-        while portion is not None and portion.key != id(content):  # what was left of one that raised an error
+        while portion is not None and portion.key != id(content):  # left over from a cubin that raised an error
             portion = next(self._stream, None)
         while portion is not None and portion.key == id(content):
             yield portion
@@ -112,9 +112,8 @@ class Cubins:
 
 
 def compiled_of(content: Content, options: Options) -> Compiled:
-    """What the compiler makes of a source: NVRTC; nvcc where it is asked for, or is here and the source has host
-    code. Raises InputError where it does not compile.
-    """
+    """Compiles a source by NVRTC; by nvcc if requested, or if nvcc is installed and the source has host code. Raises
+    InputError if it does not compile."""
     if options.compiler == "nvcc":
         tool = toolchains.get("nvcc", options.toolchain) if options.toolchain else None
         return _compiled_by_nvcc(content, options, tool)
@@ -162,7 +161,7 @@ def _compiled_by(
 
 
 def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code | None = None) -> Loaded:
-    """The modules of a source that was compiled. code: its machine code, where it is disassembled already."""
+    """The modules of a compiled source. code: its machine code, if it has already been disassembled."""
     text = decode(bytes(content.data), content.path)
     modules: list[ir.Module] = []
     errors: tuple[InputError, ...] = ()
@@ -195,12 +194,12 @@ def loaded_of(compiled: Compiled, content: Content, options: Options, code: Code
 
 
 def _with_line_break(text: str) -> str:
-    """Text, not a path, by the compilers' convention: with a line break in it."""
+    """Marks a string as text, not a path, by the compilers' convention: it contains a line break."""
     return text if "\n" in text else text + "\n"
 
 
 def _reassembled(compiled: Compiled, options: Options) -> Compiled:
-    """With the machine code that the ptxas asked for makes of the same PTX."""
+    """The result with machine code that the requested ptxas makes of the same PTX."""
     if not options.ptxas:
         return compiled
     arch = compiled.arch.replace("compute", "sm")
@@ -249,7 +248,7 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
 
 
 def _newer(module: ir.Module) -> tuple[str, ...]:
-    """What to say of PTX that parsed although its version is newer than the grammar."""
+    """A note on PTX that parsed although its version is newer than the grammar."""
     from ptxaudit.frontend.ptx.parse import NEWEST_VERSION
 
     version = tuple(int(part) for part in module.version.split(".") if part.isdecimal())
@@ -270,9 +269,9 @@ def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Lo
 
 
 def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
-    """Some kernels of a cubin. Raises InputError when it cannot be read or disassembled.
+    """Some kernels of a cubin. Raises InputError if it cannot be read or disassembled.
 
-    alone: its PTX is not beside it; with --isa both that which comes with its line information is taken.
+    alone: no PTX file lies beside it; with --isa both, the PTX embedded in its line information is audited then.
     """
     module = portion.module
     if module is None:
@@ -281,7 +280,7 @@ def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
     modules: tuple[ir.Module, ...] = (module,)
     account = Account()
     if known and alone and known.text:
-        with suppress(InputError):  # it is there for debuggers: nothing says that it is whole
+        with suppress(InputError):  # it exists for debuggers: nothing guarantees that it is complete
             modules += (_of_kernels(_ptx_module(known.text, portion.path, account), module),)
     return Loaded(
         modules,
@@ -295,7 +294,7 @@ def _from_portion(portion: Portion, options: Options, alone: bool) -> Loaded:
 
 
 def _of_kernels(ptx: ir.Module, module: ir.Module) -> ir.Module:
-    """PTX with those of its kernels that are in a part of the machine code."""
+    """The PTX with only those of its kernels that are in this portion of the machine code."""
     return replace(
         ptx,
         functions={
@@ -314,9 +313,9 @@ def _known(cubin: bytes | None, options: Options) -> PtxMap | None:
 
 
 def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
-    """The images of a fat binary, object, program, library or archive: those of --arch and --isa.
+    """The images of a fat binary, object, program, library or archive that --arch and --isa select.
 
-    Machine code of one architecture after the other, then PTX: equal code is disassembled together.
+    Machine code comes first, one architecture after the other, so that equal code is disassembled together; then PTX.
     """
     from ptxaudit.frontend.artifacts.container import images, read_images
 
@@ -332,7 +331,7 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
 
     old: list[TooOld] = []
     for portion in portions(contents("cubin"), partial(chosen, options)):
-        if isinstance(portion.error, TooOld):  # of which a library may have hundreds
+        if isinstance(portion.error, TooOld):  # a library may have hundreds of these
             old.append(portion.error)
         else:
             yield _or_error(lambda: _from_portion(portion, options, alone=all(image.kind != "ptx" for image in taken)))
@@ -350,7 +349,7 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
 
 
 def _or_error(read: Callable[[], Loaded]) -> Loaded:
-    """One image that cannot be read leaves the others."""
+    """Turns an error in one image into a value, so that the other images are still read."""
     try:
         return read()
     except Exception as error:
@@ -358,10 +357,10 @@ def _or_error(read: Callable[[], Loaded]) -> Loaded:
 
 
 def selected(content: Content, options: Options, kinds: set[str] | None = None) -> list[Image]:
-    """The images of a compiled file that --arch and --isa ask for, machine code first, an architecture after the other,
-    and all damage.
+    """The images of a compiled file that --arch and --isa select, machine code first and grouped by architecture; and
+    all damaged images.
 
-    kinds: "cubin" and "ptx" instead of what --isa means. Raises InputError when there is none.
+    kinds: "cubin" and "ptx", instead of the kinds that --isa selects. Raises InputError if there is none.
     """
     from ptxaudit.frontend.artifacts.container import images
 

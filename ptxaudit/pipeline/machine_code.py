@@ -1,11 +1,11 @@
-"""Turns cubins into modules, a portion at a time, many in one process of the disassembler.
+"""Turns cubins into modules, a portion at a time, with many per process of the disassembler.
 
     for portion in portions([Content("a.cubin", …), Content("b.cubin", …)]):
         portion.path, portion.module, portion.errors
 
-The disassembler takes a third of a second to start and then prints 40,000 instructions a
-second, so the code of many small cubins goes through one process of it, and a large cubin through
-several: memory does not grow with the input. While one batch is audited the next is disassembled.
+The disassembler takes a third of a second to start and then prints 40,000 instructions a second. The code of many
+small cubins therefore goes through one process, and a large cubin through several, so that memory does not grow with
+the input. While one batch is audited, the next is disassembled.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from ptxaudit.frontend.sass.lift import Memo, Positions
     from ptxaudit.report.pairing import PtxMap
 
-BATCH_BYTES = 2 << 20  # code of one batch: 130,000 instructions, some 3 s of the disassembler
-PORTION_BYTES = 128 << 10  # code of one portion, which is lifted at a time: an instruction takes a kilobyte
-MOST_KNOWN = 50_000  # lines whose lowering is kept for the next portion, or cubin
+BATCH_BYTES = 2 << 20  # code of one batch: 130,000 instructions, about 3 s of the disassembler
+PORTION_BYTES = 128 << 10  # code of one portion, which is lifted as a whole: an instruction takes a kilobyte
+MOST_KNOWN = 50_000  # lines whose lowering is kept for the next portion or cubin
 
-Code = dict[str, "tuple[Line, ...] | InputError"]  # of each function
-Wanted = Callable[[str], bool]  # a kernel's mangled name -> is it asked for?
+Code = dict[str, "tuple[Line, ...] | InputError"]  # by function
+Wanted = Callable[[str], bool]  # a kernel's mangled name -> whether it is selected
 Item = TypeVar("Item")
 
 
 def everything(name: str) -> bool:
-    """Asks for all kernels."""
+    """Selects all kernels."""
     return True
 
 
 @lru_cache(1)
 def _lowered(sm: int) -> Memo:
-    """What lines were lowered to, of all cubins of the architecture that was read last."""
+    """The lowering of each line, shared by all cubins of the architecture that was read last."""
     return {}
 
 
@@ -84,9 +84,9 @@ class _Image:
 class Portion(Record):
     """Some kernels of a cubin with the functions that they call.
 
-    path, key: of the content it was cut out of; key is its `id`. (The content itself may be let go.)
-    names: the kernels of the whole cubin, asked for or not, with its first portion, then ();
-    error: why nothing of it can be had; faults: in what the cubin contradicts itself, with its first portion.
+    path, key: of the content that it was cut from; key is its `id`. (The content itself may be freed.) names: the
+    kernels of the whole cubin, selected or not, in its first portion; () in the others; error: why nothing of it is
+    available; faults: where the cubin contradicts itself, in its first portion.
     """
 
     path: str
@@ -109,23 +109,23 @@ class Portion(Record):
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """What each function of the cubin takes."""
+        """The resources that each function of the cubin uses."""
         return self._image.usage if self._image else {}
 
     @property
     def known(self) -> PtxMap | None:
-        """ptxas's map of the cubin to PTX, where it has one."""
+        """ptxas's map from the cubin to PTX, where it has one."""
         return self._image.known if self._image else None
 
     @property
     def errors(self) -> tuple[InputError, ...]:
-        """One for each function that did not decode; with the first portion, in what the cubin contradicts itself."""
+        """One for each function that did not decode; in the first portion also the cubin's faults."""
         found = [*self.faults, *(lines for lines in (self._code or {}).values() if isinstance(lines, InputError))]
         return tuple(dataclasses.replace(error, file=self.path) for error in found)
 
     @property
     def module(self) -> ir.Module | None:
-        """The functions, lifted; None where none of them was asked for. Raises InputError when nothing decodes."""
+        """The functions, lifted; None where none was selected. Raises InputError if nothing decodes."""
         from ptxaudit.frontend.sass.lift import lift_module
 
         if self.error is not None:
@@ -139,27 +139,26 @@ class Portion(Record):
 
 
 def portions(contents: Iterable[Content], wanted: Wanted = everything) -> Iterator[Portion]:
-    """All that is wanted of some cubins, in their order; each has at least one portion. The disassembler starts at
-    once.
-    """
+    """The selected functions of some cubins, in order; at least one portion for each. The disassembler starts at
+    once."""
     import_module(
         "ptxaudit.frontend.sass.disassemble"
-    )  # here: two threads that import at the same time wait for each other
+    )  # here, because two threads that import at the same time wait for each other
     return _single(one_ahead(_batches(contents, wanted)))
 
 
 def _single(batches: Iterator[list[Portion]]) -> Iterator[Portion]:
-    import_module("ptxaudit.frontend.sass.lift")  # lifts what comes next: imported while that is disassembled
+    import_module("ptxaudit.frontend.sass.lift")  # needed next: imported while the disassembler runs
     for batch in batches:
         batch.reverse()
         while batch:
-            yield batch.pop()  # what was audited can be forgotten
+            yield batch.pop()  # a portion can be freed once audited
 
 
 def module(data: bytes, file: str, code: Code | None = None) -> tuple[ir.Module, tuple[InputError, ...]]:
-    """The one module of a small cubin, and an error for each function that did not decode.
+    """The module of a small cubin, as one portion, and an error for each function that did not decode.
 
-    code: what `disassembled` made of it. Raises InputError when it cannot be read, or when nothing in it decodes.
+    code: what `disassembled` returned for it. Raises InputError if it cannot be read, or if nothing in it decodes.
     """
     content = Content(file, "cubin", data)
     image = _image(content)
@@ -173,7 +172,7 @@ def module(data: bytes, file: str, code: Code | None = None) -> tuple[ir.Module,
 
 def disassembled(cubins: Sequence[bytes | None]) -> list[Code | None]:
     """The code of several small cubins, by one process of the disassembler for each architecture; None where there is
-    none, or where `module` is to say what is wrong with it."""
+    no cubin, or where `module` will report what is wrong with it."""
     from ptxaudit.frontend.artifacts.cubin import read_cubin
     from ptxaudit.frontend.sass.disassemble import disassemble
 
@@ -190,7 +189,7 @@ def disassembled(cubins: Sequence[bytes | None]) -> list[Code | None]:
 
 
 def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
-    """The items of a stream, each made in a thread while the one before it is used, the first from now on."""
+    """The items of a stream, each computed in a thread while the previous one is used; the first starts now."""
     from concurrent.futures import ThreadPoolExecutor
 
     pool, done = ThreadPoolExecutor(1), object()
@@ -198,9 +197,9 @@ def one_ahead(stream: Iterator[Item]) -> Iterator[Item]:
 
 
 def _results(pool: ThreadPoolExecutor, step: Future[Any], stream: Iterator[Item], done: object) -> Iterator[Item]:
-    # Not `with pool`: a stream that is left midway is closed wherever the garbage is collected, and to wait there for
-    # the thread is a deadlock where the interpreter is just starting or ending one. A pool without owner ends by
-    # itself.
+    # Not `with pool`: a stream that is abandoned midway is closed wherever the garbage collector runs, and waiting for
+    # the thread there is a deadlock if the interpreter is just starting or ending a thread. A pool without an owner
+    # ends by itself.
     while (item := step.result()) is not done:
         step = pool.submit(next, stream, done)
         yield item
@@ -231,7 +230,7 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
     of = content.path, id(content)
     try:
         image = _image(content)
-    except Exception as error:  # a fault too: it would end the stream, and with it all files after this one
+    except Exception as error:  # faults too: they would end the stream, and with it all later files
         yield Portion(*of, error=as_input_error(error))
         return
     functions = {function.name: function for function in image.cubin.functions}
@@ -257,7 +256,7 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
 
 
 def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[CodeSection]:
-    """A function and all that its code refers to, directly or through others."""
+    """A function and all functions that its code refers to, directly or indirectly."""
     out = {function.name: function}
     waiting = [function]
     while waiting:
@@ -270,9 +269,7 @@ def _called(function: CodeSection, functions: dict[str, CodeSection]) -> list[Co
 
 
 def _through_pointers(cubin: Cubin, functions: dict[str, CodeSection]) -> list[CodeSection]:
-    """The functions that a kernel may call though its code does not refer to them: pointers to them may be in
-    memory.
-    """
+    """The functions that a kernel may call without a reference in its code: memory may contain pointers to them."""
     from ptxaudit.frontend.artifacts.cubin import addresses_taken
 
     taken = cubin.addressed | addresses_taken(functions.values())
@@ -281,7 +278,7 @@ def _through_pointers(cubin: Cubin, functions: dict[str, CodeSection]) -> list[C
 
 
 def _decoded(batch: list[Portion]) -> list[Portion]:
-    """The portions with their code; one process of the disassembler for each architecture."""
+    """The portions with their code; runs one process of the disassembler for each architecture."""
     from ptxaudit.frontend.sass.disassemble import disassemble
 
     out = list(batch)

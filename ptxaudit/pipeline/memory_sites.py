@@ -1,13 +1,13 @@
-"""Makes accesses to global and local memory sites, so that the engine examines them.
+"""Turns accesses to global and local memory into sites, so that the engine examines them.
 
     LDG.E R2, desc[UR4][R2.64+0x8]           Site(of="global"), at R2:R3 + 8
-    LDGSTS.E.BYPASS.128 [R9], [R14.64]       with every memory asked for two instructions of one place: the first with a
-                                             site of what it reads, the second as it was, with that of shared memory
-    LD.E R5, [R2.64]                         a generic access may be of any memory, and is a site of each that is asked
-                                             for
+    LDGSTS.E.BYPASS.128 [R9], [R14.64]       with every memory requested, two instructions at one place: the first with
+                                             a site for what it reads, the second unchanged, with its shared-memory site
+    LD.E R5, [R2.64]                         a generic access may refer to any memory, and is a site of each that is
+                                             requested
 
-Before: the function as it was lifted, whose sites are shared memory's. After: the same code, with the sites of the
-memories that are asked for; the function itself where that is shared memory alone.
+Before: the function as lifted, with sites in shared memory only. After: the same code with sites in the requested
+memories; the function itself if only shared memory is requested.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Memory = Literal["shared", "global", "local"]
 EVERY: tuple[Memory, ...] = ("shared", "global", "local")
 _ACCESSES = ("load", "store", "atom")
 _OF_PAIRS = ("cat", "extract", "add3.carry", "shf.l")
-KEEP = "halves"  # as `lanes.halves` reads it
+KEEP = "halves"  # as `engine.ops.halves` reads it
 
 
 def memories(space: str) -> tuple[Memory, ...]:
-    """What `--space` asks for."""
+    """The memories that `--space` selects."""
     return EVERY if space == "all" else tuple(one for one in EVERY if one == space)
 
 
 def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
-    """The function with a site for each access to the memories that are wanted."""
+    """The function with a site for each access to the wanted memories."""
     if tuple(wanted) == ("shared",):
         return function
     wide = "global" in wanted and function.register_pairs
@@ -43,7 +43,7 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
     for i in function.instructions:
         starts.append(len(out))
         sites = [site for of in wanted if (site := site_of(i, of)) is not None]
-        if _without_meaning(i) is not None:  # what a fragment's access becomes has one site
+        if _without_meaning(i) is not None:  # a fragment's access is expanded later and has one site
             sites = sites[:1]
         for site in sites[1:]:
             out.append(_beside(i, site, len(out)))
@@ -59,7 +59,7 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
 
 
 def _with_halves(ops: tuple[ir.Op, ...]) -> tuple[ir.Op, ...]:
-    """The operations, those among them on register pairs such that halves remember their numbers (`lanes.halves`)."""
+    """The operations; those on register pairs are marked to let halves remember their numbers (`engine.ops.halves`)."""
     if not any(op.name in _OF_PAIRS for op in ops):
         return ops
     return tuple(replace(op, attrs=(*op.attrs, KEEP)) if op.name in _OF_PAIRS else op for op in ops)
@@ -74,7 +74,7 @@ def site_of(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
 
 
 def _site_beside(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
-    """The same of a memory that is not shared, without its access."""
+    """The site in a memory other than shared memory, without its access."""
     site = instruction.site
     if site is not None and site.source is not None:
         return _source(site) if of == "global" else None
@@ -97,8 +97,8 @@ def _site_beside(instruction: ir.Instruction, of: Memory) -> ir.Site | None:
 
 
 def _without_meaning(instruction: ir.Instruction) -> ir.Op | None:
-    """The access of an instruction that is one without a meaning, as lifters state it: of which the lanes' addresses
-    are not known, or, of a fragment, not one by one."""
+    """The access of an unmodelled instruction, as lifters state it: its lanes' addresses are unknown or, for a
+    fragment, not known one by one."""
     return next((op for op in instruction.ops if op.name == "opaque" and op.space), None)
 
 
@@ -107,7 +107,8 @@ def _never(site: ir.Site | None) -> bool:
 
 
 def _source(site: ir.Site) -> ir.Site:
-    """What an asynchronous copy reads; where it writes decides the sectors of one that passes by the L1."""
+    """The site of what an asynchronous copy reads. Where the copy bypasses L1, its destination determines the
+    sectors."""
     return replace(
         site,
         address=site.source,
@@ -120,7 +121,7 @@ def _source(site: ir.Site) -> ir.Site:
 
 
 def _beside(instruction: ir.Instruction, site: ir.Site, index: int) -> ir.Instruction:
-    """An instruction that only accesses, with what computes its address."""
+    """An instruction that only accesses the site, with the operations that compute its address."""
     ops: list[ir.Op] = []
     for op in instruction.ops:
         if op.name in _ACCESSES or not op.dst:
@@ -130,7 +131,7 @@ def _beside(instruction: ir.Instruction, site: ir.Site, index: int) -> ir.Instru
 
 
 def _moved(instruction: ir.Instruction, starts: list[int]) -> ir.Instruction:
-    """The instruction with the targets of its control where they are now."""
+    """The instruction with its control targets renumbered."""
     control = instruction.control
     if control is None or not (control.targets or control.choices):
         return instruction

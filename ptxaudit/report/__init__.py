@@ -1,1 +1,1 @@
-"""The report: figures, places and reasons as frozen records, and their JSON."""
+"""The report: figures, locations and reasons as frozen records, and their JSON."""

@@ -1,11 +1,11 @@
-"""Builds the report's entry of a kernel from what the lane engine says of it.
+"""Builds a kernel's report entry from the results of the lane engine.
 
 Before: SiteResult(index=7, status=exact, wavefronts=1024, …) of ir.Function "k"
 After:  Site(id="k@k.cu:14:ptx.load", source=Source("k.cu", 14, text="out[i] = tile[x][y];"), …)
 
-Everything that names a place is done here: source lines are read, and ids are made of kernel,
-base name of the file, line, inline stack, instruction set and access, with a number from the
-second on where all of these are equal. No offset is in them: they survive a rebuild.
+Everything that names a location happens here: source lines are read and ids assigned. An id consists of the kernel,
+base name of the file, line, inline stack, instruction set and access, with a number from the second site on where all
+of these are equal. It contains no offset, and so survives a rebuild.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ BUFFERS_ALIGNED = "the specified buffers begin at multiples of 256 bytes, as fro
 
 
 def _endless(function: ir.Function, result: KernelResult) -> tuple[str, ...]:
-    """What to say of a launch that does not end."""
+    """The note on a launch that does not end."""
     if result.endless is None:
         return ()
     return (f"{sentence(result.endless, function)}: the figures cover what is issued before it, or by other lanes",)
@@ -80,9 +80,9 @@ def kernel_entry(
     patterns: bool = False,
     spaces: tuple[str, ...] = ("shared",),
 ) -> Kernel:
-    """The report's entry of one kernel under one launch (or none). notes: of the whole input;
-    facts: of its code; local: its `local_memory.lane_indexed`; runs: its `neighbours`; patterns: the distinct requests
-    of its sites are wanted; spaces: the memories that are looked at."""
+    """The report entry of one kernel under one launch, or without one. notes: of the whole input; facts: of its code;
+    local: its `local_memory.lane_indexed`; runs: its `neighbours`; patterns: include the distinct requests of each
+    site; spaces: the memories that were examined."""
     ids = SiteIds(function)
     return Kernel(
         name=function.name,
@@ -115,14 +115,14 @@ def kernel_entry(
 
 
 def what_if(machine: banks.Machine, arch: str) -> tuple[str, ...]:
-    """The note of a kernel that is scored as another machine than the one it was compiled for."""
+    """The note on a kernel that is scored by the rules of another machine than it was compiled for."""
     if not arch or arch in machine.archs or arch.rstrip("af") in machine.archs:
         return ()
     return (f"a what-if: compiled for {arch}, scored by the rules of {machine.title}",)
 
 
 def local_entry(function: ir.Function, access: LocalAccess, lines: SourceLines) -> Local:
-    """The report's entry of one access to local memory."""
+    """The report entry of one access to local memory."""
     instruction = access.instruction
     return Local(
         opcode=instruction.opcode,
@@ -143,8 +143,7 @@ def site_entry(
     facts: CodeFacts | None = None,
     patterns: bool = False,
 ) -> Site:
-    """The report's entry of one access to shared memory. facts: of the kernel's code, where registers may be spilled
-    there."""
+    """The report entry of one access to shared memory. facts: of the kernel's code, which may spill registers there."""
     instruction, site = function.instructions[result.index], function.site(result.index)
     access, width = access_of(site)
     spilled = facts is not None and facts.kinds.get(function.origin_of(result.index)[1])
@@ -170,7 +169,7 @@ def site_entry(
 def access_entry(
     function: ir.Function, result: SiteResult, id: str, access: str, width: int | None, lines: SourceLines
 ) -> dict[str, Any]:
-    """What sites of every memory have, by the names of `Access`."""
+    """The fields that sites of every memory have, by the names in `Access`."""
     instruction = function.instructions[result.index]
     exact = result.status is Status.EXACT
     return {
@@ -203,13 +202,13 @@ def access_entry(
 
 
 def pattern_entries(result: SiteResult, machine: banks.Machine, access: banks.Access | None) -> tuple[SitePattern, ...]:
-    """The report's entries of a site's distinct requests."""
+    """The report entries of a site's distinct requests."""
     counted = result.requests is not None
     return tuple(pattern_entry(one, counted, turns_of(machine, access, one)) for one in result.patterns)
 
 
 def pattern_entry(pattern: Pattern, counted: bool, turns: tuple[int, ...] | None = None) -> SitePattern:
-    """The report's entry of one distinct request. counted: how often the site is issued is known; turns: as of
+    """The report entry of one distinct request. counted: the site's number of requests is known; turns: from
     `turns_of`."""
     on = pattern.active
     return SitePattern(
@@ -226,7 +225,7 @@ def pattern_entry(pattern: Pattern, counted: bool, turns: tuple[int, ...] | None
 
 
 def seen_entry(seen: Iterable[tuple[int, int]]) -> tuple[Seen, ...]:
-    """Trips one after the other with the same warps as one."""
+    """Merges consecutive trips with the same warps."""
     found: list[Seen] = []
     for trip, warps in seen:
         if found and found[-1].warps == warps and found[-1].last == trip - 1:
@@ -237,13 +236,13 @@ def seen_entry(seen: Iterable[tuple[int, int]]) -> tuple[Seen, ...]:
 
 
 def mask_of(active: np.ndarray) -> int:
-    """Booleans of lanes as a number, bit i for lane i."""
+    """A mask of booleans as a number, bit i for lane i."""
     return sum(1 << lane for lane in np.flatnonzero(active).tolist())
 
 
 def turns_of(machine: banks.Machine, access: banks.Access | None, pattern: Pattern) -> tuple[int, ...] | None:
-    """The round that serves each lane of a cp.async.ca whose sources are known, 0 for one that takes no part; None
-    where the rounds of one pass are not what it costs."""
+    """The round that serves each lane of a cp.async.ca with known sources, 0 for inactive lanes; None where the
+    rounds of one pass do not add up to its cost."""
     if pattern.sources is None or access is None:
         return None
     from ptxaudit.hardware.banks.copies import slots
@@ -270,9 +269,8 @@ def memory_entries(
     runs: Mapping[int, Run],
     patterns: bool = False,
 ) -> tuple[MemorySite, ...]:
-    """The report's entries of the accesses to global and local memory; a generic access that never goes there is
-    none. patterns: their distinct requests are wanted.
-    """
+    """The report entries of the accesses to global and local memory, without generic accesses that never go there.
+    patterns: include their distinct requests."""
     found = []
     for site in result.sites:
         if function.site(site.index).of != "shared" and is_there(site):
@@ -281,7 +279,7 @@ def memory_entries(
 
 
 def is_there(result: SiteResult) -> bool:
-    """It is an access to the memory that is looked at, and no generic one that never goes there."""
+    """False for a generic access that never goes to the memory in question."""
     return result.reason is None or result.reason.kind is not Kind.NEVER_THERE
 
 
@@ -294,7 +292,7 @@ def memory_entry(
     run: Run | None = None,
     patterns: bool = False,
 ) -> MemorySite:
-    """The report's entry of one access to global or local memory."""
+    """The report entry of one access to global or local memory."""
     instruction, site = function.instructions[result.index], function.site(result.index)
     access, width = access_of(site)
     return MemorySite(
@@ -317,7 +315,7 @@ def memory_entry(
 
 
 def why_entry(reason: Reason, function: ir.Function) -> Why:
-    """A reason as programs read it."""
+    """A reason in a form for programs."""
     at = function.instructions[reason.index] if reason.index >= 0 else None
     return Why(
         kind=reason.kind.text,
@@ -332,21 +330,22 @@ def why_entry(reason: Reason, function: ir.Function) -> Why:
 
 
 def consecutive(patterns: Sequence[Pattern], width: int | None) -> bool | None:
-    """In every pattern the active lanes' addresses are `width` bytes apart from lane to lane; None of no pattern."""
+    """In every pattern that was kept, active lanes next to each other access addresses `width` bytes apart; None if
+    there is no pattern."""
     if not patterns or width is None:
         return None
     return all(pattern.lane_distances <= {width} for pattern in patterns)
 
 
 def lane_step(patterns: Sequence[Pattern]) -> int | None:
-    """The greatest power of two that divides the distances of the active lanes' addresses in every
-    pattern, in bytes; None where no two lanes are apart."""
+    """The greatest power of two, in bytes, that divides the distances of the active lanes' addresses in every pattern
+    that was kept; None where all distances are 0."""
     bits = reduce(or_, (pattern.lane_bits for pattern in patterns), 0)
     return bits & -bits or None
 
 
 def excess_per_request(result: SiteResult) -> Span | None:
-    """The least and the most excess that a single request of a site is proved to have or may have."""
+    """Bounds of the excess of any single request of a site."""
     cost, ideal = span(result.per_request), span(result.ideal_per_request)
     if cost is None or ideal is None:
         return None
@@ -358,7 +357,7 @@ def excess_per_request(result: SiteResult) -> Span | None:
 
 
 def costs_more(result: SiteResult) -> bool:
-    """The report finds a site to cost more than its ideal, or that it may."""
+    """The site costs more than its ideal, or may."""
     if result.excess is not None:
         return result.excess > 0
     each = excess_per_request(result)
@@ -366,17 +365,17 @@ def costs_more(result: SiteResult) -> bool:
 
 
 def span(interval: tuple[int, int] | None) -> Span | None:
-    """None for what is not known, and for what no counter counts (-1: cp.async.cg)."""
+    """The interval; None if it is unknown, or if no counter covers it (-1: cp.async.cg)."""
     return None if interval is None or min(interval) < 0 else Span(*interval)
 
 
 def access_of(site: ir.Site) -> tuple[str, int | None]:
-    """(access word, bytes a lane) of a site; None for the bytes of one without a rule."""
+    """(access word, bytes per lane) of a site; no bytes for a site without a rule."""
     return (site.word, None) if site.access is None else (site.access.access, site.access.width)
 
 
 def source_entry(source: ir.Source | None, lines: SourceLines) -> Source | None:
-    """A position with the text of its lines."""
+    """A source position with the text of its lines."""
     if source is None:
         return None
     inlined = tuple(Frame(f.file, f.line, demangle(f.function), lines(f.file, f.line)) for f in source.inlined)
@@ -384,7 +383,7 @@ def source_entry(source: ir.Source | None, lines: SourceLines) -> Source | None:
 
 
 def launch_record(launch: Launch | None, function: ir.Function) -> LaunchRecord | None:
-    """The launch as the report has it: all parameters by position, None for those not specified."""
+    """The launch in the report's form: all parameters by position, None for those not specified."""
     if launch is None:
         return None
     params = launch.params
@@ -406,7 +405,7 @@ def launch_record(launch: Launch | None, function: ir.Function) -> LaunchRecord 
 
 
 def _json_value(value: object) -> object:
-    """A parameter as JSON can hold it; None where it is not specified."""
+    """A parameter in a form that JSON can represent; None where it is not specified."""
     if not specified(value):
         return None
     if isinstance(value, Buffer):
@@ -426,10 +425,10 @@ def _json_value(value: object) -> object:
 
 
 class SiteIds:
-    """Makes the ids of one function's sites: KERNEL@FILE:LINE[@FILE:LINE…]:ISA.ACCESS[.N].
+    """Assigns the ids of one function's sites: KERNEL@FILE:LINE[@FILE:LINE…]:ISA.ACCESS[.N].
 
-    The N counts those that would be equal, in program order, from the second on; so every site
-    of the function is distinguished, and ids do not depend on which sites were asked for.
+    N counts otherwise equal ids in program order, from the second on. All sites of the function are therefore
+    distinguished, and ids do not depend on which sites were requested.
     """
 
     def __init__(self, function: ir.Function) -> None:

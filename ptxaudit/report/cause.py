@@ -1,11 +1,11 @@
-"""Says in words why a request costs more than its ideal: which lanes meet, and the stride that brings them there.
+"""Explains in words why a request costs more than its ideal: which lanes conflict, and the stride that causes it.
 
     lanes read 128 bytes apart  ->  "32 lanes (0-31) conflict in one bank: stride 128 bytes"
     rows of 2 lanes, 64 bytes   ->  "lanes 0 and 4 conflict in one bank: stride 16 bytes within 2 lanes, 64 bytes to the
                                     next 2"
 
-Looks at the worst pattern that the lane engine kept, taken apart by `banks.groups`. Patterns are known up to a uniform
-shift, so no bank is named by its number.
+The explanation describes the worst pattern that the engine kept, as `banks.groups` splits it. Patterns are known up
+to a uniform shift, so banks are not numbered.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ptxaudit.report import copy_words
 
 ONE_WORD = "access one word and are serialised"
 
-MOST_NAMED = 4  # lanes named one by one; of more, the first three and the last
+MOST_NAMED = 4  # lanes listed individually; of more, the first three and the last
 
 
 def cause_of(machine: Machine, access: banks.Access | None, result: SiteResult) -> str:
-    """A sentence, or "" where the site costs its ideal or nothing is known of its addresses, or of its opcode."""
+    """A sentence; "" where the site costs its ideal, or its addresses or its opcode's rule are unknown."""
     rule = None if access is None else machine.rule(access)
     if access is None or rule is None:
         return ""
@@ -50,7 +50,7 @@ def cause_of(machine: Machine, access: banks.Access | None, result: SiteResult) 
 
 
 def _of_copy(machine: Machine, access: banks.Access, result: SiteResult) -> str:
-    """What is known of cp.async.cg in place of wavefronts: its steps, their cycles, and what takes fewer."""
+    """For cp.async.cg, instead of wavefronts: its steps, their cycles, and alternatives that take fewer."""
     k = result.line_class_max
     if not k:
         return ""
@@ -61,8 +61,7 @@ def _of_copy(machine: Machine, access: banks.Access, result: SiteResult) -> str:
 
 
 def copy_as_ca(machine: Machine, access: banks.Access, patterns: Sequence[Pattern]) -> str:
-    """What cp.async.ca would take for the worst of the destinations, with sources that add nothing; "" where that is
-    not known."""
+    """The cost of cp.async.ca for the worst of the destinations, from sources that add no cost; "" where unknown."""
     if not patterns:
         return ""
     addresses, active = (np.stack([getattr(p, name) for p in patterns]) for name in ("addresses", "active"))
@@ -71,9 +70,9 @@ def copy_as_ca(machine: Machine, access: banks.Access, patterns: Sequence[Patter
 
 
 def meeting(machine: Machine, access: banks.Access, pattern: Pattern) -> tuple[tuple[int, ...], bool]:
-    """(lanes that meet in the fullest bank of the costliest group, whether they are on one word).
+    """(conflicting lanes in the fullest bank of the costliest group, whether they access one word).
 
-    Where lanes on one word are served together, one lane stands for each word.
+    Where lanes on one word are served together, one lane represents each word.
     """
     busy = [group for group in banks.groups(machine, access, pattern.addresses, pattern.active) if group.slots]
     if not busy:
@@ -96,7 +95,7 @@ def _lanes_text(lanes: tuple[int, ...]) -> str:
 
 
 def stride_text(pattern: Pattern) -> str:
-    """How the addresses step from lane to lane, in bytes; "" where no step repeats."""
+    """The step of the addresses from lane to lane, in bytes; "" where they have no regular step."""
     active = np.flatnonzero(pattern.active)
     addresses = pattern.addresses[active].astype(np.int64)
     if len(active) < 2 or anywhere(np.diff(active) != 1):

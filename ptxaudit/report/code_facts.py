@@ -1,9 +1,9 @@
-"""What a kernel's code says of itself, whatever is launched: its instructions, and the resources that it takes.
+"""Describes a kernel's code independently of any launch: its instructions and the resources that it uses.
 
     ir.Function "k", Usage(registers=40, …)  ->  CodeFacts(Code({"LDS.128": 4, …}, "9f86d0…"), instructions=586,
                                                  registers=40, …)
 
-The instructions are those of the kernel and of each function that it calls, once.
+The instructions include those of each function that the kernel calls, once.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from ptxaudit.report.local_kinds import LocalKind, local_kinds
 from ptxaudit.report.model import Code, Spills
 from ptxaudit.report.spills import spills, spills_of_ptx
 
-PADDING = frozenset(("NOP",))  # ptxas fills a function up to a multiple of 128 bytes with them
-DIGITS = 16  # of the digest: hexadecimal
+PADDING = frozenset(("NOP",))  # ptxas pads a function with them to a multiple of 128 bytes
+DIGITS = 16  # of the digest, hexadecimal
 
 
 class CodeFacts(Record):
-    """As in `report.Kernel`. Beside the code they are of the machine code, for PTX of that which was made of it."""
+    """The fields are as in `report.Kernel`. All but `code` and `instructions` describe machine code; for PTX, the
+    machine code that was made of it."""
 
     code: Code
     instructions: int
@@ -37,11 +38,12 @@ class CodeFacts(Record):
     spills: Spills | None = None
     kinds: Mapping[int, LocalKind] = field(
         default_factory=dict
-    )  # of machine code: what its accesses to the stack are for
+    )  # in machine code: the kind of each access to the stack
 
 
 def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage]) -> CodeFacts:
-    """Of one kernel. usage: what the functions of its cubin take; for PTX of that which was compiled with it."""
+    """The facts of one kernel. usage: the resources of its cubin's functions; for PTX, of the cubin compiled with
+    it."""
     functions = with_callees(module, kernel)
     sequence = [
         _opcode(i)
@@ -64,7 +66,7 @@ def code_facts(module: ir.Module, kernel: ir.Function, usage: Mapping[str, Usage
 
 
 def with_callees(module: ir.Module, kernel: ir.Function) -> list[ir.Function]:
-    """A kernel and the functions of the module that it calls, directly or through others, once each."""
+    """A kernel and the functions of the module that it calls, directly or indirectly, once each."""
     found = {kernel.name: kernel}
     waiting = [kernel]
     while waiting:

@@ -1,7 +1,7 @@
-"""Says in words what cp.async.cg costs, which no profiler counts: in steps.
+"""Describes the cost of cp.async.cg, which no profiler counts, in steps.
 
-Each 8 lanes write the 128-byte lines that they need, and lines a multiple of 512 bytes apart go one after the other: so
-many steps (`line_class_max`, the k of docs/hardware.md).
+Each 8 lanes write the 128-byte lines that they need; lines a multiple of 512 bytes apart are written one after
+another. Their number is the number of steps (`line_class_max`, the k of docs/hardware.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BEST = "for 1 step, let each 8 neighbouring lanes fill one 128-byte line (XOR sw
 
 
 class Copy(Protocol):
-    """What is known of one site: as in a report."""
+    """The figures of one site, as in a report."""
 
     @property
     def line_class_max(self) -> int | None: ...
@@ -27,7 +27,7 @@ class Copy(Protocol):
 
 
 def steps(copy: Copy) -> str:
-    """ "8 steps a request, where 1 would do; 64 over the launch, where 8 would do"; "" where none is known."""
+    """ "8 steps per request instead of 1; 64 over the launch instead of 8"; "" where it is unknown."""
     k = copy.line_class_max
     if not k:
         return ""
@@ -42,8 +42,8 @@ def steps(copy: Copy) -> str:
 
 
 def cycles(machine: Machine, k: int) -> str:
-    """What a request of k steps takes, and one of 1: "46.6 to 56.2 cycles instead of 7 to 7.4, or, where …"; "" where
-    it was not measured."""
+    """The cycles of a request of k steps, and of one step: "46.6 to 56.2 cycles instead of 7 to 7.4, or, if …"; ""
+    where it was not measured."""
     texts = []
     for fresh in (False, True):
         these, best = machine.cycles_of(k, fresh=fresh), machine.cycles_of(1, fresh=fresh)
@@ -54,7 +54,7 @@ def cycles(machine: Machine, k: int) -> str:
 
 
 def as_ca(machine: Machine, wavefronts: int) -> str:
-    """What cp.async.ca would take in its place, from consecutive sources; "" where that was not measured."""
+    """The cost of cp.async.ca instead, from consecutive sources; "" where it was not measured."""
     if machine.measurements.copy_cycles is None:
         return ""
     each, once = machine.measurements.copy_cycles
@@ -63,7 +63,7 @@ def as_ca(machine: Machine, wavefronts: int) -> str:
 
 
 def explained(machine: Machine, k: int) -> list[str]:
-    """What the steps are, once for all such copies. k: the most of any."""
+    """Explains steps, once for all such copies. k: their maximum."""
     lines = [
         "profilers do not count its wavefronts or conflicts; each 8 lanes write the 128-byte lines that they need, and"
         " lines a multiple of 512 bytes apart are written one after another, in steps (k)"

@@ -1,6 +1,7 @@
-"""What a report is made of: a kernel with its launch and sites, and their parts, each a plain frozen record (`model`).
+"""The parts of a report (`model`), plain frozen records: a kernel with its launch and sites, and what these consist
+of.
 
-Parts are shown in one line, as Python shows them: a report of a thousand sites is a megabyte of values.
+Kernels and sites have a one-line `repr`: a report of a thousand sites is a megabyte of values.
 """
 
 from __future__ import annotations
@@ -26,16 +27,15 @@ MOST_NAME = 80
 
 
 class Tool(Entry):
-    """Who wrote the report."""
+    """The program that wrote the report."""
 
     name: str
     version: str
 
 
 class Input(Entry):
-    """One thing that was read. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …; log: the compiler's warnings, as
-    they are; command: the program of whose recording it is a part.
-    """
+    """One input. kind: "cuda" | "ptx" | "cubin" | "fatbin" | "host" | …; log: the compiler's warnings, verbatim;
+    command: the recorded program, if it is part of a recording."""
 
     path: str
     sha256: str
@@ -54,18 +54,18 @@ class Problem(Entry):
     line: int | None = None
     column: int | None = None
     kernel: str | None = None
-    detail: str = ""  # several lines to show as they are: a compiler's log
-    images: tuple[str, ...] = ()  # names of those of the file that are concerned, where they are several
+    detail: str = ""  # several lines to show verbatim, such as a compiler's log
+    images: tuple[str, ...] = ()  # the file's images that are affected, if several
 
     @staticmethod
     def of(error: InputError, kernel: str | None = None) -> Problem:
-        """The record of an error; `kernel` is the mangled name of the one concerned."""
+        """The record of an error; `kernel` is the mangled name of the affected one."""
         place = error.file, error.line, error.column
         return Problem(error.what, error.hint, *place, kernel, error.detail, error.images)
 
 
 class Frame(Entry):
-    """`function` was inlined at file:line, whose text is `text` (null when not readable)."""
+    """`function` was inlined at file:line, whose text is `text` (null if not readable)."""
 
     file: str
     line: int
@@ -74,7 +74,7 @@ class Frame(Entry):
 
 
 class Source(Entry):
-    """The position in the CUDA source; `inlined`: where it was inlined at, innermost first."""
+    """The position in the CUDA source; `inlined`: where it was inlined, innermost first."""
 
     file: str
     line: int
@@ -84,7 +84,7 @@ class Source(Entry):
 
     @property
     def places(self) -> tuple[Source | Frame, ...]:
-        """Itself and where it was inlined at, innermost first."""
+        """Itself and where it was inlined, innermost first."""
         return (self, *self.inlined)
 
 
@@ -100,7 +100,7 @@ class Span(Entry):
 
 
 class Condition(Entry):
-    """One line of a conditional answer: when `when` holds a request costs low to high."""
+    """One case of a conditional answer: if `when` holds, a request costs low to high."""
 
     when: str
     low: int
@@ -117,8 +117,9 @@ class Trip(Entry):
 
 
 class Seen(Entry):
-    """Warps that make a request when they come to its site for the first-th to last-th time, from 0: the trips of the
-    loops around it. warps: a mask, bit i for warp i of a block. Both trips are -1 where they are not distinguished."""
+    """The warps that make a request on their first-th to last-th visit to its site, from 0, which are the trips of
+    the loops around it. warps: a mask, bit i for warp i of a block. Both trips are -1 where they are not
+    distinguished."""
 
     first: int
     last: int
@@ -128,10 +129,10 @@ class Seen(Entry):
 class Pattern(Entry):
     """One distinct request of a site, up to a shift of all its addresses that changes no figure.
 
-    addresses: bytes, one a lane, 0 in lanes that take no part; active: a mask, bit i for lane i. count: requests of the
-    launch that are like it, null where that is not known. low, high, ideal, ways: of one such request; low is -1 where
-    no hardware counter covers its wavefronts. seen: where it was met, of a launch that was run. turns: of a cp.async.ca
-    with known sources, the round that serves each lane, from 1; else null.
+    addresses: bytes, one per lane, 0 in inactive lanes; active: a mask, bit i for lane i. count: the number of such
+    requests in the launch, null if unknown. low, high, ideal, ways: of one such request; low is -1 where no hardware
+    counter covers its wavefronts. seen: which warps and trips made it, in a launch that was executed. turns: for a
+    cp.async.ca with known sources, the round that serves each lane, from 1; else null.
     """
 
     addresses: tuple[int, ...]
@@ -146,8 +147,8 @@ class Pattern(Entry):
 
 
 class Moved(Entry):
-    """A site's costliest request before and after a repair: bytes from the beginning of the array, one a lane; active:
-    a mask; wavefronts: [before, after]."""
+    """A site's costliest request before and after a repair: byte offsets from the beginning of the array, one per
+    lane; active: a mask; wavefronts: [before, after]."""
 
     before: tuple[int, ...]
     after: tuple[int, ...]
@@ -156,8 +157,8 @@ class Moved(Entry):
 
 
 class Loop(Entry):
-    """A natural loop that has sites in it. file, first, last: the lines of the source that its instructions are of,
-    null where none is known. offset, ptx_line: of its head; depth: 1 for an outermost one; sites: their ids."""
+    """A natural loop that contains sites. file, first, last: the source lines of its instructions, null if unknown.
+    offset, ptx_line: of its head; depth: 1 for an outermost loop; sites: their ids."""
 
     file: str | None
     first: int | None
@@ -169,9 +170,9 @@ class Loop(Entry):
 
 
 class Why(KeyedRecord, forbid_unknown_fields=True):
-    """A reason for programs. kind: of `reasons.Kind`; data: data that nothing specified decides; offset, ptx_line: of
-    the instruction where knowledge was lost; unknowns: names of the numbers that it is about; arguments: by what the
-    kind calls them; parts: where it is several reasons; cause: what it rests on."""
+    """A reason in a form for programs. kind: of `reasons.Kind`; data: it depends on data that no launch specifies;
+    offset, ptx_line: of the instruction whose result became unknown; unknowns: names of the numbers that it concerns;
+    arguments: by the kind's names for them; parts: the reasons that it combines; cause: the reason behind it."""
 
     kind: str
     data: bool
@@ -186,18 +187,18 @@ class Why(KeyedRecord, forbid_unknown_fields=True):
         return self.kind, self.data, self.offset, self.ptx_line, self.unknowns, self.parts, self.cause
 
     def walk(self) -> Iterator[Why]:
-        """Itself, its parts and what they rest on, outermost first."""
+        """Itself, its parts and their causes, outermost first."""
         yield self
         for inner in (*self.parts, *filter(None, [self.cause])):
             yield from inner.walk()
 
 
 class Pairing(Entry):
-    """What ptxas made of accesses of the PTX: ids of sites on both sides.
+    """Accesses in the PTX and the accesses that ptxas made of them: ids of sites on both sides.
 
-    what: "kept" | "merged" | "split" | "unrolled" (also copied otherwise) | "narrowed" (to what is used) |
-    "expanded" (other accesses: an atomic as a loop) | "deleted" | "added" (in machine code only);
-    times: ×4; hoisted: out of a loop; by: "ptxas" (its own map), "position" (source position, access and order).
+    what: "kept" | "merged" | "split" | "unrolled" (or duplicated otherwise) | "narrowed" (to what is used) |
+    "expanded" (into other accesses: an atomic into a loop) | "deleted" | "added" (in machine code only); times: ×4;
+    hoisted: out of a loop; by: "ptxas" (its own map), "position" (source position, access and order).
     """
 
     what: str
@@ -209,9 +210,7 @@ class Pairing(Entry):
 
 
 class Replacement(Entry):
-    """Text instead of a part of a source file: from (line, column) to (end_line, end_column), from 1, the end not
-    included.
-    """
+    """A replacement of part of a source file, from (line, column) to (end_line, end_column), from 1, end exclusive."""
 
     file: str
     line: int
@@ -222,10 +221,10 @@ class Replacement(Entry):
 
 
 class Fix(Entry):
-    """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all sites
-    of the array after it, sums over the launch, or of one request of each; null where only a range is known. bytes:
-    added. optimum: no layout of its family does better. replacements: the changes of the source, where these are plain.
-    moved: what it makes of the site's costliest request, where patterns were asked for."""
+    """The best repair of the array that a site accesses, as `ptxaudit fix` proves it. wavefronts, excess: of all
+    sites of the array after the repair, as sums over the launch, or of one request of each; null where only a range
+    is known. bytes: added. optimum: no layout of its family does better. replacements: the changes of the source,
+    where they are simple. moved: the site's costliest request before and after it, if patterns were requested."""
 
     array: str
     summary: str
@@ -240,11 +239,11 @@ class Fix(Entry):
 
 
 class Access(Entry):
-    """One instruction that accesses a memory: `Site` of shared memory, `MemorySite` of the others. `requests` and
-    `active_requests` are sums over the launch, the spans are of single requests; see the schema.
+    """One instruction that accesses a memory: `Site` for shared memory, `MemorySite` for the others. `requests` and
+    `active_requests` are sums over the launch, the spans describe single requests; see the schema.
 
-    space: "shared" | "global" | "local". kind: what an access to the stack is for: "spill" (of a register, also to
-    shared memory), "frame" (of a call) or "array"; None of others, and where it is not known.
+    space: "shared" | "global" | "local". kind: the purpose of a stack access: "spill" (of a register, also to shared
+    memory), "frame" (of a call) or "array"; None for others, and where it is unknown.
     """
 
     id: str
@@ -253,12 +252,12 @@ class Access(Entry):
     opcode: str
     text: str
     access: str
-    width: int | None  # bytes a lane
+    width: int | None  # bytes per lane
     source: Source | None
     status: Status
     reason: str = ""
-    reason_kind: str = ""  # of `why`, of its first part where it has several
-    why: Why | None = None  # the reason for programs
+    reason_kind: str = ""  # the kind of `why`; of its first part if it has several
+    why: Why | None = None  # the reason in a form for programs
     cause: str = ""  # why the figure is above ideal, in words
     requests: int | None = None
     active_requests: int | None = None
@@ -270,15 +269,15 @@ class Access(Entry):
     formula: str = ""
     conditions: tuple[Condition, ...] = ()
     trips: tuple[Trip, ...] = ()
-    consecutive: bool | None = None  # lanes next to each other access addresses next to each other
-    unaligned: tuple[str, ...] | None = None  # unknowns whose step is no multiple of what the access must be aligned to
+    consecutive: bool | None = None  # neighbouring lanes access neighbouring addresses
+    unaligned: tuple[str, ...] | None = None  # unknowns whose step is not a multiple of the access's alignment
     lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
     space: str = "shared"
     kind: str | None = None
 
     @property
     def settled(self) -> bool:
-        """Nothing about its cost is open in this launch."""
+        """Its cost in this launch is known."""
         return self.status in (Status.EXACT, Status.UNREACHED)
 
 
@@ -297,10 +296,10 @@ class Site(Access):
     lines_ideal: int | None = None
     pairs_with: str | None = None
     pairing: Pairing | None = None
-    fix: Fix | None = None  # where repairs were asked for
-    patterns: tuple[Pattern, ...] = ()  # where they were asked for: the most frequent, and the costliest
-    distinct: int | None = None  # how many patterns it has in all
-    scored_as: str = ""  # "ld.shared.f32 on sm_90": whose rule counts it, where patterns were asked for
+    fix: Fix | None = None  # if repairs were requested
+    patterns: tuple[Pattern, ...] = ()  # if requested: the most frequent ones, and the costliest
+    distinct: int | None = None  # the number of all its patterns
+    scored_as: str = ""  # "ld.shared.f32 on sm_90": the rule that counts it, if patterns were requested
 
     def __repr__(self) -> str:
         return site_line(self)
@@ -310,7 +309,7 @@ class Site(Access):
 
     @property
     def paid(self) -> int | None:
-        """What it costs over the launch, in the unit of its memory; `needed` is the ideal, `wasted` what is above."""
+        """Its cost over the launch in its memory's unit; `needed` is the ideal, `wasted` the excess."""
         return self.wavefronts
 
     @property
@@ -324,12 +323,12 @@ class Site(Access):
 
 class MemorySite(Access):
     """One instruction that accesses global or local memory. `sectors` to `bytes_used` are sums over the launch, the
-    spans are of sectors, 32 bytes each.
+    spans are in sectors of 32 bytes.
 
-    tag_requests: lines of 128 bytes. bytes_moved, bytes_used: in those sectors, and by the active lanes. same_address:
-    of atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its first address
-    were a multiple of 32. vector: bytes that it and the accesses behind it, at the next addresses of the same lane,
-    would move as one.
+    tag_requests: lines of 128 bytes. bytes_moved: by those sectors; bytes_used: by the active lanes. same_address:
+    for atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its first
+    address were a multiple of 32. vector: the bytes that it and the following accesses, at the next addresses of the
+    same lane, would move as one access.
     """
 
     sectors: int | None = None
@@ -341,12 +340,12 @@ class MemorySite(Access):
     same_address: int | None = None
     misaligned: bool | None = None
     vector: int | None = None
-    patterns: tuple[Pattern, ...] = ()  # as of `Site`; low, high and ideal are sectors
+    patterns: tuple[Pattern, ...] = ()  # as in `Site`; low, high and ideal are sectors
     distinct: int | None = None
 
     @property
     def paid(self) -> int | None:
-        """As of `Site`."""
+        """As in `Site`."""
         return self.sectors
 
     @property
@@ -365,7 +364,7 @@ AnySite = Site | MemorySite
 
 
 class Local(Entry):
-    """An access to local memory whose address differs between lanes: by the "lane"'s number, or by loaded "data"."""
+    """An access to local memory whose address differs between lanes, by the "lane"'s number or by loaded "data"."""
 
     opcode: str
     text: str
@@ -376,8 +375,8 @@ class Local(Entry):
 
 
 class Suppression(Entry):
-    """`// ptxaudit: allow(RULE, "reason")` at a line of a source; `target`: the line that it is about;
-    `statement`: first and last line of the statement there, where it is of several lines."""
+    """`// ptxaudit: allow(RULE, "reason")` at a line of a source. target: the line that it applies to; statement:
+    first and last line of the statement there, if it spans several lines."""
 
     rule: str
     reason: str
@@ -388,13 +387,13 @@ class Suppression(Entry):
 
     @property
     def targets(self) -> range:
-        """All lines that it is about: compilers name one or another line of a statement."""
+        """All lines that it applies to: compilers attribute a statement to any of its lines."""
         first, last = self.statement or (self.target, self.target)
         return range(first, last + 1)
 
 
 class Kernel(Record, dict=True):
-    """One kernel, in one instruction set, under one launch (or none); sites in program order."""
+    """One kernel in one instruction set, under one launch or none; sites in program order."""
 
     name: str
     demangled: str
@@ -407,29 +406,27 @@ class Kernel(Record, dict=True):
     notes: tuple[str, ...]
     shared_static: int  # bytes
     sites: tuple[Site, ...]
-    registers: int | None = None  # a thread's, in machine code; None where there is none
+    registers: int | None = None  # per thread, in machine code; None if there is none
     instructions: int | None = None  # without padding
     local: tuple[Local, ...] = ()
-    stack: int | None = None  # bytes a thread, with what the kernel calls; of machine code, as registers
-    barriers: int | None = None  # of a block
+    stack: int | None = None  # bytes per thread, including callees; in machine code, as registers
+    barriers: int | None = None  # per block
     spills: Spills | None = None
-    occupancy: Occupancy | None = None  # where the block and the registers are known
+    occupancy: Occupancy | None = None  # if the block and the registers are known
     code: Code | None = None  # None in a report of an earlier version
-    loops: tuple[Loop, ...] = ()  # where patterns were asked for
-    memory: tuple[
-        MemorySite, ...
-    ] = ()  # accesses to global and local memory, where they were asked for; in JSON among the sites
-    loop_shares: tuple[Share, ...] = ()  # those that cost most first, where they were asked for
+    loops: tuple[Loop, ...] = ()  # if patterns were requested
+    memory: tuple[MemorySite, ...] = ()  # accesses to global and local memory, if requested; in JSON among the sites
+    loop_shares: tuple[Share, ...] = ()  # costliest first, if requested
     line_shares: tuple[Share, ...] = ()
-    shares_say: tuple[str, ...] = ()  # where what is wasted comes from, a sentence a memory
-    spaces: tuple[str, ...] = ("shared",)  # the memories whose accesses were looked at
+    shares_say: tuple[str, ...] = ()  # where the excess arises, one sentence per memory
+    spaces: tuple[str, ...] = ("shared",)  # the memories whose accesses were examined
 
     def __repr__(self) -> str:
         return kernel_line(self)
 
     @property
     def accesses(self) -> tuple[AnySite, ...]:
-        """To shared memory, then to global and local memory."""
+        """The accesses to shared memory, then those to global and local memory."""
         return (*self.sites, *self.memory)
 
     def of(self, space: str) -> tuple[AnySite, ...]:
@@ -438,7 +435,7 @@ class Kernel(Record, dict=True):
 
     @property
     def is_ptx_file(self) -> bool:
-        """Its input is PTX, so that lines of the PTX are lines of that."""
+        """Its input is PTX, so that PTX line numbers refer to the input."""
         text = self.input.startswith("<") and not any(site.source for site in self.accesses)
         return self.isa == "ptx" and (text or self.input.lower().endswith(".ptx"))
 
@@ -448,12 +445,12 @@ class Kernel(Record, dict=True):
 
     @cached_property
     def mix(self) -> dict[str, int] | None:
-        """Instructions by class; None where the report does not have them."""
+        """Instructions by class; None where the report does not include them."""
         return None if self.code is None else mix(self.code.opcodes)
 
 
 def totals(sites: Iterable[Site]) -> Totals:
-    """Sums over the settled ones of `sites`."""
+    """Sums over the settled sites."""
     sites = tuple(sites)
     settled = [site for site in sites if site.settled]
     return Totals(

@@ -1,4 +1,4 @@
-"""A part of a report, and what it is in plain values."""
+"""The base of a report's parts, and their conversion to plain values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ptxaudit.base.records import Record
 
 
 class Entry(Record, forbid_unknown_fields=True):
-    """A part of the report of which no key is unknown."""
+    """A part of a report; unknown keys are errors."""
 
 
 def plain(value: Any) -> Any:
-    """Records as dicts and tuples as lists, all the way down: what `json` reads of what it writes."""
+    """Converts records to dicts and tuples to lists, recursively: the value that reading its JSON would give."""
     return json.loads(json.dumps(to_builtins(value)))

@@ -1,4 +1,4 @@
-"""What a report says of a kernel beside its sites: its launch, its code, its occupancy, where its cost lies."""
+"""The parts of a kernel's entry other than its sites: its launch, code, occupancy and cost distribution."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ptxaudit.report.entry import Entry
 
 
 class Share(Entry):
-    """A loop, or a line, with the sums of its exact sites, of a loop those in loops inside of it included. place: the
-    line; of a loop that of the branch that leads back; text: of it, where it is known; depth: 1 for an outermost loop;
-    of a line, loops around it; open: sites without a settled figure; trips: of a warp, in all, by how often its busiest
-    access outside of inner loops is issued; spill_wavefronts, spill_sectors: of registers spilled there, to shared and
-    to local memory. share, sectors_share: of the launch's wavefronts and sectors, 0 to 1."""
+    """The cost of a loop or a line: sums over its exact sites; a loop includes the loops inside it. place: the line;
+    for a loop, that of the branch back to its head; text: of that line, if known; depth: 1 for an outermost loop; for
+    a line, the number of loops around it; open: sites without a settled figure; trips: per warp in total, by how
+    often the busiest access outside inner loops is issued; spill_wavefronts, spill_sectors: for registers spilled to
+    shared and to local memory. share, sectors_share: of the launch's wavefronts and sectors, 0 to 1."""
 
     place: str
     depth: int
@@ -34,7 +34,7 @@ class Share(Entry):
 
 
 class Totals(Record):
-    """Sums over the settled sites; `complete` when that is every site. ways: the largest."""
+    """Sums over the settled sites; `complete` if all sites are settled. ways: the maximum."""
 
     sites: int
     status: dict[str, int]
@@ -47,9 +47,9 @@ class Totals(Record):
 
 
 class Spills(Entry):
-    """Bytes of registers that the instructions of a kernel store to local memory because there are too few, and load
-    again, as `ptxas -v` counts them; bytes: both together; shared: both of registers that are spilled to shared memory,
-    which it does not count."""
+    """Bytes of registers that a kernel's instructions store to local memory for lack of registers, and load again, as
+    `ptxas -v` counts them; bytes: the sum of both; shared: the same sum for registers spilled to shared memory, which
+    it does not count."""
 
     stores: int
     loads: int
@@ -62,9 +62,9 @@ class Spills(Entry):
 
 
 class Step(Entry):
-    """Where the blocks of a multiprocessor change, all else as it is. resource: "registers" (of a thread) | "shared
-    memory" (bytes of a block);
-    at: the most of it with more blocks, or the least of it with fewer; percent, blocks_per_sm: the occupancy there."""
+    """Where the number of blocks per multiprocessor changes, other things being equal. resource: "registers" (per
+    thread) | "shared memory" (bytes per block); at: the most of it with more blocks, or the least with fewer;
+    percent, blocks_per_sm: the occupancy there."""
 
     resource: str
     at: int
@@ -73,29 +73,29 @@ class Step(Entry):
 
 
 class Occupancy(KeyedRecord, forbid_unknown_fields=True):
-    """Warps that a multiprocessor holds of a kernel at a time, in percent of the most that it can. limiter: what allows
-    no more blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers". steps: the next ones up and
+    """The warps of a kernel that a multiprocessor holds at a time, in percent of its maximum. limiter: what prevents
+    more blocks, "shared memory" | "threads" | "blocks" | "registers" | "barriers". steps: the next ones up and
     down."""
 
     percent: float
     blocks_per_sm: int
     limiter: str
-    steps: tuple[Step, ...] = ()  # what follows from the others
+    steps: tuple[Step, ...] = ()  # determined by the other fields
 
     def key(self) -> tuple[Any, ...]:
         return self.percent, self.blocks_per_sm, self.limiter
 
 
 class Code(Entry):
-    """The instructions of a kernel as they stand in the file. opcodes: how many of each; order: a digest of their
-    sequence, without operands."""
+    """The instructions of a kernel in the file. opcodes: the number of each; order: a digest of their sequence,
+    without operands."""
 
     opcodes: dict[str, int]
     order: str
 
 
 class LaunchRecord(Entry):
-    """The launch a kernel was audited under, as given; None in params = not specified."""
+    """The launch that a kernel was audited under, as given; None in params = not specified."""
 
     grid: tuple[int, ...] | None
     block: tuple[int, ...] | None
@@ -103,10 +103,10 @@ class LaunchRecord(Entry):
     dynamic_shared: int = 0
     params: tuple[Any, ...] | None = None
     param_bytes: str | None = None  # hex
-    symbols: dict[str, Any] | None = None  # what __constant__ and __device__ variables hold
+    symbols: dict[str, Any] | None = None  # contents of __constant__ and __device__ variables
 
     def __post_init__(self) -> None:
-        """Read from JSON, structs and arrays are lists."""
+        """Converts the lists that JSON has for structs and arrays."""
         if self.params is not None:
             force_setattr(self, "params", _tuples(self.params))
         if self.symbols is not None:

@@ -1,13 +1,13 @@
-"""What an access to the stack is for: a register that was spilled, the frame of a call, or an array of a thread.
+"""Determines the purpose of each stack access: a spilled register, the frame of a call, or an array of a thread.
 
     STL [R1+0x14], R7       named by ptxas as a spill                                   "spill"
-    STS [R0+0x80], R26      the same: since CUDA 13 registers are spilled to shared memory where a kernel asks for it
-    STL [R1+0x24], R20      kept for the caller, to whom it comes back (call_frames)    "frame"
-    LDL R4, [R3]            at an address that is computed                              "array"
+    STS [R0+0x80], R26      likewise: since CUDA 13 registers are spilled to shared memory if a kernel asks for it
+    STL [R1+0x24], R20      saved for the caller and restored (call_frames)             "frame"
+    LDL R4, [R3]            at a computed address                                       "array"
 
-Since CUDA 12.6 ptxas names the instructions that spill and refill (`artifacts.usage`), and what it names no spill is an
-array. Where the file does not, what lies at a fixed distance from the stack pointer and is of no call may be either: it
-is not known.
+Since CUDA 12.6 ptxas names the instructions that spill and refill (`artifacts.usage`); what is not named accesses an
+array. In earlier files, an access at a fixed distance from the stack pointer that belongs to no call may be either:
+its kind is unknown.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LocalKind = Literal["spill", "frame", "array"]
 
 
 def local_kinds(function: ir.Function, usage: Mapping[str, Usage]) -> dict[int, LocalKind]:
-    """Of machine code as the file has it: by its index, each instruction that accesses local memory, or spills
-    elsewhere; those of which it is not known are left out."""
+    """The kinds of accesses in machine code as in the file, by instruction index: of each instruction that accesses
+    local memory or spills elsewhere, where its kind is known."""
     kinds: dict[int, LocalKind] = dict.fromkeys(named_spills(function, usage), "spill")
     if not any(map(accesses_local, function.instructions)):
         return kinds
@@ -66,9 +66,9 @@ def _at_stack_pointer(instruction: ir.Instruction) -> bool:
 def local_kind(
     function: ir.Function, instruction: ir.Instruction, result: SiteResult, kinds: Mapping[int, LocalKind]
 ) -> LocalKind | None:
-    """Of a site of local memory; None where it is not known. kinds: of the machine code. In PTX, which has no stack,
-    all of local memory is arrays (ptxas decides on spills); a generic access is one of an array, where it is proved
-    to go there."""
+    """The kind of a site in local memory; None where unknown. kinds: of the machine code. PTX has no stack, so all
+    local memory there is arrays (ptxas decides on spills); a generic access is one to an array if it provably goes
+    there."""
     if function.site(instruction.index).space == "generic":
         there = result.per_request is not None and result.per_request[0] > 0
         return "array" if there and result.status in (Status.EXACT, Status.INVARIANT) else None

@@ -1,10 +1,10 @@
-"""The figures of a kernel that are compared from build to build: one table for diffs, limits, matrices and histories.
+"""The figures of a kernel that are compared between builds: one table for diffs, limits, matrices and histories.
 
     MEASURES["registers"].of(kernel)        ->  40
     MEASURES["spills"].of(kernel)           ->  2,008 bytes, None where the machine code does not say
     MEASURES["float"].of(kernel)            ->  64 instructions of that class (`mix`)
 
-A figure that is not known is None. What a launch decides is known where every site of the kernel is settled.
+An unknown figure is None. Sums over the launch are known if every site of the kernel is settled.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Figure = int | float
 
 
 class Measure(Record):
-    """name: as limits call it; words: what the figure counts, for people ("bytes of stack"); less_is_worse: it should
-    not fall; summed: the total of several kernels is their sum, else the largest."""
+    """name: in limits; words: what the figure counts, for people ("bytes of stack"); less_is_worse: it should not
+    fall; summed: several kernels are combined by their sum, else by the worst of them."""
 
     name: str
     words: str
@@ -32,19 +32,19 @@ class Measure(Record):
 
 
 def _settled(figure: Callable[[Totals], int | None], kernel: Kernel) -> int | None:
-    """A sum over the launch, where it covers every site."""
+    """A sum over the launch, if it covers every site."""
     return figure(kernel.totals) if kernel.launch is not None and kernel.totals.complete else None
 
 
 def _of_memory(figure: str, kernel: Kernel) -> int | None:
-    """A sum over the launch of the accesses to global and local memory, where it covers all of them."""
+    """A sum over the accesses to global and local memory in the launch, if all of them are settled."""
     if kernel.launch is None or not kernel.memory or not all(site.settled for site in kernel.memory):
         return None
     return sum(getattr(site, figure) or 0 for site in kernel.memory)
 
 
 def _open(kernel: Kernel) -> int | None:
-    """Sites that are not settled in the launch."""
+    """The number of sites that are not settled in the launch."""
     return None if kernel.launch is None else sum(not site.settled for site in kernel.sites)
 
 
@@ -103,5 +103,5 @@ MEASURES: dict[str, Measure] = {
 
 
 def combined(measure: Measure, figures: Iterable[Figure]) -> Figure:
-    """The known figures of several kernels as one. Raises ValueError for none."""
+    """Combines the known figures of several kernels. Raises ValueError if there are none."""
     return sum(figures) if measure.summed else min(figures) if measure.less_is_worse else max(figures)

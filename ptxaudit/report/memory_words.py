@@ -1,4 +1,4 @@
-"""What a figure of global or local memory comes from, in words."""
+"""Explains figures of global and local memory in words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from ptxaudit.hardware.memory.rules import LINE, SECTOR
 
 
 def misaligned(result: SiteResult, of: str) -> bool | None:
-    """A request would take fewer sectors if its lowest address were a multiple of 32; None where no address is
-    known.
-    """
+    """Whether one of the kept requests would take fewer sectors if its lowest address were a multiple of 32; None
+    where no address is known."""
     if of != "global" or not result.patterns:
         return None
     return any(_fewer_when_aligned(pattern) for pattern in result.patterns)
@@ -30,7 +29,7 @@ def _sectors(addresses: np.ndarray) -> int:
 
 
 def vector_of(result: SiteResult, size: int) -> int | None:
-    """`size`, where vectors of so many bytes would lie at multiples of it in every lane, or may; else None."""
+    """`size` if vectors of that size would be aligned in every lane of the kept requests, or may be; else None."""
     if result.status is Status.UNREACHED:
         return None
     known = result.status in (Status.EXACT, Status.INVARIANT)
@@ -42,7 +41,7 @@ def vector_of(result: SiteResult, size: int) -> int | None:
 
 
 def memory_cause(result: SiteResult, of: str, width: int | None) -> str:
-    """Why a site takes more sectors than its bytes need; "" where it does not, or that is not known."""
+    """Why a site takes more sectors than its bytes need; "" where it does not, or this is unknown."""
     worst = max(result.patterns, key=lambda p: p.low - p.ideal, default=None)
     if worst is None or width is None or worst.low <= worst.ideal:
         return ""

@@ -1,4 +1,4 @@
-"""Instructions of a kernel by class, and how wide its memory accesses are, from how many there are of each opcode.
+"""A kernel's instructions by class, and the widths of its memory accesses, computed from its opcode counts.
 
 {"LDS.128": 4, "FFMA": 64, "LDG.E": 2}  ->  mix     {"shared-load": 4, "float": 64, "global-load": 2}
                                             widths  {"shared": {16: 4}, "global": {4: 2}}
@@ -12,7 +12,7 @@ from ptxaudit.hardware.opcode_classes import CLASSES, SPACES, class_of, width_of
 
 
 def mix(opcodes: Mapping[str, int]) -> dict[str, int]:
-    """How many instructions of each class there are, in the order of CLASSES; those that there are."""
+    """The number of instructions of each class that occurs, in the order of CLASSES."""
     found = dict.fromkeys(CLASSES, 0)
     for opcode, count in opcodes.items():
         found[class_of(opcode)] += count
@@ -20,7 +20,7 @@ def mix(opcodes: Mapping[str, int]) -> dict[str, int]:
 
 
 def widths(opcodes: Mapping[str, int]) -> dict[str, dict[int, int]]:
-    """space -> bytes a lane -> how many loads and stores of that width there are, narrow ones first."""
+    """space -> bytes per lane -> number of loads and stores of that width, ascending."""
     found: dict[str, dict[int, int]] = {}
     for opcode, count in opcodes.items():
         if (width := width_of(opcode)) is not None:
@@ -30,7 +30,7 @@ def widths(opcodes: Mapping[str, int]) -> dict[str, dict[int, int]]:
 
 
 def mean_width(opcodes: Mapping[str, int], spaces: Iterable[str]) -> float | None:
-    """The mean bytes a lane of the loads and stores of these spaces; None where there is none."""
+    """The mean width of the loads and stores in these spaces, in bytes per lane; None if there are none."""
     both = [
         (width, count)
         for space, of_space in widths(opcodes).items()

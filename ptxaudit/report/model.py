@@ -1,14 +1,14 @@
-"""The report: plain frozen records of what was found, and their JSON, `ptxaudit/report/1`.
+"""The report: plain frozen records of the results, and their JSON, `ptxaudit/report/1`.
 
-`schemas/report-1.schema.json` documents every key. Numbers are null where they are not known;
-a number whose status is exact is right. Nothing here computes a figure: `assemble` fills
-these records from what the lane engine says, `render` and `diff` read them.
+`schemas/report-1.schema.json` documents every key. Unknown numbers are null; a number whose status is exact is right.
+Nothing here computes a figure: `assemble` fills these records from the engine's results, `render` and `diff` read
+them.
 
     Report
-      inputs    what was read, with its sha256 and the toolchain that made it
-      kernels   one entry a kernel, instruction set and launch; each with its sites
+      inputs    the inputs, with their sha256 and the toolchain that made them
+      kernels   one entry per kernel, instruction set and launch, each with its sites
       problems  inputs that could not be checked, and why
-      suppressions  what the sources allow, and why
+      suppressions  findings that the sources allow, and why
 """
 
 from __future__ import annotations
@@ -117,18 +117,19 @@ class Report(Record):
 
     @property
     def sites(self) -> tuple[Site, ...]:
-        """All sites. Raises InputError where nothing could be audited: what is said of all of none would be true."""
+        """All sites. Raises InputError if no kernel could be audited, as a check of all sites would succeed
+        vacuously."""
         if not self.kernels:
             self.raise_for_problems()
         return self.every_site
 
     @property
     def every_site(self) -> tuple[Site, ...]:
-        """All sites that there are, perhaps none."""
+        """All sites, possibly none."""
         return tuple(site for kernel in self.kernels for site in kernel.sites)
 
     def raise_for_problems(self) -> Report:
-        """Itself. Raises InputError for the first thing that could not be checked."""
+        """Returns the report. Raises InputError for the first problem, if there is one."""
         if self.problems:
             problem = self.problems[0]
             more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
@@ -155,7 +156,7 @@ class Report(Record):
         return "".join(self.json_pieces(indent))
 
     def json_pieces(self, indent: int | None = 2) -> Iterator[str]:
-        """The JSON document in pieces, a kernel at a time: a library's report is a hundred megabytes of text."""
+        """The JSON document in pieces, one kernel at a time: a library's report is a hundred megabytes of text."""
         before, _, after = _written(self._without_kernels(), indent).partition(_NO_KERNELS)
         margin = "" if indent is None else "\n" + 2 * indent * " "
         yield before + _NO_KERNELS[:-1]
@@ -166,14 +167,14 @@ class Report(Record):
 
     @staticmethod
     def from_dict(data: Any, file: str | None = None) -> Report:
-        """The report of a parsed JSON document. Raises InputError where it is not one."""
+        """The report in a parsed JSON document. Raises InputError if it is not one."""
         return report_from_dict(data, file)
 
     def __repr__(self) -> str:
         return report_line(self)
 
     def __str__(self) -> str:
-        """What matters of it, on one screen."""
+        """A summary that fits on one screen."""
         return display.text("summary", self)
 
     def _repr_html_(self) -> str:
@@ -188,7 +189,7 @@ def _plain_kernel(kernel: Kernel) -> dict[str, Any]:
 
 
 def _written(value: Any, indent: int | None) -> str:
-    """As `json.dumps` writes it, whose lines and blanks take as long as the rest five times."""
+    """The text that `json.dumps` would write, whose own indentation takes five times as long as the rest."""
     text = json.dumps(value, ensure_ascii=False)
     return text if indent is None else msgspec.json.format(text, indent=indent)
 
@@ -209,9 +210,8 @@ def report_line(report: Report) -> str:
 
 
 def report_from_dict(data: Any, file: str | None = None, what: str = "report") -> Report:
-    """The report of a parsed document, which the user calls `what`. Raises InputError for another schema or a missing
-    key.
-    """
+    """The report in a parsed document, which messages call `what`. Raises InputError for another schema or a missing
+    key."""
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema is None:
         raise InputError(f'this is not a ptxaudit {what}: there is no "schema": "{SCHEMA}" in it', AGAIN, file)
@@ -230,8 +230,8 @@ def report_from_dict(data: Any, file: str | None = None, what: str = "report") -
 
 
 def _fields_apart(data: dict[str, Any]) -> dict[str, Any]:
-    """The document with the accesses to global and local memory beside the sites, as records have them. What is of no
-    such form is left to the types."""
+    """The document with the accesses to global and local memory separate from the sites, as in the records. Values of
+    any other form are left for the type check."""
     kernels = data.get("kernels")
     if not isinstance(kernels, list):
         return data
@@ -251,7 +251,7 @@ def _of_shared(site: Any) -> bool:
 
 
 def _of_older(kernel: Kernel, entry: dict[str, Any]) -> Kernel:
-    """A kernel with all figures, of which an older report has one: k was the figure, and so what is proved."""
+    """Completes a kernel of an older report, which had one figure for k: the one proved."""
     entries = [site for site in entry["sites"] if _of_shared(site)]
     if all("line_class_proved" in site for site in entries):
         return kernel

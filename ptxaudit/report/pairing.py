@@ -5,10 +5,10 @@
     k.ptx:93               ld.shared.v4.f32      kept           +0x2e0  LDS.128
     k.ptx:97               ld.shared.f32         deleted
 
-A binary with line information has ptxas's own map of machine instructions to lines of the PTX
-(`.nv_debug_line_sass`; the PTX itself in `.nv_debug_ptx_txt`): it names one line for each
-instruction, also for one that does the work of several; what the other lines became follows from
-widths and offsets. Without the map sites pair by source position, inline stack, access and order.
+A binary with line information has ptxas's own map from machine instructions to lines of the PTX
+(`.nv_debug_line_sass`; the PTX itself in `.nv_debug_ptx_txt`). It names one line per instruction, even if the
+instruction does the work of several; the fate of the other lines follows from widths and offsets. Without the map,
+sites are paired by source position, inline stack, access and order.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BY_MAP, BY_POSITION = "ptxas", "position"
 
 
 class PtxMap(Record, dict=True):
-    """ptxas's map of one cubin: the PTX it was given, and the line of it that each instruction is of."""
+    """ptxas's map of one cubin: the PTX it compiled, and the PTX line of each instruction."""
 
     text: str
     table: LineTable
@@ -55,7 +55,7 @@ class PtxMap(Record, dict=True):
         return out
 
     def lines(self, kernel: str, accesses: Sequence[Access]) -> dict[int, int | None] | None:
-        """Line of this text -> line of the PTX that was audited; None when the two are not the same code."""
+        """Line of this text -> line of the audited PTX; None if the two differ."""
         wanted = {access.text for access in accesses}
         here = [(number, text) for number, text in self._of_kernels.get(kernel, ()) if text in wanted]
         if [text for _, text in here] != [access.text for access in accesses]:
@@ -64,7 +64,7 @@ class PtxMap(Record, dict=True):
 
 
 def ptx_map(cubin: Cubin) -> PtxMap | None:
-    """The map in a cubin, None when it has none that can be read."""
+    """The map in a cubin; None if it has none, or an unreadable one."""
     from ptxaudit.frontend.artifacts.lines import ptx_lines, ptx_text
 
     try:
@@ -75,9 +75,9 @@ def ptx_map(cubin: Cubin) -> PtxMap | None:
 
 
 class Access(Record):
-    """One site as pairing sees it. line: of the PTX; place: source position and inline stack; depth: loops
-    around it; loop: PTX lines of the innermost one; base, offset: its address, as the code has it; fragment: it is one
-    of wmma, which machine code accesses by other instructions."""
+    """One site, as needed for pairing. line: in the PTX; place: source position and inline stack; depth: number of
+    loops around it; loop: PTX lines of the innermost one; base, offset: its address, as in the code; fragment: it
+    accesses a wmma fragment, which machine code does by other instructions."""
 
     id: str
     text: str
@@ -93,8 +93,8 @@ class Access(Record):
 
 
 class Side(Record):
-    """One kernel's accesses in program order; of machine code also ptxas's map, and how many loops
-    are at most around the instructions of a PTX line."""
+    """One kernel's accesses in program order; for machine code also ptxas's map, and the maximum loop depth of the
+    instructions of each PTX line."""
 
     accesses: tuple[Access, ...]
     known: PtxMap | None = None
@@ -102,14 +102,14 @@ class Side(Record):
 
 
 def side(function: Function, flow: Graph, entry: Kernel, known: PtxMap | None) -> Side:
-    """What pairing needs to know of an audited kernel."""
+    """The data of an audited kernel that pairing needs."""
     loops = flow.loops
     ptx = not function.final
     places = {instruction.place: instruction for instruction in function.instructions if instruction.site is not None}
     out = []
     for site in entry.sites:
         at = site.ptx_line if ptx else site.offset
-        assert at is not None  # an entry of this function: each site has its place
+        assert at is not None  # an entry of this function: each site has a place
         instruction = places[at]
         accessed = instruction.site
         assert accessed is not None
@@ -142,7 +142,7 @@ def side(function: Function, flow: Graph, entry: Kernel, known: PtxMap | None) -
 
 
 def _plain(text: str) -> str:
-    """A statement without comments, blanks and its closing semicolon."""
+    """A statement without comments, blanks and its semicolon."""
     return "".join(text.partition("//")[0].split()).rstrip(";")
 
 
@@ -157,7 +157,7 @@ def _place(site: Site) -> Hashable:
 
 
 def paired(kernels: Sequence[Kernel], sides: Sequence[Side]) -> list[Kernel]:
-    """The kernels, with pairings in the sites of those that are there in both instruction sets."""
+    """The kernels, with pairings in the sites of those that exist in both instruction sets."""
     found: list[dict[str, Pairing]] = [{} for _ in kernels]
     for ptx, sass in partners(kernels):
         for pairing in pair(kernels[ptx].name, sides[ptx], sides[sass]):
@@ -168,9 +168,8 @@ def paired(kernels: Sequence[Kernel], sides: Sequence[Side]) -> list[Kernel]:
 
 
 def partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
-    """Indices of the PTX and the machine code of one kernel and launch: of one architecture, else of the only PTX there
-    is.
-    """
+    """Indices of the PTX and the machine code of one kernel and launch: the PTX of the same architecture, else the
+    only PTX."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for at, kernel in enumerate(kernels):
         groups[kernel.name, repr(kernel.launch), _stem(kernel.input)].append(at)
@@ -184,7 +183,7 @@ def partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
 
 
 def _stem(path: str) -> str:
-    """k.ptx and k.cubin of one folder are two views of one compile."""
+    """k.ptx and k.cubin in one folder are two views of one compilation."""
     return str(PurePath(path).with_suffix("")) if path.endswith((".ptx", ".cubin")) else path
 
 
@@ -205,7 +204,7 @@ def _with(kernel: Kernel, pairings: dict[str, Pairing]) -> Kernel:
 
 
 def pair(kernel: str, ptx: Side, sass: Side) -> list[Pairing]:
-    """What each access of the PTX became and each of the machine code came from, in the PTX's order."""
+    """Pairings that cover all accesses of the PTX and of the machine code, in the PTX's order."""
     translated = sass.known.lines(kernel, ptx.accesses) if sass.known else None
     if translated is None:
         return _by_position(ptx.accesses, sass.accesses)
@@ -222,7 +221,7 @@ def pair(kernel: str, ptx: Side, sass: Side) -> list[Pairing]:
 def _pairings(
     ptx: Sequence[Access], made: dict[Access, list[Access]], added: Iterable[Access], deepest: dict[int, int]
 ) -> list[Pairing]:
-    """The pairings, given which machine accesses are known to be of which PTX access."""
+    """The pairings, given the machine accesses that are known to come from each PTX access."""
     free = [access for access in ptx if access not in made]
     out = {}
     for origin, became in list(made.items()):
@@ -236,7 +235,7 @@ def _pairings(
         free = [access for access in free if access not in merged]
         sources = sorted((origin, *merged), key=ptx.index)
         depth = max(access.depth for access in became)
-        hoisted = any(deepest.get(line, 0) > depth for line in origin.loop)  # the loop is still there, without it
+        hoisted = any(deepest.get(line, 0) > depth for line in origin.loop)  # the loop still exists, without the access
         out[sources[0]] = replace(_pairing(sources, became, BY_MAP), hoisted=hoisted)
     for access in free:
         out[access] = Pairing("deleted", 1, (access.id,), (), by=BY_MAP)
@@ -245,7 +244,8 @@ def _pairings(
 
 
 def _handed_over(origin: Access, became: Sequence[Access], free: Sequence[Access]) -> list[tuple[Access, Access]]:
-    """Copies that are of other accesses of the same source line: the map gave them all to one of them."""
+    """(PTX access, machine access) pairs for accesses of one source line, all of which the map attributes to
+    `origin`."""
     others = [
         a
         for a in free
@@ -257,7 +257,7 @@ def _handed_over(origin: Access, became: Sequence[Access], free: Sequence[Access
 
 
 def _merged(origin: Access, became: Sequence[Access], free: Sequence[Access]) -> list[Access]:
-    """The accesses without machine code of their own that a wider one does besides `origin`."""
+    """The accesses without machine code of their own that a wider one performs together with `origin`."""
     wide = max((access.width or 0 for access in became), default=0)
     if not origin.width or wide <= origin.width:
         return []
@@ -268,13 +268,13 @@ def _merged(origin: Access, became: Sequence[Access], free: Sequence[Access]) ->
     for step, at in ((-origin.width, origin.offset), (origin.width, origin.offset)):
         while len(run) <= more and (at := at + step) in near:
             run.append(near[at])
-    if len(run) <= more:  # other registers hold the neighbours' addresses
+    if len(run) <= more:  # the neighbours are addressed through other registers
         run += [a for a in alike if a.place == origin.place and a not in run][: more + 1 - len(run)]
     return run[1:]
 
 
 def _pairing(ptx: Sequence[Access], sass: Sequence[Access], by: str) -> Pairing:
-    """How some accesses of the PTX became some of the machine code."""
+    """The pairing of some accesses of the PTX with some of the machine code."""
     known = all(a.width for a in (*ptx, *sass))
     asked, became = sum(a.width or 0 for a in ptx), sum(a.width or 0 for a in sass)
     ids = tuple(a.id for a in ptx), tuple(a.id for a in sass)
@@ -285,7 +285,7 @@ def _pairing(ptx: Sequence[Access], sass: Sequence[Access], by: str) -> Pairing:
         return Pairing("kept", 1, *ids, by=by)
     if (
         known and became > asked and len(sass) == 1 and sass[0].depth >= ptx[0].depth
-    ):  # with elements that nobody asked for
+    ):  # with elements that the PTX does not access
         return Pairing("merged" if len(ptx) > 1 else "kept", len(ptx), *ids, by=by)
     if not known or became > asked:
         return Pairing("unrolled", round(became / asked) if known else len(sass), *ids, by=by)
@@ -299,7 +299,8 @@ def _pairing(ptx: Sequence[Access], sass: Sequence[Access], by: str) -> Pairing:
 
 
 def _by_position(ptx: Sequence[Access], sass: Sequence[Access]) -> list[Pairing]:
-    """Within one source position, inline stack and access in program order, by the bytes that each covers."""
+    """Pairs accesses with equal source position, inline stack and access, in program order, by the bytes that each
+    covers."""
     groups: dict[Hashable, tuple[list[Access], list[Access]]] = defaultdict(lambda: ([], []))
     for at, accesses in enumerate((ptx, sass)):
         for access in accesses:

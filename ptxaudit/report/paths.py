@@ -1,4 +1,4 @@
-"""Shortens the paths of a report for people and for services that know files by their place in a repository."""
+"""Shortens the paths in a report for people, and for services that identify files by their place in a repository."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def below(file: str, root: str | os.PathLike[str] | None) -> str:
-    """`file` relative to `root` where it lies below it, with forward slashes; else as it is."""
+    """`file` relative to `root` if it is below it, with forward slashes; else unchanged."""
     path = PurePath(file)
     if root is not None and path.is_absolute():
         for folder in (PurePath(root), PurePath(os.path.realpath(root))):
@@ -25,23 +25,24 @@ def below(file: str, root: str | os.PathLike[str] | None) -> str:
 
 
 def is_own(file: str, root: str | os.PathLike[str] | None) -> bool:
-    """A file of the project: below the root, where there is one, and not of an installed package."""
+    """Whether a file belongs to the project: it is below the root, if there is one, and not in an installed package."""
     path = below(file, None if root is None else os.fspath(root))
     return not (root is not None and PurePath(path).is_absolute()) and not is_installed(path)
 
 
 def here() -> str:
-    """The folder that paths are shown relative to: the one the command runs in."""
+    """The folder that displayed paths are relative to: the working folder."""
     return str(Path.cwd())
 
 
 def own_place(source: Source) -> Source | Frame:
-    """The user's line: the access's own, or the innermost that it was inlined at that is in no header of a toolkit."""
+    """The user's line: the access's own, or the innermost line where it was inlined that is not in a toolkit header."""
     return own(source.places)
 
 
 def place(site: Site | MemorySite, kernel: Kernel) -> str:
-    """Where a site is, short: file:line of the user's own, else the line of the PTX or the offset in the function."""
+    """The place of a site, short: file:line of the user's own, else the line of the PTX or the offset in the
+    function."""
     if site.source:
         return line_of(site.source)
     if site.ptx_line is not None:

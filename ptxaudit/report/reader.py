@@ -1,4 +1,4 @@
-"""Reads a JSON report back; a half-cut file or another schema is an InputError that says so."""
+"""Reads a JSON report back; a truncated file or another schema is an InputError that says so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ptxaudit.report.shown import shown
 
 __all__ = ["json_of", "parse_report", "read_report", "report_from_dict"]
 
-MOST_DIGITS = 100  # of a figure: what has more cannot be divided, or shown as a share
+MOST_DIGITS = 100  # of a figure: more cannot be divided, or shown as a share
 _LONG, _LONG_BYTES = re.compile(rf"\d{{{MOST_DIGITS}}}"), re.compile(rb"\d{%d}" % MOST_DIGITS)
 
 
@@ -40,14 +40,15 @@ def parse_report(text: str, file: str | None = None) -> Report:
         raise InputError(what, AGAIN, file, error.lineno, error.colno) from None
     except RecursionError:
         raise InputError("this is not a report: it is nested too deeply", AGAIN, file) from None
-    except ValueError as error:  # a number of more digits than Python reads
+    except ValueError as error:  # a number with more digits than Python reads
         raise InputError(f"this is not a report: {error}", AGAIN, file) from None
     return report_from_dict(data, file)
 
 
 def json_of(text: str | bytes) -> Any:
-    """What JSON says. Raises ValueError for what is none, and for a number of so many digits that it is no figure."""
-    # among the digits of parameter bytes too, which are no number
+    """The value of a JSON text. Raises ValueError if it is not JSON, or if a number has too many digits for a
+    figure."""
+    # also matches the digits of parameter bytes, which are not a number
     long = _LONG.search(text) if isinstance(text, str) else _LONG_BYTES.search(text)
     return json.loads(text, parse_int=_figure) if long else json.loads(text)
 

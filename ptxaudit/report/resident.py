@@ -1,12 +1,13 @@
-"""How many warps of a kernel a multiprocessor holds at a time: its occupancy.
+"""Computes how many warps of a kernel a multiprocessor holds at a time: its occupancy.
 
     sm_90, 40 registers, 256 threads, 34 KB of shared memory  ->  Occupancy(75.0, 6, "shared memory"): 48 of 64 warps
 
-As CUDA's `cuda_occupancy.h` counts it, with the preference for shared memory that a launch asks for by itself:
-`occupancy` has shared memory, threads and blocks, here are registers (cudaOccMaxBlocksPerSMRegsLimit) and barriers,
-which count from sm_90 on (cudaOccMaxBlocksPerSMBlockBarrierLimit). tests/test_resident.py compiles that header, and
-compares. In a cluster of more than one block it also depends on the device's clusters: nothing is said. A launch that
-tells no dynamic shared memory has none.
+It follows CUDA's `cuda_occupancy.h`, with the preference for shared memory that a launch asks for by itself:
+`occupancy` covers shared memory, threads and blocks; this module adds registers (cudaOccMaxBlocksPerSMRegsLimit) and
+barriers, which count from sm_90 on (cudaOccMaxBlocksPerSMBlockBarrierLimit). tests/test_resident.py compiles that
+header and compares. The occupancy of clusters of more than one block also depends on the device's clusters, and is
+not computed. A launch that does not specify dynamic shared memory has none, unless the kernel surely uses some: then
+the occupancy is unknown.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from ptxaudit.ir import nodes as ir
 from ptxaudit.report.model import Occupancy, Step
 
 WARP = 32  # threads
-REGISTER_FILE = 64 * 1024  # registers of a multiprocessor, sm_50 and later
-OF_BLOCK = {53: 32 * 1024, 62: 32 * 1024}  # registers that a block may have, where that is not all of them
-UNIT = 256  # registers that a warp's are a multiple of
-PARTITIONS = 4  # of a multiprocessor, each with its share of the registers,
-OF_SM_60 = 2  # but of sm_60, which runs no block that four would not
-MOST_REGISTERS = 255  # of a thread
-COUNT_BARRIERS = 90  # the first architecture in which barriers limit the blocks
-TWICE = (90, 100)  # with twice as many barriers as blocks; others since then have as many
+REGISTER_FILE = 64 * 1024  # registers per multiprocessor, sm_50 and later
+OF_BLOCK = {53: 32 * 1024, 62: 32 * 1024}  # registers available to a block, where fewer than all
+UNIT = 256  # a warp's registers are allocated in multiples of this
+PARTITIONS = 4  # per multiprocessor, each with its share of the registers
+OF_SM_60 = 2  # sm_60 has two, but runs no block that would not fit in four
+MOST_REGISTERS = 255  # per thread
+COUNT_BARRIERS = 90  # the first architecture where barriers limit the blocks
+TWICE = (90, 100)  # with twice as many barriers as blocks; other later architectures have as many as blocks
 
 
 def occupancy_of(
     function: ir.Function, launch: Launch | None, registers: int | None, barriers: int | None
 ) -> Occupancy | None:
-    """The occupancy of a kernel under a launch, or with the block that it requires; None where the block, its registers
-    or the limits of the architecture are not known."""
+    """The occupancy of a kernel under a launch, or with the block size that it requires; None where the block, the
+    registers or the limits of the architecture are unknown."""
     block = launch.block if launch is not None else function.block
     cluster = launch.cluster if launch is not None else function.cluster
     if block is None or registers is None or prod(cluster or (1,)) > 1:
@@ -53,11 +54,10 @@ def occupancy_of(
 
 
 def steps(found: Occupancy, arch: str, threads: int, shared: int, registers: int, barriers: int) -> Iterator[Step]:
-    """Where more and where fewer blocks fit: the next such numbers of registers, and bytes of shared memory. (Both are
-    monotonous.)
-    """
+    """The next numbers of registers, and of bytes of shared memory, where more and where fewer blocks fit. (The
+    occupancy is monotonic in both.)"""
     limits = limits_of(arch)
-    assert limits is not None  # without them nothing is found
+    assert limits is not None  # `found` exists only with known limits
 
     def with_registers(number: int) -> Occupancy | None:
         return occupancy(arch, threads, shared, number, barriers)
@@ -86,9 +86,8 @@ def steps(found: Occupancy, arch: str, threads: int, shared: int, registers: int
 
 
 def _last_with(holds: Callable[[int], bool], first: int, last: int) -> int | None:
-    """The largest number of first … last for which something holds that holds up to some number; None where it holds
-    for none.
-    """
+    """The largest number in first … last for which a predicate holds that is true up to some number; None if there is
+    none."""
     if not holds(first):
         return None
     while first < last:
@@ -98,15 +97,15 @@ def _last_with(holds: Callable[[int], bool], first: int, last: int) -> int | Non
 
 
 def _has_dynamic(function: ir.Function) -> bool:
-    """Whether it surely uses dynamic shared memory: an array without a size, or no static one and accesses."""
+    """Whether it surely uses dynamic shared memory: it declares an array without a size, or accesses shared memory
+    without any static declaration."""
     shared = [variable for variable in function.variables if variable.space == "shared"]
     sites = any(one.site is not None and one.site.space == "shared" for one in function.instructions)
     return any(variable.size == 0 for variable in shared) or sites and not function.shared_static
 
 
 def occupancy(arch: str, threads: int, shared: int, registers: int, barriers: int) -> Occupancy | None:
-    """threads, shared (bytes) and barriers: of a block; registers: of a thread. None for an architecture that is not
-    known."""
+    """threads, shared (bytes) and barriers: per block; registers: per thread. None for an unknown architecture."""
     limits, found = limits_of(arch), blocks_per_sm(arch, shared, threads)
     if limits is None or found is None:
         return None
@@ -118,14 +117,14 @@ def occupancy(arch: str, threads: int, shared: int, registers: int, barriers: in
 
 
 def _further(number: int, warps: int, registers: int, barriers: int, most: int) -> Iterator[tuple[int, str]]:
-    """(blocks, what allows no more)."""
+    """(blocks, limiter)."""
     yield _by_registers(number, warps, registers), "registers"
     if barriers and number >= COUNT_BARRIERS:
         yield most * (2 if number in TWICE else 1) // barriers, "barriers"
 
 
 def _by_registers(number: int, warps: int, registers: int) -> int:
-    """Blocks whose registers fit: a warp has all of its own in one partition."""
+    """The number of blocks whose registers fit: all registers of a warp are in one partition."""
     of_warp = -(-registers * WARP // UNIT) * UNIT
     of_block = of_warp * -(-warps // PARTITIONS) * PARTITIONS
     if not of_warp or of_block > OF_BLOCK.get(number, REGISTER_FILE):

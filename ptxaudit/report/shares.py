@@ -1,10 +1,9 @@
-"""What each loop and each line of a kernel costs of the launch: wavefronts, sectors and spills of the accesses in it.
+"""Computes what each loop and line of a kernel costs: the wavefronts, sectors and spills of the accesses in it.
 
     for (k …) {                     loop at k.cu:12, depth 1      3 sites, 1,024 wavefronts, 78 %
         for (i …) s += t[i][k];     loop at k.cu:13, depth 2      1 site,    992 wavefronts, 76 %
 
-A loop has what is in the loops inside of it. Sums are over exact sites; a loop or a line with others says how many are
-open.
+A loop includes the loops inside it. Sums cover exact sites; a loop or line with others says how many are open.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
     from ptxaudit.ir.graph import Graph
 
 WARP = 32  # lanes
-MOST = 0.5  # of what is wasted: a place that has so much of it is named
+MOST = 0.5  # of the excess: a place with more than this share is named
 
 
-Placed = tuple[str, str | None]  # a place, and the text of the line
+Placed = tuple[str, str | None]  # a place and the text of the line
 
 
 class Shares(Record):
-    """The costliest first; said: where what is wasted comes from, a sentence a memory."""
+    """Costliest first; said: where the excess arises, one sentence per memory."""
 
     loops: tuple[Share, ...]
     lines: tuple[Share, ...]
@@ -73,7 +72,7 @@ def _text(site: AnySite) -> str | None:
 
 
 def warps_of(kernel: Kernel) -> int | None:
-    """Warps of the launch, where it is specified."""
+    """The number of warps in the launch, where it is specified."""
     launch = kernel.launch
     if launch is None or launch.grid is None or launch.block is None:
         return None
@@ -85,8 +84,7 @@ def _costliest(share: Share) -> tuple[int, int]:
 
 
 def _place(function: ir.Function, flow: Graph, loop: Loop, lines_of: SourceLines) -> Placed:
-    """The line of the branch that leads back to its beginning with its text, else the place of its first
-    instruction."""
+    """The line of the branch back to the loop's head, with its text; else the place of the loop's first instruction."""
     index = back_of(function, flow, loop.blocks)
     source = function.instructions[index].source
     line = own(source.places) if source is not None else None
@@ -94,7 +92,7 @@ def _place(function: ir.Function, flow: Graph, loop: Loop, lines_of: SourceLines
 
 
 class _Totals:
-    """Sums over the launch, of which shares are parts."""
+    """Sums over the launch, of which shares are fractions."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.warps = warps_of(kernel)
@@ -104,7 +102,7 @@ class _Totals:
         self.open = not all(site.settled for site in kernel.accesses)
 
     def share(self, where: Placed, depth: int, inside: Sequence[AnySite], own: Iterable[AnySite]) -> Share:
-        """own: those of `inside` that are in no loop inside of it."""
+        """own: those of `inside` that are in no inner loop."""
         shared = [site for site in inside if isinstance(site, Site)]
         others = [site for site in inside if not isinstance(site, Site)]
         (wavefronts, excess), (sectors, sectors_excess) = _sums(shared), _sums(others)
@@ -128,7 +126,7 @@ class _Totals:
 
 
 def _sums(sites: Iterable[AnySite]) -> tuple[int, int]:
-    """What sites take, and what of it is above the ideal."""
+    """The cost of the sites, and the part of it above the ideal."""
     sites = tuple(sites)
     return _paid(sites), sum(site.wasted or 0 for site in sites)
 
@@ -138,8 +136,8 @@ def _paid(sites: Iterable[AnySite]) -> int:
 
 
 class _Unit(Record):
-    """A cost that a sentence is about. figure: its name in `Share`; whole: in `_Totals`; what: "{share} of shared
-    wavefronts are replays"."""
+    """A kind of excess to describe in a sentence. figure: its field in `Share`; part, whole: its fields in `_Totals`;
+    what: "{share} of shared wavefronts are replays"."""
 
     figure: str
     part: str
@@ -155,7 +153,7 @@ _UNITS = (
 
 
 def _said(unit: _Unit, loops: Sequence[Share], lines: Sequence[Share], totals: _Totals) -> str:
-    """ "78% of shared wavefronts are replays, all in the loop at k.cu:120"; "" where there is nothing of it."""
+    """ "78% of shared wavefronts are replays, all in the loop at k.cu:120"; "" where there are none."""
     part, whole = getattr(totals, unit.part), getattr(totals, unit.whole)
     if not part:
         return ""
@@ -177,7 +175,7 @@ def _how_much(part: int, whole: int) -> str:
 
 
 def _percent(part: int, whole: int) -> str:
-    """Whole percents, but none that says all or nothing of what is not."""
+    """A whole percentage, but never 0% or 100% unless exactly so."""
     percent = round(100 * part / whole)
     return (
         f"{percent}%"

@@ -1,4 +1,4 @@
-"""A report whose text can be shown: nothing in it moves a cursor, ends a line, or is a command of a build service."""
+"""Makes a report's text safe to show: it moves no cursor, ends no line, and contains no command of a build service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxaudit.report.model import Kernel, Report
 
 
 def shown(raw: Report) -> Report:
-    """A report with all text in it as it can be shown; itself where all of it can."""
+    """The report with all text made safe to show; the same object if all of it is."""
     kernels = tuple([kernel if _is_fine(kernel) else record(kernel) for kernel in raw.kernels])
     kernels = raw.kernels if all(one is other for one, other in zip(kernels, raw.kernels)) else kernels
     rest = record(replace(raw, kernels=()))
@@ -23,7 +23,7 @@ _of_site = attrgetter("id", "text", "opcode", "reason", "cause", "formula")
 
 
 def _is_fine(kernel: Kernel) -> bool:
-    """All strings of a kernel can be shown: seen at once, as a library has a hundred thousand sites."""
+    """All strings of a kernel can be shown. They are checked at once, as a library has a hundred thousand sites."""
     strings = [*_of_kernel(kernel), *kernel.notes, *kernel.assumed]
     for site in kernel.sites:
         strings += _of_site(site)

@@ -1,12 +1,12 @@
-"""How many bytes of registers a kernel spills to memory and refills, as `ptxas -v` counts them.
+"""Counts the bytes of registers that a kernel spills to memory and refills, as `ptxas -v` does.
 
     STL [R1+0x10], R4 and LDL.64 R6, [R1+0x18], both named as spills  ->  Spills(stores=4, loads=8, bytes=12)
 
-The machine code of CUDA 12.6 and later names the instructions; of an earlier assembler that runs here the remarks
-say the bytes. Since CUDA 13 registers are spilled to shared memory, too, where a kernel asks for it
-(`.pragma "enable_smem_spilling"`): these are named in the same way and counted beside, as `ptxas -v` leaves them out.
-Code without any access to local memory spills nothing. What else is in local memory, arrays and the frames of calls, is
-not counted; where the file does not tell the two apart nothing is known.
+The machine code of CUDA 12.6 and later names the instructions; an earlier assembler that runs here reports the bytes
+in its remarks. Since CUDA 13 registers are also spilled to shared memory if a kernel asks for it (`.pragma
+"enable_smem_spilling"`): these are named in the same way and counted separately, as `ptxas -v` omits them. Code
+without any access to local memory spills nothing. Arrays and call frames in local memory are not counted; where the
+file does not distinguish them from spills, the result is unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ptxaudit.report.local_kinds import named_spills
 from ptxaudit.report.model import Spills
 
 NAMED_SINCE = (12, 6)
-REMARKS = "--ptxas-options=-v"  # what makes NVRTC and nvcc pass on what their ptxas says
+REMARKS = "--ptxas-options=-v"  # makes NVRTC and nvcc pass on the remarks of their ptxas
 
 _PROPERTIES = re.compile(
     r"Function properties for (\S+)\s*\n[^\n]*?\d+ bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
@@ -34,7 +34,7 @@ _REMARK = re.compile(r"ptxas info\s*:|ptxas\s+\.\s")
 
 
 def named_by(version: str) -> bool:
-    """Whether the machine code of a release ("12.4", "13.5.37") names its spills; True of one that is not known."""
+    """Whether the machine code of a release ("12.4", "13.5.37") names its spills; True for an unknown release."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= NAMED_SINCE
 
@@ -45,7 +45,7 @@ def without_remarks(log: str) -> str:
 
 
 def compiled_usage(cubin: bytes, version: str, log: str) -> dict[str, Usage]:
-    """What the functions take of machine code that was made just now, by this release, which said `log`."""
+    """The resources of the functions in newly made machine code; version: of its assembler, which printed `log`."""
     spilled = _logged(log)
     return {
         name: replace(one, spill_bytes=spilled.get(name))
@@ -54,9 +54,8 @@ def compiled_usage(cubin: bytes, version: str, log: str) -> dict[str, Usage]:
 
 
 def _logged(log: str) -> dict[str, tuple[int, int]]:
-    """The bytes of each kernel; of none where a device function spills, as the log does not say which kernels have it
-    in them.
-    """
+    """The spilled bytes of each kernel; of none if a device function spills, as the log does not say which kernels
+    contain it."""
     said = {name: (int(stores), int(loads)) for name, stores, loads in _PROPERTIES.findall(log)}
     entries = set(_ENTRY.findall(log))
     alone = not any(any(both) for name, both in said.items() if name not in entries)
@@ -64,7 +63,7 @@ def _logged(log: str) -> dict[str, tuple[int, int]]:
 
 
 def spills(functions: Iterable[ir.Function], of: Mapping[str, Usage]) -> Spills | None:
-    """Of a kernel in machine code and of what it calls; None where one of them does not say."""
+    """The spills of a machine-code kernel and its callees; None if unknown for one of them."""
     found = Spills(0, 0, 0)
     for function in functions:
         named = named_spills(function, of)
@@ -77,7 +76,7 @@ def spills(functions: Iterable[ir.Function], of: Mapping[str, Usage]) -> Spills 
 
 
 def _sections(function: ir.Function) -> dict[str, list[ir.Instruction]]:
-    """The instructions of a kernel, and of the functions beside it in other sections of the file."""
+    """The instructions of a kernel by section: it may include functions from other sections of the file."""
     found: dict[str, list[ir.Instruction]] = {}
     for routine in function.routines:
         found.setdefault(routine.section, []).extend(function.instructions[routine.first : routine.end])
@@ -91,9 +90,8 @@ def _sum(one: Spills, other: Spills) -> Spills:
 
 
 def spills_of_ptx(taken: Usage) -> Spills | None:
-    """Of a kernel in PTX, by what its machine code takes: none where nothing is named, or there is no stack to spill
-    to.
-    """
+    """The spills of a PTX kernel, from the resources of its machine code: zero if nothing is named, or if there is no
+    stack to spill to."""
     if taken.spill_bytes is not None:
         stores, loads = taken.spill_bytes
         return Spills(stores, loads, stores + loads)

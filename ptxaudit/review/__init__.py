@@ -1,1 +1,1 @@
-"""Audits, and what is made of them: rules and gates, baselines, comparisons, repairs, explanations."""
+"""Audits and their uses: rules and gates, baselines, comparisons, repairs, explanations."""

@@ -1,9 +1,9 @@
-"""The whole flow, from inputs to a report: `pipeline` examines the kernels; repairs and suppressions are added.
+"""Audits inputs from start to report: `pipeline` examines the kernels; repairs and suppressions are added.
 
     "k.cu", arch="sm_90"  ->  Report(kernels=(Kernel("k", sites=(Site("k@k.cu:14:ptx.load", exact, …),)),))
 
-Bad input never stops the other inputs: every InputError becomes a *problem* of the report, and
-so does a fault of this tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is raised instead.
+Bad input never stops the other inputs: every InputError becomes a *problem* of the report, as does a fault of this
+tool in one kernel. With PTXAUDIT_DEBUG=1 a fault is raised instead.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ptxaudit.pipeline.kernels import Keep
 
 Done = Callable[[Report], None]
-AT_ONCE = 16  # files whose machine code is disassembled together, where what is found is wanted as soon as it is
+AT_ONCE = 16  # files whose machine code is disassembled together if results are wanted as soon as they are available
 
 
 def audit(inputs: Any, *, progress: Progress = silent, executor: Executor | None = None, **options: Any) -> Report:
@@ -73,8 +73,8 @@ def run(
     executor: Executor | None = None,
     done: Done | None = None,
 ) -> Report:
-    """`audit` with its options as a record. keep: as of `audit_parts`. done: called with a report of some files as soon
-    as it is there, and at the end with one of what is of no file."""
+    """`audit` with its options as a record. keep: as in `audit_parts`. done: called with a report of some files as
+    soon as it is available, and at the end with one of the problems that belong to no file."""
     parts = []
     roots = Roots.of(inputs, options.source_root)
     with sharing():
@@ -92,7 +92,7 @@ def run(
 def audit_parts(
     inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None
 ) -> list[Part]:
-    """What became of the inputs, in one or several parts. Raises InputError for options that cannot be used.
+    """The results of the inputs, in one or several parts. Raises InputError for options that cannot be used.
 
     keep: called with each kernel that is examined in this process, and the kind of its input.
     """
@@ -108,8 +108,9 @@ def _each_part(
     executor: Executor | None = None,
     some: bool = False,
 ) -> Iterator[Part]:
-    """roots: of all inputs, also where each is audited by itself. some: as soon as what is in some files is known."""
-    check_machine(options)  # one error, not one a kernel
+    """roots: of all inputs, even if each is audited separately. some: yield the results of some files as soon as they
+    are known."""
+    check_machine(options)  # one error, not one per kernel
     ready(options)
     options = replace(options, source_root=roots.folders)
     if options.jobs == 1 and executor is None and not some:
@@ -126,7 +127,7 @@ def _each_part(
 
 
 def report_of(parts: Sequence[Part], roots: Roots, problems: Iterable[Problem] = ()) -> Report:
-    """All that was found, and these problems besides. roots: of which sources comments are read."""
+    """A report of all parts and of further problems. roots: where sources may be read for their comments."""
     return shown(
         with_suppressions(
             Report(
@@ -141,7 +142,8 @@ def report_of(parts: Sequence[Part], roots: Roots, problems: Iterable[Problem] =
 
 
 def _with_command(entry: Input) -> Input:
-    """With what was recorded, where it is a part of a recording: not kept with what is known of its content."""
+    """Adds the recorded command to an input that is part of a recording. It is not cached with the results for the
+    content."""
     command = None if entry.path.startswith("<") else command_of(entry.path)
     return entry if command is None else replace(entry, command=command)
 
@@ -150,7 +152,8 @@ def _with_command(entry: Input) -> Input:
 
 
 def _spread(files: Sequence[Any], options: Options, progress: Progress, executor: Executor | None) -> Iterator[Part]:
-    """What becomes of files in several processes, in order; of a few files, their kernels are divided."""
+    """Audits files in several processes, and yields their parts in order; if the files are few, their kernels are
+    divided."""
     from ptxaudit.review.divided import divided
 
     if executor is None:

@@ -1,10 +1,10 @@
-"""The ratchet: a file of what is known, so that only what is new or worse fails.
+"""The ratchet: a file of the known figures, so that only what is new or worse fails.
 
     baseline  k.cu:14 load excess 992      report  k.cu:17 load excess 992     known: the line moved
                                                    k.cu:20 store excess 31     new: denied
 
-A baseline is the figures of a report without what changes from build to build: no offsets, no
-instruction texts, one line a site for version control. Sites are matched as `diff` matches them.
+A baseline has the figures of a report without anything that changes from build to build: no offsets, no instruction
+texts; one line per site, for version control. Sites are matched as `diff` matches them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ptxaudit.review.rules import find
 SCHEMA = "ptxaudit/baseline/1"
 AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
 
-# Of a site: what diff and the rules compare; what is absent is null, as in a report.
+# The fields of a site that diff and the rules compare; absent fields are null, as in a report.
 _SITE = (
     "id",
     "opcode",
@@ -56,7 +56,7 @@ _SITE = (
     "lines_ideal",
     "consecutive",
 )
-# Of an access to global or local memory.
+# The fields of an access to global or local memory.
 _MEMORY = (
     "id",
     "space",
@@ -96,7 +96,7 @@ _PLACELESS: dict[str, Any] = {
 }
 _EMPTY = _PLACELESS | {"pairs_with": None} | dict.fromkeys(_SITE)
 _EMPTY_MEMORY = _PLACELESS | dict.fromkeys(_MEMORY)
-SITE, KERNEL = 0, 1  # of what `rules_of` tells
+SITE, KERNEL = 0, 1  # indices into the result of `rules_of`
 _KERNEL = (
     "name",
     "demangled",
@@ -119,8 +119,8 @@ _KERNEL = (
 
 
 def baseline_json(report: Report) -> str:
-    """The text of a baseline file: a line a site, with the rules that find something there ("rules"), and those that
-    may ("open"). Accesses to global and local memory are "memory"."""
+    """The text of a baseline file: one line per site, with the rules that have a certain finding there ("rules") and
+    those that have a possible or unknown one ("open"). Accesses to global and local memory are under "memory"."""
     findings = find(report)
     certain, possible = (rules_of(f for f in findings if f.certain is sure) for sure in (True, False))
     found: Callable[[int, object], dict[str, list[str]]] = lambda kind, of: {
@@ -145,7 +145,7 @@ def baseline_json(report: Report) -> str:
 
 
 def rules_of(findings: Iterable[Finding]) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    """The rules that find something, by the id() of the site; and of the kernel, where it is of no site."""
+    """The rules with findings, by the id() of the site; and by that of the kernel for findings without a site."""
     of_site: dict[int, list[str]] = defaultdict(list)
     of_kernel: dict[int, list[str]] = defaultdict(list)
     for finding in findings:
@@ -163,20 +163,20 @@ def _site_dict(site: AnySite) -> dict[str, Any]:
 
 
 def _portable(path: str) -> str:
-    """A path as it is the same on other machines: as given where it is relative, else its last part."""
+    """A path that is the same on other machines: unchanged if relative, else its last part."""
     file = PurePath(path)
     return file.name if file.is_absolute() else file.as_posix()
 
 
 def _same_file(one: str, other: str) -> bool:
-    """One path is the end of the other."""
+    """One path is a suffix of the other."""
     a, b = PurePath(one).parts, PurePath(other).parts
     shorter = min(len(a), len(b))
     return a[-shorter:] == b[-shorter:]
 
 
 def _source(source: Any) -> dict[str, Any] | None:
-    """A position with base names: folders differ between machines."""
+    """A position with base names, as folders differ between machines."""
     if source is None:
         return None
     fields: dict[str, Any] = plain(source)
@@ -186,8 +186,8 @@ def _source(source: Any) -> dict[str, Any] | None:
 
 
 class Baseline(Record):
-    """What a file says. site_rules: the rules that found something, by kernel, by access; kernel_rules:
-    those of a kernel that are of no site; site_open, kernel_open: those that could not judge."""
+    """The content of a file. site_rules: the rules with certain findings, by kernel and access; kernel_rules: those
+    of kernels, for no particular site; site_open, kernel_open: the rules with other findings."""
 
     report: Report
     site_rules: tuple[tuple[tuple[str, ...], ...], ...]
@@ -197,7 +197,7 @@ class Baseline(Record):
 
 
 def read_baseline(path: str | Path) -> Baseline:
-    """A baseline file. Raises InputError for another schema, or half a file."""
+    """Reads a baseline file. Raises InputError for another schema, or a truncated file."""
     file = str(path)
     try:
         data = json_of(files.read_bytes(path, limits.DOCUMENT))
@@ -243,7 +243,7 @@ def _accesses(kernel: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rules(entry: dict[str, Any], key: str) -> tuple[str, ...]:
-    """Taken out of a site or a kernel; older files do not tell what was open."""
+    """Removes and returns the rules of a site or a kernel; older files do not record the open ones."""
     found = entry.pop(key) if key == "rules" else entry.pop(key, [])
     if not all(isinstance(rule, str) for rule in found):
         raise ValueError("rules are no strings")
@@ -251,7 +251,7 @@ def _rules(entry: dict[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _whole(kernel: dict[str, Any]) -> dict[str, Any]:
-    """A baseline's kernel as a report has it."""
+    """A baseline's kernel in the form that a report has."""
     sites = [
         *(_EMPTY | site for site in kernel["sites"]),
         *(_EMPTY_MEMORY | site for site in kernel.pop("memory", ())),
@@ -268,7 +268,7 @@ def _looked_at(report: Report) -> set[str]:
 
 
 class Stale(Record):
-    """A site of the baseline whose conflict is gone or has become less."""
+    """A site of the baseline whose conflict is gone or has become smaller."""
 
     kernel: Kernel
     site: AnySite
@@ -276,24 +276,25 @@ class Stale(Record):
 
 
 class Ratchet(Record, dict=True):
-    """A report beside its baseline."""
+    """A report compared with its baseline."""
 
     diff: Diff
     of_sites: frozenset[tuple[str, int]]  # (rule, id() of a site of the baseline)
-    open_sites: frozenset[tuple[str, int]]  # … that could not be judged by it
+    open_sites: frozenset[tuple[str, int]]  # … for those that could not be judged there
     of_kernels: Counter[tuple[int, str]]  # id() of a kernel of the baseline, rule
     open_kernels: Counter[tuple[int, str]]
     inputs: tuple[str, ...]  # what was audited
-    isas: frozenset[str]  # instruction sets of it
-    whole: bool = True  # all kernels of these
+    isas: frozenset[str]  # its instruction sets
+    whole: bool = True  # all kernels of the inputs were audited
 
     @staticmethod
     def of(baseline: Baseline, report: Report, whole: bool = True) -> Ratchet:
-        """Raises InputError where the two are of different instruction sets."""
+        """Compares a report with a baseline. Raises InputError if their instruction sets differ, or if the report
+        covers memories that the baseline does not."""
         old = baseline.report.kernels
         of_sites, open_sites = (_by_site(old, found) for found in (baseline.site_rules, baseline.site_open))
         proved = frozenset(key for key, site in of_sites.items() if key[0] not in CONFLICTS or above_ideal(site)[0] > 0)
-        left = frozenset((*open_sites, *(of_sites.keys() - proved)))  # older files tell both as one
+        left = frozenset((*open_sites, *(of_sites.keys() - proved)))  # older files do not separate the two
         of_kernels, open_kernels = (
             Counter((id(kernel), rule) for kernel, found in zip(old, rules, strict=True) for rule in found)
             for rules in (baseline.kernel_rules, baseline.kernel_open)
@@ -315,9 +316,8 @@ class Ratchet(Record, dict=True):
         return Ratchet(changes, proved, left, of_kernels, open_kernels, inputs, isas, whole)
 
     def is_open(self, site: AnySite, judged: Judgement, of: Callable[[Any], Judgement]) -> bool:
-        """Whether a limit may deny the site: it is new, worse, or not judged so in the baseline. of: judges by the
-        limit.
-        """
+        """Whether a limit may deny the site: it is new or worse, or its judgement was better in the baseline. of:
+        judges a site by the limit."""
         change = self._changes.get(id(site))
         if change is None or change.verdict in (Verdict.NEW, Verdict.WORSE):
             return True
@@ -325,7 +325,7 @@ class Ratchet(Record, dict=True):
         return Judgement.VIOLATED not in before and (judged is Judgement.VIOLATED or Judgement.OPEN not in before)
 
     def total_grew(self, kernel: Kernel) -> str:
-        """How a kernel's excess became more than it was, or that it is new; "" where neither."""
+        """How a kernel's excess has grown, or that the kernel is new; "" if neither."""
         entry = self._entries.get(id(kernel))
         if entry is None or entry.old is None:
             return "not in the baseline"
@@ -339,8 +339,8 @@ class Ratchet(Record, dict=True):
         )
 
     def knows(self, finding: Finding) -> bool:
-        """Whether the baseline has the same finding, of the same site and as grave: what it could not judge it does not
-        know to be so."""
+        """Whether the baseline has the same finding, for the same site and at least as certain: a finding that it
+        could not judge does not cover a certain one."""
         if finding.site is None:
             key = finding.kernel is not None and (self._old_kernel(finding.kernel), finding.rule)
             return key is not False and (self.of_kernels[key] > 0 or not finding.certain and self.open_kernels[key] > 0)
@@ -361,7 +361,7 @@ class Ratchet(Record, dict=True):
         return now >= before if less_is_worse else now <= before
 
     def worse(self) -> Iterator[tuple[Kernel, AnySite, str, bool]]:
-        """(kernel, site, what, certain) of everything that is worse than the baseline, or new and not ideal."""
+        """(kernel, site, what, certain) of each site that is worse than the baseline, or new and not ideal."""
         for entry in self.diff.kernels:
             if entry.new is None:
                 continue
@@ -371,7 +371,7 @@ class Ratchet(Record, dict=True):
                         yield entry.new, site, *found
 
     def stale(self) -> list[Stale]:
-        """Entries of the baseline that hold more excess than there is now, of inputs that were audited."""
+        """Entries of the baseline with more excess than there is now, for inputs that were audited."""
         found = []
         for entry in self.diff.kernels:
             if entry.old is None or entry.new is None and not self._audited(entry.old):
@@ -382,7 +382,7 @@ class Ratchet(Record, dict=True):
         return found
 
     def _audited(self, kernel: Kernel) -> bool:
-        """Whether a kernel of the baseline would be there if it still existed."""
+        """Whether a kernel of the baseline would be in the report if it still existed."""
         return self.whole and kernel.isa in self.isas and any(_same_file(kernel.input, path) for path in self.inputs)
 
     @cached_property
@@ -406,7 +406,7 @@ class Ratchet(Record, dict=True):
 def _by_site(
     kernels: tuple[Kernel, ...], rules: tuple[tuple[tuple[str, ...], ...], ...]
 ) -> dict[tuple[str, int], AnySite]:
-    """(rule, id() of a site) -> the site, of all rules by kernel and site."""
+    """(rule, id() of a site) -> the site. rules: by kernel and site."""
     return {
         (rule, id(site)): site
         for kernel, sites in zip(kernels, rules, strict=True)
@@ -416,7 +416,7 @@ def _by_site(
 
 
 def _worse(change: Change, site: AnySite) -> tuple[str, bool] | None:
-    """What to say of a site, and whether it is certain; None where there is nothing against it."""
+    """A sentence about a site, and whether it is certain; None if it is no worse."""
     low, high = above_ideal(site)
     if change.verdict is Verdict.WORSE:
         return f"worse than the baseline: {_figure(change.old)} → {_figure(change.new)}", True
@@ -434,7 +434,7 @@ def _worse(change: Change, site: AnySite) -> tuple[str, bool] | None:
 
 
 def _less(change: Change) -> str:
-    """Why an entry is stale; "" where it is not."""
+    """Why an entry is stale; "" if it is not."""
     old, new = change.old, change.new
     assert old is not None
     had = total_above_ideal(old)[0] > 0 or above_ideal(old)[0] > 0
@@ -446,7 +446,7 @@ def _less(change: Change) -> str:
 
 
 def _figure(site: AnySite | None) -> str:
-    """ "excess 992", "excess 1–7 a request", "k = 4", or the status."""
+    """ "excess 992", "excess 1–7 per request", "k = 4", or the status."""
     if site is None:
         return "nothing"
     if site.wasted is not None:

@@ -1,13 +1,13 @@
-"""Holds a report against what a profiler counted: instruction by instruction, then by hardware counter.
+"""Compares a report with a profiler's counts, by instruction and then by hardware counter.
 
     report   k+0x1c0 LDS.64    exact, 4 requests, 8 wavefronts     ┐
     profile  k+0x1c0           4 executed, 12 wavefronts           ├─▶ disputed: the launch's load counter
     counter  …mem_shared_op_ld 8                                   ┘   agrees with the report
 
-A profiler has two sources. Its *per-instruction* metric, `memory_l1_wavefronts_shared`, is worked
-out from sampled addresses, and is wrong for some LDS.64, LDS.128 and cp.async (`DISPUTED`). The
-*hardware counters* of a launch are right, but are sums over all instructions of a kind. So a site
-is held against the first, and where that is known to be wrong the second decides.
+A profiler has two sources. Its *per-instruction* metric, `memory_l1_wavefronts_shared`, is derived from sampled
+addresses, and is wrong for some LDS.64, LDS.128 and cp.async (`DISPUTED`). The *hardware counters* of a launch are
+right, but are sums over all instructions of a kind. So a site is compared with the first, and where that is known to
+be wrong the second decides.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ SCHEMA = "ptxaudit/compare/1"
 
 
 class Verdict(StrEnum):
-    """What a site of the report is against the profiler's figure, worst first."""
+    """How a site of the report compares with the profiler's figure, worst first."""
 
-    DIFFERS = "differs"  # requests or wavefronts are not what was counted, or a range does not contain it
-    UNLISTED = "unlisted"  # counted, and no site of the report
+    DIFFERS = "differs"  # requests or wavefronts differ from the count, or a range does not contain it
+    UNLISTED = "unlisted"  # counted, but not a site of the report
     OPEN = "open"  # the report gives no figure
     DISPUTED = "disputed"  # the profiler's per-instruction metric is known to be wrong for such instructions
     WITHIN = "within"  # the counted figure lies in the report's range
-    REQUESTS = "requests"  # requests are equal; wavefronts are not to be had from the report or the counter
+    REQUESTS = "requests"  # requests are equal; the report or the counter has no wavefronts
     EQUAL = "equal"  # requests and wavefronts are equal, or there are no wavefronts and the profile lists none
 
 
 AGREEING = frozenset({Verdict.EQUAL, Verdict.REQUESTS, Verdict.WITHIN, Verdict.DISPUTED})
 
-# Instructions whose per-instruction figure disagrees with the hardware counters of the same launch of a
-# single request: 16 of 150 LDS.64, 20 of 150 LDS.128, 140 of 630 cp.async.ca (docs/hardware.md). A wide generic load is
-# merged by the profiler as LDS is, by the hardware not: 19 wavefronts of loads by instruction, 21 by the counter
+# Instructions whose per-instruction figure disagrees with the hardware counters of the same launch of a single
+# request: 16 of 150 LDS.64, 20 of 150 LDS.128, 140 of 630 cp.async.ca (docs/hardware.md). The profiler merges a wide
+# generic load as it does an LDS, the hardware does not: 19 wavefronts of loads by instruction, 21 by the counter
 # (docs/truth.md).
 DISPUTED = {
     re.compile(
@@ -58,21 +58,21 @@ NO_COUNTER = "no hardware counter covers the wavefronts of cp.async.cg"
 
 
 class Counted(Record):
-    """One instruction in a profile. offset: bytes from the start of the function; requests: how often
-    a warp executed it; the others: the per-instruction metrics, None where not exported."""
+    """One instruction in a profile. offset: bytes from the start of the function; requests: how often a warp executed
+    it; the others: the per-instruction metrics, None where not exported."""
 
     offset: int
     text: str
     requests: int
     wavefronts: int | None = None
     ideal: int | None = None
-    sectors: int | None = None  # of global memory, as tag_requests
+    sectors: int | None = None  # of global memory, like tag_requests
     tag_requests: int | None = None
 
 
 class Profile(Record):
-    """One profiled launch. counters: the hardware's totals of wavefronts by kind: "" (all), "op_ld",
-    "op_st", "op_atom", "op_misc"; {} where not exported. grid, block: None where not exported."""
+    """One profiled launch. counters: the hardware's totals of wavefronts by kind: "" (all), "op_ld", "op_st",
+    "op_atom", "op_misc"; {} where not exported. grid, block: None where not exported."""
 
     kernel: str
     counted: tuple[Counted, ...]
@@ -82,7 +82,7 @@ class Profile(Record):
 
 
 class Row(Record):
-    """One instruction of both; site or counted is None where only one has it. why: in words, or ""."""
+    """One instruction in both; site or counted is None where only one has it. why: an explanation, or ""."""
 
     verdict: Verdict
     site: Site | MemorySite | None
@@ -96,10 +96,10 @@ class Row(Record):
 
 
 class Total(Record):
-    """A hardware counter of the launch beside sums over the sites that it covers.
+    """A hardware counter of the launch, and sums over the sites that it covers.
 
-    low, high: the report's, equal where all of them are exact; high None where one has no figure.
-    profiler: of the per-instruction figures.
+    low, high: from the report, equal if all sites are exact; high is None if a site has no figure. profiler: the sum
+    of the per-instruction figures.
     """
 
     name: str
@@ -110,31 +110,33 @@ class Total(Record):
 
     @property
     def agrees(self) -> bool:
-        """Arbitration between warps adds a little to what the instructions cost by themselves; nothing takes away."""
+        """Whether the counter fits the report: arbitration between warps adds a little to the instructions' own cost;
+        nothing reduces it."""
         return self.low <= self.counted and (self.high is None or self.counted <= self.high * (1 + ARBITRATION))
 
     @property
     def settles(self) -> bool:
-        """Every site has an exact figure, and the counter is the report's sum rather than the profiler's."""
+        """Every site has an exact figure, and the counter is closer to the report's sum than to the profiler's."""
         return (
             self.low == self.high and self.agrees and abs(self.counted - self.low) < abs(self.counted - self.profiler)
         )
 
     @property
     def refutes(self) -> bool:
-        """It is below the report's sum, or it is the profiler's, as nearly as the two sums tell, and further above the
-        report's than single launches were seen to differ. Above one, and not at the other, it has what else fills the
-        L1 at the time, and says nothing of either."""
+        """Whether the counter contradicts the report: it is below the report's sum, or it matches the profiler's
+        within arbitration and exceeds the report's by more than single launches were seen to differ. A counter above
+        the report's sum that does not match the profiler's includes other traffic of the L1, and decides nothing."""
         off = abs(self.counted - self.profiler)
         is_the_profilers = self.profiler > self.low + STRAY and off <= ARBITRATION * (self.profiler - self.low)
         return self.counted < self.low or is_the_profilers and (self.low == self.high or not self.agrees)
 
 
-# Measured: about 1 % of loads in launches that fill the chip, up to 5 % of copies; in few launches of others' programs
-# 24 % of stores and 16 to 29 % of copies, which the same instructions by themselves do not have (docs/hardware.md).
+# Measured: about 1 % of loads in launches that fill the chip, up to 5 % of copies; in a few launches of third-party
+# programs 24 % of stores and 16 to 29 % of copies, which the same instructions do not show in isolation
+# (docs/hardware.md).
 ARBITRATION = 0.05
-# Measured: what the counter of a small launch has above its loads in some runs and not in others: 115 to 118
-# in six runs of one, 301 for 300 in five of forty of another (docs/truth.md).
+# Measured: the excess of a small launch's counter over its loads, in some runs only: 115 to 118 in six runs of one,
+# 301 for 300 in five of forty of another (docs/truth.md).
 STRAY = 3
 
 
@@ -145,7 +147,7 @@ class Comparison(Record, dict=True):
     profile: Profile
     rows: tuple[Row, ...]  # in program order
     totals: tuple[Total, ...]
-    memory: tuple[Row, ...] = ()  # accesses to global memory, where the report has them: their sectors
+    memory: tuple[Row, ...] = ()  # accesses to global memory, if the report has them: their sectors
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
@@ -154,7 +156,7 @@ class Comparison(Record, dict=True):
 
     @property
     def differs(self) -> bool:
-        """A figure of the report is not what was counted."""
+        """A figure of the report differs from the count."""
         return Verdict.DIFFERS in self.counts or Verdict.UNLISTED in self.counts
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,7 +173,7 @@ class Comparison(Record, dict=True):
 
 
 def compare(kernel: Kernel, profile: Profile) -> Comparison:
-    """One entry of a report (of machine code) and one profiled launch of the same code."""
+    """Compares one machine-code entry of a report with one profiled launch of the same code."""
     counted = {entry.offset: entry for entry in profile.counted}
     totals = tuple(_totals(kernel.sites, counted, profile.counters))
     known = {site.offset for site in kernel.sites}
@@ -187,17 +189,16 @@ def compare(kernel: Kernel, profile: Profile) -> Comparison:
 
 # --- global memory ------------------------------------------------------------------------------
 
-SECTORS_OF_A_TAG = 4  # a tag is of a line of 128 bytes
-# Of 64 copies of CUTLASS's products that do the same in one launch, those behind P0 have other sectors than the rest
-# (docs/truth.md).
+SECTORS_OF_A_TAG = 4  # a tag covers a line of 128 bytes
+# Of 64 copies in CUTLASS's products that do the same in one launch, those predicated by P0 have other sectors than the
+# rest (docs/truth.md).
 PREDICATED_COPY = re.compile(r"^@!?P\d.*LDGSTS\b.*\.BYPASS|LDGSTS\b.*\.BYPASS.*\bP\d\b")
 SECTORS_OF_PREDICATED = "the profiler miscounts the sectors of a predicated cp.async, but not its tag requests"
 
 
 def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
-    """Requests and sectors of an access to global memory against the per-instruction metric, which is right there
-    (docs/hardware.md).
-    """
+    """Compares the requests and sectors of an access to global memory with the per-instruction metric, which is right
+    for them (docs/hardware.md)."""
     counted = counted or Counted(site.offset or 0, site.text, 0, 0, 0, 0, 0)
     requests = 0 if site.status is Status.UNREACHED else site.requests
     if requests is not None and requests != counted.requests:
@@ -256,7 +257,7 @@ def _memory_dict(row: Row) -> dict[str, Any]:
 
 
 def _row(site: Site, counted: Counted | None, totals: tuple[Total, ...]) -> Row:
-    if counted is None:  # a profile may leave out what never ran, and what has no wavefronts
+    if counted is None:  # a profile may omit instructions that never ran, or that have no wavefronts
         counted = Counted(site.offset or 0, site.text, 0, 0, 0)
         if site.status is Status.UNKNOWN:
             return Row(Verdict.OPEN, site, counted, site.reason)
@@ -308,7 +309,8 @@ def judge(site: Site, counted: Counted) -> tuple[Verdict, str]:
 
 
 def _bounds(site: Site, requests: int) -> tuple[int, int] | None:
-    """Wavefronts over the launch; of a site that is only known by request, what `requests` of them can cost."""
+    """Wavefronts over the launch; for a site whose cost is known per request only, the bounds for `requests` of
+    them."""
     if site.status is Status.UNREACHED:
         return (0, 0)
     if site.wavefronts is not None:
@@ -317,7 +319,7 @@ def _bounds(site: Site, requests: int) -> tuple[int, int] | None:
         return site.bounds
     if site.per_request is not None and (not site.conditions or site.status is Status.DATA_DEPENDENT):
         most = max([site.per_request.high, *(case.high for case in site.conditions)])
-        return (0, requests * most)  # an issue without an active lane costs nothing
+        return (0, requests * most)  # an issue without active lanes costs nothing
     return None
 
 
@@ -328,16 +330,16 @@ COUNTERS = {
     "op_ld": ("load", "ldmatrix"),
     "op_st": ("store", "stmatrix"),
     "op_atom": ("atomic",),
-    "copies": ("cp.async",),  # has no counter of its own: what all others leave of the whole
+    "copies": ("cp.async",),  # has no counter of its own: the remainder of the total
 }
 
 
 def _totals(sites: Iterable[Site], counted: Mapping[int, Counted], counters: Mapping[str, int]) -> Iterable[Total]:
-    """The counters that can be held against sites of the report."""
+    """The counters that can be compared with sites of the report."""
     sites = tuple(sites)
     measured = {name: counters[name] for name in COUNTERS if name in counters}
     parts = [counters[name] for name in ("", "op_ld", "op_st", "op_atom", "op_misc") if name in counters]
-    # Warpgroup products and the zero-filled lanes of cp.async.cg are in the rest too.
+    # The remainder also includes warpgroup products and the zero-filled lanes of cp.async.cg.
     if len(parts) == 5 and not any(site.access == "wgmma" or ".BYPASS" in site.opcode for site in sites):
         measured["copies"] = parts[0] - sum(parts[1:])
     for name, count in measured.items():
@@ -363,19 +365,18 @@ def _covered(sites: Iterable[Site], counter: str) -> list[Site]:
 
 
 def _counted_as_stores(sites: Iterable[Site], counted: int) -> int:
-    """Wavefronts of copies that are counted among stores: what stores beside copies have more than they cost
-    (docs/hardware.md), where that is known.
-    """
+    """The wavefronts of copies that are counted as stores: the excess of the store counter over what other stores
+    cost (docs/hardware.md); 0 if that is unknown."""
     bounds = [_counter_bounds(site) for site in _covered(sites, "op_st")]
     high = sum(pair[1] for pair in bounds if pair is not None)
     return 0 if None in bounds else max(0, counted - high)
 
 
 def _counter_bounds(site: Site) -> tuple[int, int] | None:
-    """What a site adds to its counter: one for each request of a generic atomic operation that goes to other memory
-    alone, which costs no wavefront of shared memory (docs/hardware.md)."""
+    """A site's contribution to its counter. A request of a generic atomic operation that goes to other memory only
+    adds one, although it costs no wavefront of shared memory (docs/hardware.md)."""
     bounds = _bounds(site, site.requests) if site.requests is not None else site.bounds
-    of_shared = site.per_request is not None and site.per_request.low > 0  # every request has lanes that go there
+    of_shared = site.per_request is not None and site.per_request.low > 0  # each request has lanes there
     if bounds is None or of_shared or site.status is Status.UNREACHED or not _GENERIC_ATOMIC.match(site.opcode):
         return bounds
     if bounds == (0, 0) and site.active_requests is not None:

@@ -1,10 +1,10 @@
-"""Divides an audit into pieces for several processes, and puts together what becomes of them.
+"""Divides an audit into pieces for several processes, and joins their results.
 
     ["lib.so"] for 4      ->  4 pieces of lib.so, each with every kernel whose name's checksum is one of 0 to 3 modulo 4
     300 files for 4       ->  16 pieces of 19 files
 
-Where there are fewer files than pieces, the kernels of a file are divided: a piece reads the file, and examines its own
-kernels. They are put together in the order of the file.
+If there are fewer files than processes, the kernels of a file are divided: each piece reads the file and examines its
+own kernels. The results are joined in the order of the file.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ Place = tuple[str, str, str]  # instruction set, architecture ("" where the file
 
 
 class Piece(Record):
-    """What one process is given at a time. share: the kernels of these files; None: all."""
+    """The unit of work of a process. share: the kernels of these files; None: all."""
 
     files: tuple[Any, ...]
     share: Share | None = None
 
 
 class Whole(Record):
-    """Pieces that become one part. order: where each kernel is in the file that is divided."""
+    """Pieces that become one part. order: the position of each kernel in the divided file."""
 
     pieces: tuple[Piece, ...]
     order: dict[Place, int] = field(default_factory=dict)
 
     def joined(self, parts: Sequence[Part]) -> Part:
-        """What became of the pieces, as one process would have found it."""
+        """The results of the pieces, as a single process would give them."""
         if len(parts) == 1:
             return parts[0]
         whole = Part(inputs=next((part.inputs for part in parts if part.inputs), []))
@@ -66,8 +66,8 @@ class Whole(Record):
 
 
 def divided(files: Sequence[Any], options: Options, workers: int) -> list[Whole]:
-    """Pieces of files for so many processes."""
-    if len(files) < workers and options.isa != "both":  # both are paired by what is in one piece
+    """Divides files into pieces for a number of processes."""
+    if len(files) < workers and options.isa != "both":  # both: kernels are paired within one piece
         return [_of_file(file, options, -(-workers // len(files))) for file in files]
     size = max(1, -(-len(files) // (PIECES_A_WORKER * workers)))
     return [Whole((Piece(tuple(files[at : at + size])),)) for at in range(0, len(files), size)]
@@ -77,7 +77,7 @@ def _of_file(file: Any, options: Options, workers: int) -> Whole:
     try:
         content = read(file)
         places = [] if _is_kept(content, options) else list(_kernels(content, options))
-    except InputError:  # whoever audits it says so
+    except InputError:  # reported by the process that audits it
         places = []
     count = min(workers, len({name for _, _, name in places}))
     if count < 2:
@@ -90,7 +90,7 @@ def _of_file(file: Any, options: Options, workers: int) -> Whole:
 
 
 def _is_kept(content: Content, options: Options) -> bool:
-    """What is in it is known without an audit."""
+    """Its results are in the cache."""
     if not options.cache:
         return False
     from ptxaudit.review.result_cache import ResultCache
@@ -99,7 +99,7 @@ def _is_kept(content: Content, options: Options) -> bool:
 
 
 def _kernels(content: Content, options: Options) -> Iterator[Place]:
-    """The kernels of a file in its order, without the code; none of a source, which each piece would compile."""
+    """The kernels of a file in order, without their code; none for a source, which each piece would have to compile."""
     if content.kind == "ptx":
         from ptxaudit.frontend.ptx.headers import without_bodies
 

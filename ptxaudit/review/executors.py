@@ -1,10 +1,10 @@
-"""Audits on an executor of `concurrent.futures`, also one whose workers are on other machines: a Dask cluster.
+"""Audits on an executor of `concurrent.futures`, whose workers may be on other machines: a Dask cluster.
 
     with executor_of("dask://10.0.0.7:8786") as executor:
-        for part in audited(pieces, options, executor): …        a Part a piece, in order
+        for part in audited(pieces, options, executor): …        one Part per piece, in order
 
-The workers have this package, and see the files at the same paths. Dask gives what a lost worker had to another one;
-an executor that does not makes it a problem of those files.
+The workers have this package installed, and the files at the same paths. If a worker is lost, Dask gives its work to
+another one; with executors that do not, the loss becomes a problem of the worker's files.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ptxaudit.frontend.options import Options
 from ptxaudit.pipeline.collect import Part, name_of
 from ptxaudit.review.divided import Piece
 
-WORKERS = 8  # of an executor that does not say how many it has
-GREETING = 10.0  # seconds in which a scheduler answers
-RETRIES = 3  # of what a lost worker of a cluster had
-_one_at_a_time = threading.Lock()  # in a process: compilers are spoken to one after the other
+WORKERS = 8  # for an executor that does not report its number
+GREETING = 10.0  # seconds within which a scheduler must answer
+RETRIES = 3  # for the work of a lost worker of a cluster
+_one_at_a_time = threading.Lock()  # within a process, because compilers are called one at a time
 
 
 @contextmanager
 def executor_of(address: str) -> Iterator[Executor]:
-    """The executor that `--executor` names: dask://HOST:PORT. Raises InputError where there is none."""
+    """The executor that `--executor` names: dask://HOST:PORT. Raises InputError if there is none."""
     scheme, _, place = address.partition("://")
     if scheme != "dask" or not place:
         raise InputError(f"there is no executor {address!r}", "name the scheduler of a Dask cluster: dask://HOST:PORT")
@@ -50,8 +50,8 @@ def executor_of(address: str) -> Iterator[Executor]:
 
 
 def _greeted(place: str) -> None:
-    """Raises OSError or ValueError unless something at HOST:PORT greets who connects, as a scheduler does at once:
-    `Client` waits without end for one that is silent."""
+    """Raises OSError or ValueError unless something at HOST:PORT sends data on connection, as a scheduler does at
+    once: `Client` would wait forever for a silent peer."""
     parts = urlsplit(f"//{place}")
     if parts.hostname is None or parts.port is None:
         raise ValueError("it is no HOST:PORT")
@@ -61,13 +61,13 @@ def _greeted(place: str) -> None:
 
 
 def workers_of(executor: Executor) -> int:
-    """How many pieces it works on at a time, where that can be known."""
+    """The number of pieces that it processes at a time, if that can be determined."""
     known = getattr(executor, "_max_workers", None)
     return known if isinstance(known, int) and known > 0 else WORKERS
 
 
 def audited(pieces: Sequence[Piece], options: Options, executor: Executor) -> Generator[Part, None, None]:
-    """What becomes of each piece, in order. Raises what an audit in this process would."""
+    """The results of each piece, in order. Raises what an audit in this process would."""
     given = replace(options, jobs=1)
     futures = [executor.submit(audit_there, piece, given, os.getcwd()) for piece in pieces]
     try:
@@ -84,7 +84,7 @@ def audited(pieces: Sequence[Piece], options: Options, executor: Executor) -> Ge
 
 
 def audit_there(piece: Piece, options: Options, folder: str) -> Part:
-    """On a worker: what becomes of a piece. folder: that relative paths start from."""
+    """Audits a piece on a worker. folder: the base of relative paths."""
     from ptxaudit.review.kept_parts import audit_part
 
     with _one_at_a_time:
@@ -94,7 +94,7 @@ def audit_there(piece: Piece, options: Options, folder: str) -> Part:
 
 
 def _without(piece: Piece, error: BaseException) -> Part:
-    """In place of what would have been found in files."""
+    """The part for files whose worker was lost."""
     part = Part()
     for file in piece.files:
         with part.collecting(name_of(file)):

@@ -1,9 +1,9 @@
-"""Finds the sites that a user names, with everything that was found out about them on the way.
+"""Finds the sites that a user names, with all intermediate results about them.
 
 SITE is one of
-    id                   transpose@transpose.cu:14:ptx.load      as reports have it
-    file:line            transpose.cu:14, also a line it was inlined at; k.ptx:120 a line of the PTX
-    line                 120, of the PTX
+    id                   transpose@transpose.cu:14:ptx.load      as in reports
+    file:line            transpose.cu:14, also a line where it was inlined; k.ptx:120 a line of the PTX
+    line                 120, in the PTX
     kernel+offset        transpose+0x1a0, in machine code
 """
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from ptxaudit.review.fix.repairs import ArrayRepairs
     from ptxaudit.review.fix.report import RepairEntry
 
-FORMULA_SECONDS = 10.0  # of the reference machine: steps (`work`)
+FORMULA_SECONDS = 10.0  # on the reference machine, converted to steps (`work`)
 
 
 class Mended(Record):
-    """One request of a site before and after the best repair of its array. repair: what is done; addresses, places: of
-    its lanes, bytes from the array's beginning."""
+    """One request of a site before and after the best repair of its array. addresses, places: the byte offsets of its
+    lanes in the array, before and after."""
 
     repair: RepairEntry
     access: Access
@@ -51,10 +51,10 @@ class Mended(Record):
 
 
 class Explained(Record):
-    """One site under one launch: its entry in the report, and the lane engine's whole answer.
+    """One site under one launch: its entry in the report, and the engine's full result.
 
-    copies: further sites of the same line (an unrolled loop) whose requests look the same. mended: what a repair makes
-    of it.
+    copies: further sites of the same line (an unrolled loop) whose requests look the same. mended: the effect of a
+    repair.
     """
 
     examined: Examined
@@ -68,9 +68,9 @@ class Explained(Record):
 def explain(
     given: Any, wanted: str, options: Options, progress: Progress = silent
 ) -> tuple[list[Explained], list[Problem]]:
-    """All sites of an input that `wanted` names, copies behind the first of them, and what could not be read.
+    """All sites of an input that `wanted` names, each with its copies, and the problems in reading the input.
 
-    Raises InputError, with the sites there are, when none is named by it.
+    Raises InputError, listing the existing sites, if it names none.
     """
     part = Part()
     everything: list[Explained] = []
@@ -88,17 +88,17 @@ def explain(
 
 
 def sites_of(examined: Examined) -> Iterator[tuple[Site | MemorySite, SiteResult]]:
-    """The entries of the report with what the lane engine says of them: shared memory's first."""
+    """The entries of the report with their results from the engine, those in shared memory first."""
     others = [result for result in examined.result.sites if examined.function.site(result.index).of != "shared"]
     yield from ((site, result) for result, site in examined.of_shared)
     yield from zip(examined.entry.memory, filter(is_there, others), strict=True)
 
 
 def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]:
-    """Each with its address as a formula in the lane and the unknowns.
+    """The sites with their addresses as formulas in the lane and the unknowns.
 
-    A launch that was run leaves numbers behind; with the block's shape alone specified, the parameters
-    and the place of the block stay in the formula.
+    Executing a launch gives numbers only. With just the block's shape specified, the parameters and the block's index
+    stay symbolic.
     """
     formulas = {one.result.index: one.site.formula for one in sites}
     if not all(formulas.values()):
@@ -115,7 +115,7 @@ def with_formulas(examined: Examined, sites: list[Explained]) -> list[Explained]
 
 
 def with_repairs(examined: Examined, sites: list[Explained]) -> list[Explained]:
-    """Each with its worst request under the best repair of its array, where there is one that helps it."""
+    """The sites, each with its worst request under the best repair of its array, where a repair helps it."""
     if not any(
         isinstance(one.site, Site)
         and (one.site.excess or one.site.excess_per_request is not None and one.site.excess_per_request.high)
@@ -157,7 +157,7 @@ def _worst(array: ArrayRepairs, use: Use, examined: Examined) -> tuple[np.ndarra
 
 
 def with_copies(sites: list[Explained]) -> list[Explained]:
-    """The first of each kind, the others of its kind as its copies."""
+    """The first site of each kind, with the others of its kind as its copies."""
     kinds: dict[Hashable, list[Explained]] = {}
     for one in sites:
         kinds.setdefault(_kind(one), []).append(one)
@@ -165,7 +165,7 @@ def with_copies(sites: list[Explained]) -> list[Explained]:
 
 
 def _kind(one: Explained) -> Hashable:
-    """What copies share: place, opcode, figures, and the requests up to a shift."""
+    """The properties that copies have in common: place, opcode, figures, and the requests up to a shift."""
     site = one.site
     requests = tuple((p.addresses.tobytes(), p.active.tobytes(), p.count, p.low, p.high) for p in one.result.patterns)
     return (

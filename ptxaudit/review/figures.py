@@ -1,4 +1,4 @@
-"""What a site costs as intervals, and how they stand against a limit: violated, satisfied, or not judged.
+"""A site's cost as intervals, and how they compare with a limit: violated, satisfied, or not judged.
 
     exact, excess 992 over 32 requests   ->  excess_of_request (31, 31), total_excess (992, 992)
     bounded, 1 to 8 wavefronts, ideal 1  ->  excess_of_request (0, 7)
@@ -6,8 +6,8 @@
 
     against((0, 7), 8) satisfied         against((0, 7), 4) open         against((4, None), 4) violated
 
-The gate, the rules and the baseline judge by these. Both ends are proved: what rests on an assumption, as the figures
-of the block shapes that are tried where none is specified, has none.
+The gate, the rules and the baseline judge by these. Both ends are proved: figures that rest on an assumption, such as
+those of the block shapes that are tried where none is specified, give (0, None).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ptxaudit.base.status import Status
 from ptxaudit.ir.reasons import Kind
 from ptxaudit.report.model import AnySite, MemorySite, Site, Span
 
-Interval = tuple[int, int | None]  # high None = no proved upper end
+Interval = tuple[int, int | None]  # high None = no proved upper bound
 
 NOTHING_PROVED: Interval = (0, None)
 BY_SHAPE = frozenset((Kind.BY_SHAPE.text, Kind.NO_SHAPE_REACHES.text))  # figures of some block shapes, not of all
 
 
 class Judgement(StrEnum):
-    """How a figure stands against a limit. open: neither is proved."""
+    """How a figure compares with a limit. open: neither is proved."""
 
     VIOLATED = "violated"
     SATISFIED = "satisfied"
@@ -33,7 +33,7 @@ class Judgement(StrEnum):
 
 
 def against(figure: Interval, limit: int) -> Judgement:
-    """A figure of `limit` or more violates it."""
+    """Compares a figure with a limit; `limit` or more violates it."""
     low, high = figure
     if low >= limit:
         return Judgement.VIOLATED
@@ -41,8 +41,8 @@ def against(figure: Interval, limit: int) -> Judgement:
 
 
 def above_ideal(site: AnySite) -> Interval:
-    """The largest excess of any one request, in the unit of its memory; of cp.async.cg, which no counter sees, the line
-    classes above one."""
+    """The largest excess of any one request, in the unit of its memory; for cp.async.cg, which no counter covers, the
+    line classes above one."""
     if isinstance(site, MemorySite):
         return excess_of_request(site)
     return lines_excess(site) if site.line_class_max is not None else excess_of_request(site)
@@ -83,13 +83,13 @@ def ways(site: Site) -> Interval:
     span = _proved(site)
     if span is None:
         return NOTHING_PROVED
-    if span.high == 0:  # some group needs at least its share of the wavefronts above the ideal
+    if span.high == 0:  # the ideal is one per group: with excess, some group needs more
         return (0, 1)
     return (2 if span.low > 0 else 0, None)
 
 
 def total_excess(site: AnySite) -> Interval:
-    """Over the launch."""
+    """The excess over the launch."""
     if site.status is Status.UNREACHED:
         return (0, 0)
     if site.wasted is not None:
@@ -108,7 +108,7 @@ def total_excess(site: AnySite) -> Interval:
 
 
 def lines_excess(site: Site) -> Interval:
-    """cp.async.cg: what the largest request takes above the one line class that it needs at best."""
+    """cp.async.cg: the line classes of the largest request above one, the minimum."""
     if site.status is Status.UNREACHED:
         return (0, 0)
     if site.line_class_max is None:
@@ -117,7 +117,7 @@ def lines_excess(site: Site) -> Interval:
 
 
 def _proved(site: AnySite) -> Span | None:
-    """The excess that each request is proved to have at least, and at most."""
+    """Proved bounds of the excess of each request."""
     if site.why is not None and any(why.kind in BY_SHAPE for why in site.why.walk()):
         return None
     return site.excess_per_request

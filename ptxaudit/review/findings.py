@@ -1,11 +1,11 @@
-"""What the rules have to say of a report: findings, folded where copies of one line say the same.
+"""The findings of the rules in a report, folded where copies of one line have the same finding.
 
     report  ──find──▶  Finding("PA001", "31 excess wavefronts …", kernel, site, certain), …
             ──fold──▶  Folded(the worst of them, sites=16, launches=2), …
 
-A finding is *certain* when a proved figure says so, *possible* when an upper end allows it, and *unknown* where nothing
-is proved of what the rule is about: only the first fails a build by itself. A place that a rule is about and has no
-finding for is proved to keep to it.
+A finding is *certain* if a proved figure shows it, *possible* if an upper bound allows it, and *unknown* if nothing
+is proved about the rule's subject. Only certain findings fail a build by themselves. A place that a rule concerns and
+that has no finding provably complies.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ptxaudit.base.status import Status
 from ptxaudit.report.model import Kernel, MemorySite, Report, Site, Source, Suppression
 from ptxaudit.review.figures import Judgement, against
 
-CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))  # rules that excess and ways are the figures of
-EXCESSES = CONFLICTS | {"PA011"}  # and of sectors
+CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))  # rules that judge excess and ways
+EXCESSES = CONFLICTS | {"PA011"}  # those, and the rule that judges sectors
 IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))  # rules whose findings are excess wavefronts
 
 
@@ -34,7 +34,7 @@ class Certainty(StrEnum):
 
 
 class Place(Record):
-    """A file and a line of it; line None where only the file is known. text: the line, where it could be read."""
+    """A file and a line in it; line None where only the file is known. text: the line, where it could be read."""
 
     file: str
     line: int | None = None
@@ -45,9 +45,9 @@ class Place(Record):
 class Finding(Record):
     """One rule at one place. what: a sentence without a full stop.
 
-    kernel, site: None where it is of no single one; sites: those that it speaks for then. source: the position in the
-    source, with its inline stack. weight: excess wavefronts, for the worst to come first. allowed: the suppression
-    that permits it.
+    kernel, site: None where the finding concerns no single one; sites: those that it then covers. source: the
+    position in the source, with its inline stack. weight: excess wavefronts, for sorting the worst first. allowed:
+    the suppression that permits it.
     """
 
     rule: str
@@ -78,8 +78,8 @@ class Finding(Record):
 
 
 class Folded(Record):
-    """Findings of one rule and one line that are copies of each other, as the worst of them; alike: all
-    say the same; excess: of all copies together, in the worst of the launches, where that is known."""
+    """Findings of one rule at one line that are copies of each other, represented by the worst. alike: all have the
+    same text; excess: of all copies together, in the worst of the launches, where known."""
 
     finding: Finding
     sites: int
@@ -89,12 +89,12 @@ class Folded(Record):
 
     @property
     def weight(self) -> int:
-        """For the worst to come first."""
+        """For sorting the worst first."""
         return max(self.finding.weight, self.excess or 0)
 
     @property
     def what(self) -> str:
-        """The sentence, with how many it speaks for."""
+        """The sentence, with the number of findings it represents."""
         parts = []
         if self.sites > 1:
             parts.append(f"{self.sites} copies")
@@ -108,7 +108,7 @@ class Folded(Record):
 
 
 def allow(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> list[Finding]:
-    """The findings, each with the suppression that is about its line, or a line it was inlined at."""
+    """The findings, each with the suppression that applies to its line or to a line where it was inlined."""
     table = {(s.rule, s.file, line): s for s in suppressions for line in s.targets}
     if not table:
         return list(findings)
@@ -127,8 +127,7 @@ def _lines(finding: Finding) -> Iterable[tuple[str, str, int | None]]:
 
 
 def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Suppression, ...]:
-    """The suppressions that no finding matches any more; where a site that they are about is not reached,
-    nothing can be said."""
+    """The suppressions that no finding matches any more, except those that apply to an unreached site."""
     lines = {line for finding in findings for line in _lines(finding)}
     idle = {
         (file, line)
@@ -145,8 +144,8 @@ def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Sup
 
 
 def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambda finding: None) -> list[Folded]:
-    """One entry for each rule, input, kernel, line, inline stack and opcode, in the order of the findings;
-    those that `apart` tells apart are not folded together."""
+    """One entry for each rule, input, kernel, line, inline stack and opcode, in the order of the findings; findings
+    for which `apart` differs are not folded together."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
         groups.setdefault((_fold_key(finding), apart(finding)), []).append(finding)
@@ -168,9 +167,8 @@ def fold(findings: Iterable[Finding], apart: Callable[[Finding], object] = lambd
 
 
 def _excess(group: Sequence[Finding]) -> int | None:
-    """Of findings that are of conflicts: summed up over the sites of each launch, the most; None where it is not
-    known.
-    """
+    """The excess of conflict findings, summed over the sites of each launch, in the worst launch; None where it is
+    unknown."""
     sums: dict[int, int] = {}
     for finding in group:
         if finding.rule not in IN_WAVEFRONTS or not isinstance(finding.site, Site) or finding.site.excess is None:
@@ -189,7 +187,7 @@ def _fold_key(finding: Finding) -> object:
 
 
 def certainty_of(site: Site | MemorySite, low: int, high: int | None) -> Certainty | None:
-    """What an excess of `low` to `high` makes of a finding; None where there is surely none."""
+    """The certainty of a finding for an excess of `low` to `high`; None if there is surely none."""
     judged = against((low, high), 1)
     if judged is Judgement.OPEN:
         return Certainty.UNKNOWN if high is None or site.status is Status.UNKNOWN else Certainty.POSSIBLE

@@ -1,14 +1,14 @@
-"""What this tool is made of here, as one text: two that are equal find the same in the same file.
+"""A digest of everything on this machine that decides results: equal digests give equal results for the same file.
 
     of_tool()  ->  "5b0c…"      its own code and grammars, Python, the libraries that it computes with, the programs
 
-It is a digest of contents, so that a copy elsewhere has the same one. To read a hundred megabytes for each audit would
-take longer than what is kept saves: the digest is kept itself, under the *stamps* of all files, which the file system
-changes with each write (time of modification and of the last change, size, inode). A stamp that is as young as a write
-could be that came after it is not relied on.
+The digest is made of contents, so that a copy elsewhere has the same one. Reading a hundred megabytes for each audit
+would take longer than the cache saves, so the digest itself is cached under the *stamps* of all files, which the file
+system changes with each write (times of modification and of the last change, size, inode). A stamp so recent that a
+later write could have the same one is not relied on.
 
-There is none once a file of the package, or a library, has been written to since the process began: what runs may be
-the old text.
+There is no digest once a file of the package or of a library has been written to since the process began: the code
+that is running may be the old one.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).resolve().parent.parent
 CODE = (".py", ".json", ".jinja", ".lark")
-NO_CODE = ("__pycache__", "nvrtc_include", "nvrtc_host")  # headers of CUDA sources, of which nothing is kept
+NO_CODE = ("__pycache__", "nvrtc_include", "nvrtc_host")  # headers: sources are keyed by the compiler's output
 LIBRARIES = {"numpy": "numpy", "lark": "lark", "networkx": "networkx", "elftools": "pyelftools"}  # by module
 PROGRAMS = ("nvdisasm", "cuobjdump", "ptxas")
-GRAIN = 2_000_000_000  # ns: the coarsest clock of a file system that is in use
+GRAIN = 2_000_000_000  # ns: the coarsest clock of a file system in use
 READ_AT_ONCE = 1 << 20
 
 Stamp = tuple[int, int, int, int] | None  # modified and changed (ns), size, inode; None: no such file
 
 
 class Digests(Protocol):
-    """Texts by their keys, as a dict."""
+    """Texts by key, like a dict."""
 
     def get(self, key: str, /) -> str | None: ...
 
@@ -49,7 +49,7 @@ class Digests(Protocol):
 
 
 def stamp(file: str | os.PathLike[str]) -> Stamp:
-    """What the file system says of a file's content, without reading it."""
+    """The file system's metadata on a file's content, without reading it."""
     try:
         found = os.stat(file)
     except (OSError, ValueError):
@@ -70,19 +70,19 @@ def content(file: str | os.PathLike[str]) -> str:
 
 
 def moment() -> int:
-    """What a file would have as its time of modification that is written now, in ns."""
+    """The modification time that a file written now would have, in ns."""
     with tempfile.TemporaryFile() as now:
         return os.fstat(now.fileno()).st_mtime_ns
 
 
 def written_since(file: str | os.PathLike[str], moment: int) -> bool:
-    """A file was written to at that moment or later."""
+    """Whether a file was written to at that moment or later."""
     known = stamp(file)
     return known is not None and max(known[:2]) >= moment
 
 
 def of_package(folder: Path = PACKAGE) -> dict[str, Stamp]:
-    """The files that are this tool's own code, below its folder, with their stamps."""
+    """The files of this tool's own code, below its folder, with their stamps."""
     found: dict[str, Stamp] = {}
     folders = [str(folder)]
     while folders:
@@ -96,15 +96,13 @@ def of_package(folder: Path = PACKAGE) -> dict[str, Stamp]:
 
 
 def _of_code() -> dict[str, Stamp]:
-    """The files that decide what is computed, with their stamps: the package's, the grammars, and one of each
-    library.
-    """
+    """The files that decide results, with their stamps: the package's, the grammars, and one of each library."""
     return of_package() | {file: stamp(file) for file in (*map(str, resources.grammars()), *_markers())}
 
 
 def of_tool(kept: Digests) -> str | None:
-    """The digest; None where the code has changed since the process began. kept: where digests are kept from one
-    process to the next."""
+    """The digest; None if the code has changed since the process began. kept: stores digests from one process to the
+    next."""
     code = _of_code()
     if code != AT_START:
         return None
@@ -120,16 +118,15 @@ def _of_contents(files: Iterable[str]) -> str:
 
 
 def _of_programs(kept: Digests, kind: str) -> list[object]:
-    """The program that is run where none is named, by its content; the others, of which there may be a gigabyte, by
-    path and stamp."""
+    """The program that runs by default, by content; the others, which may be a gigabyte, by path and stamp."""
     paths = [os.path.realpath(tool.path) for tool in _found(kind)]
     first = [_kept(kept, {path: stamp(path)}, partial(content, path)) for path in paths[:1]]
     return [kind, *first, *((path, stamp(path)) for path in paths[1:])]
 
 
 def _kept(kept: Digests, question: dict[str, Stamp], find: Callable[[], str], around: object = None) -> str:
-    """A digest of some files that is kept under their stamps, where none of them was written to so lately that another
-    write could leave its stamp as it is. around: what else decides it."""
+    """A digest of some files, cached under their stamps unless one of them was written so recently that another write
+    could leave its stamp unchanged. around: other inputs of the digest."""
     key = f"fingerprint:{_digest(around, sorted(question.items()))}"
     known = kept.get(key)
     if isinstance(known, str):
@@ -145,7 +142,7 @@ def _digest(*parts: object) -> str:
 
 
 def _name(file: str) -> str:
-    """A file wherever the package, the grammars and the libraries lie."""
+    """The name of a file, independent of where the package, the grammars and the libraries are installed."""
     path = Path(file)
     return str(path.relative_to(PACKAGE)) if path.is_relative_to(PACKAGE) else f"{path.parent.name}/{path.name}"
 
@@ -157,7 +154,7 @@ def _found(kind: str) -> tuple[Tool, ...]:
 
 
 def _markers() -> Iterator[str]:
-    """A file of each library that another release of it changes."""
+    """One file of each library that changes from release to release."""
     for module in LIBRARIES:
         spec = find_spec(module)
         if spec is not None and spec.origin:
@@ -165,7 +162,7 @@ def _markers() -> Iterator[str]:
 
 
 def _version(name: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version  # not where the digest is kept
+    from importlib.metadata import PackageNotFoundError, version  # not needed if the digest is cached
 
     try:
         return version(name)

@@ -1,29 +1,29 @@
 """Decides whether a report may pass: `--fail-on RULE`, `excess=N`, `ways=N`, `total-excess=N`, `sectors-excess=N`,
 `registers=N`, `stack=N`, `spills=N`, `occupancy=N`.
 
-A limit is met by the figure N or more. excess and ways are of one request of one site;
-total-excess is of one kernel and launch. 0 means the same as the smallest figure that is a
-conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its findings.
+A figure of N or more meets a limit. excess and ways are of one request of one site; total-excess is of one kernel and
+launch. 0 means the smallest figure that is a conflict at all: excess=1, ways=2, total-excess=1. A rule is met by its
+findings.
 
-sectors-excess is of one request of one access to the memories that --space asks for. registers, stack (bytes of local
-memory of a thread), spills (bytes stored and loaded, to local and to shared memory) and occupancy (percent) are of a
-kernel, as budgets: more than N registers or bytes, or less than N percent, are denied; where the file does not say, or
-no launch tells the block, they are not judged.
+sectors-excess is of one request of one access to the memories that --space selects. registers, stack (bytes of local
+memory per thread), spills (bytes stored and loaded, to local and to shared memory) and occupancy (percent) are
+budgets of a kernel: more than N registers or bytes, or less than N percent, are denied. They are not judged if the
+file does not contain the figure, or no launch specifies the block.
 
-Whatever the limit, each site that it is about is
+Each site that a limit concerns is
 
-    denied          it is proved to meet it
-    passed          it is proved not to
-    not judged      neither is: a warning, counted, and denied with --strict
+    denied          it provably meets the limit
+    passed          it provably does not
+    not judged      neither is proved: a warning, counted, and denied with --strict
 
-An interval (a bound, cases, a range over data) is denied when its lower end meets the limit, passes when its upper end
-does not, and is not judged in between; what rests on an assumption, as on the block shapes that are tried where none is
-specified, proves nothing. For cp.async.cg, which takes no wavefronts that a counter sees, its line classes stand for
-these: k - 1 of a request for the excess, k for the ways.
+An interval (a bound, cases, a range over data) is denied if its lower end meets the limit, passes if its upper end
+does not, and is not judged in between. Figures that rest on an assumption, such as those of the block shapes that are
+tried where none is specified, prove nothing. For cp.async.cg, whose wavefronts no counter covers, line classes take
+their place: k - 1 of a request as the excess, k as the ways.
 
-What a comment in the source allows is not denied, and not part of a kernel's total. With a
-baseline only what is new or worse is denied; without any limit everything that is. What the baseline could not judge
-either is not judged: it is reported no more, but counted.
+Sites that a comment in the source allows are not denied, and do not count towards a kernel's total. With a baseline,
+only what is new or worse is denied; without any limit, all of it. Sites that the baseline could not judge either stay
+not judged: they are counted, but no longer reported.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Measured = TypeVar("Measured", Site, MemorySite)
 
 
 class Limit(Record):
-    """One --fail-on. name: "excess" | "ways" | "total-excess", or a rule's id, which has no figure."""
+    """One --fail-on. name: "excess" | "ways" | "total-excess" | …, or a rule's id, which has no figure."""
 
     name: str
     figure: int | None = None
@@ -64,8 +64,8 @@ class Limit(Record):
 
 
 class Denial(Record):
-    """What a limit denies. site: None for a whole kernel; finding: where the limit is a rule.
-    certain: False where only --strict denies it."""
+    """A denial by a limit. site: None for a whole kernel; finding: if the limit is a rule. certain: False if only
+    --strict denies it."""
 
     limit: Limit
     kernel: Kernel | None
@@ -76,20 +76,20 @@ class Denial(Record):
 
 
 class Standing(StrEnum):
-    """How a place stands against all limits that are about it, worst first."""
+    """How a place compares with all limits that concern it, worst first."""
 
     DENIED = "denied"
     OPEN = "not judged"
-    KNOWN = "known"  # to the baseline, to be so
+    KNOWN = "known"  # violates a limit in the baseline as well
     ALLOWED = "allowed"  # by a comment
     PASSED = "passed"
 
 
 class Verdict(Record):
-    """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: of the
-    places that the limits are about, how many stand so; sites: of the report; unaudited: kernels and files that could
-    not be audited, whose sites nobody knows; as_before: of the places not judged, those that the baseline could not
-    judge either, which --strict does not deny."""
+    """warnings: what only --strict would deny; allowed: findings that a comment in the source permits; standing: the
+    number of places with each standing; sites: of the report; unaudited: kernels and files that could not be audited,
+    whose sites are unknown; as_before: places not judged that the baseline could not judge either, which --strict
+    does not deny."""
 
     denials: tuple[Denial, ...]
     standing: dict[Standing, int]
@@ -101,7 +101,7 @@ class Verdict(Record):
 
     @property
     def unjudged(self) -> int:
-        """Places that are neither proved to meet a limit nor not to."""
+        """Places for which it is neither proved that they meet a limit nor that they do not."""
         return self.standing.get(Standing.OPEN, 0)
 
     @property
@@ -117,7 +117,7 @@ _LEAST = {
     "sectors-excess": 1,
     **dict.fromkeys(("registers", "stack", "spills", "occupancy"), 0),
 }
-# of a kernel, as budgets: the figure, None where it is not known, and whether less of it is worse
+# budgets of a kernel: the figure, None where unknown, and whether less of it is worse
 BUDGETS: dict[str, tuple[Callable[[Kernel], float | None], bool]] = {
     "registers": (lambda kernel: kernel.registers, False),
     "stack": (lambda kernel: kernel.stack, False),
@@ -154,9 +154,9 @@ def judge(
     ratchet: Ratchet | None = None,
     ignore: Collection[str] = (),
 ) -> Verdict:
-    """Holds every kernel, site and finding against every limit.
+    """Compares every kernel, site and finding with every limit.
 
-    findings: all of the report, where they are at hand already; ignore: rules that deny nothing.
+    findings: all of the report, if they have been computed; ignore: rules that deny nothing.
     """
     found = tuple(find(report) if findings is None else findings)
     judging = _Judging(report, found, tuple(limit for limit in limits if limit.name not in ignore), ratchet)
@@ -173,7 +173,8 @@ def judge(
 
 
 def _as_before(standing: dict[Standing, int], possible: Iterable[Denial]) -> int:
-    """Of the places that are not judged, those of no denial that --strict would make. possible: these denials."""
+    """The number of places that are not judged and have none of the denials that --strict would make. possible: these
+    denials."""
     new: set[int] = set()
     for denial in possible:
         if denial.site is not None:
@@ -186,7 +187,7 @@ def _as_before(standing: dict[Standing, int], possible: Iterable[Denial]) -> int
 
 
 class _Judging(Record):
-    """standing: of each place that was judged, by its id()."""
+    """standing: of each judged place, by its id()."""
 
     report: Report
     findings: tuple[Finding, ...]
@@ -213,7 +214,7 @@ class _Judging(Record):
                     yield from self._of_sites(kernel, limit, kernel.sites, FIGURES[limit.name], allowed)
 
     def _put(self, place: object, standing: Standing) -> None:
-        """The worst counts."""
+        """Records a standing; the worst one counts."""
         before = self.standing.get(id(place), Standing.PASSED)
         self.standing[id(place)] = min(before, standing, key=_WORST_FIRST.index)
 
@@ -274,7 +275,7 @@ class _Judging(Record):
             yield replace(denial, what=f"{denial.what}, {grown}") if grown else denial
 
     def _of_budget(self, kernel: Kernel, limit: Limit) -> Iterator[Denial]:
-        """What a kernel takes, or leaves, of a multiprocessor."""
+        """Compares a kernel's use of a multiprocessor's resources, or its occupancy, with a budget."""
         of, less_is_worse = BUDGETS[limit.name]
         figure, most = of(kernel), limit.figure or 0
         if self.ratchet is not None and self.ratchet.holds(kernel, of, less_is_worse):
@@ -306,15 +307,16 @@ _WORST_FIRST = tuple(Standing)
 
 
 def _standing(judged: Judgement, known: bool) -> Standing:
-    """What the baseline could not judge either stays so."""
+    """The standing for a judgement. known: the baseline has the same; what it could not judge either stays not
+    judged."""
     if judged is Judgement.VIOLATED:
         return Standing.KNOWN if known else Standing.DENIED
     return Standing.PASSED if judged is Judgement.SATISFIED else Standing.OPEN
 
 
 def _left_open(counted: list[tuple[Site, Interval]], judged: Judgement) -> set[int]:
-    """The sites, by their id(), that leave a total open, or would: those without an upper end; where there is none,
-    those in a range."""
+    """The sites, by id(), that leave a total open, or would: those without an upper bound; if there are none, those
+    in a range."""
     without = {id(site) for site, (_, high) in counted if high is None}
     if without or judged is not Judgement.OPEN:
         return without
@@ -322,7 +324,7 @@ def _left_open(counted: list[tuple[Site, Interval]], judged: Judgement) -> set[i
 
 
 def _denial(limit: Limit, kernel: Kernel, site: AnySite | None, figure: Interval, judged: Judgement) -> Denial:
-    """A denial where the figure meets the limit, an uncertain one where it may."""
+    """A certain denial if the figure meets the limit, an uncertain one if it may."""
     certain = judged is Judgement.VIOLATED
     each = " per request" if site is not None and limit.name in ("excess", "sectors-excess") else ""
     what = f"{limit.name} {'is' if certain else 'may be'} {_text(*figure)}{each}"

@@ -1,4 +1,4 @@
-"""A part of an audit, as far as it can be taken from the cache of results; the rest is audited now."""
+"""Audits a part of the inputs, taking results from the cache where possible."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ if TYPE_CHECKING:
 
 
 def audit_part(inputs: Sequence[Any], options: Options, progress: Progress = silent, keep: Keep | None = None) -> Part:
-    """All of some inputs; what is known of files that have not changed is taken from the cache."""
+    """The results of some inputs; those of unchanged files are taken from the cache."""
     audited = partial(_audited, options=options, progress=progress)
     if keep is not None:
         audited = partial(audited, keep=keep)
     if options.cache:
         from ptxaudit.review.result_cache import with_kept
 
-        apart = (
-            keep is None and not options.edits
-        )  # what an edit is proved by is compiled from sources that decide, too
+        apart = keep is None and not options.edits  # the proof of an edit also depends on the sources that it compiles
         source = partial(_audited_source, options=options, progress=progress) if apart else None
         return with_kept(inputs, options, audited, source)
     return audited(inputs)
@@ -40,6 +38,6 @@ def _audited_source(content: Content, results: ResultCache, options: Options, pr
 
 
 def _audited(inputs: Sequence[Any], options: Options, progress: Progress, keep: Keep | None = None) -> Part:
-    """All of some inputs, audited now."""
+    """Audits some inputs without the cache."""
     part = Part()
     return filled(part, examine(inputs, options, part, progress), options, keep)

@@ -1,11 +1,10 @@
-"""Finds launches of a project that lost their kernel: the settings name one, these inputs have none of that name, and a
-kernel without a launch.
+"""Finds launches of a project that lost their kernel: the settings name a kernel that these inputs do not have, and
+they have a kernel without a launch.
 
     launches.toml:12: no kernel here is called 'reduce'; reduce_v2 has no launch: was it renamed?
 
-The settings' launches are those of a whole project, so that most of them may be of other files, and none of them is
-missing for sure. But a kernel that no launch names is answered without one, with ranges where there were figures: that
-is said.
+The settings' launches cover a whole project, so most of them may be for other files, and none of them is an error.
+But a kernel that no launch names gets ranges instead of figures, which this reports.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ MOST = 3  # launches that are named
 
 
 def lost_launches(options: Options, kernels: Iterable[Kernel]) -> list[str]:
-    """A sentence for each kernel without a launch, where launches of the project name none of these kernels."""
+    """A sentence for each kernel without a launch, if some of the project's launches name none of these kernels."""
     if "launches" not in options.of_project:
         return []
     kernels = list(kernels)

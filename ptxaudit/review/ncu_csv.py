@@ -1,15 +1,14 @@
-"""Reads what Nsight Compute exports as CSV: the source page, and the raw page for the hardware counters.
+"""Reads Nsight Compute's CSV exports: the source page, and the raw page for the hardware counters.
 
-    ncu --import r.ncu-rep --page source --csv > source.csv      instructions with their figures, a table a launch
-    ncu --import r.ncu-rep --page raw --csv > raw.csv            a line a launch, with grid, block and counters
+    ncu --import r.ncu-rep --page source --csv > source.csv      instructions with their figures, one table per launch
+    ncu --import r.ncu-rep --page raw --csv > raw.csv            one line per launch, with grid, block and counters
 
     "Kernel Name","k"                                        ┐
-    "Address","Source","Instructions Executed",…             ├─▶  Profile("k", (Counted(0x1c0, "LDS R0, [R2]", 4, 8, 4),
-                                                            …))
+    "Address","Source","Instructions Executed",…             ├─▶  Profile("k", (Counted(0x1c0, "LDS R0, [R2]", …), …))
     "0x7f41ab7a01c0","      LDS R0, [R2]","4",…              ┘
 
-Columns are found by name, in any order; those that are not known are passed over. Versions of ncu
-differ in what they call them, and 2025.3 writes every table of the source page twice.
+Columns are found by name, in any order; unknown ones are ignored. Versions of ncu differ in the names, and 2025.3
+writes every table of the source page twice.
 https://docs.nvidia.com/nsight-compute/NsightComputeCli/index.html#output-pages
 """
 
@@ -35,7 +34,7 @@ from ptxaudit.review.compare import Counted, Profile
 EXPORT = "export it with: ncu --import REPORT.ncu-rep --page source --csv > source.csv"
 PROFILE = "profile with: ncu --section SourceCounters -o REPORT …"
 
-# What is read of a row, by the names of its column without anything but letters and digits.
+# The columns that are read: their possible names, reduced to letters and digits.
 COLUMNS = {
     "address": ("address", "offset", "pc"),
     "number": ("",),  # "#"
@@ -54,7 +53,7 @@ _RESULTS = re.compile(r"\b(?:void|bool|char|short|int|long|float|double|unsigned
 _SUFFIXES = re.compile(r"(?<=\d)[ul]+\b")
 _INSTANCE = re.compile(r"\(instance (\d+)\)")
 _PARENTHESES = re.compile(r"\([^()]*\)")
-_NAMED = re.compile(r"&\((\w[^()]*)\)")  # a function as an argument of a template
+_NAMED = re.compile(r"&\((\w[^()]*)\)")  # a function as a template argument
 _BRACKETS = str.maketrans("", "", "[]{}")
 _CAST = re.compile(r"\((?:bool|char|short|int|long|unsigned [a-z ]+|signed [a-z ]+|long long)\)(?=-?\w)")
 
@@ -63,16 +62,16 @@ Table = tuple[str, Cells, list[Cells], int]  # kernel, header, rows, line of the
 
 
 class Export(Record):
-    """What is in some files. profiles: of source pages, in order; launches: the lines of raw pages."""
+    """The content of some files. profiles: from source pages, in order; launches: the lines of raw pages."""
 
     profiles: tuple[Profile, ...] = ()
     launches: tuple[Profile, ...] = ()
 
 
 def read_profiles(files: Iterable[str | Path]) -> list[Profile]:
-    """The launches of source pages, with what raw pages say of them.
+    """The launches of source pages, completed from raw pages.
 
-    Raises InputError for a file that is neither, and where there is no source page.
+    Raises InputError for a file that is neither, and if there is no source page.
     """
     names = [str(file) for file in files]
     exports = [parse_export(_text(name), name) for name in names]
@@ -83,7 +82,7 @@ def read_profiles(files: Iterable[str | Path]) -> list[Profile]:
 
 
 def parse_export(text: str, file: str | None = None) -> Export:
-    """The tables of one file, whichever page they are of."""
+    """The tables of one file, from either page."""
     profiles: list[Profile] = []
     launches: list[Profile] = []
     before: tuple[str, list[Cells]] | None = None
@@ -92,7 +91,7 @@ def parse_export(text: str, file: str | None = None) -> Export:
         if _column(names, "text") is None:
             launches += _launches(header, rows)
         elif (kernel, rows) == before:
-            before = None  # the same table once more, sampled figures and all
+            before = None  # the same table again, including sampled figures
         else:
             before = (kernel, rows)
             profiles.append(Profile(kernel, tuple(_counted(names, rows, file, line))))
@@ -112,7 +111,7 @@ def _text(file: str) -> str:
 
 
 def _readable(tables: Iterable[Table], file: str | None) -> Iterator[Table]:
-    """The tables. Raises InputError where they are not CSV any more, such as in a cell that does not end."""
+    """The tables. Raises InputError where the CSV is invalid, such as in an unterminated cell."""
     try:
         yield from tables
     except csv.Error as error:
@@ -120,7 +119,7 @@ def _readable(tables: Iterable[Table], file: str | None) -> Iterator[Table]:
 
 
 def _tables(text: str) -> Iterator[Table]:
-    """(kernel, header, rows, line of the header) of each table; what stands between tables is passed over."""
+    """(kernel, header, rows, line of the header) of each table; text between tables is skipped."""
     kernel, start = "", 0
     header: Cells | None = None
     rows: list[Cells] = []
@@ -157,7 +156,7 @@ def _counted(names: Sequence[str], rows: list[Cells], file: str | None, line: in
     if at["requests"] is None:
         raise InputError("the source page has no column 'Instructions Executed'", PROFILE, file, line)
     column = at["text"]
-    assert column is not None  # as `_is_header` has it
+    assert column is not None  # ensured by `_is_header`
     rows = [cells for cells in rows if cells[column].strip()]
     places = [_place(cells, at, file) for cells in rows]
     start = min(places, default=0)
@@ -179,7 +178,8 @@ def _counted(names: Sequence[str], rows: list[Cells], file: str | None, line: in
 
 
 def _place(cells: Cells, at: dict[str, int | None], file: str | None) -> int:
-    """An address, or by the number of the line when there is no such column: bytes from any start."""
+    """The address of an instruction, or its line number times the instruction size if there is no such column: bytes
+    from any start."""
     text = cells[at["address"] if at["address"] is not None else at["number"] or 0]
     try:
         return int(text, 0) if at["address"] is not None else int(text) * INSTRUCTION_BYTES
@@ -190,7 +190,7 @@ def _place(cells: Cells, at: dict[str, int | None], file: str | None) -> int:
 
 
 def _number(text: str) -> int:
-    """ "6,848", "4.00"; 0 for "-" and nothing."""
+    """ "6,848", "4.00"; 0 for "-" and ""."""
     try:
         return round(float(text.replace(",", "").replace("'", "")))
     except (ValueError, OverflowError):  # "inf"
@@ -201,7 +201,7 @@ def _number(text: str) -> int:
 
 
 def _launches(header: Cells, rows: list[Cells]) -> Iterable[Profile]:
-    """A launch a line, without instructions; the line of units has no ID."""
+    """One launch per line, without instructions; the line of units has no ID."""
     column = {name: at for at, name in enumerate(header)}
     counters = {match[1] or "": at for name, at in column.items() if (match := COUNTER.match(name))}
     for cells in rows:
@@ -218,9 +218,8 @@ def _dims(text: str) -> tuple[int, ...] | None:
 
 
 def _joined(profiles: list[Profile], launches: list[Profile]) -> list[Profile]:
-    """Each profile with the counters of its launch, kernel by kernel in order; unless their numbers differ. The two
-    pages write one name in different ways: k<(int)8> and k<8>, a::b::k<const float *> and b::k<float const*>.
-    """
+    """Each profile with the counters of its launch, kernel by kernel in order, unless their numbers differ. The two
+    pages spell names differently: k<(int)8> and k<8>, a::b::k<const float *> and b::k<float const*>."""
     out = list(profiles)
     for alike in (spelled, simplified):
         waiting: dict[str, deque[Profile]] = defaultdict(deque)
@@ -241,20 +240,20 @@ def _joined(profiles: list[Profile], launches: list[Profile]) -> list[Profile]:
 
 @lru_cache(maxsize=4096)
 def spelled(name: str) -> str:
-    """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"; the tags of an ABI, written
-    k[abi:v1][abi:x], k[abi:v1,x] and k[v1,x], are left out, as is the comma before a pack of no arguments, "a::k<8, >".
-    """
+    """ "void a::k<(int)8, (bool)1>(float *)" and "a::k<8, true>(float*)" -> "a::k<8,1>"; ABI tags, written
+    k[abi:v1][abi:x], k[abi:v1,x] and k[v1,x], are removed, as is the comma before an empty argument pack,
+    "a::k<8, >"."""
     name = "".join(_CAST.sub("", _TAGS.sub("", bare_name(name.replace("<unnamed>", UNNAMED)))).split())
     return name.replace("true", "1").replace("false", "0").replace(",>", ">").replace("<,", "<")
 
 
 @lru_cache(maxsize=4096)
 def simplified(name: str) -> str:
-    """As `spelled`, without what a page may leave out or write in another way: namespaces, `const`, types of parameters
-    and of results within a name, casts to enumerations.
+    """As `spelled`, without what a page may omit or spell differently: namespaces, `const`, types of parameters and
+    of results within a name, casts to enumerations.
 
-    "k<a::pair<const float *>, (a::Kind)1, void f<int>(T1)::[lambda() (instance 2)]>", as the profiler has it, and
-    "k<pair<float const*>, 1, f<int>(int)::{lambda()#2}>"  ->  "k<pair<float*>,1,f<int>::lambda#2>"
+    "k<a::pair<const float *>, (a::Kind)1, void f<int>(T1)::[lambda() (instance 2)]>", as in the profiler, and
+    "k<pair<float const*>, 1, f<int>(int)::{lambda()#2}>"  ->  "k<pair<float*>,1,f<int>::lambda#2>".
     """
     bare = bare_name(name.replace("<unnamed>", UNNAMED)).replace(UNNAMED + "::", "")
     bare = _INSTANCE.sub(r"#\1", _QUALIFIERS.sub("", _RESULTS.sub("", bare)))

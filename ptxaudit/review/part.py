@@ -1,4 +1,5 @@
-"""A part of an audit: kernels of some inputs, examined, with repairs, and paired where both instruction sets are."""
+"""A part of an audit: the examined kernels of some inputs, with repairs, and paired if both instruction sets are
+audited."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def audit_loaded(
     content: Content, loaded: Loaded, options: Options, progress: Progress, keep: Keep | None = None
 ) -> Part:
-    """One input that is loaded already."""
+    """Audits one input that is already loaded."""
     from ptxaudit.pipeline.kernels import examine_kernels
 
     part = Part()
@@ -31,7 +32,7 @@ def audit_loaded(
 
 
 def filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep | None) -> Part:
-    """The part with the kernels that are examined, in both instruction sets paired."""
+    """The part with the examined kernels, paired if both instruction sets are audited."""
     sides: list[Side] = []
     if options.patterns:
         from ptxaudit.pipeline.code_loops import with_loops
@@ -50,8 +51,8 @@ def filled(part: Part, stream: Iterator[Examined], options: Options, keep: Keep 
 
 
 def _with_fixes(examined: Examined, options: Options) -> Kernel:
-    """The entry of a kernel with repairs of its conflicts, where it has any; not where other memories are examined:
-    the proof of a repair asks which accesses are none to shared memory."""
+    """The entry of a kernel with repairs of its conflicts, if any. None are sought if other memories are examined:
+    the proof of a repair needs to know which accesses are not to shared memory."""
     if options.space != "shared" or not any(
         site.excess or site.excess_per_request is not None and site.excess_per_request.high
         for site in examined.entry.sites

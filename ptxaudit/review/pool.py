@@ -1,9 +1,9 @@
-"""Audits files in several processes; one that dies takes no other file along.
+"""Audits files in several processes; one that dies affects no other file.
 
-    for part in audited([Piece(("a.ptx", "b.ptx")), Piece(("c.ptx",))], options, 2): …        a Part a piece, in order
+    for part in audited([Piece(("a.ptx", "b.ptx")), Piece(("c.ptx",))], options, 2): …      one Part per piece, in order
 
-Each process runs `pool_worker.py` and is given one piece at a time over a pipe. Where one ends before it answers, its
-files are audited again one by one, and the file with which another one ends is a problem of the report.
+Each process runs `pool_worker.py` and receives one piece at a time over a pipe. If a process ends before it answers,
+its files are audited again one by one, and a file that ends another process becomes a problem of the report.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MOST_TRIES = 2  # processes that a file may end
 
 
 class _Task(Record):
-    """Work for one process. at: which of all pieces it is of; place: where in that what is found belongs; tries:
-    processes that have ended with it."""
+    """Work for one process. at: the index of its piece; place: the position of its results within the piece; tries:
+    the number of processes that ended on it."""
 
     at: int
     place: int
@@ -47,7 +47,7 @@ class _Task(Record):
 
 
 def audited(pieces: Sequence[Piece], options: Options, jobs: int) -> Generator[Part, None, None]:
-    """What becomes of each piece, in order. Raises what an audit in this process would."""
+    """The results of each piece, in order. Raises what an audit in this process would."""
     pool = _Pool(pieces, options)
     try:
         pool.begin(min(jobs, len(pieces)))
@@ -61,7 +61,7 @@ class _Pool:
     def __init__(self, pieces: Sequence[Piece], options: Options) -> None:
         self._options = options
         self._waiting = deque(_Task(at, 0, piece) for at, piece in enumerate(pieces))
-        self._open = dict.fromkeys(range(len(pieces)), 1)  # tasks that a piece waits for
+        self._open = dict.fromkeys(range(len(pieces)), 1)  # the number of tasks that each piece waits for
         self._found: dict[int, list[tuple[int, Part]]] = {at: [] for at in range(len(pieces))}
         self._selector = selectors.DefaultSelector()
         self._processes: set[_Process] = set()
@@ -71,7 +71,7 @@ class _Pool:
             self._give(_Process(self._options))
 
     def part(self, at: int) -> Part:
-        """What was found in a piece, as soon as it is done."""
+        """The results of a piece, as soon as it is done."""
         while self._open[at]:
             for key, _ in self._selector.select():
                 self._hear(key.data)
@@ -86,7 +86,7 @@ class _Pool:
         self._selector.close()
 
     def _give(self, process: _Process) -> None:
-        """The next task for a process; where there is none it ends."""
+        """Gives a process the next task; if there is none, ends it."""
         if process not in self._processes:
             self._processes.add(process)
             self._selector.register(process.output, selectors.EVENT_READ, process)
@@ -101,14 +101,14 @@ class _Pool:
         process.end()
 
     def _hear(self, process: _Process) -> None:
-        """Takes what a process has written; it has the next task once its answer is whole."""
+        """Reads a process's output; once its answer is complete, the process receives the next task."""
         piece = process.read()
         if piece is None:
             self._lost(process)
         elif (answer := process.answer()) is not None:
             if isinstance(answer, BaseException):
                 raise answer
-            assert process.task is not None  # that it answers
+            assert process.task is not None  # it has answered one
             self._done(process.task, answer)
             self._give(process)
 
@@ -117,7 +117,7 @@ class _Pool:
         self._open[task.at] -= 1
 
     def _lost(self, process: _Process) -> None:
-        """A process ended before it answered: its files are tried again, one by one."""
+        """Handles a process that ended before it answered: its files are tried again, one by one."""
         task, how = process.task, process.how_it_ended
         self._forget(process)
         assert task is not None
@@ -136,7 +136,7 @@ class _Pool:
 
 
 def _without(file: Any, how: str) -> Part:
-    """In place of what would have been found in a file."""
+    """The part for a file whose process ended."""
     part = Part()
     with part.collecting(name_of(file)):
         raise InputError(
@@ -168,18 +168,18 @@ class _Process:
 
     def _send(self, message: Any) -> None:
         data = pickle.dumps(message)
-        with suppress(BrokenPipeError):  # it has ended, which is noticed when it is read from
+        with suppress(BrokenPipeError):  # the process has ended, which reading from it will show
             self._input.write(LENGTH.pack(len(data)) + data)
             self._input.flush()
 
     def read(self) -> int | None:
-        """Reads what is there; None at the end."""
+        """Reads the available output; None at the end."""
         piece = os.read(self.output, READ_AT_ONCE)
         self._unread += piece
         return len(piece) or None
 
     def answer(self) -> Any:
-        """The answer that is whole now, or None."""
+        """The next complete answer, or None."""
         if len(self._unread) < LENGTH.size:
             return None
         (size,) = LENGTH.unpack_from(self._unread)
@@ -196,7 +196,7 @@ class _Process:
         return f"by {vendor.name_of(-status)}" if status < 0 else f"with status {status}"
 
     def end(self) -> None:
-        """Ends the process, and what it has started."""
+        """Ends the process and its descendants."""
         if self._process.poll() is None:
             processes.end_descendants(self._process.pid)
         vendor.end(self._process)

@@ -1,7 +1,7 @@
-"""One process of an audit with `--jobs`: reads pieces of it on stdin, writes what it found on stdout, as `pool`
-says.
+"""One process of an audit with `--jobs`: reads pieces from stdin and writes results to stdout, by the protocol of
+`pool`.
 
-Run as a file, so that nothing is imported before the first message says from where.
+It is run as a file, so that nothing is imported before the first message sets the import path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read(stream: Any) -> Any:
 
 
 def end_with_parent() -> None:
-    """Without the process that asked, no one wants the answer."""
+    """Ends this process when its parent ends, as nobody then needs the answer."""
     parent = os.getppid()
     while os.getppid() == parent:
         time.sleep(1)
@@ -35,10 +35,10 @@ def end_with_parent() -> None:
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the first process ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal: the parent ends this process
     threading.Thread(target=end_with_parent, daemon=True).start()
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever is printed is no answer
+    os.dup2(2, 1)  # printed text must not mix with answers
     asked = sys.stdin.buffer
     sys.path[:] = read(asked)
     folder, options = read(asked)

@@ -1,10 +1,10 @@
-"""Finds which entry of a report a profiled launch is of, and compares all of them.
+"""Matches profiled launches with entries of a report, and compares all pairs.
 
     report    gemm<8> grid 4×4, gemm<8> grid 8×8, scan        ┐     (gemm<8> grid 8×8, its profile),
     profiles  void gemm<(int)8>(float*) grid 8×8, other       ┘ ─▶  other is in no report, scan was not profiled
 
-Kernels are the same when their names are, written alike, and when at every site's offset the
-profile has an instruction of the same kind: another build of the same source is refused.
+Kernels match if their names do, up to spelling, and if the profile has an instruction of the same kind at every
+site's offset: another build of the same source is rejected.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _OPCODE = re.compile(r"(?:@!?\w+\s+)?(\w+)")
 
 
 class Compared(Record):
-    """unprofiled: kernels of the report without a profile; unaudited: profiled, and not in the report;
-    problems: what could not be compared."""
+    """unprofiled: kernels of the report without a profile; unaudited: profiled, but not in the report; problems: what
+    could not be compared."""
 
     comparisons: tuple[Comparison, ...]
     unprofiled: tuple[str, ...]
@@ -55,9 +55,9 @@ class Compared(Record):
 
 
 def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
-    """Every profiled launch against its entry of the report.
+    """Compares every profiled launch with its entry of the report.
 
-    Raises InputError when the report has no machine code, or no kernel of the profile is in it.
+    Raises InputError if the report has no machine code, or contains no kernel of the profile.
     """
     kernels = [kernel for kernel in report.kernels if kernel.isa == "sass"]
     if not kernels:
@@ -95,8 +95,8 @@ def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
 
 
 def _of_name(kernels: Iterable[Kernel], name: str) -> list[Kernel]:
-    """The entries that a profiler's name is of: mangled, or demangled in its own spelling; a name without arguments of
-    a template is of all its instances."""
+    """The entries that a profiler's name refers to: mangled, or demangled in its own spelling; a name without
+    template arguments refers to all instances."""
     spellings: list[Callable[[str], str]] = [lambda text: text, spelled, simplified]
     if "<" not in simplified(name):
         spellings.append(lambda text: simplified(text).split("<")[0])
@@ -108,7 +108,7 @@ def _of_name(kernels: Iterable[Kernel], name: str) -> list[Kernel]:
 
 
 def _other_code(kernel: Kernel, profile: Profile) -> str:
-    """Where the profile has another instruction than the report; "" where it has none."""
+    """Where the profile's instructions differ from the report's; "" if nowhere."""
     texts = {entry.offset: entry.text for entry in profile.counted}
     for site in kernel.sites:
         text = texts.get(site.offset or 0)
@@ -119,7 +119,7 @@ def _other_code(kernel: Kernel, profile: Profile) -> str:
 
 
 def _by_code(kernels: Sequence[Kernel], launches: Sequence[Profile]) -> list[tuple[list[Kernel], list[Profile]]]:
-    """Launches of one name with the entries that have their code: an autotuned kernel has several."""
+    """Launches of one name, grouped with the entries that have their code: an autotuned kernel has several."""
     found: dict[tuple[int, ...], list[Profile]] = {}
     for launch in launches:
         fitting = [at for at, kernel in enumerate(kernels) if not _other_code(kernel, launch)]
@@ -130,7 +130,7 @@ def _by_code(kernels: Sequence[Kernel], launches: Sequence[Profile]) -> list[tup
 
 
 def _launched_otherwise(name: str, kernels: Sequence[Kernel], profiles: Sequence[Profile]) -> Iterable[InputError]:
-    """What is said of profiled launches whose grid or block no entry has."""
+    """The errors for profiled launches whose grid or block no entry has."""
     has = dict.fromkeys(_shape(one.launch.grid, one.launch.block) for one in kernels if one.launch is not None)
     for shape in dict.fromkeys(_shape(profile.grid, profile.block) for profile in profiles):
         yield InputError(
@@ -150,7 +150,7 @@ def _kind(text: str) -> str:
 
 
 def _paired(kernels: list[Kernel], profiles: list[Profile]) -> Iterable[tuple[Kernel, Profile]]:
-    """Launches in order where there are as many of both; else the entry that agrees best."""
+    """Pairs launches in order if both have the same number; otherwise each with the entry that agrees best."""
     in_order = len(kernels) == len(profiles)
     for at, profile in enumerate(profiles):
         alike = [kernel for kernel in kernels if _same_launch(kernel, profile)]

@@ -1,14 +1,14 @@
-"""Keeps what was found in a file, so that a file that has not changed is not audited again.
+"""Caches the results for a file, so that an unchanged file is not audited again.
 
-    key   = the file's path and content, what lies beside it, the options, and what this tool is made of (`fingerprint`)
-    value = the kernels found in it, as they stand in the report
+    key   = the file's path and content, the files beside it, the options, and this tool's code (`fingerprint`)
+    value = the kernels found in it, as they are in the report
 
-The content of PTX and of compiled code is everything that decides. A CUDA source is compiled each time, since what it
-includes may have changed: its key has what the compiler made of it, too. Nothing is kept of a file with a problem that
-another run may not have, or under options that cannot be written down; a value is used only if the source files whose
-lines it shows have the same content as then. `--no-cache` leaves all of it aside.
+For PTX and compiled code, the content decides everything. A CUDA source is compiled each time, since the files that
+it includes may have changed: its key also contains the compiler's output. Nothing is cached for a file with a problem
+that may not recur, or under options that have no text form. A value is used only if the source files whose lines it
+shows have the same content as then. `--no-cache` bypasses the cache.
 
-It is kept in the user's cache folder, which only the user can write, as MessagePack: nothing in them executes.
+The cache is in the user's cache folder, which only the user can write, as MessagePack: its values execute nothing.
 """
 
 from __future__ import annotations
@@ -50,30 +50,29 @@ UNRELATED = (
     "of_project",
     "on_machine",
     "source_root",
-)  # options that decide nothing; sources are looked at one by one
-BESIDE = (".ptx", ".cubin")  # with one of these of the same name, the other is not made of a file
+)  # options that decide nothing; sources are checked one by one
+BESIDE = (".ptx", ".cubin")  # if the other one exists beside a file, it is not generated
 
 State = tuple[fingerprint.Stamp, str]  # of a source file: its stamp, and a digest of its content
 
 
 class Kept(Record):
-    """What is kept of one file. sources: the source files that its lines are shown of, with their stamps and
-    contents.
-    """
+    """The cached results of one file. sources: the source files whose lines they show, with their stamps and
+    contents."""
 
     part: Part
     sources: dict[str, State]
 
 
 class Key(Record):
-    """Where something is kept: its name, and the content that it was made of."""
+    """The key of an entry: its name, and the content that it was made from."""
 
     name: str
     sha256: str
 
 
 class Found(Record):
-    """key: None where nothing can be kept; part: None where nothing is."""
+    """key: None if nothing can be cached; part: None if nothing is."""
 
     key: Key | None = None
     part: Part | None = None
@@ -83,7 +82,7 @@ NOTHING = Found()
 
 
 class ResultCache:
-    """The results kept for audits with these options."""
+    """The cached results of audits with these options."""
 
     def __init__(self, options: Options) -> None:
         self._options = _written(options)
@@ -92,20 +91,20 @@ class ResultCache:
         self._roots = Roots.of((), options.source_root)
 
     def get(self, content: Content) -> Found:
-        """What is kept of a file that needs no compiler."""
+        """The entry of a file that needs no compiler."""
         if content.kind not in KINDS or not content.is_file:
             return NOTHING
         return self._kept(content, [suffix for suffix in BESIDE if Path(content.path).with_suffix(suffix).exists()])
 
     def get_compiled(self, content: Content, compiled: Compiled) -> Found:
-        """What is kept of a CUDA source that was compiled."""
+        """The entry of a compiled CUDA source."""
         if not content.is_file:
             return NOTHING
         made = [(name, getattr(compiled, name)) for name in compiled.__struct_fields__ if name != "source"]
         return self._kept(content, hashlib.sha256(repr(made).encode()).hexdigest())
 
     def _kept(self, content: Content, beside: object) -> Found:
-        """beside: what decides besides the content."""
+        """beside: further data that decides the results."""
         if self._tool is None or self._cache is None:
             return NOTHING
         try:
@@ -117,14 +116,14 @@ class ResultCache:
         try:
             data = self._cache.get(key.name)
             kept = msgpack.decode(data, type=Kept) if data is not None else None
-        except Exception:  # a damaged file, an older layout: as good as nothing
+        except Exception:  # a damaged file or an older layout counts as no entry
             return Found(key)
         if kept is None or not all(self._is_the_same(file, *known) for file, known in kept.sources.items()):
             return Found(key)
         return Found(key, kept.part)
 
     def put(self, key: Key, item: Any, part: Part, began: int) -> None:
-        """Keeps what was found in a file. began: the moment after the key was made, and before the audit."""
+        """Caches the results of a file. began: a moment after the key was made and before the audit."""
         sources = set(_sources(part))
         if (
             self._cache is None
@@ -135,11 +134,12 @@ class ResultCache:
             return
         try:
             self._cache.put(key.name, msgpack.encode(Kept(part, {file: self._state(file) for file in sources})))
-        except Exception:  # a full disk, a lock held too long: it is only a cache
+        except Exception:  # a full disk, or a lock held too long: it is only a cache
             return
 
     def _state(self, file: str) -> State:
-        """Of a source: as if it were not there for one that may not be read now, whose lines are then not shown."""
+        """The state of a source; as if it did not exist if it may not be read now, since its lines are then not
+        shown."""
         stamp = fingerprint.stamp(file) if self._roots.allowed(file) is not None else None
         return stamp, self._content(file)
 
@@ -148,7 +148,7 @@ class ResultCache:
         return now == stamp or self._content(file) == content
 
     def _content(self, file: str) -> str:
-        """A digest of what is shown of a source; "" of one that is not."""
+        """A digest of the shown text of a source; "" if it is not shown."""
         data = self._roots.read(file)
         return hashlib.sha256(data).hexdigest() if data is not None else ""
 
@@ -169,12 +169,12 @@ class _Digests(Record):
 def _tool(cache: Store) -> str | None:
     try:
         return fingerprint.of_tool(_Digests(cache))
-    except Exception:  # a damaged file: as good as no cache
+    except Exception:  # a damaged file counts as no cache
         return None
 
 
 def _written(options: Options) -> str | None:
-    """All that the options say; None where they hold something that has no text of its own."""
+    """The options as text; None if one of them has no text form."""
     try:
         return repr(
             [(name, _plain(getattr(options, name))) for name in options.__struct_fields__ if name not in UNRELATED]
@@ -184,7 +184,7 @@ def _written(options: Options) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """A value as text that is equal only for equal values. Raises TypeError where there is none."""
+    """A value in a form whose text is equal only for equal values. Raises TypeError if it has none."""
     if isinstance(value, Launch):
         return [(field.name, _plain(getattr(value, field.name))) for field in fields(value) if field.compare]
     if isinstance(value, Buffer):
@@ -201,9 +201,7 @@ def _plain(value: Any) -> Any:
 
 
 def _keepable(part: Part) -> bool:
-    """Nothing went wrong that may go right, and no name stays mangled because this machine has no library that reads
-    it.
-    """
+    """No problem may be transient, and no name is left mangled because this machine lacks a library to demangle it."""
     mangled = any(kernel.name.startswith("_Z") and kernel.demangled == kernel.name for kernel in part.kernels)
     return not part.passing and not mangled
 
@@ -222,7 +220,7 @@ def _sources(part: Part) -> Iterator[str]:
 
 @cache
 def _opened() -> Store | None:
-    """The cache in the user's folder, or None where it cannot be written, or others can write."""
+    """The cache in the user's folder; None if it cannot be written, or others can write it."""
     own = private.folder("results")
     try:
         return Store(own / FILE, MOST_BYTES) if own is not None else None
@@ -236,15 +234,15 @@ def with_kept(
     audit: Callable[[Sequence[Any]], Part],
     audit_source: Callable[[Content, ResultCache], Part] | None = None,
 ) -> Part:
-    """What became of inputs, in their order: `audit` is asked only for files of which nothing is kept; `audit_source`,
-    where there is one, for CUDA sources, each by itself."""
+    """The results of inputs, in order: `audit` is called only for files without an entry; `audit_source`, if given,
+    for CUDA sources, one by one."""
     results = ResultCache(options)
     whole = Part()
     files = list(whole.files_of(inputs, options.isa))
     found = [_found(file, results, audit_source) for file in files]
     missing = [file for file, kept in zip(files, found) if kept.part is None]
     began = fingerprint.moment()
-    fresh = audit(missing) if missing else Part()  # nothing is imported for nothing
+    fresh = audit(missing) if missing else Part()  # avoids imports if nothing is missing
     pieces = split(fresh, missing)
     apart = all(_name(file) in pieces for file in missing)
     for file, kept in zip(files, found):
@@ -261,7 +259,7 @@ def with_kept(
 
 
 def _found(item: Any, results: ResultCache, audit_source: Callable[[Content, ResultCache], Part] | None) -> Found:
-    """What is kept of an input; what became of it, for a source that is audited by itself."""
+    """The entry of an input; for a source that is audited separately, its results."""
     if _name(item) is None:
         return NOTHING
     try:
@@ -274,14 +272,14 @@ def _found(item: Any, results: ResultCache, audit_source: Callable[[Content, Res
 
 
 def _name(item: Any) -> str | None:
-    """The name of an input that is a file, which text and standard input are not."""
+    """The name of an input that is a file; None for text and standard input."""
     if not isinstance(item, (str, os.PathLike)) or str(item) == "-" or is_text(item):
         return None
     return os.fspath(item)
 
 
 def split(part: Part, files: Sequence[Any]) -> dict[str | None, Part]:
-    """What a part has of each file, for those that are in it once; {} where a problem is of no file."""
+    """The results of a part by file, for files that occur once; {} if a problem belongs to no file."""
     given = Counter(name for file in files if (name := _name(file)) is not None)
     owner = {
         problem.file: problem.file if problem.file in given else (problem.file or "").rpartition("#")[0]  # an image

@@ -1,8 +1,9 @@
-"""Audits CUDA sources: each is compiled, and what the compiler made of it decides whether the rest was done before.
+"""Audits CUDA sources: each is compiled, and the compiler's output decides whether its results are in the cache.
 
     source = compiled_source(content, Options(toolchain="12.4"));  audited([source])  ->  [Part(kernels=[…])]
 
-The machine code of several, as of one source under several releases, goes through one process of the disassembler.
+The machine code of several, such as of one source under several releases, goes through one process of the
+disassembler.
 """
 
 from __future__ import annotations
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
 
 
 class Source(Record):
-    """A source that was compiled. compiled: None where it does not compile, which is then a problem of the part;
-    began: the moment before, None where nothing is kept.
-    """
+    """A compiled source. compiled: None if it does not compile, which is a problem of the part; began: the moment
+    before compilation, None without a cache."""
 
     content: Content
     options: Options
@@ -37,7 +37,7 @@ class Source(Record):
 
 
 def compiled_source(content: Content, options: Options, progress: Progress = silent) -> Source:
-    """Raises InputError for a release that cannot be had, or an option that cannot be used."""
+    """Compiles a source. Raises InputError for a release that is unavailable, or an option that cannot be used."""
     from ptxaudit.pipeline.examine import check_machine, ready
     from ptxaudit.pipeline.loading import compiled_of
 
@@ -56,9 +56,8 @@ def audited(
     keeps: Sequence[Keep | None] | None = None,
     results: ResultCache | None = None,
 ) -> list[Part]:
-    """What becomes of each source. keeps: one a source, as of `audit.audit_parts`; for those, nothing that is kept is
-    taken. results: what is kept under the options of all of them, where it is open already.
-    """
+    """The results of each source. keeps: one per source, as in `audit.audit_parts`; those with one are not taken from
+    the cache. results: the cache for the options of all of them, if it is already open."""
     keeps = keeps or [None for _ in sources]
     caches = [results or _cache(source) for source in sources]
     found = [
@@ -86,7 +85,7 @@ def _moment() -> int:
 
 
 def _cache(source: Source) -> ResultCache | None:
-    """What is kept under the options of a source; nothing is imported for --no-cache."""
+    """The cache for a source's options; --no-cache imports nothing."""
     if not source.options.cache:
         return None
     from ptxaudit.review.result_cache import ResultCache
@@ -100,12 +99,12 @@ def _keep(cache: ResultCache | None, found: Found | None, source: Source, part: 
 
 
 def _disassembled(sources: Sequence[Source]) -> Iterator[Code | None]:
-    """The machine code of each, None where none is asked for."""
+    """The machine code of each source, None where it is not audited."""
     wanted = [
         source.compiled.cubin if source.compiled and source.options.isa in ("sass", "both") else None
         for source in sources
     ]
-    if not any(wanted):  # nothing is imported for nothing
+    if not any(wanted):  # avoids imports
         return repeat(None)
     from ptxaudit.pipeline.machine_code import disassembled
 
@@ -117,7 +116,7 @@ def _examined(source: Source, code: Code | None, progress: Progress, keep: Keep 
     from ptxaudit.review.part import audit_loaded
 
     part, content = source.part, source.content
-    assert source.compiled is not None  # of others there is nothing to examine
+    assert source.compiled is not None  # others have nothing to examine
     with part.collecting(content.path):
         loaded = loaded_of(source.compiled, content, source.options, code)
         part = audit_loaded(content, loaded, source.options, progress, keep)

@@ -1,12 +1,12 @@
-"""Reads `// ptxaudit: allow(PA001, "why")` out of sources: what a finding may be, and why.
+"""Reads `// ptxaudit: allow(PA001, "why")` in sources: which findings are allowed, and why.
 
-    s[tid * 32] = x;   // ptxaudit: allow(PA002, "runs once")      about its own line
-    // ptxaudit: allow(PA001, PA002, "cold path")                  about the next statement
+    s[tid * 32] = x;   // ptxaudit: allow(PA002, "runs once")      applies to its own line
+    // ptxaudit: allow(PA001, PA002, "cold path")                  applies to the next statement
     float y = s[tid * 32] +
               s[tid * 16];
 
-A comment that names no rule or no reason is an InputError at its place: a suppression that
-silently did nothing would be worse than none.
+A comment without a rule or a reason is an InputError at its place: a suppression that silently did nothing would be
+worse than none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptxaudit.frontend.source_files import Roots
 from ptxaudit.report.model import Problem, Report, Source, Suppression
 
 MARK = "ptxaudit:"
-LONGEST = 10  # lines of a statement, to each side
+LONGEST = 10  # lines of a statement, in each direction
 HINT = 'write it as // ptxaudit: allow(PA001, "why")'
 _COMMENT = re.compile(r"(?://|/\*)\s*ptxaudit:\s*(?P<body>.*)")
 _STRING = re.compile(r"""'(?:\\.|[^'\\])'|"(?:\\.|[^"\\])*\"""")
@@ -32,7 +32,7 @@ _ONLY_COMMENT = re.compile(r"\s*(?://.*|/\*.*\*/\s*|\*.*)?")
 
 
 def suppressions_of(report: Report, roots: Roots) -> tuple[list[Suppression], list[InputError]]:
-    """Those of every source file that a report names and that may be read, and what is wrong with others."""
+    """The suppressions in the source files that a report names and that may be read, and the errors in others."""
     found: list[Suppression] = []
     errors: list[InputError] = []
     inputs = {_real(entry.path): entry.path for entry in report.inputs}
@@ -47,14 +47,14 @@ def suppressions_of(report: Report, roots: Roots) -> tuple[list[Suppression], li
 
 
 def with_suppressions(report: Report, roots: Roots) -> Report:
-    """The report with the suppressions of its sources; those that are not supported are problems."""
+    """The report with the suppressions of its sources; malformed ones become problems."""
     found, errors = suppressions_of(report, roots)
     problems = (*report.problems, *map(Problem.of, errors))
     return replace(report, suppressions=tuple(found), problems=problems) if found or errors else report
 
 
 def source_files(report: Report) -> list[str]:
-    """The sources of a report: the files its line tables name, by those names, and its CUDA and PTX inputs."""
+    """The sources of a report: the files in its line tables, by those names, and its CUDA and PTX inputs."""
     files: dict[str, str] = {}
     seen: set[str] = set()
     for kernel in report.kernels:
@@ -76,7 +76,7 @@ def source_files(report: Report) -> list[str]:
 def _real(file: str) -> str:
     try:
         return os.path.realpath(file)
-    except (OSError, ValueError):  # a zero byte in it
+    except (OSError, ValueError):  # it contains a zero byte
         return file
 
 
@@ -87,13 +87,13 @@ def _files(source: Source | None) -> Iterator[str]:
 
 
 def _text(file: str, roots: Roots) -> str:
-    """The file's text, or "" where there is none to be had or nothing in it is for this tool."""
+    """The file's text; "" if it is unavailable or has no comment for this tool."""
     data = roots.read(file) or b""
     return data.decode("utf-8", "replace") if MARK.encode() in data else ""
 
 
 def read_suppressions(text: str, file: str) -> Iterator[Suppression | InputError]:
-    """Those of one source, in order."""
+    """The suppressions in one source, in order."""
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if MARK not in line or not (comment := _comment(line)):
@@ -104,7 +104,7 @@ def read_suppressions(text: str, file: str) -> Iterator[Suppression | InputError
 
 
 def _comment(line: str) -> re.Match[str] | None:
-    """The comment of a line that is for this tool; what stands in a string is none."""
+    """The comment for this tool in a line; text in a string does not count."""
     outside = _COMMENT.search(_STRING.sub(lambda literal: " " * len(literal[0]), line))
     return outside and _COMMENT.match(line, outside.start())
 
@@ -129,7 +129,7 @@ def _parse(body: str, file: str, line: int, column: int, target: int) -> Iterato
 
 
 def _statement(lines: list[str], target: int) -> tuple[int, int] | None:
-    """The first and the last line of the statement that a line is of; None where it is that line alone."""
+    """The first and the last line of the statement that contains a line; None if it is that line alone."""
     first = last = target
     while first > 1 and target - first < LONGEST and not _ends(lines[first - 2]):
         first -= 1
@@ -141,7 +141,7 @@ def _statement(lines: list[str], target: int) -> tuple[int, int] | None:
 
 
 def _ends(line: str) -> bool:
-    """A statement, a block, a label or a directive ends with this line; so it does at a blank one."""
+    """A statement, a block, a label or a directive ends with this line, or the line is blank."""
     code = _code(line)
     return code.endswith((";", "{", "}", ":")) or code.startswith("#") or not line.strip()
 
@@ -152,7 +152,7 @@ def _code(line: str) -> str:
 
 
 def _next_code(lines: list[str], number: int) -> int:
-    """The number of the next line that is more than a comment; the last one's where there is none."""
+    """The number of the next line with code; the last line's if there is none."""
     for at in range(number, len(lines)):
         if lines[at].strip() and not _ONLY_COMMENT.fullmatch(lines[at]):
             return at + 1

@@ -1,16 +1,16 @@
-"""A family of launches at once, for people who tune: which block, pitch or tile has the least conflicts.
+"""Audits a family of launches, for tuning: which block, pitch or tile has the least conflicts.
 
     sweep("k.cu", {"pitch": "32:34"}, block=…)  ->  Sweep with, for each kernel, the points
         pitch 32: 4,096 wavefronts, ideal 128      worst
         pitch 33:   128 wavefronts, ideal 128      best
         pitch 34:   256 wavefronts, ideal 128
 
-An axis is a name and its values; the points are all combinations. A source is compiled once for each
-combination of macros; parsing, lifting and graphs are shared by all launches of it.
+An axis is a name and its values; the points are all combinations. A source is compiled once for each combination of
+macros; all its launches share parsing, lifting and graphs.
 
-Points are compared by wavefronts per ideal wavefront (not by wavefronts: a smaller block does less): over
-the launch where every point has these, else over one request of each site. A point with sites of unknown
-cost comes after those without.
+Points are compared by wavefronts per ideal wavefront (not by wavefronts: a smaller block does less work): over the
+launch if every point has these figures, else for one request of each site. A point with sites of unknown cost comes
+after those without.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _HINT = "write block=32:1024:32 (from:to:step), pitch=32,33,40, block=16x16,32x8
 
 @dataclass(frozen=True)
 class Axis:
-    """name: as the user wrote it; kind: "block", "grid", "cluster", "dynamic_shared", "define" or
-    "param"; key: the macro or the parameter; values: in order."""
+    """name: as the user wrote it; kind: "block", "grid", "cluster", "dynamic_shared", "define" or "param"; key: the
+    macro or the parameter; values: in order."""
 
     name: str
     kind: str
@@ -60,11 +60,12 @@ class Axis:
 
 
 class Point(Record):
-    """One launch of one kernel. at: the value of each axis; refused: why there is none ("" otherwise).
+    """One launch of one kernel. at: the value of each axis; refused: why it is impossible ("" otherwise).
 
-    requests to excess are sums over the launch where every site has one, else None; per_request and
-    ideal_per_request sum one request of every site whose cost is known, if only as a range; open: the sites whose is
-    not; open_reason: what most of those depend on that have no one cost. most_at: the site with the most excess.
+    requests to excess are sums over the launch if every site has one, else None; per_request and ideal_per_request
+    sum one request of every site whose cost is known, if only as a range; open: the number of sites with unknown
+    cost; open_reason: the most frequent reason at sites without a single cost. most_at: the site with the most
+    excess.
     """
 
     at: dict[str, Any]
@@ -87,8 +88,8 @@ class Point(Record):
 
 
 class Swept(Record):
-    """One kernel. basis: "launch" or "request", what points are compared by; best, worst: positions in
-    `points`, None where none could be evaluated; equal_best: how many are as good as the best."""
+    """One kernel. basis: "launch" or "request", by which points are compared; best, worst: positions in `points`,
+    None if none could be evaluated; equal_best: how many are as good as the best."""
 
     name: str
     demangled: str
@@ -105,7 +106,7 @@ class Swept(Record):
 
 
 class Sweep(Record):
-    """Everything that one sweep found."""
+    """The results of one sweep."""
 
     tool: Tool
     axes: tuple[Axis, ...]
@@ -137,7 +138,7 @@ def sweep(inputs: Any, axes: Mapping[str, Any], *, progress: Progress = silent, 
 
 
 def parse_axis(text: str) -> Axis:
-    """An axis as the command line has it. Raises InputError."""
+    """Parses an axis as the command line has it. Raises InputError."""
     name, equals, values = text.strip().partition("=")
     if not equals or not name.strip() or not values.strip():
         raise InputError(f"--sweep {text} is not NAME=VALUES", _HINT)
@@ -145,7 +146,7 @@ def parse_axis(text: str) -> Axis:
 
 
 def axis_of(name: str, values: Any) -> Axis:
-    """An axis of a name and its values: text as on the command line, or a sequence."""
+    """An axis with a name and values: text as on the command line, or a sequence."""
     define = _DEFINE.fullmatch(name)
     plain_name = name.replace("-", "_")
     kind = "define" if define else plain_name if plain_name in LAUNCH_NAMES else "param"
@@ -158,7 +159,7 @@ def axis_of(name: str, values: Any) -> Axis:
 
 
 def _values(name: str, text: str, kind: str) -> list[Any]:
-    """ "1:3" -> [1, 2, 3]; "16,32" -> [16, 32]; "16x16,8" -> ["16x16", 8]; both may be mixed."""
+    """ "1:3" -> [1, 2, 3]; "16,32" -> [16, 32]; "16x16,8" -> ["16x16", 8]; ranges and values may be mixed."""
     found: list[Any] = []
     for part in text.split(","):
         part = part.strip()
@@ -255,8 +256,7 @@ def _launches(
     points: Mapping[int, dict[str, Any]],
     refused: dict[tuple[int, int], InputError],
 ) -> tuple[Launch, ...]:
-    """Each base launch at each point, labelled (base, point). refused: takes what is wrong with those that are
-    impossible."""
+    """Each base launch at each point, labelled (base, point). refused: receives the errors of impossible ones."""
     launches = []
     for base_number, base in enumerate(bases):
         for at, point in points.items():
@@ -275,10 +275,10 @@ def _examine(
     points: Sequence[dict[str, Any]],
     groups: dict[tuple[Any, ...], _Group],
 ) -> None:
-    """Puts the figures of each launch to its point of its group."""
+    """Adds the figures of each launch to its group, at its point."""
     for examined in examine(inputs, options, part, progress):
         entry, label = examined.entry, examined.launch.label if examined.launch else None
-        if label is None:  # of no launch in the file
+        if label is None:  # matched by no launch of the sweep
             continue
         base_number, at = label
         group = groups.setdefault((entry.input, entry.name, entry.isa, entry.arch, base_number), _Group(entry, {}))
@@ -348,8 +348,8 @@ def _swept(
 
 
 def _point(at: dict[str, Any], entry: Kernel) -> Point:
-    """What a kernel's entry says of a point."""
-    counted = [site for site in entry.sites if site.line_class_max is None]  # no counter sees cp.async.cg
+    """The figures of a kernel's entry at a point."""
+    counted = [site for site in entry.sites if site.line_class_max is None]  # no counter covers cp.async.cg
     launched = [_over_launch(site) for site in counted]
     single = [_single(site) for site in counted]
     known = [one for one in single if one is not None]
@@ -389,7 +389,7 @@ def _over_launch(site: Site) -> tuple[int, int, int] | None:
 
 
 def _single(site: Site) -> tuple[int, int, int] | None:
-    """(least, most, ideal) wavefronts of one request; None where they are not known."""
+    """(least, most, ideal) wavefronts of one request; None where unknown."""
     if site.status is Status.UNREACHED:
         return 0, 0, 0
     if site.status is Status.UNKNOWN or site.per_request is None or site.ideal_per_request is None:
@@ -404,7 +404,7 @@ def _excess(site: Site) -> int:
 
 
 def rank(point: Point, basis: str) -> tuple[float, ...]:
-    """What points are ordered by, best first."""
+    """The sort key of points, best first."""
     cost, ideal = (point.wavefronts, point.ideal) if basis == "launch" else (point.per_request, point.ideal_per_request)
     if cost is None or not ideal:
         return (point.open, 1.0 if point.open == 0 else float("inf"))

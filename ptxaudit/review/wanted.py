@@ -1,4 +1,4 @@
-"""Which sites a user means by SITE, and what to say where there is none."""
+"""Matches sites with a user's SITE, and builds the error if none matches."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MOST_SUGGESTED = 8
 _OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
-Placed = tuple[AnySite, Kernel]  # a site with the kernel that it is in
+Placed = tuple[AnySite, Kernel]  # a site with its kernel
 
 
 def names(wanted: str, site: AnySite, kernel: Kernel) -> bool:
-    """Whether SITE means this one."""
+    """Whether SITE refers to this site."""
     if wanted == site.id:
         return True
     if wanted.isdecimal():
@@ -41,13 +41,13 @@ def names(wanted: str, site: AnySite, kernel: Kernel) -> bool:
 
 
 def _ends_with(file: str, wanted: str) -> bool:
-    """`wanted` names the file: its last parts are the same."""
+    """`wanted` names the file: its last parts are equal."""
     parts, end = PurePath(file).parts, PurePath(wanted).parts
     return parts[-len(end) :] == end or file == wanted
 
 
 def no_site(wanted: str, sites: Sequence[Placed], part: Part) -> InputError:
-    """The error for a SITE that names none, with those there are."""
+    """The error for a SITE that matches none, with the existing ones."""
     file = part.inputs[0].path if part.inputs else None
     if not sites:
         return InputError(

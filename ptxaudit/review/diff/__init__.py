@@ -1,1 +1,1 @@
-"""What changed between reports: kernels and sites matched, changes judged, releases searched."""
+"""Compares reports: matches kernels and sites, judges changes, searches releases."""

@@ -1,4 +1,4 @@
-"""The kernels of a diff as JSON, `ptxaudit/diff/1`; `Diff.to_dict` is the document."""
+"""The kernels of a diff as JSON, `ptxaudit/diff/1`; `Diff.to_dict` is the whole document."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OF_MEMORY = (
 
 
 def kernel_dict(entry: KernelDiff) -> dict[str, Any]:
-    """A kernel of both reports."""
+    """An entry of a diff."""
     kernel = entry.kernel
     return {
         "name": kernel.name,
@@ -85,7 +85,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _widths(kernel: Kernel | None) -> dict[str, dict[str, int]] | None:
-    """space -> bytes a lane -> loads and stores."""
+    """space -> bytes per lane -> number of loads and stores."""
     if kernel is None or kernel.code is None:
         return None
     return {

@@ -1,12 +1,13 @@
-"""Finds the first release at which a figure changed: a binary search a figure, over releases that are audited once.
+"""Finds the first release at which a figure changed: a binary search per figure, over releases that are audited once
+each.
 
     12.4  12.5  12.6  12.8  12.9  13.0  13.1  …  13.5        wavefronts of life: 20,448 at 12.4, 20,964 at 13.5
      =                 =           =     ≠              ->   Found("wavefronts", life, before="13.0", first="13.1",
                                                             20,448, 20,964)
 
-What is found is a release at which the figure is not what it is at the good one, while it is at the one before: where a
-figure changed several times, one of these places; `every` audits all releases, and finds the first. A release that
-cannot be had, or does not compile the input, is left out, and named where the change may be in it.
+The result is a release at which the figure differs from the good release, while the one before it agrees. If a figure
+changed several times, it is one of these changes; `every` audits all releases and finds the first. A release that is
+unavailable or does not compile the input is skipped, and named if the change may be in it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ptxaudit.review.diff.tracks import tracks
 from ptxaudit.review.diff.verdict import surely_conflicts
 
 SCHEMA = "ptxaudit/bisect/1"
-WORSE_SITES = "worse-sites"  # how many sites cost more than at the good release, whether a launch is specified or not
+WORSE_SITES = "worse-sites"  # the number of sites that cost more than at the good release, with or without a launch
 COMPARED = (
     WORSE_SITES,
     "wavefronts",
@@ -46,9 +47,8 @@ Audit = Callable[[str], Column]
 
 
 class Found(Record):
-    """Where a figure of a kernel changed. before, first: releases next to each other of those that could be had;
-    skipped: those between them that could not; good, old, new: the figure at the good release, at `before`, and at
-    `first`."""
+    """Where a figure of a kernel changed. before, first: neighbouring releases among the available ones; skipped:
+    those between them; old, new: the figure at `before` and at `first`."""
 
     figure: str
     kernel: Kernel
@@ -60,7 +60,7 @@ class Found(Record):
 
 
 class Bisection(Record, dict=True):
-    """What a search found. releases: all from the good one to the bad one; columns: those that were audited."""
+    """The results of a search. releases: all from the good one to the bad one; columns: those that were audited."""
 
     input: str
     releases: tuple[str, ...]
@@ -104,7 +104,7 @@ class Bisection(Record, dict=True):
 
 
 class Bisecting:
-    """A search in hand: what was audited so far."""
+    """A search in progress, with the results of the audits so far."""
 
     def __init__(self, releases: Sequence[str], audit: Audit) -> None:
         self.releases = tuple(releases)
@@ -113,14 +113,14 @@ class Bisecting:
         self._counterparts: dict[int, dict[int, Kernel | None]] = {}
 
     def report(self, at: int) -> Report | None:
-        """The report of a release, None where it cannot be had; audited when it is first asked for."""
+        """The report of a release, None if it is unavailable; audited on first use."""
         release = self.releases[at]
         if release not in self.columns:
             self.columns[release] = self._audit(release)
         return self.columns[release].report
 
     def value(self, at: int, good: Kernel, name: str) -> Figure | None:
-        """A figure of a kernel of the first release in another one; None where that does not have it."""
+        """A figure, at another release, of a kernel of the first release; None if that release does not have it."""
         kernel = good if at == 0 else self._counterpart(at, good)
         if kernel is None:
             return None
@@ -142,7 +142,7 @@ class Bisecting:
         return self._counterparts[at].get(id(good))
 
     def search(self, good: Kernel, name: str) -> Found:
-        """Where a figure that differs between the first and the last release changed."""
+        """Finds where a figure changed that differs between the first and the last release."""
         wanted = self.value(0, good, name)
         low, high = 0, len(self.releases) - 1
         left_out: set[int] = set()
@@ -157,7 +157,7 @@ class Bisecting:
         return self._found(name, good, low, high)
 
     def scan(self, good: Kernel, name: str) -> Found | None:
-        """The first release at which a figure is not what it is at the first one."""
+        """The first release at which a figure differs from its value at the first release."""
         wanted = self.value(0, good, name)
         low = 0
         for at in range(1, len(self.releases)):
@@ -184,9 +184,10 @@ class Bisecting:
 def bisect(
     input: str, releases: Sequence[str], audit: Audit, figures: Sequence[str] = COMPARED, every: bool = False
 ) -> Bisection:
-    """Searches all figures that differ between the first release and the last; with `every` all that differ anywhere.
+    """Searches all figures that differ between the first release and the last; with `every`, all that differ
+    anywhere.
 
-    Nothing is found where the first or the last release cannot be had: their columns say why.
+    Nothing is found if the first or the last release is unavailable: their columns say why.
     """
     search = Bisecting(releases, audit)
     last = len(releases) - 1

@@ -1,10 +1,10 @@
-"""Trends over stored reports: how the figures of each kernel went, and what crept.
+"""Trends over stored reports: the development of each kernel's figures, and which of them crept up.
 
     registers of gemm: 32, 32, 34, 36, 40   ->  Trend(gemm, registers, (32, 32, 34, 36, 40)), crept: 3 steps up, none
                                                 down
     wavefronts of sum: 64, 64, 1,056, 1,056 ->  jumped at the third report
 
-A figure that is not known in a report is a gap: what is compared are the known ones, one after the other.
+A figure that is unknown in a report is a gap: each known figure is compared with the previous known one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CREEPS = 2  # steps for the worse, at least, and none for the better
 
 
 class Trend(Record, dict=True):
-    """One figure through all reports: of a kernel, or of all together (None). figures: None where it is not known."""
+    """One figure through all reports, of one kernel or of all together (None). figures: None where unknown."""
 
     kernel: Kernel | None
     name: str
@@ -48,7 +48,7 @@ class Trend(Record, dict=True):
 
     @cached_property
     def known(self) -> list[tuple[int, Figure]]:
-        """(report, figure) of those that are known."""
+        """(report, figure) of the known ones."""
         return [(at, figure) for at, figure in enumerate(self.figures) if figure is not None]
 
     @property
@@ -71,12 +71,12 @@ class Trend(Record, dict=True):
 
     @property
     def growth(self) -> Figure:
-        """The last less the first, above 0 where that is worse."""
+        """The last figure minus the first; positive if worse."""
         return self._grown(self.known[0][1], self.known[-1][1]) if self.known else 0
 
     @property
     def share(self) -> float:
-        """The growth as a share of the first; of nothing every growth is whole."""
+        """The growth relative to the first figure; 1 for any growth from 0."""
         first = self.known[0][1] if self.known else 0
         return self.growth / first if first else float(self.growth > 0)
 
@@ -85,7 +85,7 @@ class Trend(Record, dict=True):
 
 
 class History(Record, dict=True):
-    """labels: what each report is called; toolchains: what compiled its inputs."""
+    """labels: the name of each report; toolchains: what compiled its inputs."""
 
     labels: tuple[str, ...]
     toolchains: tuple[str, ...]
@@ -97,7 +97,7 @@ class History(Record, dict=True):
 
     @cached_property
     def trends(self) -> tuple[Trend, ...]:
-        """The figures that changed, in total and of each kernel: what crept first, then what grew most."""
+        """The figures that changed, in total and for each kernel: first those that crept, then by growth."""
         found = [
             *self.totals,
             *(
@@ -126,7 +126,7 @@ class History(Record, dict=True):
 
     @cached_property
     def totals(self) -> tuple[Trend, ...]:
-        """Each figure of all kernels together that every report knows it of, those of one instruction set."""
+        """Each figure combined over the kernels for which every report knows it, in one instruction set."""
         isa = "sass" if any(track.last.isa == "sass" for track in self.tracks) else "ptx"
         out = []
         for name in FOLLOWED:
@@ -171,7 +171,8 @@ class History(Record, dict=True):
 
 
 def read_history(paths: Sequence[str]) -> History:
-    """The reports in these files, in their order. Raises InputError for one that is none, and for fewer than two."""
+    """The reports in these files, in order. Raises InputError for a file that is not a report, and for fewer than
+    two."""
     from ptxaudit.report.reader import read_report
 
     if len(paths) < 2:
@@ -187,7 +188,7 @@ def read_history(paths: Sequence[str]) -> History:
 
 
 def labels(paths: Sequence[str]) -> tuple[str, ...]:
-    """What tells the files apart: their names without what all have in common at both ends of their paths."""
+    """Distinguishing names of the files: their paths without the parts that all have in common at either end."""
     split = [[*path.split("/")[:-1], path.split("/")[-1].removesuffix(".json")] for path in paths]
     while all(len(parts) > 1 for parts in split) and len({parts[0] for parts in split}) == 1:
         split = [parts[1:] for parts in split]

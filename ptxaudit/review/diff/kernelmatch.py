@@ -1,14 +1,15 @@
-"""Matches the kernels of two reports: by name, then renamed ones by what they have in common.
+"""Matches the kernels of two reports: first by name, then renamed ones by what they have in common.
 
-    old  gemm<bf16, 128>  gemm<half, 64>     new  gemm<bf16, 256>  gemm<half, 32>      instances with the most equal
-                                                            arguments
+    old  gemm<bf16, 128>  gemm<half, 64>     new  gemm<bf16, 256>  gemm<half, 32>      instances with the most
+                                                                                       equal arguments
     old  reduce           lines f g          new  sum              lines f g           one kernel: renamed
     old  reduce           lines f g          new  scan             lines p q           gone, and new
 
-Names that are equal, with their qualifiers or without, pair first. The rest is an assignment: pairs of candidates are
-taken from the best score down while both are free, which is at least half as good as the best assignment. Candidates
-share a template and arguments, or a source line, or where no line is known what a site costs; what more than COMMON
-kernels share makes no candidates, so that their number grows with the kernels and not with its square.
+Kernels with equal names, with or without qualifiers, pair first. The rest is an assignment problem: candidate pairs
+are taken greedily from the best score down while both kernels are free, which gives at least half the score of the
+best assignment. Candidates share a template and arguments, or a source line, or, without line information, the costs
+of sites. Features that more than COMMON kernels share make no candidates, so that their number grows linearly with
+the kernels and not quadratically.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from ptxaudit.base.demangle import demangle, split_arguments, split_name
 from ptxaudit.base.sequences import align
 from ptxaudit.report.model import Kernel
 
-LEAST = 0.5  # of the lines of both that a renamed kernel keeps
-LEAST_BLIND = 0.9  # of the costs, where no line is known,
-FEWEST = 3  # of as many sites
-COMMON = 64  # kernels with one line, from which on it tells nothing
-MOST_CHANGED = 2  # arguments of a template that may differ where more than COMMON instances are left
+LEAST = 0.5  # of the lines of both kernels, kept by a renamed one
+LEAST_BLIND = 0.9  # of the costs, where no lines are known,
+FEWEST = 3  # of at least this many sites
+COMMON = 64  # kernels with one line, above which the line is no evidence
+MOST_CHANGED = 2  # template arguments that may differ where more than COMMON instances are left
 
 Pair = tuple[Kernel | None, Kernel | None]
 Score = tuple[bool, float, bool, float]
@@ -37,7 +38,7 @@ _QUALIFIER = re.compile(r"(?:[\w$]+|\(anonymous namespace\))::")
 
 
 def match_kernels(olds: tuple[Kernel, ...], news: tuple[Kernel, ...]) -> list[Pair]:
-    """Pairs in the order of the new report, those that are gone last; None where one side has no such kernel."""
+    """Pairs in the order of the new report, removed kernels last; None where one side has no such kernel."""
     old_left, new_left = dict(enumerate(olds)), dict(enumerate(news))
     partner: dict[int, int] = {}
 
@@ -63,8 +64,8 @@ def match_kernels(olds: tuple[Kernel, ...], news: tuple[Kernel, ...]) -> list[Pa
 
 
 def _keys(olds: Sequence[Kernel], news: Sequence[Kernel]) -> Iterator[tuple[Callable[[Kernel], Hashable], bool]]:
-    """What two kernels are one by, the surest first, and whether only where one of each side has it. Those of two
-    architectures are one kernel only where the reports have none in common."""
+    """Keys that identify a kernel on both sides, surest first, each with whether it must be unique on each side.
+    Kernels of different architectures are matched only if the reports have no architecture in common."""
     apart = _apart(olds, news)
 
     def of(kernel: Kernel) -> Hashable:
@@ -84,7 +85,7 @@ def _apart(olds: Iterable[Kernel], news: Iterable[Kernel]) -> bool:
 
 
 def _renamed(olds: dict[int, Kernel], news: dict[int, Kernel], apart: bool) -> Iterator[tuple[Score, int, int]]:
-    """(score, old, new) of the kernels that may be one: of one template, or with most in common."""
+    """(score, old, new) of kernels that may be the same: instances of one template, or with much in common."""
     old_tokens, new_tokens = ({at: _tokens(kernel) for at, kernel in side.items()} for side in (olds, news))
     having: dict[Hashable, list[int]] = defaultdict(list)
     for at, tokens in old_tokens.items():
@@ -102,9 +103,7 @@ def _renamed(olds: dict[int, Kernel], news: dict[int, Kernel], apart: bool) -> I
 
 
 def _score(old: Kernel, new: Kernel, old_tokens: frozenset[Hashable], new_tokens: frozenset[Hashable]) -> Score | None:
-    """(one template, equal arguments, equal launch, what they have in common), the greater the surer; None where they
-    are two kernels.
-    """
+    """(same template, equal arguments, same launch, similarity), greater is surer; None for two different kernels."""
     alike = len(old_tokens & new_tokens) / len(old_tokens | new_tokens)
     texts = _has_text(old) and _has_text(new)
     same_launch = repr(old.launch) == repr(new.launch)
@@ -120,9 +119,8 @@ def _score(old: Kernel, new: Kernel, old_tokens: frozenset[Hashable], new_tokens
 
 
 def equal_arguments(old: Sequence[str], new: Sequence[str]) -> float:
-    """The share of template arguments that two instances have in common, in order: (bf16, 5, 2048), (bf16, 4, 2048) ->
-    2/3.
-    """
+    """The share of template arguments that two instances have in common, in order: (bf16, 5, 2048), (bf16, 4, 2048)
+    -> 2/3."""
     longest = max(len(old), len(new))
     if not longest:
         return 0.0
@@ -135,8 +133,8 @@ def _has_text(kernel: Kernel) -> bool:
 
 
 def _tokens(kernel: Kernel) -> frozenset[Hashable]:
-    """What a renamed kernel keeps: its accesses by the text of their lines; where no text is to be had
-    by what each costs, and its shared memory."""
+    """The features that a renamed kernel keeps: its accesses by the text of their lines; without text, the cost of
+    each, and its shared memory."""
     if _has_text(kernel):
         return frozenset(
             (site.access, " ".join((site.source.text or "").split())) for site in kernel.sites if site.source
@@ -150,7 +148,7 @@ def _tokens(kernel: Kernel) -> frozenset[Hashable]:
 
 
 def _instance_keys(kernel: Kernel) -> Iterator[Hashable]:
-    """What instances of one template share: the template, and all arguments but a few."""
+    """The features that instances of one template share: the template, and all arguments but a few."""
     template, arguments = _template(kernel), _arguments(kernel)
     yield template
     for changed in range(1, min(MOST_CHANGED, len(arguments) - 1) + 1):
@@ -160,7 +158,7 @@ def _instance_keys(kernel: Kernel) -> Iterator[Hashable]:
 
 @lru_cache(maxsize=100_000)
 def _unqualified(name: str) -> str:
-    """The demangled name without namespaces, of which libraries have one a release."""
+    """The demangled name without namespaces, which some libraries rename in each release."""
     return _QUALIFIER.sub("", demangle(name))
 
 
@@ -175,6 +173,6 @@ def _arguments(kernel: Kernel) -> tuple[str, ...]:
 
 @lru_cache(maxsize=100_000)
 def _parts(name: str) -> tuple[str, tuple[str, ...]]:
-    """("gemm", ("__half", "128")) of a mangled name."""
+    """("gemm", ("__half", "128")) for a mangled name."""
     head, arguments = split_arguments(_QUALIFIER.sub("", split_name(name)[0]))
     return head, tuple(arguments)

@@ -1,4 +1,4 @@
-"""What changed in one kernel between two reports: its sites, its sums, its code."""
+"""The changes of one kernel between two reports: its sites, its sums, its code."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SPACES = ("shared", "global", "local")
 
 
 class Nature(StrEnum):
-    """What became of the code of a kernel of both sides."""
+    """How the code of a kernel on both sides changed."""
 
     SAME = "same"  # the same instructions in the same order
-    RENAMED = "renamed"  # the same, of another name; nothing else changed
+    RENAMED = "renamed"  # the same under another name; nothing else changed
     RESCHEDULED = "rescheduled"  # the same instructions in another order; nothing else changed
     CHANGED = "changed"
 
 
 class Resources(Record):
-    """What a kernel takes beside wavefronts. registers: a thread's; shared_static: bytes."""
+    """A kernel's resources other than wavefronts. registers: per thread; shared_static: bytes."""
 
     registers: int | None
     shared_static: int
@@ -36,9 +36,9 @@ class Resources(Record):
 
 
 class KernelDiff(Record, dict=True):
-    """A kernel and launch of both reports, or of one. changes: of accesses to shared memory; memory: to global and
-    local memory, where both reports have looked at them; same_source: both were made of the same text; same_work: their
-    launches are stated to be each other's counterparts."""
+    """A kernel and launch of both reports, or of one. changes: of accesses to shared memory; memory: of those to
+    global and local memory, if both reports examined them; same_source: both were compiled from the same text;
+    same_work: their launches are equal, or specified to be counterparts."""
 
     old: Kernel | None
     new: Kernel | None
@@ -69,7 +69,7 @@ class KernelDiff(Record, dict=True):
 
     @property
     def spaces(self) -> tuple[str, ...]:
-        """The memories that the changes are of."""
+        """The memories with changes."""
         return tuple(dict.fromkeys(change.site.space for change in self.every))
 
     def comparable_in(self, space: str) -> bool:
@@ -89,7 +89,7 @@ class KernelDiff(Record, dict=True):
 
     @cached_property
     def figures(self) -> dict[str, tuple[Figure | None, Figure | None]]:
-        """Each figure of `measures` on both sides; what a launch decides only where the launches are the same."""
+        """Each figure of `measures` on both sides; sums over the launch only if the launches are the same."""
         return {name: self._both(name) for name in MEASURES}
 
     def _both(self, name: str) -> tuple[Figure | None, Figure | None]:
@@ -100,7 +100,7 @@ class KernelDiff(Record, dict=True):
 
     @cached_property
     def nature(self) -> Nature | None:
-        """None where a side has no code to compare."""
+        """None if a side has no code to compare."""
         if self.old is None or self.new is None or self.old.code is None or self.new.code is None:
             return None
         before, after = self.old.code, self.new.code
@@ -113,7 +113,7 @@ class KernelDiff(Record, dict=True):
 
     @cached_property
     def got_worse(self) -> bool:
-        """A site got worse, or the whole kernel, or it is new and conflicts."""
+        """A site got worse, or the whole kernel; or the kernel is new and conflicts."""
         if self.new is None:
             return False
         if self.old is None:
@@ -123,14 +123,14 @@ class KernelDiff(Record, dict=True):
         return any(self._got_worse_in(space) for space in self.spaces)
 
     def _got_worse_in(self, space: str) -> bool:
-        """More is paid in one memory of all of the kernel."""
+        """The whole kernel costs more in one memory."""
         changes = [change for change in self.every if change.site.space == space]
         if not self.comparable_in(space):
             return any(change.verdict is Verdict.NEW and surely_conflicts(change.site) for change in changes)
         return self._paid(changes, "new") > self._paid(changes, "old")
 
     def _paid(self, changes: Iterable[Change], side: str) -> tuple[int, int]:
-        """(wavefronts or sectors, excess) of a side, new work aside that an edit brought and that is free of
+        """(wavefronts or sectors, excess) of a side, without new work that an edit added and that is free of
         conflicts."""
         counted = [
             change
@@ -142,5 +142,5 @@ class KernelDiff(Record, dict=True):
 
     @property
     def impact(self) -> int:
-        """Wavefronts and sectors more than before, or less."""
+        """The increase in wavefronts and sectors; negative for a decrease."""
         return sum(change.impact for change in self.every)

@@ -1,11 +1,11 @@
-"""Groups the sites that their positions left over: behind another call, or cut into other pieces.
+"""Groups the sites that matching by position left over: moved behind another call, or cut into other pieces.
 
     old  k.cu:12            LDS  8 wavefronts      new  k.cu:4 inlined at k.cu:15  LDS  8      a helper was extracted
     old  k.cu:12, 13 (of two statements)  STS ×2   new  k.cu:13  STS.64                        two stores were merged
 
-Both are linear but for sorting. Outer lines, those of the kernel's own text, are aligned by their anchors: a longest
-increasing subsequence of the lines that have a counterpart. Sites pair between the same two anchors only. Pieces are
-grouped where they move the same bytes.
+Both take linear time except for sorting. Outer lines, those in the kernel's own text, are aligned by anchors: a
+longest increasing subsequence of the lines that have a counterpart. Sites pair only between the same two anchors.
+Pieces are grouped if they move the same number of bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ptxaudit.review.diff.linematch import Carried, LineMap
 Indices = tuple[Sequence[int], Sequence[int]]
 Named = Callable[[str], str]
 
-NEAR = 16  # lines between the accesses that a compiler made one of
+NEAR = 16  # lines between accesses that a compiler merged
 
 
 # --- behind another call --------------------------------------------------------------------
@@ -36,8 +36,8 @@ def pair_behind_calls(
     aligned: dict[str, LineMap],
     signature: Callable[[AnySite], Hashable],
 ) -> Iterator[Indices]:
-    """Sites whose outermost lines lie between the same lines of the kernel's text, and that cost the same, in order;
-    then, where as many of one access are left on both sides, those behind more calls or fewer than before."""
+    """Pairs sites whose outermost lines lie between the same anchors and that cost the same, in order; then, if both
+    sides have the same number of one access left, those with a different inline depth."""
     outers = [
         [_outer(site, name) for site in sites if site.source] for sites, name in zip((old, new), names, strict=True)
     ]
@@ -62,7 +62,7 @@ Gaps = dict[int, tuple[str, int]]  # site -> the anchors that it lies between
 def _equal(
     old: Sequence[AnySite], new: Sequence[AnySite], olds: Gaps, news: Gaps, signature: Callable[[AnySite], Hashable]
 ) -> Iterator[tuple[int, int]]:
-    """Those of one gap, access and cost, in order."""
+    """Pairs of equal gap, access and cost, in order."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for i, gap in reversed(olds.items()):
         waiting[gap, old[i].access, signature(old[i])].append(i)
@@ -72,9 +72,8 @@ def _equal(
 
 
 def _as_many(old: Sequence[AnySite], new: Sequence[AnySite], olds: Gaps, news: Gaps) -> Iterator[tuple[int, int]]:
-    """Those of one gap and access that run as often, where there are as many on both sides and all of them are inlined
-    otherwise.
-    """
+    """Pairs of equal gap, access and number of executions, if both sides have the same number of them and none of
+    their inline depths is the same."""
     alike: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, (gaps, sites) in enumerate(((olds, old), (news, new))):
         for at, gap in gaps.items():
@@ -89,7 +88,7 @@ def _depths(sites: Sequence[AnySite], places: Sequence[int]) -> set[int]:
 
 
 def _outer(site: AnySite, name: Named) -> tuple[str, int]:
-    """The line of the kernel's own text that an access is of: where the outermost call was inlined, or its own."""
+    """An access's line in the kernel's own text: where the outermost call was inlined, or its own."""
     assert site.source is not None
     place = site.source.inlined[-1] if site.source.inlined else site.source
     return name(place.file), place.line
@@ -108,8 +107,8 @@ def _anchors(
 
 
 def _increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """A longest subsequence of pairs that is increasing in the second too; they are in the first."""
-    ends: list[int] = []  # the least end of a subsequence of each length, by index
+    """A longest subsequence of pairs that also increases in the second element; the input is sorted by the first."""
+    ends: list[int] = []  # the subsequence of each length with the least end, by index
     before: list[int | None] = []
     for at, (_, line) in enumerate(pairs):
         place = bisect_left(ends, line, key=lambda end: pairs[end][1])
@@ -124,7 +123,7 @@ def _increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _between(outer: tuple[str, int], anchors: dict[str, list[tuple[int, int]]], side: int) -> tuple[str, int]:
-    """The file, and how many anchors are at or above a line."""
+    """The file, and the number of anchors at or above a line."""
     file, line = outer
     return file, bisect_right(anchors.get(file, []), line, key=lambda pair: pair[side])
 
@@ -132,7 +131,7 @@ def _between(outer: tuple[str, int], anchors: dict[str, list[tuple[int, int]]], 
 # --- in other pieces ------------------------------------------------------------------------
 
 
-Buckets = dict[Hashable, list[tuple[int, int]]]  # what pieces have alike -> (line, site)
+Buckets = dict[Hashable, list[tuple[int, int]]]  # the common properties of pieces -> (line, site)
 
 
 class Pieces:
@@ -145,8 +144,8 @@ class Pieces:
         self._names, self._of_file = names, carried
 
     def joined(self, groups: Sequence[Indices], olds: Sequence[int], news: Sequence[int]) -> list[Indices]:
-        """The groups, each with the leftovers nearest to it that make both of its sides move the same bytes; and
-        groups of leftovers alone."""
+        """The groups, each completed with the nearest leftovers with which both its sides move the same bytes; and
+        groups of leftovers only."""
         free = self._buckets(olds, 0), self._buckets(news, 1)
         out = [self._completed(group, free) for group in groups]
         for key, here in free[0].items():
@@ -159,7 +158,7 @@ class Pieces:
             return group
         short = 0 if olds < news else 1
         if self._widest(group[short], short) >= self._widest(group[1 - short], 1 - short):
-            return group  # the same pieces, more or fewer of them
+            return group  # the same pieces, but more or fewer of them
         first = group[short][0]
         taken = self._nearest(
             free[short].get(self._key(first, short), []), self._line(first, short), abs(news - olds), short
@@ -170,7 +169,7 @@ class Pieces:
         return (whole, group[1]) if short == 0 else (group[0], whole)
 
     def _nearest(self, free: list[tuple[int, int]], line: int, missing: int, side: int) -> list[int]:
-        """The leftovers nearest to a line that move so many bytes together, taken out; [] where none do."""
+        """Removes and returns the leftovers nearest to a line that together move `missing` bytes; [] if none do."""
         taken: list[tuple[int, int]] = []
         right = bisect_left(free, (line, -1))
         left = right - 1
@@ -189,7 +188,7 @@ class Pieces:
         return [at for _, at in taken]
 
     def _balanced(self, here: list[tuple[int, int]], there: list[tuple[int, int]]) -> Iterator[Indices]:
-        """Leftovers of both sides in their order, cut into the smallest groups that move the same bytes."""
+        """Leftovers of both sides in order, cut into the smallest groups that move the same bytes."""
         rest = [here[::-1], there[::-1]]
         taken: tuple[list[int], list[int]] = ([], [])
         sums = [0, 0]
@@ -202,7 +201,7 @@ class Pieces:
                 taken, sums = ([], []), [0, 0]
 
     def _cut_otherwise(self, group: Indices) -> bool:
-        """Wider or narrower accesses on the other side, all of them near each other."""
+        """The other side's accesses are wider or narrower, and all are near each other."""
         lines = [self._line(at, side) for side in (0, 1) for at in group[side] if self._sites[side][at].source]
         near = not lines or max(lines) - min(lines) <= NEAR
         return near and self._widest(group[0], 0) != self._widest(group[1], 1)
@@ -211,7 +210,7 @@ class Pieces:
         return max(self._sites[side][at].width or 0 for at in places)
 
     def _bytes(self, places: Sequence[int], side: int) -> int | None:
-        """Bytes a lane that these sites move, over the launch where it is known how often all of them run."""
+        """Bytes per lane that these sites move; over the launch if it is known how often each of them runs."""
         return moved([self._sites[side][at] for at in places])
 
     def _buckets(self, places: Sequence[int], side: int) -> dict[Hashable, list[tuple[int, int]]]:
@@ -225,7 +224,7 @@ class Pieces:
         return buckets
 
     def _key(self, at: int, side: int) -> Hashable:
-        """What pieces of one access share: what it does, how often it runs, the file, and where it was inlined."""
+        """The properties that the pieces of one access share: access, number of executions, file, and inline stack."""
         site = self._sites[side][at]
         if site.source is None:
             return site.access, site.status is Status.UNREACHED, site.active_requests
@@ -236,7 +235,7 @@ class Pieces:
         return site.access, site.status is Status.UNREACHED, site.active_requests, name(site.source.file), stack
 
     def _line(self, at: int, side: int) -> int:
-        """The line as the new side counts; without lines the place in the program."""
+        """The line number on the new side; without line information, the index of the site."""
         source = self._sites[side][at].source
         return at if source is None else self._carried(self._names[side](source.file), source.line, side)
 
@@ -245,8 +244,8 @@ class Pieces:
 
 
 def moved(sites: Sequence[AnySite]) -> int | None:
-    """Bytes a lane: over the launch where it is known how often each of the sites runs, else of one pass; None where
-    a width is not known, or only of some how often they run."""
+    """Bytes per lane: over the launch if it is known how often each site runs, else for one execution of each; None
+    if a width is unknown, or if it is known for only some of them how often they run."""
     counts = [0 if site.status is Status.UNREACHED else site.active_requests for site in sites]
     if any(site.width is None for site in sites) or None in counts and any(count is not None for count in counts):
         return None

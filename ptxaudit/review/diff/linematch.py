@@ -1,12 +1,12 @@
-"""Aligns the lines of one file in two versions, of which only those with accesses on them are known.
+"""Aligns the lines of one file in two versions, of which only the lines with accesses are known.
 
     old lines  11 load   12 store               14 load
     new lines            12 load    13 store    15 load     one line was inserted above
     aligned    11→12     12→13                  14→15
 
-Three alignments compete: lines as they are, lines with equal text (where the reports hold it),
-and lines with equal neighbourhoods (accesses and distance to the line before). Text decides where
-both sides have it; else whichever pairs more accesses, and lines as they are on a tie.
+Three alignments compete: unchanged line numbers, lines with equal text (if the reports contain it), and lines with
+equal neighbourhoods (accesses and distance to the previous line). Text decides if both sides have it; otherwise the
+alignment that pairs more accesses, and unchanged line numbers on a tie.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 
 from ptxaudit.base.sequences import align
 
-WINDOW = 3  # lines that one statement may be spread over
+WINDOW = 3  # lines that one statement may span
 
 
 @dataclass
 class Line:
-    """What the sites of a kernel say of one line: its text, the accesses on it."""
+    """One line as the sites of a kernel describe it: its text, and the accesses on it."""
 
     number: int
     text: str | None = None
@@ -36,7 +36,7 @@ LineMap = dict[int, int]
 
 
 def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
-    """Old line number -> the new one that it became, for one file."""
+    """Old line number -> corresponding new line number, for one file."""
     olds, news = sorted(old.values(), key=_number), sorted(new.values(), key=_number)
     if all(line.text is not None for line in (*olds, *news)):
         return _align_by(olds, news, [line.text for line in olds], [line.text for line in news], movable=True)
@@ -46,8 +46,8 @@ def align_lines(old: dict[int, Line], new: dict[int, Line]) -> LineMap:
 
 
 def statements(old: dict[int, Line], new: dict[int, Line], aligned: LineMap) -> LineMap:
-    """Line of the new side -> first line of its statement, of those that sites are on: compilers name one
-    or another line of a statement."""
+    """Line of the new side -> first line of its statement, for the lines with sites: compilers attribute a statement
+    to any of its lines."""
     carried = Carried(aligned)
     texts = {carried(number): line.text for number, line in old.items()}
     texts |= {number: line.text for number, line in new.items()}
@@ -61,7 +61,7 @@ def statements(old: dict[int, Line], new: dict[int, Line], aligned: LineMap) -> 
 
 
 def _goes_on(text: str | None) -> bool:
-    """The line is known, and leaves a parenthesis open or ends with an operator."""
+    """The line's text is known, and leaves a parenthesis open or ends with an operator."""
     code = (text or "").split("//")[0].rstrip()
     return code.count("(") > code.count(")") or code.endswith(tuple(",+-*/%=&|^?<>(["))
 
@@ -69,8 +69,8 @@ def _goes_on(text: str | None) -> bool:
 def _align_by(
     olds: list[Line], news: list[Line], old_tokens: Sequence[Any], new_tokens: Sequence[Any], movable: bool = False
 ) -> LineMap:
-    """Lines with equal tokens, also where they changed places if they are movable; between those that did not,
-    lines that stand alone against each other."""
+    """Aligns lines with equal tokens, also across reordering if they are movable; between those in order, remaining
+    lines are aligned with each other."""
     pairs = align(old_tokens, new_tokens)
     result = {olds[i].number: news[j].number for i, j in pairs}
     if movable:
@@ -107,7 +107,7 @@ def _neighbourhoods(lines: list[Line]) -> list[Hashable]:
 
 
 def _agreement(lines: LineMap, old: dict[int, Line], new: dict[int, Line]) -> int:
-    """How many accesses pair under an alignment."""
+    """The number of accesses that an alignment pairs."""
     count = 0
     for old_line, new_line in lines.items():
         theirs = list(new[new_line].accesses)
@@ -123,7 +123,8 @@ def _number(line: Line) -> int:
 
 
 class Carried:
-    """Old lines of a file as the new side counts them: one that has no counterpart moves as the one above it did."""
+    """Maps old lines of a file to new line numbers; a line without a counterpart moves with the nearest line above
+    that has one."""
 
     def __init__(self, lines: LineMap) -> None:
         self._lines, self._known = lines, sorted(lines)

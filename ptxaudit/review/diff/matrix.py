@@ -1,10 +1,11 @@
-"""One input under several releases and architectures: a table of kernels by releases, and what each release changed.
+"""One input under several releases and architectures: a table of kernels by release, with the changes in each
+release.
 
     k.cu under 12.4, 12.9, 13.5  ->  Matrix(columns=(Column("12.4", report), …), rows=(Row(kernel, (Kernel, Kernel,
                                      Kernel)), …))
 
-The columns of one architecture follow each other, and each is compared with the one before it that could be had. A
-release that cannot be had, or does not compile the input, is a column with its problems: the others stay.
+Columns of one architecture are adjacent, and each is compared with the previous available one. A release that is
+unavailable or does not compile the input is a column with its problems; the others are not affected.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from ptxaudit.review.diff.sides import Audited, Side, audit_sides, nowhere
 from ptxaudit.review.diff.tracks import tracks
 
 SCHEMA = "ptxaudit/matrix/1"
-SHOWN = ("wavefronts", "excess", "ways", "registers", "spills", "instructions")  # of a table
+SHOWN = ("wavefronts", "excess", "ways", "registers", "spills", "instructions")  # in a table
 
 
 class Column(Record):
-    """One release and architecture. label: "12.4", "13.5, ptxas 12.9"; report: None where there is none; problems: why,
+    """One release and architecture. label: "12.4", "13.5, ptxas 12.9"; report: None if there is none; problems: why,
     or what else could not be checked."""
 
     label: str
@@ -41,20 +42,19 @@ class Column(Record):
 
 
 class Row(Record):
-    """A kernel and launch under the columns of one architecture, None where a column does not have it. columns:
-    which.
-    """
+    """A kernel and launch under the columns of one architecture, None in a column that does not have it. columns:
+    their positions."""
 
     columns: tuple[int, ...]
     kernels: tuple[Kernel | None, ...]
 
     @property
     def kernel(self) -> Kernel:
-        """As the last column that has it has it."""
+        """The kernel in the last column that has it."""
         return next(kernel for kernel in reversed(self.kernels) if kernel is not None)
 
     def figure(self, name: str, at: int) -> Figure | None:
-        """A figure of `measures` in the column at that place of `columns`."""
+        """A figure of `measures` in the column at this index of `columns`."""
         kernel = self.kernels[at]
         return None if kernel is None else MEASURES[name].of(kernel)
 
@@ -68,7 +68,7 @@ class Step(Record):
 
 
 class Matrix(Record, dict=True):
-    """What became of one input. problems: those of no column."""
+    """The results for one input. problems: those that belong to no column."""
 
     input: str
     columns: tuple[Column, ...]
@@ -105,13 +105,11 @@ class Matrix(Record, dict=True):
 
     @cached_property
     def isa(self) -> str:
-        """Whose totals are specified: those of machine code where there is any, as PTX is another count of the same."""
+        """The instruction set of the totals: machine code if there is any, as PTX counts the same accesses again."""
         return "sass" if any(row.kernel.isa == "sass" for row in self.rows) else "ptx"
 
     def total(self, name: str, column: int) -> Figure | None:
-        """A figure of all kernels of a column together; None where one that all columns of its architecture have does
-        not have it.
-        """
+        """A figure of all kernels of a column together; None if it is unknown for one of them."""
         found = []
         for row in self.rows:
             if (
@@ -180,16 +178,14 @@ def _row_dict(row: Row) -> dict[str, Any]:
 
 
 def matrix(input: str, variants: Sequence[tuple[str, str | None, Side]], progress: Callable[[str], None]) -> Matrix:
-    """Audits an input under each variant: (label, architecture, side), those of one architecture one after the
-    other.
-    """
+    """Audits an input under each variant: (label, architecture, side), with variants of one architecture adjacent."""
     audited = audit_sides([side for _, _, side in variants], progress, code=False)
     columns = tuple(column_of(label, arch, one) for (label, arch, _), one in zip(variants, audited, strict=True))
     return Matrix(input, columns, tuple(nowhere(one for one in audited if not isinstance(one, InputError))))
 
 
 def column_of(label: str, arch: str | None, audited: Audited | InputError) -> Column:
-    """The column of one release: without a report where there is no kernel of it."""
+    """The column of one release; without a report if that has problems and no kernels."""
     if isinstance(audited, InputError):
         return Column(label, arch, None, (Problem.of(audited),))
     had = bool(audited.report.kernels) or not audited.report.problems

@@ -1,11 +1,11 @@
-"""What changed between two reports: site by site, kernel by kernel, in total.
+"""The changes between two reports: site by site, kernel by kernel, in total.
 
     old  transpose.cu:14 load exact  wavefronts    32     new  transpose.cu:15 load exact  wavefronts 1,024
     Change(worse, old, new)                               Diff.got_worse is True
 
-`verdict` judges sites, `kernelmatch` and `sitematch` pair them. A kernel got worse where a site did, or where more is
-paid in all of it: under one launch its wavefronts, and with equal wavefronts its excess. What is new in an edited
-source is new work: it counts where it conflicts, as in a new kernel; in the same source everything counts.
+`verdict` judges sites, `kernelmatch` and `sitematch` pair them. A kernel got worse if a site did, or if its total
+cost rose: its wavefronts under one launch and, with equal wavefronts, its excess. A new site in an edited source is
+new work, which counts only if it conflicts, as in a new kernel; in the same source every site counts.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Diff(Record, dict=True):
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
-        """How many accesses to shared memory became what."""
+        """The number of accesses to shared memory with each verdict."""
         return _counted(change for kernel in self.kernels for change in kernel.changes)
 
     @cached_property
     def memory_counts(self) -> dict[str, dict[Verdict, int]]:
-        """The same of the other memories that there are accesses to."""
+        """The same for each other memory with accesses."""
         changes: dict[str, list[Change]] = {}
         for change in (change for kernel in self.kernels for change in kernel.memory):
             changes.setdefault(change.site.space, []).append(change)
@@ -70,8 +70,8 @@ class Diff(Record, dict=True):
 
     @cached_property
     def totals(self) -> dict[str, tuple[int, int]]:
-        """excess and wavefronts of both sides, summed over the kernels and launches that can be compared: those
-        in machine code where there is any, as PTX is another count of the same."""
+        """Excess and wavefronts of both sides, summed over the comparable kernels and launches: those in machine code
+        if there is any, as PTX counts the same accesses again."""
         both = [entry for entry in self.of_one_isa if entry.comparable]
         return {
             name: (
@@ -84,12 +84,12 @@ class Diff(Record, dict=True):
 
     @cached_property
     def of_one_isa(self) -> list[KernelDiff]:
-        """The entries in machine code where there are any: PTX is another count of the same."""
+        """The entries in machine code if there are any, as PTX counts the same accesses again."""
         isa = "sass" if any(entry.kernel.isa == "sass" for entry in self.kernels) else "ptx"
         return [entry for entry in self.kernels if entry.kernel.isa == isa]
 
     def total(self, name: str) -> tuple[Figure | None, Figure | None]:
-        """A figure of `measures` in total, over the kernels of which both sides have it."""
+        """A figure of `measures` in total, over the kernels for which both sides have it."""
         known = [both for entry in self.of_one_isa if None not in (both := entry.figures[name])]
         if not known:
             return None, None
@@ -123,10 +123,9 @@ def _counted(changes: Iterable[Change]) -> dict[Verdict, int]:
 
 
 def diff_reports(old: Report, new: Report, counterparts: bool = False) -> Diff:
-    """Compares two reports; kernels in the order of the new one, those that are gone last.
+    """Compares two reports; kernels in the order of the new one, removed ones last.
 
-    counterparts: the launches of a kernel on one side are specified to do the work of those on the other, whatever they
-    say.
+    counterparts: a kernel's launches on both sides are specified to do the same work, even if they differ.
     """
     sources = [
         {entry.path: (base_name(entry.path), entry.sha256) for entry in report.inputs if entry.kind in ("cuda", "ptx")}
@@ -143,7 +142,7 @@ def diff_reports(old: Report, new: Report, counterparts: bool = False) -> Diff:
 
 
 def spaces_of(*reports: Report) -> tuple[str, ...]:
-    """The memories that all of these reports have looked at, those without a kernel aside."""
+    """The memories that all of these reports examined, ignoring reports without kernels."""
     looked_at = [
         {space for kernel in report.kernels for space in kernel.spaces} for report in reports if report.kernels
     ]
@@ -151,13 +150,13 @@ def spaces_of(*reports: Report) -> tuple[str, ...]:
 
 
 def _same_source(old: Kernel | None, new: Kernel | None, sources: Iterable[dict[str, tuple[str, str]]]) -> bool:
-    """Both kernels are of inputs with the same text."""
+    """Both kernels come from inputs with the same text."""
     texts = [side.get(kernel.input) if kernel else None for kernel, side in zip((old, new), sources, strict=True)]
     return texts[0] is not None and texts[1] is not None and texts[0][1] == texts[1][1]
 
 
 def _side(report: Report) -> str:
-    """The inputs of a report with what compiled them; of many, how many there are."""
+    """The inputs of a report with their compilers; of many, their number."""
     names = [base_name(entry.path) + (f" ({entry.toolchain})" if entry.toolchain else "") for entry in report.inputs]
     return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} inputs"
 
@@ -169,8 +168,8 @@ def diff_kernels(
     same_source: bool = False,
     spaces: Sequence[str] = ("shared",),
 ) -> KernelDiff:
-    """Compares one kernel; every site of a kernel that is on one side only is new or gone. spaces: the memories whose
-    accesses are compared."""
+    """Compares one kernel; if it is on one side only, every site is new or gone. spaces: the memories whose accesses
+    are compared."""
     same_work = (
         old is not None
         and new is not None
@@ -184,7 +183,7 @@ def diff_kernels(
 
 
 def _changes(old: Kernel | None, new: Kernel | None, space: str, same_work: bool) -> Iterator[Change]:
-    """Of the accesses to one memory."""
+    """The changes of the accesses to one memory."""
     if old is not None and new is not None:
         for group in match_sites(old, new, space):
             yield Change(verdict_of(*group, same_work), *group)

@@ -2,7 +2,7 @@
 
     Side(("k.cu",), Options(toolchain="12.4")), Side(("k.cu",), Options(toolchain="13.5"))  ->  Audited, Audited
 
-What a launch file or a filter names needs to be there on one of the sides that it is specified for.
+A kernel that a launch file or a filter names must exist on one of the sides that it is specified for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Side(Record):
-    """What is audited, and how. A path that ends in .json is a report."""
+    """An input and the options to audit it with. A path that ends in .json is a report."""
 
     path: str
     options: Options
@@ -37,7 +37,7 @@ class Side(Record):
 
 
 class Audited(Record):
-    """A side with its report. parts: of what it was made, with the names of all its kernels."""
+    """A side with its report. parts: what the report was made of, with the names of all kernels."""
 
     side: Side
     report: Report
@@ -46,9 +46,8 @@ class Audited(Record):
 
 
 def audit_side(side: Side, progress: Progress = silent, code: bool = True) -> Audited:
-    """The report of a side. code: to be shown too. Raises InputError for a report that cannot be read, and for a
-    release that cannot be had.
-    """
+    """Audits a side, or reads its report. code: keep the code for display. Raises InputError for a report that cannot
+    be read, and for a release that is unavailable."""
     if side.is_report:
         from ptxaudit.report.reader import read_report
 
@@ -66,8 +65,8 @@ def audit_side(side: Side, progress: Progress = silent, code: bool = True) -> Au
 
 
 def audit_sides(sides: Sequence[Side], progress: Progress = silent, code: bool = True) -> list[Audited | InputError]:
-    """The reports of several sides; an error for one that could not be had. One source under several compilers is
-    compiled for all of them first: the machine code of all is then disassembled together."""
+    """The reports of several sides; an error for each that is unavailable. One source under several compilers is
+    first compiled by all of them, so that their machine code is disassembled together."""
     paths = {side.path for side in sides}
     if len(paths) == 1 and len(sides) > 1 and all(side.options.jobs == 1 and not side.is_report for side in sides):
         with suppress(InputError):
@@ -112,9 +111,8 @@ def _compiled_together(
 
 
 def nowhere(audited: Iterable[Audited]) -> list[Problem]:
-    """A problem for each launch, --kernel and --assume that is of no side that it is specified for; of none where one
-    could not be read.
-    """
+    """A problem for each launch, --kernel and --assume that matches no side it is specified for; none if a side could
+    not be read."""
     audited = list(audited)
     if any(part.failed for one in audited for part in one.parts):
         return []

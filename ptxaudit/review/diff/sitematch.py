@@ -1,13 +1,13 @@
 """Matches the sites of one kernel across two builds, by source position and never by offsets.
 
-Positions move: a line inserted above shifts all that follow. So the lines of each file are
-aligned first (`linematch`), and sites then pair by (file, aligned line, inline stack, access), in order.
-Sites without a position pair by the order of their accesses.
+Positions move: a line inserted above shifts all that follow. The lines of each file are therefore aligned first
+(`linematch`), and sites then pair by (file, aligned line, inline stack, access), in order. Sites without a position
+pair by the order of their accesses.
 
-The lines of one statement are one place, as compilers name one or another of them. The copies of one
-source access, which are those of one position, are a group: those of equal cost pair one to one, and what is left of
-both sides is one group, whose sums are compared: a vector that became scalars, a line unrolled otherwise, a line on
-which an access was edited while another was inserted. What positions leave over `leftovers` groups.
+The lines of one statement count as one place, because compilers attribute a statement to any of them. The copies of
+one source access, all at one position, are a group: those of equal cost pair one to one, and the rest of both sides
+is one group whose sums are compared. Such a rest is a vector that became scalars, a line that is unrolled
+differently, or a line where one access was edited and another inserted. `leftovers` groups what positions leave over.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Indices = tuple[Sequence[int], Sequence[int]]
 def match_sites(old: Kernel, new: Kernel, space: str = "shared") -> list[Group]:
     """Groups of accesses to one memory in the order of the new kernel; ((…), ()) gone, at the end; ((), (…)) new.
 
-    A group is one site a side, unless the same work is cut into other pieces: a vector access into scalars, two
-    stores into one, an unrolled line into more copies; or unless it cannot be told which of several became which.
+    A group has one site per side, unless the same work is cut into other pieces (a vector access into scalars, two
+    stores into one, an unrolled line into more copies), or it is ambiguous which of several sites became which.
     """
     matching = _Matching(old, new, space)
     matching.by_position()
@@ -40,7 +40,7 @@ def match_sites(old: Kernel, new: Kernel, space: str = "shared") -> list[Group]:
     if matching.blind:
         matching.by_order_and_cost()
     matching.by_text()
-    if unchanged(*matching.lines):  # the same source: what is left was attributed to other lines
+    if unchanged(*matching.lines):  # the same source: the rest was attributed to other lines
         matching.by_cost()
     matching.behind_calls()
     matching.in_pieces()
@@ -49,7 +49,7 @@ def match_sites(old: Kernel, new: Kernel, space: str = "shared") -> list[Group]:
 
 
 class _Matching:
-    """The sites of two kernels with the groups found so far; each stage takes what the ones before left."""
+    """The sites of two kernels with the groups found so far; each stage takes what the previous ones left."""
 
     def __init__(self, old: Kernel, new: Kernel, space: str) -> None:
         self.sites = old.of(space), new.of(space)
@@ -69,7 +69,7 @@ class _Matching:
         self.groups: list[Indices] = []
 
     def left(self) -> tuple[list[int], list[int]]:
-        """The indices of both sides that are in no group yet."""
+        """The indices on both sides that are in no group yet."""
         here, there = ({at for group in self.groups for at in group[side]} for side in (0, 1))
         return [at for at in range(len(self.sites[0])) if at not in here], [
             at for at in range(len(self.sites[1])) if at not in there
@@ -80,7 +80,7 @@ class _Matching:
             self.groups += _pair_up(self.places[0].get(key, []), there, *self.sites)
 
     def by_neighbourhood(self, pairs: NearPairs) -> None:
-        """Those that a compiler may have attributed to another line of the same statement."""
+        """Pairs sites that a compiler may have attributed to another line of the same statement."""
         here: dict[Hashable, list[tuple[int, int]]] = {}
         there: dict[Hashable, list[tuple[int, int]]] = {}
         maps = (self.aligned, self.carried), (None, None)
@@ -94,7 +94,7 @@ class _Matching:
             self.groups += (((i,), (j,)) for i, j in pairs(here[key], there.get(key, []), *self.sites))
 
     def rest_of_positions(self) -> None:
-        """What is left of both sides of one position: one group."""
+        """Groups what is left on both sides of one position."""
         olds, news = map(set, self.left())
         for key, there in self.places[1].items():
             here, there = [at for at in self.places[0].get(key, ()) if at in olds], [at for at in there if at in news]
@@ -114,7 +114,7 @@ class _Matching:
         self.groups += [((i,), (j,)) for i, j in _alike(*self.left(), *self.sites)]
 
     def by_text(self) -> None:
-        """Those on a line of the same text, or blind by access and width alone, in order."""
+        """Pairs sites on lines with the same text in order; without line information, by access and width alone."""
         olds, news = self.left()
         rests = [
             [_likeness(sites[at], name, self.blind) for at in left]
@@ -129,8 +129,8 @@ class _Matching:
         self.groups = Pieces(*self.sites, self.names, self.carried).joined(self.groups, *self.left())
 
     def ambiguous_positions(self) -> None:
-        """Where an edited line has more accesses on one side, and what is left over conflicts and costs what none of
-        its pairs does, it is not known which of them is which: all of the position is one group."""
+        """Merges all sites of a position into one group where it is ambiguous which is which: an edited line has more
+        accesses on one side, and a leftover one conflicts at a cost that none of the pairs has."""
         positions = [{at: key for key, places in side.items() for at in places} for side in self.places]
         left = self.left()
         waiting: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
@@ -170,8 +170,8 @@ class _Matching:
 
 
 def unchanged(old: FileLines, new: FileLines) -> bool:
-    """Every line that both sides have a text of has the same one, and there is one: a file of one name
-    is the same file."""
+    """Every line whose text both sides have has the same text, and there is at least one: the file is the same. Files
+    are identified by name."""
     pairs = [
         (line.text, new[name][number].text)
         for name, lines in old.items()
@@ -185,7 +185,7 @@ def unchanged(old: FileLines, new: FileLines) -> bool:
 def _places_of(
     sites: Sequence[AnySite], name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
 ) -> dict[Hashable, list[int]]:
-    """The sites that have a position, by it."""
+    """The sites that have a position, by position."""
     places: dict[Hashable, list[int]] = defaultdict(list)
     for at, site in enumerate(sites):
         if site.source:
@@ -194,8 +194,8 @@ def _places_of(
 
 
 def _pair_up(olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite]) -> Iterator[Indices]:
-    """Sites of one position: one to one in order where they are as many, all together where the same work is cut
-    differently, else by cost."""
+    """Pairs sites of one position: one to one in order if both sides have the same number, as one group if the same
+    work is cut differently, else by cost."""
     if not olds:
         return
     same = len(olds) == len(news) and sorted(old[i].width or 0 for i in olds) == sorted(new[j].width or 0 for j in news)
@@ -217,8 +217,9 @@ def _texts(places: list[int], sites: Sequence[AnySite]) -> set[str | None]:
 def _copies(
     olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite], unchanged: bool
 ) -> Iterator[Indices]:
-    """More or fewer accesses of one statement: those of equal cost pair, all of them where the statement is unchanged
-    and it is not known how often each runs. The rest is left, as it may be of a line nearby."""
+    """Pairs accesses of one statement that are more on one side, by equal cost; all of one cost as one group if the
+    statement is unchanged and it is unknown how often they run. The rest is left, as it may belong to a nearby
+    line."""
     alike: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for i in olds:
         alike[signature(old[i])][0].append(i)
@@ -232,8 +233,8 @@ def _copies(
 
 
 def _likely(olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite]) -> list[tuple[int, int]]:
-    """Copies of one access: those of equal cost pair first, then the rest in order; a compiler may have
-    turned them round."""
+    """Pairs copies of one access: first those of equal cost, then the rest in order; a compiler may have reordered
+    them."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for i in reversed(olds):
         waiting[signature(old[i])].append(i)
@@ -246,7 +247,7 @@ def _likely(olds: list[int], news: list[int], old: Sequence[AnySite], new: Seque
 def _alike(
     olds: list[int], news: list[int], old: Sequence[AnySite], new: Sequence[AnySite]
 ) -> Iterator[tuple[int, int]]:
-    """Sites of one access and opcode that cost the same, in order, wherever they are."""
+    """Pairs sites of equal access, opcode and cost in order, wherever they are."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for i in reversed(olds):
         waiting[old[i].access, old[i].opcode, signature(old[i])].append(i)
@@ -256,12 +257,12 @@ def _alike(
 
 
 def signature(site: AnySite) -> Hashable:
-    """What a site costs: equal of sites that cost the same."""
+    """A site's cost: equal for sites that cost the same."""
     lines = site.lines if isinstance(site, Site) else site.tag_requests
     return (site.width, site.status, site.active_requests, site.paid, site.wasted, site.per_request, lines)
 
 
-Near = tuple[Hashable, int]  # (access, width, file and inline stack; line as the new side counts)
+Near = tuple[Hashable, int]  # (access, width, file and inline stack; line number on the new side)
 NearPairs = Callable[
     [list[tuple[int, int]], list[tuple[int, int]], Sequence[AnySite], Sequence[AnySite]], Iterable[tuple[int, int]]
 ]
@@ -274,8 +275,8 @@ def _near(
     carried: dict[str, Carried] | None,
     heads: dict[str, LineMap],
 ) -> Near | None:
-    """What sites of one statement share whichever of its lines the compiler names, and the line: the
-    statement's first where the text tells it, else any line in a WINDOW."""
+    """The properties that sites of one statement share whichever of its lines the compiler names, and the line: 0 if
+    the text determines the statement, else a line to be compared within WINDOW."""
     if site.source is None:
         return None
     file = name(site.source.file)
@@ -289,7 +290,7 @@ def _near(
 def _equal_near(
     olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[AnySite], new: Sequence[AnySite]
 ) -> list[tuple[int, int]]:
-    """Index pairs of (line, index) lists: of one line and one cost, in order."""
+    """Index pairs from (line, index) lists, of equal line and cost, in order."""
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     for line, i in reversed(olds):
         waiting[line, signature(old[i])].append(i)
@@ -299,7 +300,7 @@ def _equal_near(
 def _ordered_near(
     olds: list[tuple[int, int]], news: list[tuple[int, int]], old: Sequence[AnySite], new: Sequence[AnySite]
 ) -> Iterator[tuple[int, int]]:
-    """The same at most WINDOW lines apart, in the order of their lines."""
+    """Index pairs at most WINDOW lines apart, in the order of their lines."""
     before, after = sorted(olds), sorted(news)
     i = j = 0
     while i < len(before) and j < len(after):
@@ -310,8 +311,8 @@ def _ordered_near(
 
 
 def _work(sites: Sequence[AnySite]) -> tuple[int | None, int | None]:
-    """(bytes a lane over the launch, bytes a lane of one pass), None where not known. The latter only for
-    sites that are distinguished by their widths: more copies of one width may be more trips of a loop."""
+    """(bytes per lane over the launch, bytes per lane for one execution of each), None where unknown. The latter
+    matches only sites that differ in width: more copies of one width may be more trips of a loop."""
     if any(site.width is None for site in sites):
         return None, None
     counts = [0 if site.status is Status.UNREACHED else site.active_requests for site in sites]
@@ -324,8 +325,8 @@ def _work(sites: Sequence[AnySite]) -> tuple[int | None, int | None]:
 
 
 def _likeness(site: AnySite, name: Callable[[str], str], blind: bool) -> Hashable:
-    """What two sites must share to pair by order alone: where a side is without line information the
-    access and width; else the same line of the same file too, so that only the inline stack differs."""
+    """The properties by which sites pair in order: access and width if a side has no line information; else also the
+    line of the same file, so that only the inline stack differs."""
     if site.source is None or blind:
         return (site.access, site.width)
     line = site.source.line if site.source.text is None else site.source.text
@@ -338,10 +339,10 @@ def _likeness(site: AnySite, name: Callable[[str], str], blind: bool) -> Hashabl
 def _file_names(
     sites: tuple[Sequence[AnySite], Sequence[AnySite]], inputs: tuple[str, str]
 ) -> tuple[Callable[[str], str], Callable[[str], str]]:
-    """Functions from a file of each kernel to a name that both share.
+    """Functions that map a file of each kernel to a common name.
 
-    Folders differ between machines, so names are base names; the inputs themselves are one
-    name, and so are the only two names that the other side lacks: a renamed file.
+    Folders differ between machines, so these are base names. The inputs themselves map to one name, and so do two
+    names if each is the only one that the other side lacks: a renamed file.
     """
     old_names, new_names = map(_names, sites)
     own = PurePath(inputs[0]).name, PurePath(inputs[1]).name
@@ -386,7 +387,7 @@ def _lines(sites: Sequence[AnySite], name: Callable[[str], str]) -> FileLines:
 def _key(
     site: AnySite, name: Callable[[str], str], aligned: dict[str, LineMap] | None, heads: dict[str, LineMap]
 ) -> tuple[tuple[tuple[Hashable, ...], ...], str]:
-    """File, first line of the statement and inline stack, with old lines as the new ones they became (None = gone)."""
+    """File, first line of the statement and inline stack, with old line numbers mapped to new ones (None = gone)."""
     places: list[tuple[Hashable, ...]] = []
     for place in _places(site):
         file = name(place.file)

@@ -1,12 +1,12 @@
-"""Limits on what changed: `--fail-on registers+8`, `total-wavefronts+5%`, `global-width-25%`, `worse`.
+"""Limits on changes: `--fail-on registers+8`, `total-wavefronts+5%`, `global-width-25%`, `worse`.
 
-    registers 32 → 40   registers+8   met: by 8 or more, as every limit of this tool is met by its figure or more
+    registers 32 → 40   registers+8   met: by 8 or more
     registers 32 → 39   registers+8   not met
-    spills 0 → 4        spills+50%    met: any growth is more than a share of nothing
+    spills 0 → 4        spills+50%    met: any growth exceeds a share of zero
     wavefronts – → 64   wavefronts+1  not judged
 
-A name is one of `measures`, of each kernel that both sides have, or with `total-` in front of all of them together.
-What should not fall, such as the width of accesses, has a minus. 0 means any change for the worse.
+A name is one of `measures`, and applies to each kernel that both sides have; with the prefix `total-`, to all of them
+together. Figures that should not fall, such as the width of accesses, take a minus. 0 means any change for the worse.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _LIMIT = re.compile(r"(?P<total>total-)?(?P<name>[a-z-]+?)(?P<sign>[+-])(?P<by>\
 
 
 class Threshold(Record):
-    """One --fail-on of a diff. name: of `measures`, or WORSE; by: how much, at least, in its unit or in percent."""
+    """One --fail-on of a diff. name: of `measures`, or WORSE; by: the least change that meets it, in the figure's
+    unit or in percent."""
 
     name: str
     total: bool = False
@@ -47,7 +48,7 @@ class Threshold(Record):
 
 
 class Crossing(Record):
-    """A threshold that is met: by a kernel, or in total (None); both figures, which are None for WORSE."""
+    """A threshold that is met, by a kernel or in total (None), with both figures, which are None for WORSE."""
 
     threshold: Threshold
     kernel: KernelDiff | None
@@ -56,14 +57,14 @@ class Crossing(Record):
 
 
 class Judged(Record):
-    """unjudged: kernels of which a figure is not known on one of the sides."""
+    """unjudged: kernels with a figure that is unknown on one of the sides."""
 
     crossings: tuple[Crossing, ...]
     unjudged: tuple[tuple[Threshold, KernelDiff], ...]
 
 
 def parse_threshold(text: str) -> Threshold:
-    """ "total-wavefronts+5%". Raises InputError."""
+    """Parses "total-wavefronts+5%" and the like. Raises InputError."""
     if text == WORSE:
         return Threshold(WORSE)
     found = _LIMIT.fullmatch(text.strip())
@@ -91,7 +92,7 @@ def parse_threshold(text: str) -> Threshold:
 
 
 def judge_thresholds(diff: Diff, thresholds: Iterable[Threshold]) -> Judged:
-    """Holds every kernel of both sides, and their totals, against every threshold."""
+    """Compares every kernel of both sides, or their totals, with every threshold."""
     crossings: list[Crossing] = []
     unjudged: list[tuple[Threshold, KernelDiff]] = []
     for threshold in thresholds:
@@ -109,7 +110,7 @@ def judge_thresholds(diff: Diff, thresholds: Iterable[Threshold]) -> Judged:
 def _figures(
     diff: Diff, threshold: Threshold
 ) -> Iterator[tuple[KernelDiff | None, tuple[Figure | None, Figure | None]]]:
-    """What to judge: each kernel of both sides; or their total, and those that it could not take in."""
+    """The figures to judge: of each kernel of both sides; or their total, and the kernels that it could not include."""
     both = [entry for entry in diff.of_one_isa if entry.old is not None and entry.new is not None]
     if threshold.total:
         total = diff.total(threshold.name)

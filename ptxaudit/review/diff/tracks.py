@@ -1,9 +1,9 @@
-"""Follows kernels through a series of reports: the same kernel in each, whatever it is called there.
+"""Follows kernels through a series of reports, across renamings.
 
     (12.4: gemm, reduce), (12.9: gemm, sum), (13.5: gemm, sum)  ->  Track(gemm, gemm, gemm), Track(reduce, sum, sum)
 
-Each report is matched with what is known of every kernel up to then, its last appearance, as `diff` matches two
-reports: a kernel that is missing in one report is found again in the next.
+Each report is matched, as `diff` matches two reports, with the last appearance of every kernel so far: a kernel that
+is missing in one report is found again in the next.
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ from ptxaudit.review.diff.kernelmatch import match_kernels
 
 @dataclass
 class Track:
-    """One kernel and launch; None where a report does not have it."""
+    """One kernel and launch; None in a report that does not have it."""
 
     kernels: list[Kernel | None]
 
     @property
     def last(self) -> Kernel:
-        """As it was when it was there last."""
+        """The kernel in the last report that has it."""
         return next(kernel for kernel in reversed(self.kernels) if kernel is not None)
 
 
 def tracks(reports: Sequence[Report | None]) -> list[Track]:
-    """Each kernel of the reports, in the order of the last one, those that are gone last. None: a report that could not
-    be had.
-    """
+    """Each kernel of the reports, in the order of the last one, removed kernels last. None: an unavailable report."""
     found: list[Track] = []
     for at, report in enumerate(reports):
         if report is None:

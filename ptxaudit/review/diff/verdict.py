@@ -1,12 +1,12 @@
-"""What became of one site, or of the sites that the same work was cut into: worse, better, the same, or not decided.
+"""Judges one site, or the sites into which the same work was cut: worse, better, the same, or undecided.
 
-    exact, 32 wavefronts    ->  exact, 64 wavefronts, less excess        worse: more is paid
+    exact, 32 wavefronts    ->  exact, 64 wavefronts, less excess        worse: the cost rose
     exact, 32 wavefronts    ->  bounded, 16 to 64                        status-changed
     LDS ×4, 4 wavefronts    ->  LDS.128, 4 wavefronts                    widened
 
-What is paid decides: wavefronts first (of global and local memory sectors), then excess, the share of them that
-conflicts cost; sums over the launch where both launches are the same, single requests otherwise. Intervals count where
-they do not overlap, or where the same kind of range moved up. `status-changed` is what no figure decides: an exact
+The cost decides: first wavefronts (for global and local memory sectors), then excess, their share caused by
+conflicts. Sums over the launch are compared if both launches are the same, single requests otherwise. Intervals count
+if they do not overlap, or if a range of the same status moved. `status-changed` is what no figure decides: an exact
 figure that became a range around it, or an unknown.
 """
 
@@ -29,7 +29,7 @@ Interval = tuple[int, int]
 
 
 class Verdict(StrEnum):
-    """What became of a site, worst first. The last four cost what they did before."""
+    """The change of a site, worst first. The last four cost the same as before."""
 
     WORSE = "worse"
     NEW = "new"
@@ -46,7 +46,7 @@ QUIET = frozenset((Verdict.SAME, Verdict.MOVED))
 
 
 class Change(Record, dict=True):
-    """One site, or the sites that the same work was cut into: () where it has no counterpart."""
+    """One site, or the sites into which the same work was cut; () on a side without a counterpart."""
 
     verdict: Verdict
     olds: tuple[AnySite, ...]
@@ -68,24 +68,24 @@ class Change(Record, dict=True):
 
     @cached_property
     def impact(self) -> int:
-        """Wavefronts, or sectors, more than before, or less: of the launch where both are known, else of one request
-        each, of what is proved; in place of wavefronts that no counter sees, line classes."""
+        """The increase in wavefronts or sectors, negative for a decrease: over the launch if both are known, else of
+        one request each, by their lower bounds; where no counter covers wavefronts, in line classes."""
         olds, news = (_cost(self.old, self.new), _cost(self.new, self.old))
         return news - olds
 
     @property
     def moved(self) -> bool:
-        """The same site on another line, or in a file of another name."""
+        """The same site on another line, or in a file with another name."""
         return bool(self.olds and self.news) and _moved(self.olds[0], self.news[0])
 
     @property
     def width(self) -> Verdict | None:
-        """WIDENED or NARROWED where the accesses are wider or narrower than before, whatever they cost."""
+        """WIDENED or NARROWED if the accesses are wider or narrower than before, whatever they cost."""
         return _width_change(self.olds, self.news)
 
 
 def verdict_of(olds: tuple[AnySite, ...], news: tuple[AnySite, ...], same_launch: bool) -> Verdict:
-    """Compares the sites of both sides, by their sums where they are several."""
+    """Compares the sites of both sides, by their sums if there are several."""
     before, after = together(olds), together(news)
     if before is None or after is None:
         return Verdict.NEW if before is None else Verdict.GONE
@@ -117,7 +117,8 @@ _SUREST_FIRST = (
 
 
 def together(sites: tuple[AnySite, ...]) -> AnySite | None:
-    """Several sites as one: sums, the largest ways, the least sure status; the rest is the first's. None of ()."""
+    """Several sites as one: sums, the largest ways, the least sure status; other fields are those of the first site.
+    None for ()."""
     if len(sites) < 2:
         return sites[0] if sites else None
     shared = isinstance(sites[0], Site)
@@ -170,7 +171,7 @@ def _width_change(olds: tuple[AnySite, ...], news: tuple[AnySite, ...]) -> Verdi
 
 
 def judge(old: AnySite, new: AnySite, same_launch: bool) -> Verdict:
-    """Compares the figures of one site: wavefronts first, then excess."""
+    """Compares the figures of one site: first wavefronts, then excess."""
     changed = old.status is not new.status
     undecided = Verdict.STATUS_CHANGED if changed else Verdict.SAME
     for before, after in _figures(old, new, same_launch):
@@ -191,7 +192,8 @@ def judge(old: AnySite, new: AnySite, same_launch: bool) -> Verdict:
 
 
 def _figures(old: AnySite, new: AnySite, same_launch: bool) -> Iterator[tuple[Interval, Interval]]:
-    """Wavefronts, then excess of both, on the widest scale that both know; then lines of .cg."""
+    """Wavefronts, then excess of both, over the launch if both know it, else per request; then the lines of
+    cp.async.cg."""
     for of_launch, of_request in ((paid_of, "per_request"), (excess_of, "excess_per_request")):
         before, after = of_launch(old), of_launch(new)
         if same_launch and before is not None and after is not None:
@@ -207,7 +209,7 @@ def _figures(old: AnySite, new: AnySite, same_launch: bool) -> Iterator[tuple[In
 
 
 def excess_of(site: AnySite) -> Interval | None:
-    """Excess over the launch, in bounds where it is not exact."""
+    """Excess over the launch, as bounds if it is not exact."""
     if site.status is Status.UNREACHED:
         return (0, 0)
     if site.wasted is not None:
@@ -218,7 +220,7 @@ def excess_of(site: AnySite) -> Interval | None:
 
 
 def paid_of(site: AnySite) -> Interval | None:
-    """Wavefronts or sectors over the launch, in bounds where they are not exact."""
+    """Wavefronts or sectors over the launch, as bounds if they are not exact."""
     if site.status is Status.UNREACHED:
         return (0, 0)
     if site.paid is not None:
@@ -234,7 +236,7 @@ def surely_conflicts(site: AnySite) -> bool:
 
 
 def _cost(site: AnySite | None, other: AnySite | None) -> int:
-    """The proved wavefronts of a site, on the scale that the other one is known on too."""
+    """The lower bound of a site's wavefronts, over the launch if the other site's are known there as well."""
     if site is None or site.status is Status.UNREACHED:
         return 0
     if (whole := paid_of(site)) is not None and (other is None or paid_of(other) is not None):

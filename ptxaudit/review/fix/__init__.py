@@ -1,1 +1,1 @@
-"""Repairs of shared-memory conflicts that are proved: `repairs.repairs_of` is the entry, `layouts` has the theory."""
+"""Proved repairs of shared-memory conflicts: `repairs.repairs_of` is the entry, `layouts` has the theory."""

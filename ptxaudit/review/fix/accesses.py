@@ -1,13 +1,13 @@
-"""Repairs that leave the array as it is and change how it is accessed: wider vectors, and what copies read.
+"""Repairs that keep the array's layout and change its accesses: wider vectors, and other sources of copies.
 
     LDS [s + 8 l];  LDS [s + 8 l + 4]             two wavefronts each      ->  LDS.64 [s + 8 l]: two for both
     cp.async.ca [s + 16 l], [g + 16 l + 4·16]     a group reads two lines  ->  sources from a multiple of 128 bytes: one
 
-Accesses that become one stand in one basic block with no other access to the array and no barrier between them, take
-part with the same lanes, as often, and always lie next to each other, the first at a multiple of their bytes together:
-all that is looked up, request by request. ptxas does the same where it can prove it, so
-that this is looked for in machine code only: what is left there it could not. What a copy reads decides a part of its
-cost (`banks.copies`): its sources are tried at every place in a line.
+Accesses that are merged are in one basic block, with no conflicting access to the array and no barrier between them;
+they have the same active lanes, are issued equally often, and are always adjacent, the first at a multiple of their
+joint width. All of this is checked request by request. ptxas merges accesses where it can prove the same, so only
+machine code is searched: it has the ones that ptxas could not merge. The sources of a copy decide part of its cost
+(`banks.copies`): every position in a line is tried for them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ PLAIN = ("load", "store")
 
 
 class Changed(Record, eq=False):
-    """Other accesses instead of an array's. uses: all of them then; origin: of each, numbers of the uses that it
-    takes the place of; align: bytes that the array's beginning has to be a multiple of."""
+    """Accesses that replace an array's own. uses: all of them after the change; origin: for each, the indices of the
+    uses that it replaces; align: required alignment of the array's beginning, in bytes."""
 
     kind: str
     summary: str
@@ -45,7 +45,7 @@ class Changed(Record, eq=False):
 
 
 def changes(array: Array, function: Function, flow: Graph) -> Iterator[Changed]:
-    """All that can be tried for an array."""
+    """All changes that can be tried for an array."""
     wide = _wider(array, function, flow)
     if wide is not None:
         yield wide
@@ -56,7 +56,7 @@ def changes(array: Array, function: Function, flow: Graph) -> Iterator[Changed]:
 
 
 def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
-    """Neighbouring scalars as vectors, wherever there are such in machine code."""
+    """Merges neighbouring scalars into vectors, wherever machine code has them."""
     if not function.final:
         return None
     places = _Places(array, function, flow)
@@ -95,9 +95,8 @@ def _wider(array: Array, function: Function, flow: Graph) -> Changed | None:
 
 
 class _Places:
-    """Where an array's uses stand: near (block, opcode, place of the first lane) -> uses; stops: instructions that no
-    access is moved across.
-    """
+    """The positions of an array's uses. near: (block, opcode, offset of the first lane) -> uses; stops: instructions
+    that no access may be moved across."""
 
     def __init__(self, array: Array, function: Function, flow: Graph):
         self.stops = [
@@ -112,9 +111,8 @@ class _Places:
             self.near[(*key, self.first[k])].append(k)
 
     def quiet(self, one: Use, other: Use, together: set[int]) -> bool:
-        """Between two accesses there is no barrier, and none that writes the array (of two stores: none that touches
-        it).
-        """
+        """Whether there is no barrier between two accesses, and no other write to the array (for two stores: no other
+        access)."""
         low, high = sorted((one.index, other.index))
         touching = self.all if one.access.operation == "store" else self.writes
         between = touching[bisect(touching, low) : bisect_left(touching, high)]
@@ -131,7 +129,8 @@ def _first(use: Use) -> int:
 
 
 def _together(first: int, array: Array, places: _Places, left: set[int]) -> list[int]:
-    """The uses, this one among them, that can become one vector, by their places; itself alone where there is none."""
+    """The uses, including this one, that can become one vector, in address order; this one alone if there is no
+    other."""
     use = array.uses[first]
     width = use.access.width or 1
     if use.access.operation not in PLAIN or use.access.generic or width not in (4, 8) or use.fragment is not None:
@@ -157,7 +156,8 @@ def _together(first: int, array: Array, places: _Places, left: set[int]) -> list
 
 
 def _distance(one: Use, other: Use) -> int | None:
-    """Bytes from each lane's place in the one to that in the other; None where they differ, or requests do."""
+    """The distance in bytes from one use to the other, equal in every lane and request; None if it is not, or if
+    their requests differ."""
     if len(one.requests) != len(other.requests):
         return None
     distances = set()
@@ -183,11 +183,11 @@ def _aligned(use: Use, width: int) -> bool:
     )
 
 
-# --- what copies read ---------------------------------------------------------------------------
+# --- sources of copies --------------------------------------------------------------------------
 
 
 def _other_sources(array: Array) -> Iterator[Changed]:
-    """The sources of cp.async.ca at each other place in a line of global memory."""
+    """Shifts the sources of cp.async.ca to each other position in a line of global memory."""
     copies = [
         use
         for use in array.uses

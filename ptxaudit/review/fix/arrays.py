@@ -1,12 +1,12 @@
-"""The shared arrays of a kernel, with every request that touches them; or why one cannot be laid out anew.
+"""The shared arrays of a kernel with every request to them, or the reason why one cannot get a new layout.
 
     Examined(k, sites…)  ->  Array("tile", start=0, size=4096, uses=(Use(st.shared.f32, …), Use(ld.shared.f32, …)))
                              Array("stage", …, refused="a bulk copy addresses it: …")
 
-PTX names arrays: an array is a variable. Machine code and dynamic shared memory have one range of bytes for all: there
-an array is what requests hang together by, the connected parts of the bytes between the first and the last that each
-site touches. A variable whose declaration is no plain array (a structure, a union) is cut in the same way. Two arrays
-of the source that share bytes are one here.
+PTX names arrays: an array is a variable. Machine code and dynamic shared memory have one range of bytes for all
+arrays. There, an array is a connected component of overlapping byte ranges, one range per site from the first to the
+last byte that the site accesses. A variable whose declaration is not a plain array (a structure, a union) is divided
+in the same way. Two source arrays that share bytes are one array here.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.model import Site
 from ptxaudit.review.fix.reach import Reach, reach
 
-WHOLE = ""  # the name of shared memory where it has no variables
+WHOLE = ""  # the name of shared memory in code without variables
 DYNAMIC = "dynamic shared memory"
 WINDOW = 1 << 24  # bytes of a block's own window: cluster addresses repeat after it
-RESERVED = 0x400  # bytes at its beginning that are the system's, in machine code of sm_90 and later
+RESERVED = 0x400  # bytes at its beginning that the system reserves, in machine code of sm_90 and later
 BOUNDLESS = 1 << 40
 
 
 class Use(Record, eq=False):
-    """One site's requests to an array, their offsets from its beginning. fragment: bytes from row to row, of a wmma
-    access.
-    """
+    """One site's requests to an array, with offsets from its beginning. fragment: bytes between the rows of a wmma
+    access."""
 
     index: int
     site: Site
@@ -51,17 +50,16 @@ class Use(Record, eq=False):
 
     @property
     def counted(self) -> bool:
-        """How often each request comes is known."""
+        """The number of times that each request occurs is known."""
         return all(r.weights is not None for r in self.requests)
 
 
 class Array(Record, eq=False, dict=True):
-    """name: as a reader would say it; variable: its mangled name, "" where there is none. start: bytes from the
-    beginning of the variable, or of shared memory; size: bytes, None where a launch decides them. align: of its
-    beginning. dynamic: the launch asks for its bytes. part: it is one of several parts of a variable. others: arrays
-    that some of the same instructions access, so that they have to be laid out alike; `uses` has the uses of all of
-    them. refused: why no layout is looked for. assumed: what is taken for granted of its accesses.
-    """
+    """name: for readers; variable: its mangled name, "" if there is none. start: bytes from the beginning of the
+    variable, or of shared memory; size: bytes, None if a launch determines it. align: of its beginning. dynamic: it
+    is in dynamic shared memory. part: it is one of several parts of a variable. others: arrays that some of the same
+    instructions access, and that therefore need the same layout; `uses` includes their uses. refused: why no layout
+    is searched for. assumed: what is assumed about its accesses."""
 
     name: str
     variable: str
@@ -77,24 +75,24 @@ class Array(Record, eq=False, dict=True):
 
     @cached_property
     def used(self) -> int | None:
-        """Bytes up to the last one that is accessed; None where that is not known."""
+        """Bytes up to the last one that is accessed; None if unknown."""
         last = max((span_of(r, use.access.width or 1)[1] for use in self.uses for r in use.requests), default=0)
         return last if last < BOUNDLESS and not self.assumed else None
 
     @property
     def sizes(self) -> tuple[int | None, ...]:
-        """Of the array, and of those that are laid out with it."""
+        """The sizes of the array, and of those that share its layout."""
         return self.size, *(other.size for other in self.others)
 
     @cached_property
     def width(self) -> int:
-        """Bytes of the widest access: what a layout has to keep whole."""
+        """Bytes of the widest access, which a layout has to keep whole."""
         return max((use.access.width or 1 for use in self.uses), default=1)
 
 
 class Touched(Record, eq=False):
-    """uses: variable -> the requests of sites to it; unplaced: (index, reason) of sites of which not all places are
-    known; everything: some of these may be any."""
+    """uses: variable -> the requests of sites to it; unplaced: (index, reason) of sites that may access unknown
+    offsets; everything: some of these may access any variable."""
 
     uses: dict[str, list[Use]]
     unplaced: list[tuple[int, str]]
@@ -102,7 +100,7 @@ class Touched(Record, eq=False):
 
 
 def touched(examined: Examined) -> Touched:
-    """What the sites of a kernel touch."""
+    """The arrays' requests, by variable, and the sites that cannot be placed."""
     function = examined.function
     unplaced: list[tuple[int, str]] = []
     found: dict[str, list[Use]] = defaultdict(list)
@@ -124,7 +122,8 @@ def touched(examined: Examined) -> Touched:
 
 
 def with_these(uses: Mapping[str, Sequence[Use]], wanted: Callable[[Site], bool]) -> dict[str, list[Use]]:
-    """Of variables only those that some wanted site touches, and those that the same instructions do."""
+    """Only the variables that some wanted site accesses, and those that share an instruction with them,
+    transitively."""
     by_index: dict[int, set[str]] = defaultdict(set)
     for variable, of_variable in uses.items():
         for use in of_variable:
@@ -140,8 +139,8 @@ def with_these(uses: Mapping[str, Sequence[Use]], wanted: Callable[[Site], bool]
 
 
 def arrays_of(examined: Examined, plain: Iterable[str] = (), all_of: Touched | None = None) -> list[Array]:
-    """The shared arrays of a kernel that its sites touch. plain: variables that the source declares as plain arrays;
-    all_of: what is touched, where that is known already, or part of it."""
+    """The shared arrays that a kernel's sites access. plain: variables that the source declares as plain arrays;
+    all_of: the result of `touched`, or part of it, if known."""
     function = examined.function
     all_of = all_of or touched(examined)
     if not all_of.uses:
@@ -169,7 +168,7 @@ INSIDE = "accesses stay inside the array"
 
 
 def _inside(array: Array) -> Array:
-    """Without the requests of threads that cannot be there: they would lie outside of the array."""
+    """The array without the requests of threads that cannot exist because they would access bytes outside of it."""
     if not array.size:
         return array
     uses = []
@@ -196,13 +195,13 @@ def _inside(array: Array) -> Array:
 
 
 def _least(moves: tuple[Move, ...]) -> int:
-    """The least that the moves add."""
+    """The minimum of the sum of the moves."""
     ends = [-BOUNDLESS if m.low is None or m.high is None else min(m.step * m.low, m.step * m.high) for m in moves]
     return sum(ends)
 
 
 def _together(arrays: list[Array]) -> list[Array]:
-    """Arrays that one instruction accesses, now one and now the other, as one."""
+    """Merges arrays that one instruction accesses alternately."""
     out: list[Array] = []
     for array in arrays:
         mine = {use.index for use in array.uses}
@@ -221,7 +220,7 @@ def _together(arrays: list[Array]) -> list[Array]:
 
 
 def _by_variable(requests: tuple[Requests, ...], dynamic: frozenset[str]) -> Iterator[tuple[str, tuple[Requests, ...]]]:
-    """The requests of a site by the variable that they touch; dynamic variables all begin at one place."""
+    """The requests of a site by the variable that they access; dynamic variables all begin at the same place."""
     groups: dict[str, list[Requests]] = defaultdict(list)
     for r in requests:
         variable = DYNAMIC if r.variable in dynamic else r.variable
@@ -231,17 +230,17 @@ def _by_variable(requests: tuple[Requests, ...], dynamic: frozenset[str]) -> Ite
 
 
 def _dynamic(function: Function) -> frozenset[str]:
-    """The names of dynamic shared memory, which all begin at one place."""
+    """The variables in dynamic shared memory, which all begin at the same place."""
     return frozenset(v.name for v in function.variables if v.space.startswith("shared") and not v.size)
 
 
 def _in_own_window(r: Requests) -> Requests:
-    """Without the block's rank in its cluster, which says whose window it is."""
+    """The requests without the block's rank in its cluster, which determines whose window they access."""
     return replace(r, moves=tuple(move for move in r.moves if move.step % WINDOW))
 
 
 def _fragment(function: Function, index: int) -> int | None:
-    """Bytes from row to row of a wmma access; 0 where these are not known, None for other accesses."""
+    """Bytes between the rows of a wmma access; 0 if unknown, None for other accesses."""
     site = function.instructions[index].site
     if site is None or not site.fragment:
         return None
@@ -264,26 +263,24 @@ def _arrays(function: Function, variable: str, uses: list[Use], examined: Examin
 
 
 def _window_size(examined: Examined) -> int:
-    """Bytes up to the end of a block's shared memory, as machine code counts places."""
+    """Bytes up to the end of a block's shared memory, by the addresses of machine code."""
     dynamic = examined.launch.dynamic_shared if examined.launch is not None else None
     return RESERVED + examined.function.shared_static + (dynamic or 0)
 
 
 def source_name(variable: str) -> str:
-    """The name in the source of a variable, by its mangled name: _ZZ9transposePfE4tile -> tile."""
+    """A variable's name in the source, from its mangled name: _ZZ9transposePfE4tile -> tile."""
     from ptxaudit.base.demangle import demangle
 
     text = demangle(variable)
     return text if text == variable else text.rpartition("::")[2]
 
 
-# --- parts that hang together -------------------------------------------------------------------
+# --- connected parts ----------------------------------------------------------------------------
 
 
 def span_of(r: Requests, width: int) -> tuple[int, int]:
-    """The first byte that some of the requests touch, and the one behind the last; boundless where that is not
-    known.
-    """
+    """The first byte that any of the requests accesses, and the one after the last; unbounded if unknown."""
     low, high = r.ends or (BOUNDLESS, -BOUNDLESS)
     high += width
     for move in r.moves:
@@ -295,7 +292,7 @@ def span_of(r: Requests, width: int) -> tuple[int, int]:
 
 
 def _parts(uses: list[Use], name: str, variable: str, align: int, size: int | None, dynamic: bool) -> list[Array]:
-    """Arrays of the sites that touch bytes between each other's."""
+    """Divides a variable into arrays by the overlaps of the byte ranges that its sites access."""
     spans = [[span_of(r, use.access.width or 1) for r in use.requests] for use in uses]
     hulls = [(min(low for low, _ in of_use), max(high for _, high in of_use)) for of_use in spans]
     order = sorted(range(len(uses)), key=lambda k: hulls[k])
@@ -338,19 +335,19 @@ def _moved(r: Requests, by: int) -> Requests:
     return replace(r, offsets=np.where(r.active, r.offsets + by, 0))
 
 
-# --- what stands in the way ---------------------------------------------------------------------
+# --- reasons to refuse an array -----------------------------------------------------------------
 
 
 def _checked(
     array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
 ) -> Array:
-    """The array, refused where not all that touches it is known."""
+    """The array, refused if some accesses to it are unknown."""
     refused = _unplaced(array, unplaced, sites, where, function) or _outside(array) or _of_matrices(array)
     return replace(array, refused=refused, assumed="" if _surely_inside(array) else INSIDE)
 
 
 def _surely_inside(array: Array) -> bool:
-    """Whatever unknown parts its addresses have, they lie in the array."""
+    """All accesses are inside the array, whatever the values of unknowns in their addresses."""
     spans = (span_of(r, use.access.width or 1) for use in array.uses for r in use.requests)
     return all(low >= 0 and array.size is not None and high <= array.size for low, high in spans)
 
@@ -358,7 +355,7 @@ def _surely_inside(array: Array) -> bool:
 def _unplaced(
     array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
 ) -> str:
-    """An access whose place is not known may touch the array."""
+    """The reason if an access with an unknown address may access the array."""
     names = _dynamic(function) if array.variable == DYNAMIC else (array.variable,)
     for index, reason in unplaced:
         if any(where.may_touch(index, name) for name in names):
@@ -374,16 +371,15 @@ def _unplaced(
 
 
 def place_of(site: Site) -> str:
-    """Where a site is, short."""
+    """The place of a site, short."""
     if site.source is not None:
         return line_of(site.source)
     return f"PTX line {site.ptx_line}" if site.ptx_line is not None else f"+{site.offset or 0:#x}"
 
 
 def _outside(array: Array) -> str:
-    """An access lies outside of the array. (What an unknown may add is more than it does: such accesses are taken to
-    stay inside.)
-    """
+    """The reason if an access is outside of the array. (Bounds on unknowns overestimate; such accesses are assumed to
+    stay inside.)"""
     for use in array.uses:
         for r in use.requests:
             low, high = span_of(r, use.access.width or 1)
@@ -403,7 +399,7 @@ def _outside(array: Array) -> str:
 
 
 def _of_matrices(array: Array) -> str:
-    """Matrix accesses of which it is not known which lanes take part, or how far rows are apart."""
+    """The reason if the active lanes of a matrix access, or the distance of its rows, are unknown."""
     for use in array.uses:
         if use.fragment == 0:
             return f"{place_of(use.site)}: the row stride of {use.site.opcode} is unknown"

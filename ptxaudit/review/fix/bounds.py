@@ -1,16 +1,16 @@
-"""What no layout goes below, however it is chosen.
+"""Lower bounds on the cost of any layout.
 
 Theory. A layout that keeps vectors of `unit` bytes whole and aligned moves a word only to places that are the same
-modulo `unit`: of the banks, as many as a unit has words are distinguished, and the words of one class have only every
-(unit / 4)-th bank to themselves. So a group of lanes that takes n distinct words of one class costs at least n / (slots
-of that class), whatever the map:
+modulo `unit`. Words thus fall into as many classes as a unit has words, and each class can only use every (unit /
+4)-th bank. So a group of lanes that accesses n distinct words of one class costs at least n / (slots of that class),
+for any map:
 
     float tile[32][36], stored by float4, a column read      32 words of one class, 8 banks: 4 wavefronts at best
     the same, stored by float                                32 words, 32 banks: 1
 
-Where lanes are counted and not words (atomics, copies), n is the number of lanes, and lanes on one word stay on one:
-their number is a bound, too. For layouts of all kinds these bounds need not be met together; those of a family are
-compared with each other (`search`).
+Where lanes are counted instead of words (atomics, copies), n is the number of lanes, and lanes on one word stay on
+one: their number is a bound as well. There may be no layout that meets these bounds for all requests; the layouts of
+a family are compared with each other (`search`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from ptxaudit.hardware.machine_model import Counted
 
 
 def least(machine: Machine, access: Access, offsets: np.ndarray, active: np.ndarray, unit: int) -> np.ndarray:
-    """(m,) wavefronts that each request of an access costs at least under any layout that keeps vectors of `unit` bytes
-    whole. offsets, active: (m, lanes) bytes within the array, and the lanes that take part.
-    """
+    """(m,) wavefronts that each request of an access costs at least under any layout that keeps vectors of `unit`
+    bytes whole. offsets, active: (m, lanes) bytes within the array, and the active lanes."""
     count = machine.known_rule(access).count
     nothing = np.zeros(len(offsets), np.int64)
     if count.what not in (Counted.WORDS, Counted.LANES) or count.lanes == 1 or count.row != count.unit * count.slots:
@@ -39,7 +38,7 @@ def least(machine: Machine, access: Access, offsets: np.ndarray, active: np.ndar
     if count.paired:
         number = np.where(pairs_agree(offsets, active)[:, None], group_of_lane(count.paired, lanes), number)
     row = np.arange(len(offsets))[:, None]
-    # one number for a request, a group of its lanes and a class
+    # one number per request, group of lanes and class
     bins = (row * (lanes // count.lanes) + number) * classes + units % classes
     span = int(units.max(initial=0)) + 1
     on_unit, several = np.unique((bins * span + units)[active], return_counts=True)

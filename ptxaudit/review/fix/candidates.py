@@ -1,4 +1,4 @@
-"""An array that may be repaired, with all that is asked of it, and what a repair of it is."""
+"""Arrays that may be repaired, the record of a repair, and the proof that a layout preserves an array's accesses."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ptxaudit.review.fix.layouts import Layout, one_to_one
 from ptxaudit.review.fix.search import Found
 from ptxaudit.review.fix.written import Rewrite
 
-_FOOTPRINT = 1 << 16  # bytes that are tried where an array's size is not known: more than any layout's period
+_FOOTPRINT = 1 << 16  # bytes that are checked if an array's size is unknown: more than any layout's period
 
 
 class Repair(Record, eq=False):
-    """One layout that costs less, with its code and what is proved of it. figure: after it; uses: of each use of the
-    array, where it is among those that are listed.
+    """One layout that costs less, with its code and what is proved about it. figure: after it; uses: for each use of
+    the array, in listed repairs.
 
-    bytes: added; proved_for: in words; optimum: no layout of its family does better; floor: no layout at all does, with
-    these vectors. before, after: blocks on a multiprocessor. also: what it does to other kernels with the same
-    declaration. compiled: its code was, and shows the layout (`checked`). align: bytes that the array's beginning has
-    to be a multiple of for it, 0 where it is.
+    bytes: added; proved_for: in words; optimum: no layout of its family does better; floor: no layout at all does,
+    with these vectors. before, after: blocks per multiprocessor. also: its effect on other kernels with the same
+    declaration. compiled: its code was compiled, and shows the layout (`checked`). align: required alignment of the
+    array's beginning in bytes, 0 if it has that already.
     """
 
     found: Found
@@ -70,7 +70,7 @@ class Candidate:
 
 
 def _site_excess(site: Site) -> bool:
-    """The report finds the site to cost more than its ideal, or that it may."""
+    """Whether the report finds that the site costs more than its ideal, or may."""
     if site.excess is not None:
         result: bool = site.excess > 0
         return result
@@ -78,7 +78,7 @@ def _site_excess(site: Site) -> bool:
 
 
 def candidates_of(examined: Examined, costly: bool = False) -> list[Candidate]:
-    """The shared arrays of a kernel, with their declarations. costly: those with excess suffice."""
+    """The shared arrays of a kernel, with their declarations. costly: only those with excess are needed."""
     if not any(_site_excess(site) for site in examined.entry.sites) and (
         costly or not any(r.kept for r in examined.result.sites)
     ):
@@ -94,9 +94,8 @@ def candidates_of(examined: Examined, costly: bool = False) -> list[Candidate]:
 
 
 def proved(layout: Layout, array: Array, widths: Sequence[int]) -> bool:
-    """One-to-one on the whole array, and every aligned vector of these widths whole and aligned: tried on every
-    byte.
-    """
+    """Whether the layout is one-to-one on the whole array and keeps every aligned vector of these widths whole and
+    aligned; checked for every byte."""
     for size in array.sizes:
         size = size or _FOOTPRINT
         if not one_to_one(layout, size):
@@ -113,9 +112,8 @@ def proved(layout: Layout, array: Array, widths: Sequence[int]) -> bool:
 
 
 def _of_fragments(layout: Layout, use: Use) -> bool:
-    """A wmma access's lanes stay as many rows apart as they were, and rows are longer by one and the same number of
-    bytes.
-    """
+    """Whether the lanes of a wmma access stay the same number of rows apart, with all rows longer by the same number
+    of bytes."""
     row = use.fragment
     assert row is not None
     more = int(layout.place(np.array([row]))[0]) - row

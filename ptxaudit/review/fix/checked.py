@@ -1,13 +1,13 @@
-"""The code of each repair, compiled and audited again before it is shown; what the source does not show is reported as
-a map of elements.
+"""Compiles and audits the code of each repair before it is shown; if the source does not confirm it, the repair is
+reported as a map of elements.
 
-    __shared__ float tile[32][33];                     of accesses tile[y][x]: compiled, and its requests are those that
-                                                       were proved
-    // element i of tile moves to element i + i / 32   of accesses tile[0][32 * y + x]: another declaration moves
+    __shared__ float tile[32][33];                     for accesses tile[y][x]: compiled, and its requests are those
+                                                       that were proved
+    // element i of tile moves to element i + i / 32   for accesses tile[0][32 * y + x]: another declaration moves
                                                        nothing there
 
-A repair is a layout, and that is proved. That a declaration and some expressions *are* this layout is read from a text
-without understanding it, so nothing of that kind is printed on trust.
+A repair is a layout, and that is proved. That a declaration and some expressions *implement* this layout is inferred
+from the text of the source without understanding it, so no code is printed on trust.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def checked(
     progress: Progress = silent,
     most: int | None = None,
 ) -> list[ArrayRepairs]:
-    """The same, each repair with code that was compiled, or with a map in its place. found: of `repairs_of`, for these
-    kernels, inputs and options. most: repairs of each array that are compiled, the best first; None = all."""
+    """The arrays, each repair with code that was compiled, or with a map instead. found: from `repairs_of`, for these
+    kernels, inputs and options. most: the number of repairs per array that are compiled, best first; None = all."""
     files = [fspath(file) for given in inputs for file in expand(given, options.isa)]
     again = Again(files, options, progress)
     out = []
@@ -56,12 +56,12 @@ def checked(
 
 
 def _has_code(repair: Repair) -> bool:
-    """It has a declaration that lays the array out."""
+    """It has a declaration that implements the layout."""
     return bool(repair.code.declaration) and not isinstance(repair.found.layout, Same)
 
 
 def _with_its_declaration(one: ArrayRepairs, kernels: Sequence[Examined]) -> list[Examined]:
-    """The kernels that have an array of the same declaration."""
+    """The kernels that have an array with the same declaration."""
 
     place = None if one.declared is None else one.declared.place
 

@@ -1,13 +1,13 @@
-"""What all requests to an array cost under a layout: the proof of a repair.
+"""Computes the cost of all requests to an array under a layout: the proof of a repair.
 
     Costs(machine, array.uses).under(Pad(((128, 4),)))  ->  Figures(wavefronts=256, excess=0, uses=(…))
 
-Every request is scored by `banks.score`, at its new place. An address with an unknown part that all lanes share is
-scored at each residue of that part modulo the layout's period: a shift by whole periods moves all lanes alike, and
-changes no count (`layouts` has the theory). Requests that differ by such a shift are scored once.
+`banks.score` scores every request at its new place. An address with an unknown part that all lanes share is scored at
+each residue of that part modulo the layout's period: a shift by whole periods moves all lanes alike, and changes no
+count (`layouts` has the theory). Requests that differ by such a shift are scored once.
 
-What a figure is: with every request's number known, sums over the launch; otherwise, for each site, its worst request.
-A site whose requests have a range (a copy whose source lines are not known) has one here, too.
+If the number of each request is known, figures are sums over the launch; otherwise they are of each site's worst
+request. Sites whose requests cost a range (a copy with unknown source lines) have a range here as well.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from ptxaudit.review.fix.layouts import SAME, Layout, Pad
 
 MOST_PLACES = 4096  # residues of one request, or places of an unknown part
 _STEPS_A_REQUEST, _STEPS_A_PLACE = 2, 4
-_ROWS_AT_ONCE = 1 << 8  # requests scored together: 64 kB an array, so that several stay in the cache
+_ROWS_AT_ONCE = 1 << 8  # requests scored together: 64 kB per array, so that several fit in the cache
 MOST_ROWS = 1 << 18  # requests that are scored for one layout
 
 
 class NotProvable(Exception):
-    """A layout's cost cannot be told for all requests: why."""
+    """The reason why a layout's cost cannot be computed for all requests."""
 
 
 class Figure(Record):
-    """low, high: wavefronts, equal where they are exact; ideal: without a conflict; lines, lines_ideal: of cp.async.cg,
-    else 0. Sums over a launch, or of the worst request (see the module)."""
+    """low, high: wavefronts, equal if exact; ideal: without conflicts; lines, lines_ideal: for cp.async.cg, else 0.
+    Sums over a launch, or of the worst request (see the module)."""
 
     low: int = 0
     high: int = 0
@@ -54,7 +54,7 @@ class Figure(Record):
 
     @property
     def excess(self) -> int:
-        """At most."""
+        """The upper bound."""
         return self.high - self.ideal
 
     def __add__(self, other: Figure) -> Figure:
@@ -68,17 +68,17 @@ class Figure(Record):
 
     @property
     def weight(self) -> tuple[int, int]:
-        """What a better layout has less of."""
+        """The key that a better layout minimises."""
         return self.low - self.ideal + self.high - self.ideal, self.lines
 
 
 class Group(Record, eq=False):
-    """Requests that are scored by one rule: offsets, active (m, lanes), each different; sources, filled or None.
+    """Requests that are scored by one rule: offsets, active (m, lanes), all distinct; sources, filled or None.
 
-    rows (k,): which of these each residue of each request is; firsts (g,): where a request's residues begin; weight
-    (k,): how often each residue comes, where that is known; times (g,): -1 where it is, else how often all of them
-    together. uses: numbers of the uses that the requests are of; starts: where each use's requests begin; pieces:
-    accesses that each of its is cut into.
+    rows (k,): the distinct request for each residue of each request; firsts (g,): where a request's residues begin;
+    weight (k,): the number of times that each residue occurs, where known; times (g,): -1 where it is known, else the
+    number of times that all residues occur together. uses: indices of the uses that the requests belong to; starts:
+    where each use's requests begin; pieces: the number of accesses that each of its accesses is cut into.
     """
 
     access: Access
@@ -95,16 +95,16 @@ class Group(Record, eq=False):
     pieces: np.ndarray
 
 
-# low, high, ideal, lines, lines_ideal: the least or the most, where it is not known which residue comes
+# low, high, ideal, lines, lines_ideal: combines residues, least or most, if it is unknown which of them occurs
 _REDUCE = (np.minimum, np.maximum, np.minimum, np.maximum, np.minimum)
 
 
 class Costs(Struct, dict=True, eq=False):
-    """The requests of an array's uses, ready to be scored under many layouts.
+    """The requests of an array's uses, prepared to be scored under many layouts.
 
-    align: bytes that the array's beginning is a multiple of. parts: of each use the bytes of the narrower accesses that
-    take the place of its own, 0 = its own; () = all their own. account: what scoring is taken from. groups: by periods,
-    what was prepared of the requests.
+    align: alignment of the array's beginning in bytes. parts: for each use the bytes of the narrower accesses that
+    replace it, 0 = unchanged; () = all unchanged. account: is charged for scoring. groups: the prepared requests, by
+    period.
     """
 
     machine: Machine
@@ -124,15 +124,15 @@ class Costs(Struct, dict=True, eq=False):
         return tuple(Figure(*row) for row in self._of([layout])[0].tolist())
 
     def totals(self, layouts: Sequence[Layout]) -> list[Figure]:
-        """The figures of all uses together under each of several layouts of one period. Raises NotProvable."""
+        """The sum of all uses' figures under each of several layouts with one period. Raises NotProvable."""
         return [Figure(*row) for row in self._of(layouts).sum(axis=1).tolist()]
 
     def total(self, layout: Layout) -> Figure:
-        """The figures of all uses together. Raises NotProvable."""
+        """The sum of all uses' figures. Raises NotProvable."""
         return self.totals([layout])[0]
 
     def least(self, unit: int) -> Figure:
-        """What no layout that keeps vectors of `unit` bytes whole goes below (`bounds`). Raises NotProvable."""
+        """The lower bound for all layouts that keep vectors of `unit` bytes whole (`bounds`). Raises NotProvable."""
         floors = []
         for group in self.requests(SAME):
             low, high, ideal, _, lines_ideal = self.scores(group, [SAME])
@@ -157,11 +157,12 @@ class Costs(Struct, dict=True, eq=False):
 
     @cached_property
     def _as_they_are(self) -> list[Group]:
-        """The requests where none has: the same for every period."""
+        """The requests if no address has an unknown part: the same for every period."""
         return [_folded(group, None) for group in _placed(self.uses, None, self.parts)]
 
     def used(self, row: int) -> int:
-        """Bytes from the beginning of rows of so many bytes that some access touches. Raises NotProvable."""
+        """The bytes at the beginning of each row of `row` bytes up to the last one that an access touches. Raises
+        NotProvable."""
         ends = [
             ((group.offsets % row)[group.active] + (group.access.width or 1)).max(initial=0)
             for group in self.requests(Pad(((row, 0),)))
@@ -169,7 +170,7 @@ class Costs(Struct, dict=True, eq=False):
         return int(max(ends, default=0))
 
     def _period(self, layout: Layout) -> int | None:
-        """Its period, as many times as it takes for the shift to change no count of any access."""
+        """The layout's period, multiplied such that a shift by it changes no count of any access."""
         if layout.period is None:
             return None
         begin, end = layout.place(np.array([0, layout.period])).tolist()
@@ -185,7 +186,8 @@ class Costs(Struct, dict=True, eq=False):
         return self.summed(((group, self.scores(group, layouts)) for group in self.requests(layouts[0])), len(layouts))
 
     def summed(self, scored: Iterable[tuple[Group, np.ndarray]], layouts: int) -> np.ndarray:
-        """(layouts, uses, 5): sums of each use's requests, or its worst one, by `scores` of all groups."""
+        """(layouts, uses, 5): each use's sum over its requests, or its worst request, from the `scores` of all
+        groups."""
         out = np.zeros((layouts, len(self.uses), 5), np.int64)
         for group, scores in scored:
             found = self._of_requests(group, scores)
@@ -200,9 +202,9 @@ class Costs(Struct, dict=True, eq=False):
         return out
 
     def _of_requests(self, group: Group, scores: np.ndarray) -> np.ndarray:
-        """(5, layouts, g): each of the figures of all residues of each request together."""
+        """(5, layouts, g): each figure of each request, its residues combined."""
         at = scores[:, :, group.rows]
-        if len(group.firsts) == len(group.rows):  # each has one
+        if len(group.firsts) == len(group.rows):  # each request has one
             return np.where(group.times < 0, at * group.weight, at * group.times) if self.counted else at
         bound = np.stack([reduce.reduceat(one, group.firsts, axis=1) for reduce, one in zip(_REDUCE, at)])
         if not self.counted:
@@ -245,7 +247,7 @@ class Costs(Struct, dict=True, eq=False):
 
 
 def _placed(uses: Sequence[Use], period: int | None, parts: tuple[int, ...]) -> list[Group]:
-    """The requests of all uses by what they are scored as, at each residue, equal ones not yet once."""
+    """The requests of all uses at each residue, grouped by their access; equal ones not merged yet."""
     by_access: dict[tuple[Access, bool, bool], list[tuple[int, Requests, int]]] = {}
     for at, use in enumerate(uses):
         part = parts[at] if parts else 0
@@ -281,7 +283,7 @@ def _of_rule(access: Access, members: list[tuple[int, Requests, int]], period: i
         at += n * m
     offsets, active, sources, filled = (np.concatenate(c) if c else None for c in columns)
     assert offsets is not None and active is not None  # every request has them
-    numbers = np.repeat(use, sizes)  # each use's requests follow each other
+    numbers = np.repeat(use, sizes)  # the requests of each use are adjacent
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     return Group(
         access,
@@ -300,7 +302,7 @@ def _of_rule(access: Access, members: list[tuple[int, Requests, int]], period: i
 
 
 def _folded(group: Group, period: int | None, account: Account | None = None) -> Group:
-    """The same with those once that are equal up to whole periods."""
+    """The group with requests that are equal up to whole periods merged."""
     if account is not None:
         account.spend(_STEPS_A_PLACE * len(group.rows), "placing requests")
     offsets = canonical(group.offsets, group.active, period)
@@ -311,7 +313,7 @@ def _folded(group: Group, period: int | None, account: Account | None = None) ->
 
 
 def _rows(r: Requests, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """(offsets, active, sources, filled) of requests at each of the places, all of the first request first."""
+    """(offsets, active, sources, filled) of requests at each of the places; those of the first request come first."""
     if len(places) == 1 and not places[0]:
         return r.offsets, r.active, r.sources, r.filled
     placed = np.where(r.active[:, None, :], r.offsets[:, None, :] + places[None, :, None], 0)
@@ -323,7 +325,7 @@ def _rows(r: Requests, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np.ndarray:
-    """Whole periods taken off, as many from all lanes of a request."""
+    """The offsets without whole periods, the same number from all lanes of a request."""
     if period is None:
         return offsets
     low = np.where(active, offsets, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
@@ -332,9 +334,7 @@ def canonical(offsets: np.ndarray, active: np.ndarray, period: int | None) -> np
 
 @lru_cache(maxsize=4096)
 def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """(what the moves add, modulo the period where there is one; how often each comes, None where that is not
-    known).
-    """
+    """(what the moves add, modulo the period if there is one; the number of times each occurs, None if unknown)."""
     places: np.ndarray = np.zeros(1, np.int64)
     often: np.ndarray | None = np.ones(1, np.int64)
     for move in moves:
@@ -354,7 +354,7 @@ def residues(moves: tuple[Move, ...], period: int | None) -> tuple[np.ndarray, n
 
 
 def _steps(move: Move, period: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """What one move adds, and how often each of it comes."""
+    """The values that one move adds, and the number of times each occurs."""
     low, count = 0, None
     if move.low is not None and move.high is not None:
         low, count = move.low, move.high - move.low + 1

@@ -1,12 +1,12 @@
-"""Reads as much of CUDA C++ as it takes to find a shared array's declaration and its accesses: tokens, brackets,
+"""Parses as much of CUDA C++ as is needed to find a shared array's declaration and its accesses: tokens, brackets,
 constants.
 
     template <int N> __global__ void k() { __shared__ float tile[N][N + 1]; … tile[y][x] … }
  -> Declaration("tile", type="float", dims=("N", "N + 1"), line=1, function="k", templates=("N",))
     Access(line=1, indices=("y", "x"))
 
-This reads text, not C++: macros are not expanded, names not looked up. Whoever changes a source by it compiles it again
-and looks.
+This parses text, not C++: macros are not expanded, names are not looked up. Code that changes a source by these
+results compiles the changed source and checks it.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Span(Record):
 
 
 class Declaration(Record):
-    """A `__shared__` variable. dims: of its brackets; statement: from its first word to the semicolon; alone: it is the
-    statement's only variable. function: that it is in, "" at file scope; scope: places of the braces around it (the
-    file's ends where there are none); templates: names of the function's template parameters. body: it is declared with
-    the body of a structure."""
+    """A `__shared__` variable. dims: its brackets; statement: from its first word to the semicolon; alone: it is the
+    only variable of the statement. function: the one that contains it, "" at file scope; scope: places of the
+    enclosing braces (the ends of the file if there are none); templates: names of the function's template parameters.
+    body: it is declared together with the body of a structure."""
 
     file: str
     name: str
@@ -76,7 +76,7 @@ class Declaration(Record):
 
 
 class Access(Record):
-    """A use of an array's name. indices: in its brackets; member: of the element, "" where none is named; of_address:
+    """A use of an array's name. indices: in its brackets; member: of the element, "" if none is named; of_address:
     its address is taken; start, end: from the name to the last bracket or member."""
 
     line: int
@@ -88,7 +88,7 @@ class Access(Record):
 
 
 class Text:
-    """The text of one source file, in tokens. macros: name -> (it takes arguments, body)."""
+    """The tokens of one source file. macros: name -> (it takes arguments, body)."""
 
     def __init__(self, text: str, file: str = ""):
         self.text, self.file = text, file
@@ -97,14 +97,14 @@ class Text:
         self.tokens = list(_tokens(code))
 
     def _directive(self, match: re.Match[str]) -> str:
-        """Notes what a directive defines; blanks take its place."""
+        """Records what a directive defines, and replaces it with blanks."""
         if define := _DEFINE.match(match[0]):
             self.macros[define[1]] = bool(define[2]), define[3].replace("\\\n", " ").strip()
         return re.sub(r"[^\n]", " ", match[0])
 
     @cached_property
     def pairs(self) -> dict[int, int]:
-        """Number of an opening token -> that of its closing one."""
+        """Index of an opening token -> index of its closing token."""
         stack, out = [], {}
         for at, token in enumerate(self.tokens):
             if token.text in _OPENING:
@@ -115,7 +115,7 @@ class Text:
 
     @cached_property
     def openings(self) -> dict[int, int]:
-        """The other way."""
+        """The inverse of `pairs`."""
         return {closing: opening for opening, closing in self.pairs.items()}
 
     def span(self, first: int, last: int) -> Span:
@@ -124,7 +124,7 @@ class Text:
         return Span(self.text[start:end], start, end)
 
     def macros_with(self, name: str) -> list[str]:
-        """Macros in whose bodies a name stands."""
+        """Macros with a name in their bodies."""
         return [macro for macro, (_, body) in self.macros.items() if re.search(rf"\b{re.escape(name)}\b", body)]
 
     # --- declarations ---
@@ -230,12 +230,12 @@ class Text:
             at = self.pairs.get(at, at) + 1
 
     def _inside(self, opening: int) -> Span:
-        """What stands between brackets."""
+        """The text between brackets."""
         start, end = self.tokens[opening].end, self.tokens[self.pairs[opening]].start
         return Span(self.text[start:end].strip(), start, end)
 
     def _around(self, at: int) -> tuple[str, tuple[int, int], tuple[str, ...]]:
-        """(function, its braces, its template parameters) around a token."""
+        """(function, braces, template parameters) that enclose a token."""
         inner: tuple[int, int] | None = None
         for opening in sorted(
             (o for o, c in self.pairs.items() if o < at < c and self.tokens[o].text == "{"), reverse=True
@@ -256,7 +256,7 @@ class Text:
         return "", inner or (0, len(self.text)), ()
 
     def _templates(self, name: int) -> tuple[str, ...]:
-        """Names of the template parameters in front of a function's head."""
+        """Names of the template parameters before a function's head."""
         at = name
         while at > 0 and self.tokens[at - 1].text not in (";", "}", "{"):
             at = self.openings.get(at - 1, at - 1)
@@ -280,7 +280,7 @@ class Text:
     # --- accesses ---
 
     def accesses(self, declaration: Declaration) -> list[Access]:
-        """Where a variable's name stands in its scope, its declaration left out."""
+        """The uses of a variable's name in its scope, except in its declaration."""
         return [
             self._access(at)
             for at, token in enumerate(self.tokens)
@@ -334,7 +334,7 @@ class Text:
 
 
 def _without_comments(text: str) -> str:
-    """Comments, as blanks: places stay."""
+    """The text with comments replaced by blanks: places stay valid."""
     return re.sub(
         r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/',
         lambda m: m[0] if m[0][0] in "\"'" else re.sub(r"[^\n]", " ", m[0]),
@@ -354,7 +354,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 @lru_cache(maxsize=64)
 def read(text: str, file: str = "") -> Text:
-    """The tokens of a text, kept for the next who asks."""
+    """The tokens of a text, cached."""
     return Text(text, file)
 
 
@@ -386,7 +386,7 @@ _MOST_DEPTH = 32
 
 
 def value_of(expression: str, names: Mapping[str, str | int]) -> int | None:
-    """The number that an integer constant expression is, None where it cannot be told. names: what names stand for."""
+    """The value of an integer constant expression, None if it cannot be determined. names: the values of names."""
     try:
         return _Value(list(_tokens(expression)), names, 0).whole()
     except (ValueError, ZeroDivisionError, RecursionError):
@@ -394,7 +394,7 @@ def value_of(expression: str, names: Mapping[str, str | int]) -> int | None:
 
 
 class _Value:
-    """A reader of +, -, *, /, %, shifts, &, |, ^, brackets, sizeof of common types, and names."""
+    """Evaluates +, -, *, /, %, shifts, &, |, ^, brackets, sizeof of common types, and names."""
 
     def __init__(self, tokens: Sequence[Token], names: Mapping[str, str | int], depth: int):
         self.tokens, self.names, self.depth, self.at = tokens, names, depth, 0
@@ -453,7 +453,7 @@ def _refuse() -> int:
 
 def _applied(sign: str, a: int, b: int) -> int:
     if sign in ("/", "%"):
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)  # towards zero, as C++ has it
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)  # towards zero, as in C++
         return quotient if sign == "/" else a - b * quotient
     return {
         "|": a | b,

@@ -3,9 +3,9 @@
     variable _ZZ9transposeIfLi32ELi33EEvPKT_PS0_iE4tile of 4,224 bytes, `__shared__ T tile[Tile][Pitch];`
  -> Declared(dims=(32, 33), element=4, rows=(132,))
 
-Names of dimensions are looked up among template arguments (they are in the mangled name) and constants of the file. One
-that is found nowhere follows from the variable's size, where the size of the element is known. What does not add up is
-not taken.
+Names of dimensions are looked up among template arguments (in the mangled name) and constants of the file. One
+dimension without a value follows from the variable's size if the size of the element is known. A declaration whose
+sizes do not add up is not used.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ptxaudit.review.fix.cpp import SIZES, Declaration, Text, read, value_of
 
 
 class Declared(Record, eq=False):
-    """An array's declaration. dims: its numbers, outermost first, () where it is no array; element: bytes; names: what
-    the template parameters of its function stand for."""
+    """An array's declaration. dims: its numbers, outermost first, () if it is not an array; element: bytes; names:
+    the values of its function's template parameters."""
 
     text: Text
     declaration: Declaration
@@ -39,20 +39,18 @@ class Declared(Record, eq=False):
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """Bytes from one index to the next, of each dimension but the last, innermost first: of float[2][16][17] 68 and
-        1088.
-        """
+        """The stride in bytes of each dimension but the last, innermost first: 68 and 1088 for float[2][16][17]."""
         return tuple(self.element * prod(self.dims[k:]) for k in range(len(self.dims) - 1, 0, -1))
 
     @property
     def type(self) -> str:
-        """Of the element, as the source spells it; a template parameter as what it stands for."""
+        """The type of the element as the source spells it; for a template parameter its argument."""
         return self.names.get(self.declaration.type.text, self.declaration.type.text)
 
 
 def declared(examined: Examined, wanted: Container[str] | None = None) -> dict[str, Declared]:
-    """variable -> its declaration, of those shared variables of a kernel whose declaration is found. wanted: of these
-    alone; None = of all."""
+    """variable -> its declaration, for the shared variables of a kernel whose declaration is found. wanted: only
+    these; None = all."""
     variables = (v for v in examined.function.variables if v.space.startswith("shared") and v.size)
     sizes = {v.name: v.size for v in variables if wanted is None or v.name in wanted}
     texts = [(file, examined.lines.text(file)) for file in _files(examined)] if sizes else []
@@ -63,12 +61,12 @@ def declared(examined: Examined, wanted: Container[str] | None = None) -> dict[s
 
 @lru_cache(maxsize=8)
 def _has_shared(text: str) -> bool:
-    """A source may declare shared variables: asked for each kernel of a file, which may be long."""
+    """A source may declare shared variables. Cached, as it is called for each kernel of a file, which may be long."""
     return "__shared__" in text
 
 
 def _declared(variable: str, size: int, sources: Mapping[str, str]) -> Declared | None:
-    """The declaration of a variable of so many bytes, None where it is not found, or not one alone could be meant."""
+    """The declaration of a variable of this size; None if none is found, or several match."""
     scope, _, name = demangle(variable).rpartition("::")
     if demangle(variable) == variable:
         scope, name = "", variable
@@ -90,7 +88,7 @@ def _declared(variable: str, size: int, sources: Mapping[str, str]) -> Declared 
 
 
 def _files(examined: Examined) -> Iterable[str]:
-    """Source files that the kernel's sites lie in, the input first, each once."""
+    """Source files of the kernel's sites, the input first, each once."""
     places = [site.source for site in examined.entry.sites if site.source is not None]
     named = (file for place in places for file in (place.file, *(frame.file for frame in place.inlined)))
     found: dict[str, str] = {}
@@ -101,8 +99,7 @@ def _files(examined: Examined) -> Iterable[str]:
 
 def _function(scope: str) -> tuple[str, list[str]]:
     """(name, template arguments) of the function in a demangled scope: "void a::f<float, 3>(int)" -> ("f", ["float",
-    "3"]).
-    """
+    "3"])."""
     depths = bracket_depths(scope)
     end = next((k for k in range(len(scope) - 1, -1, -1) if depths[k] == 0 and scope[k] == "("), len(scope))
     head = scope[:end]
@@ -123,7 +120,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _sized(text: Text, declaration: Declaration, names: dict[str, str], size: int) -> Declared | None:
-    """The declaration with its numbers, None where they do not come to `size` bytes."""
+    """The declaration with its numbers; None if they do not add up to `size` bytes."""
     known = {**text.constants, **names}
     dims = [value_of(dim.text, known) for dim in declaration.dims]
     element = SIZES.get(names.get(declaration.type.text, declaration.type.text))
@@ -138,12 +135,12 @@ def _sized(text: Text, declaration: Declaration, names: dict[str, str], size: in
 
 
 def plain_variables(found: dict[str, Declared]) -> Iterator[str]:
-    """Variables that are arrays of elements, not one structure."""
+    """Variables that are arrays of elements, not a single structure."""
     yield from (name for name, d in found.items() if d.dims and not d.declaration.body)
 
 
 def rows_of(array: Array, found: Declared | None) -> tuple[int, ...]:
-    """Bytes that the declaration says rows have; the element is a row itself where it is a structure."""
+    """Bytes of rows by the declaration; if the element is a structure, it is a row itself."""
     if found is None or array.part:
         return ()
     return (*found.rows, *((found.element,) if found.element > array.width else ()))

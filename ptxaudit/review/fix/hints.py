@@ -1,8 +1,8 @@
-"""Names the mistake, where an array's declaration, its addresses and its copies show one.
+"""Identifies mistakes that an array's declaration, addresses and copies reveal.
 
 float tile[16][17], and addresses with rows of 64 bytes      "declared with rows of 17 floats, indexed with rows of 16"
 cp.async.ca                                                   "destinations are free of conflicts, the source slots
-                                                            collide"
+                                                               collide"
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def hints_of(array: Array, declared: Declared | None, costs: Costs) -> tuple[str
 
 
 def _pitch(array: Array, declared: Declared, costs: Costs) -> str:
-    """The declaration has one length of rows, the addresses another, shorter one."""
+    """The declaration's rows are longer than those that the addresses use."""
     row, element = _declared_row(declared), declared.element
     if row is None:
         return ""
@@ -56,7 +56,7 @@ def _pitch(array: Array, declared: Declared, costs: Costs) -> str:
 
 
 def _declared_row(declared: Declared) -> int | None:
-    """Bytes of a row, of float[16 * (16 + 1)] too: a factor that is a sum is a row with its padding."""
+    """Bytes of a row, also for float[16 * (16 + 1)]: a factor that is a sum is a row with its padding."""
     if declared.rows:
         return declared.rows[0]
     text = declared.declaration.dims[0].text if declared.dims else ""
@@ -69,7 +69,7 @@ def _declared_row(declared: Declared) -> int | None:
 
 
 def _sources(use: Use, machine: Machine) -> str:
-    """A cp.async.ca whose destinations are free of conflicts, and whose sources are not."""
+    """A cp.async.ca whose destinations are free of conflicts, but not its sources."""
     for r in use.requests:
         if r.sources is None:
             continue

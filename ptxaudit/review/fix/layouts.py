@@ -1,42 +1,40 @@
-"""Layouts of an array: maps from the places that its bytes have now to new ones, and what can be proved of them.
+"""Layouts of an array: maps from the current places of its bytes to new ones, and what can be proved about them.
 
-Theory. The code of a kernel names an element of a shared array by indices; the compiler makes an *offset* x of them, in
-bytes from the array's beginning. To lay the array out anew is to replace every x by f(x), in all accesses alike. A
+Theory. The code of a kernel names an element of a shared array by indices; the compiler turns them into an *offset*
+x, in bytes from the array's beginning. Changing the layout means replacing every x by f(x), in all accesses alike. A
 kernel computes the same with any f that
 
     is one-to-one on the array's footprint, and
     moves every accessed vector as a whole:  f(x + i) = f(x) + i  inside it, and f(x) is as aligned as x was.
 
-So the cost of each request is the cost of its lanes at f(x), counted by the same rule (`ptxaudit.hardware.banks`), and
-f is a repair if the sum over all sites of the array is smaller. The families, with p bytes a row, r = x div p, c = x
-mod p, and q, k, G as unknowns:
+So the cost of each request is the cost of its lanes at f(x), counted by the same rule (`ptxaudit.hardware.banks`),
+and f is a repair if the sum over all sites of the array is smaller. The families, with p bytes per row, r = x div p,
+c = x mod p, and q, k, G as unknowns:
 
-    Pad      f = x + q·r                an affine map on the digits (r, c) of x in mixed radix; several rows inside one
-                                        another (a
-                                        plane of rows) are several digits. One-to-one: f grows with x. Costs q bytes a
-                                        row. Where no access touches the last bytes of a row, q may be negative, up to
-                                        their number.
-    Skew     f = p·r + (c + k·r) mod p  a rotation of each row: a permutation of the row, whatever k. Costs nothing.
+    Pad      f = x + q·r                an affine map on the digits (r, c) of x in mixed radix; nested rows (a plane of
+                                        rows) are several digits. One-to-one: f increases with x. Costs q bytes per
+                                        row. If no access touches the last bytes of a row, q may be negative, down to
+                                        minus their number.
+    Skew     f = p·r + (c + k·r) mod p  a rotation of each row: a permutation of the row for any k. Costs nothing.
     Xor      f = p·r + (c xor G(r))     G a linear map over GF(2) from the bits of r to bits of c. As a matrix on the
-                                        bits of x it is
-                                        triangular with ones on the diagonal: its own inverse, so one-to-one. Where p is
-                                        a power of two and G shifts one run of bits, this is CuTe's Swizzle<B, M, S>.
-                                        Costs nothing.
-    Order    f = (c div e)·s + r·e + …  the digits in another order: columns first, or a structure's members apart.
+                                        bits of x it is triangular with ones on the diagonal: its own inverse, so
+                                        one-to-one. If p is a power of two and G shifts one run of bits, this is CuTe's
+                                        Swizzle<B, M, S>. Costs nothing.
+    Order    f = (c div e)·s + r·e + …  the digits in another order: columns first, or a structure's members in
+                                        separate arrays.
 
-and one after the other (Chain: rows of 17 words cut to 16, then a swizzle of these).
+and compositions (Chain: rows of 17 words cut to 16, then a swizzle of these).
 
-What keeps vectors of w bytes whole is that p, q, k and e are multiples of w, and that G leaves the lowest log2(w) bits
-of c alone.
+Vectors of w bytes stay whole if p, q, k and e are multiples of w, and G does not change the lowest log2(w) bits of c.
 
-A map is *periodic* with period P where f(x + P) = f(x) + a constant that all x share (Pad: p, the outermost; Skew:
-p·p/gcd(k, p); Xor: p times the rows after which G repeats). An address with an unknown part u that all lanes share (a
-stage of a ring buffer, a trip's tile) then costs what it costs at u mod P, since a shift of all lanes alike changes no
-count: finitely many cases, which are all tried (`cost`).
+A map is *periodic* with period P if f(x + P) = f(x) + a constant that does not depend on x (Pad: p, the outermost;
+Skew: p·p/gcd(k, p); Xor: p times the rows after which G repeats). An address with an unknown part u that all lanes
+share (a stage of a ring buffer, the tile of a trip) then costs what it costs at u mod P, since a uniform shift of all
+lanes changes no count. These are finitely many cases, which are all tried (`cost`).
 
-Banks repeat after a *line* of 128 bytes, so q and k matter modulo a line only: trying each multiple of w below it is
-exhausting the family. For Xor the bits of r are taken one after the other, their images as unknowns, with a bound on
-what is left (`search`).
+Banks repeat after a *line* of 128 bytes, so q and k matter modulo a line only: trying each multiple of w below it
+exhausts the family. For Xor the images of the bits of r are chosen one after the other, with a bound on the rest
+(`search`).
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ from ptxaudit.base.records import Record
 class Layout(Protocol):
     """A map of offsets.
 
-    kind: the word for it. period: bytes after which it repeats (see the module), None where it does not.
+    kind: its name. period: bytes after which it repeats (see the module), None if it does not.
     """
 
     @property
@@ -63,11 +61,11 @@ class Layout(Protocol):
     def period(self) -> int | None: ...
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
-        """int64 offsets, none negative -> new offsets."""
+        """Maps non-negative int64 offsets to new offsets."""
         ...
 
     def keeps(self, width: int) -> bool:
-        """Vectors of so many bytes, aligned to them, stay whole and aligned."""
+        """Vectors of `width` bytes, aligned to their width, stay whole and aligned."""
         ...
 
     def size(self, size: int) -> int:
@@ -75,7 +73,7 @@ class Layout(Protocol):
         ...
 
     def moved(self, offsets: np.ndarray) -> np.ndarray:
-        """(n,) bool: which offsets it has a place for. All, but for rows that it cuts."""
+        """(n,) bool: which offsets have a place. All, except in rows that the layout cuts."""
         ...
 
 
@@ -87,7 +85,7 @@ class _Everything(Record):
 
 
 class Same(_Everything):
-    """As it is."""
+    """The identity."""
 
     kind: str = "same"
     period: int = 1
@@ -103,9 +101,8 @@ class Same(_Everything):
 
 
 class Pad(Record):
-    """More bytes behind each row, or fewer. rows: (bytes of a row, bytes added), inner rows first, each a multiple of
-    the one before.
-    """
+    """Adds bytes after each row, or removes them. rows: (bytes of a row, bytes added), inner rows first, each a
+    multiple of the previous one."""
 
     rows: tuple[tuple[int, int], ...]
     kind: str = "pad"
@@ -134,7 +131,7 @@ class Pad(Record):
 
 
 class Skew(_Everything):
-    """Each row rotated by `step` bytes more than the row before."""
+    """Rotates each row by `step` bytes more than the row before."""
 
     row: int
     step: int
@@ -158,8 +155,8 @@ class Skew(_Everything):
 
 
 class Xor(_Everything):
-    """Columns exclusive-or'ed with images of the bits of the row's number. images[i]: bytes, of bit i; each below
-    2**bits, the largest power of two that divides `row`."""
+    """XORs columns with images of the bits of the row number. images[i]: in bytes, of bit i; each less than the
+    largest power of two that divides `row`."""
 
     row: int
     images: tuple[int, ...]
@@ -187,9 +184,8 @@ class Xor(_Everything):
 
     @property
     def runs(self) -> tuple[tuple[int, int], ...]:
-        """(shift, mask) pairs with G(r) = xor of (r shifted) & mask: to the left by `shift`, to the right where it is
-        negative; bytes.
-        """
+        """(shift, mask) pairs, in bytes, such that G(r) is the XOR of (r shifted) & mask; shifts are to the left,
+        negative ones to the right."""
         masks: dict[int, int] = {}
         for bit, image in enumerate(self.images):
             for target in range(image.bit_length()):
@@ -199,7 +195,7 @@ class Xor(_Everything):
 
     @property
     def cute(self) -> tuple[int, int, int] | None:
-        """(B, M, S) of CuTe's Swizzle on byte offsets; None where it is none of these."""
+        """(B, M, S) of CuTe's Swizzle on byte offsets; None if it is not one."""
         if len(self.runs) != 1 or self.row & (self.row - 1):
             return None
         (shift, mask), low = self.runs[0], (self.runs[0][1] & -self.runs[0][1]).bit_length() - 1
@@ -209,9 +205,8 @@ class Xor(_Everything):
 
 
 class Order(_Everything):
-    """Rows and columns exchanged: elements of `unit` bytes, column by column, `more` bytes behind each column. rows:
-    their number.
-    """
+    """Exchanges rows and columns: elements of `unit` bytes, column by column, with `more` bytes after each column.
+    rows: their number."""
 
     row: int
     rows: int
@@ -222,7 +217,7 @@ class Order(_Everything):
 
     @property
     def column(self) -> int:
-        """Bytes from a column to the next."""
+        """Bytes from one column to the next."""
         return self.rows * self.unit + self.more
 
     def place(self, offsets: np.ndarray) -> np.ndarray:
@@ -240,7 +235,7 @@ class Order(_Everything):
 
 
 class Chain(Record):
-    """One layout after the other."""
+    """One layout applied after another."""
 
     first: Pad
     second: Xor
@@ -248,7 +243,7 @@ class Chain(Record):
 
     @property
     def period(self) -> int:
-        """Of the first, as many times as make a period of the second."""
+        """The first layout's period, multiplied to reach a period of the second."""
         image = int(self.first.place(np.array(self.first.period)))
         return self.first.period * (self.second.period // gcd(image, self.second.period))
 
@@ -269,9 +264,8 @@ SAME = Same()
 
 
 def one_to_one(layout: Layout, size: int) -> bool:
-    """No two of the first `size` bytes have one place, and none lies outside of what `Layout.size` says. Tried on every
-    byte that has a place.
-    """
+    """Whether no two of the first `size` bytes have the same place, and none is outside of `Layout.size`. Checked for
+    every byte that has a place."""
     offsets = np.arange(size, dtype=np.int64)
     offsets = offsets[layout.moved(offsets)]
     places = layout.place(offsets)

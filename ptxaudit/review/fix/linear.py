@@ -1,19 +1,18 @@
-"""The best linear swizzle of all, by a search with bounds over GF(2).
+"""Finds the best of all linear swizzles by branch and bound over GF(2).
 
 Theory. With x = (r, c), row number and column, a linear swizzle adds to c an image of each bit of r that is set:
 
     f(r, c) = (r, c + Σ r_i·v_i)  over GF(2)            v_i in GF(2)^t: t bits of the column that select banks and leave
                                                         vectors whole
 
-Lanes of a request that differ in the bits S of r and no others have costs that depend on v_i, i in S, alone. So the v_i
-are chosen one after the other. With some of them chosen, lanes that agree in all bits not chosen yet keep their banks
-apart or together whatever the others become (all of them are moved alike); what such lanes cost among themselves, the
-request costs at least, as no request costs less with fewer lanes. That, and what no layout goes below, bounds a branch
-from below: it is left when it cannot be better than the best map found. If no branch remains, no linear swizzle is
-better. For a request whose lanes are an affine subspace, as those of code without remainders are, the bound is what
+The cost of a request whose lanes differ only in the bits S of r depends only on v_i, i in S. So the v_i are chosen
+one after the other. Once some are chosen, lanes that agree in all other bits keep their banks equal or distinct
+whatever the other v_i become (all of them are moved alike). The cost of such lanes among themselves is a lower bound
+of the request's cost, as no request costs less with more lanes. This bounds a branch more tightly than the bound for
+all layouts. For a request whose lanes form an affine subspace, as in code without remainders, the bound is what
 rank(chosen part) allows: 2^(dim − rank).
 
-f(x + t) = f(x) + f(t) over GF(2), so a request and its translate by t cost the same: one of them is looked at.
+f(x + t) = f(x) + f(t) over GF(2), so a request and its translate by t cost the same: only one of them is scored.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ from ptxaudit.review.fix.layouts import SAME, Xor
 def best_map(
     costs: Costs, rows: Xor, unit: int, line: int, bits: int, floor: Figure, best: tuple[int, int], account: Account
 ) -> tuple[Xor | None, bool]:
-    """(the best linear swizzle whose figure is below `best`, None where there is none; whether all were tried).
+    """(the best linear swizzle whose figure is below `best`, None if there is none; whether all were tried).
 
-    rows: says how long rows are; unit: bytes of vectors that stay whole; line: of all banks; bits: of a row's number;
-    floor: what no layout goes below.
+    rows: gives the length of rows; unit: bytes of vectors that stay whole; line: bytes of all banks; bits: of a row
+    number; floor: the bound for all layouts.
     """
     try:
         return _Branches(costs, rows, unit, line, bits, floor, best, account).run()
@@ -48,12 +47,12 @@ _STEPS_A_REQUEST, _STEPS_A_NODE = 2, 500
 
 
 class _Requests(Record, eq=False):
-    """The requests of a group, of translates the first. of (m,): of each of the group's requests, which of these it is
-    like. some (n,): these.
+    """The requests of a group, of translates only the first. of (m,): for each of the group's requests, which of
+    these it equals. some (n,): the indices of these.
 
-    often (n,): how often each comes in the launch, None where that is not known for all.
-    row (n, lanes): numbers of rows; varying (n,): bits in which those of the active lanes differ. floor (3, 1, n): what
-    low, high and lines cannot be below; ideal (2, 1, n): the ideal, and that of lines.
+    often (n,): the number of times each occurs in the launch, None if it is not known for all. row (n, lanes): row
+    numbers; varying (n,): bits in which those of the active lanes differ. floor (3, 1, n): lower bounds of low, high
+    and lines; ideal (2, 1, n): the ideal, and that of lines.
     """
 
     group: Group
@@ -67,10 +66,10 @@ class _Requests(Record, eq=False):
 
 
 class _Concerned(Record, eq=False):
-    """Those of a group's requests on which the image of one bit has to do, n of them. whole (n,): no bit is left open
-    behind it. row, start, column (n, lanes): of each lane, the number of its row, where that begins, and how far in it
-    the lane is; moved (choices, n, lanes): what each image adds there. active, sources, filled (choices · n, lanes): of
-    the lanes whose bits that are left open agree."""
+    """The n requests of a group that depend on the image of one bit. whole (n,): no later bit affects it. row, start,
+    column (n, lanes): each lane's row number, the beginning of the row, and its offset in the row; moved (choices, n,
+    lanes): what each image adds. active, sources, filled (choices · n, lanes): for the lanes that agree in the bits
+    that are not chosen yet."""
 
     which: np.ndarray
     whole: np.ndarray
@@ -84,7 +83,7 @@ class _Concerned(Record, eq=False):
 
 
 class _Branches:
-    """The search tree: a node has the images of some bits."""
+    """The search tree: a node fixes the images of some bits."""
 
     def __init__(
         self,
@@ -106,9 +105,9 @@ class _Branches:
         for r in self.requests:
             varying |= int(np.bitwise_or.reduce(r.varying, initial=0))
         self.order = [bit for bit in range(bits) if varying >> bit & 1]
-        self.beyond = varying >> bits  # rows that the array does not have
+        self.beyond = varying >> bits  # rows beyond the array's
         self.found: Xor | None = None
-        self.concerned: dict[tuple[int, int], _Concerned | None] = {}  # by requests and bit: whatever the images are
+        self.concerned: dict[tuple[int, int], _Concerned | None] = {}  # by requests and bit
 
     def run(self) -> tuple[Xor | None, bool]:
         """See `best_map`."""
@@ -146,9 +145,8 @@ class _Branches:
         )
 
     def _descend(self, images: dict[int, int], bounds: list[np.ndarray]) -> None:
-        """Tries every image of the next bit, the most promising first. bounds: of each group (3, 1, n), with the images
-        so far.
-        """
+        """Tries every image of the next bit, the most promising first. bounds: for each group (3, 1, n), given the
+        images so far."""
         if self.best <= self.floor.weight:
             return
         bit, *later = self.order[len(images) :]
@@ -197,7 +195,7 @@ class _Branches:
         return out
 
     def _concerned(self, r: _Requests, bit: int, later: list[int]) -> _Concerned | None:
-        """The requests on which the image of a bit has to do with what is known by then; None where there are none."""
+        """The requests whose bound depends on the image of a bit once it is chosen; None if there are none."""
         key = id(r), bit
         if key not in self.concerned:
             self.concerned[key] = self._looked_at(r, bit, sum(1 << b for b in later))
@@ -205,7 +203,7 @@ class _Branches:
 
     def _looked_at(self, r: _Requests, bit: int, open_bits: int) -> _Concerned | None:
         which, many = np.flatnonzero(r.varying >> bit & 1), len(self.choices)
-        if r.group.access.address_lanes is not None:  # a part of a matrix access is another access: no bound
+        if r.group.access.address_lanes is not None:  # part of a matrix access is a different access: no bound
             which = which[r.varying[which] & open_bits == 0]
         if not which.size:
             return None
@@ -228,7 +226,7 @@ class _Branches:
         )
 
     def _weights(self, tried: list[np.ndarray]) -> list[tuple[int, int]]:
-        """Of each choice the weight of the bounds of all requests."""
+        """For each choice, the weight of the bounds of all requests."""
         many, scored = len(self.choices), []
         self.account.spend(_STEPS_A_NODE, "comparing swizzles")
         if all(r.often is not None for r in self.requests):

@@ -1,11 +1,11 @@
-"""The best repair of each conflict as one line of the audit's report.
+"""Adds the best repair of each conflict to the sites of a report, which shows it in one line.
 
     Site(ld.shared.f32, excess=3968)  ->  Site(…, fix=Fix("pad the row to 33 floats", excess=0, bytes=128,
                                           proved_for="this launch", …))
 
-An audit looks for repairs with less work than `ptxaudit fix` (`STEPS`), and kernel by kernel: what a repair does to
-other kernels with the same declaration, and the code of all accesses, the command tells. What was found with less work
-is proved like everything else.
+An audit searches with less work than `ptxaudit fix` (`STEPS`), one kernel at a time. Only the command shows a
+repair's effect on other kernels with the same declaration, and the code of all accesses. Repairs that are found with
+less work are proved like all others.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ STEPS = 150_000, 5_000  # for each array, and for each of its sites: a tenth of 
 
 
 def with_fixes(examined: Examined, options: Options) -> Kernel:
-    """The kernel's entry, its sites with the repairs that take excess from them; with `Options.edits` also the changes
-    of the source, where these were compiled and audited again."""
+    """The kernel's entry, with repairs at the sites whose excess they reduce; with `Options.edits` also the changes
+    of the source, if these were compiled and audited again."""
     fixes: dict[str, Fix] = {}
     every = repairs_of([examined], steps=STEPS, quick=True, best=not options.edits)
     if options.edits:
-        from ptxaudit.review.fix.checked import checked  # which compiles: not loaded for a line of text
+        from ptxaudit.review.fix.checked import checked  # imports the compiler: not needed for a line of text
 
         every = checked(every, [examined], [examined.entry.input], options, most=1)
     for found in every:
@@ -53,7 +53,7 @@ def with_fixes(examined: Examined, options: Options) -> Kernel:
 
 
 def _fix(found: ArrayRepairs, repair: Repair, site: str | None = None) -> Fix:
-    """site: the one whose costliest request is shown before and after it, too."""
+    """site: the one whose costliest request is recorded before and after the repair."""
     exact = repair.figure.low == repair.figure.high
     return Fix(
         found.array.name,
@@ -70,8 +70,8 @@ def _fix(found: ArrayRepairs, repair: Repair, site: str | None = None) -> Fix:
 
 
 def moved(found: ArrayRepairs, repair: Repair, site: str) -> Moved | None:
-    """The request of a site with the most excess before and after a repair; None where it changes the access, or no
-    counter sees it."""
+    """The request of a site with the most excess, before and after a repair; None if the repair changes the access,
+    or no counter covers it."""
     if any(repair.found.parts):
         return None
     machine, best = found.examined.machine, None
@@ -97,7 +97,7 @@ def moved(found: ArrayRepairs, repair: Repair, site: str) -> Moved | None:
 
 
 def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:
-    """The changes of the source, where they were compiled, and are of this kernel alone."""
+    """The changes of the source, if these were compiled and affect this kernel only."""
     declared = found.declared
     if declared is None or not repair.compiled:
         return []
@@ -110,9 +110,9 @@ def _replacements(found: ArrayRepairs, repair: Repair) -> Iterable[Replacement]:
         for name in declaration.templates
         for dim in (*declaration.dims, declaration.type)
     ):
-        return []  # the same text is of other instances, too
+        return []  # other instances share the text
     if declaration.function != bare_name(found.examined.entry.demangled):
-        return []  # other kernels may call the function that it is in
+        return []  # other kernels may call the function that contains it
     try:
         edits = list(edits_of(declared, repair))
     except Refused:

@@ -1,4 +1,4 @@
-"""Says what a layout is: in words, as a formula, and by the names that CuTe and Triton have for it.
+"""Describes a layout in words, as a formula, and by its names in CuTe and Triton.
 
 Xor(128; 4, 8, …)   "swizzle the bytes of each 128"   x ^ (((x / 128) << 2) & 124)   Swizzle<5, 2, 5> of bytes
 """
@@ -40,7 +40,7 @@ def masked(text: str, shift: int, mask: int) -> str:
 
 
 def index_cost(layout: Layout) -> int:
-    """Instructions more for an index, about: shifts and logic of powers of two."""
+    """The approximate number of additional instructions per index; shifts and logic for powers of two."""
     match layout:
         case Pad():
             return 2 * len(layout.rows)
@@ -56,7 +56,7 @@ def index_cost(layout: Layout) -> int:
 
 
 def cute_name(layout: Layout, element: int) -> str:
-    """The CuTe layout that it is, in elements; "" where it is none."""
+    """The equivalent CuTe layout, in elements; "" if there is none."""
     if isinstance(layout, Xor) and layout.cute:
         bits, base, shift = layout.cute
         of_element = (element & -element).bit_length() - 1
@@ -69,7 +69,7 @@ def cute_name(layout: Layout, element: int) -> str:
 
 
 def triton_name(layout: Layout, element: int) -> str:
-    """The layout that Triton has for it; "" where it has none."""
+    """The equivalent Triton layout; "" if there is none."""
     if isinstance(layout, Pad) and len(layout.rows) == 1 and element:
         row, more = layout.rows[0]
         if more > 0 and row % element == 0 and more % element == 0 and row & row - 1 == 0:
@@ -105,7 +105,7 @@ def in_words(layout: Layout) -> str:
 
 
 def of_elements(layout: Layout, element: int) -> Layout | None:
-    """The same map with elements of so many bytes as its unit; None where it moves parts of elements."""
+    """The same map in units of elements; None if it moves parts of elements."""
     match layout:
         case Pad() if all(row % element == 0 and more % element == 0 for row, more in layout.rows):
             return Pad(tuple((row // element, more // element) for row, more in layout.rows))
@@ -122,12 +122,12 @@ def of_elements(layout: Layout, element: int) -> Layout | None:
 
 
 def term(text: str) -> str:
-    """An expression as an operand: in brackets unless it is simple, or has them already."""
+    """An expression as an operand: in brackets unless it is simple or already bracketed."""
     return text if _SIMPLE.fullmatch(text) or bracketed(text) else f"({text})"
 
 
 def bracketed(text: str) -> bool:
-    """Its first bracket closes at its end."""
+    """The first bracket closes at the end."""
     depth = 0
     for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")

@@ -1,4 +1,5 @@
-"""Padding as C++: longer rows in the declaration, an index with more between rows, a structure with one member more."""
+"""Writes padding as C++: longer rows in the declaration, an index with gaps between rows, or a structure with an
+additional member."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def padded(layout: Pad, array: Array, declared: Declared) -> Rewrite:
             if at is not None
             else 0
         )
-        below = int(layout.place(np.array(below)))  # as long as it is then
+        below = int(layout.place(np.array(below)))  # including its own padding
         if at is None or more % below:
             return _padded_index(layout, array, declared)
         dims[at] = plus(dims[at], more // below)
@@ -72,7 +73,7 @@ def _plain(declaration: Declaration, indices: Sequence[str]) -> str:
 
 
 def _padded_index(layout: Pad, array: Array, declared: Declared) -> Rewrite:
-    """More elements after so many, in the index: of arrays of one dimension."""
+    """Inserts gaps between rows in the index, for one-dimensional arrays."""
     e = declared.element
     if len(declared.dims) > 1 or any(row % e or more % e or more < 0 for row, more in layout.rows):
         return in_bytes(layout, array, declared)
@@ -81,7 +82,7 @@ def _padded_index(layout: Pad, array: Array, declared: Declared) -> Rewrite:
     used = array.used if array.used is not None else array.size or 0
     size = -(-layout.size(used) // e)
     if size <= declared.dims[0]:
-        new = text  # it is declared long enough already
+        new = text  # it is already declared long enough
     else:
         size = declared.dims[0] + sum(-(-declared.dims[0] // every) * more for every, more in steps)
         new = (
@@ -118,7 +119,7 @@ def _padded_index(layout: Pad, array: Array, declared: Declared) -> Rewrite:
 
 
 def _by_name(steps: list[tuple[int, int]], text: str, declared: Declared) -> tuple[str, ...]:
-    """A name in the array's size that is the length of its rows, which it may be simpler to change."""
+    """Comments on names in the array's size that equal the length of its rows, which may be simpler to change."""
     from ptxaudit.review.fix.cpp import value_of
 
     ((every, more),) = steps
@@ -130,7 +131,7 @@ def _by_name(steps: list[tuple[int, int]], text: str, declared: Declared) -> tup
 
 
 def _padded_structure(layout: Pad, declared: Declared) -> Rewrite:
-    """A member more in a structure, where its own declaration is in the same file and nothing else uses it."""
+    """Adds a member to a structure, if its declaration is in the same file and nothing else uses it."""
     more = layout.rows[0][1]
     kind = declared.type
     member = f"char padding[{more}]" if more % 4 else "float padding" if more == 4 else f"float padding[{more // 4}]"
@@ -149,7 +150,7 @@ def _padded_structure(layout: Pad, declared: Declared) -> Rewrite:
 
 
 def _structure_edit(declared: Declared, member: str) -> tuple[Edit | None, str]:
-    """The edit that adds a member to the structure; or why there is none."""
+    """The edit that adds a member to the structure, or the reason why there is none."""
     text, name = declared.text, declared.type
     bodies = [
         at

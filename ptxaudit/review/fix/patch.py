@@ -1,14 +1,12 @@
-"""Writes repairs into the source, as a unified diff: each is applied to a copy, compiled and audited again, and offered
-only if that shows what was proved.
+"""Writes repairs into the source, as a unified diff. Each is applied to a copy, compiled and audited again, and
+offered only if that confirms what was proved.
 
     Repair(pad the row to 33 floats)  ->  --- a/k.cu … -__shared__ float tile[32][32]; +__shared__ float tile[32][33];
-                                          and Applied(wavefronts=256, excess=0), as the audit of the changed source has
-                                          them
+                                          and Applied(wavefronts=256, excess=0), from the audit of the changed source
 
-What is compared, kernel by kernel and launch by launch: every request of the changed code to the array is a request of
-the old code at its new place, as often; its sites cost what was proved; no other array and no other kernel costs more.
-Where one of these does not hold the patch is refused: an access that the source writes in a way that was not understood
-shows itself here.
+Kernel by kernel and launch by launch, every request of the changed code to the array must be a request of the old
+code at its new place, as often; its sites must cost what was proved; and no kernel may cost more in total. Otherwise
+the patch is refused: this detects accesses that are written in a way that was not understood.
 """
 
 from __future__ import annotations
@@ -44,8 +42,8 @@ MachineCode = tuple[int, int]  # wavefronts, instructions
 
 class Applied(Record, eq=False):
     """One repair in the patch. figure: of the array's sites in the changed code; instructions: of the kernel, before
-    and after; machine_code: (wavefronts, instructions) of the whole kernel in machine code before and after, None where
-    the audit is of machine code, or they are not known."""
+    and after; machine_code: (wavefronts, instructions) of the whole kernel in machine code before and after, None if
+    the audit is of machine code, or if they are unknown."""
 
     found: ArrayRepairs
     repair: Repair
@@ -55,9 +53,8 @@ class Applied(Record, eq=False):
 
 
 class Patch(Struct, eq=False):
-    """diff: unified, "" where nothing could be changed; texts: of the changed files; refused: (array, reason) of those
-    that are not in it.
-    """
+    """diff: unified, "" if nothing could be changed; texts: of the changed files; refused: (array, reason) for those
+    that are not in it."""
 
     applied: list[Applied] = field(default_factory=list)
     refused: list[tuple[ArrayRepairs, str]] = field(default_factory=list)
@@ -72,9 +69,8 @@ def patch(
     options: Options,
     progress: Progress = silent,
 ) -> Patch:
-    """The best repairs of all arrays that can be written into their sources. found: of `repairs_of`, for these kernels,
-    inputs and options.
-    """
+    """The best repairs of all arrays that can be written into their sources. found: from `repairs_of`, for these
+    kernels, inputs and options."""
     inputs = [os.fspath(file) for given in inputs for file in expand(given, options.isa)]
     out, machine = Patch(), _MachineCode(inputs, options, progress)
     edits: dict[str, list[Edit]] = {}
@@ -114,7 +110,7 @@ def patch(
 
 
 def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[Edit]:
-    """What a repair changes in the source. partly: also where its author has to do something more. Raises Refused."""
+    """The changes of a repair in the source. partly: even if its author has to do more. Raises Refused."""
     code, declaration = repair.code, found.declaration
     if code.why_not and not partly:
         raise Refused(code.why_not)
@@ -151,7 +147,7 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
 
 
 def _may_have_effect(text: str, macros: Mapping[str, tuple[bool, str]]) -> bool:
-    """It assigns, or calls what is not a macro of the file that is free of effects itself."""
+    """It assigns, or calls anything but a macro of the file that has no effects itself."""
     called = set(_CALL.findall(text))
     return bool(_EFFECT.search(text)) or any(
         name not in macros or _EFFECT.search(macros[name][1]) or _CALL.search(macros[name][1]) for name in called
@@ -159,7 +155,7 @@ def _may_have_effect(text: str, macros: Mapping[str, tuple[bool, str]]) -> bool:
 
 
 def changed(text: str, edits: Sequence[Edit]) -> str:
-    """The text with the edits. Raises Refused where two of them overlap."""
+    """The text with the edits applied. Raises Refused if two of them overlap."""
     out, at = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < at:
@@ -170,7 +166,7 @@ def changed(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
-    """All changes as one unified diff, paths relative to the working folder where they lie in it."""
+    """All changes as one unified diff, with paths relative to the working folder if they are in it."""
     parts = []
     for file, text in after.items():
         name = (
@@ -195,7 +191,7 @@ def _tried(
     machine: _MachineCode,
     progress: Progress,
 ) -> Applied:
-    """The repair, as the audit of the changed source shows it. Raises Refused."""
+    """The repair with the figures from an audit of the changed source. Raises Refused."""
     texts = {file: changed(one.examined.lines.text(file) or "", changes) for file, changes in edits.items()}
     expected = repair.figure
     if shape_known(one.examined):
@@ -221,15 +217,16 @@ def _tried(
 
 
 class _MachineCode:
-    """What kernels cost in machine code as they are now. What ptxas makes of changed indices is not what PTX says: it
-    may no longer know that accesses lie next to each other, and join fewer of them."""
+    """The cost of kernels in machine code with the changes so far. Changed indices may behave differently there than
+    in PTX: ptxas may no longer prove that accesses are adjacent, and merge fewer of them."""
 
     def __init__(self, inputs: Sequence[str], options: Options, progress: Progress):
         self.inputs, self.options, self.progress = inputs, options, progress
         self.now: dict[tuple[str, str], MachineCode | None] = {}
 
     def compared(self, examined: Examined, texts: Mapping[str, str]) -> tuple[MachineCode, MachineCode] | None:
-        """A kernel's figures before and with these texts, which are kept. Raises Refused where wavefronts are more."""
+        """A kernel's figures before and with these texts; the latter are stored. Raises Refused if wavefronts
+        increase."""
         if examined.entry.isa != "ptx":
             return None
         key = examined.entry.name, str(examined.launch)
@@ -246,7 +243,7 @@ class _MachineCode:
         return before, after
 
     def _of(self, examined: Examined, texts: Mapping[str, str]) -> MachineCode | None:
-        """None where not all of it is known."""
+        """None if some of it is unknown."""
         try:
             again = recompiled(
                 texts, self.inputs, replace(self.options, isa="sass", kernels=(examined.entry.name,)), self.progress
@@ -262,7 +259,7 @@ class _MachineCode:
 
 
 def _worse(before: Sequence[Examined], after: Sequence[Examined]) -> str:
-    """A kernel that costs more, or of which less is known, than before."""
+    """A kernel that costs more, or is known less precisely, than before."""
     for old in before:
         new = same_kernel(old, after)
         if new is None:

@@ -1,10 +1,10 @@
-"""How long the rows of an array are: what its addresses and its declaration say.
+"""Guesses the lengths of an array's rows from its addresses and its declaration.
 
     lanes 0, 128, 256, …          rows of 128 bytes
     lanes 0, 4, … 60, 64, 68      rows of 64 bytes: a warp is two rows of a block, 16 lanes each
-    float tile[16][17]            rows of 68 bytes, whatever the addresses say (`declared`)
+    float tile[16][17]            rows of 68 bytes, whatever the addresses are (`declared`)
 
-Any number would do for a proof: that rows are as long as this is nowhere assumed. A good guess makes a good search.
+A proof works with any length: none depends on the guess. A good guess makes a good search.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ptxaudit.engine.answer.kept import Requests
 from ptxaudit.review.fix.arrays import Array
 
 MOST_PITCHES = 10
-_FIRST = 64  # requests of a site that are looked at
+_FIRST = 64  # requests of a site that are examined
 
 
 def pitches(array: Array, line: int, declared: Iterable[int] = ()) -> list[int]:
@@ -49,8 +49,8 @@ def pitches(array: Array, line: int, declared: Iterable[int] = ()) -> list[int]:
 
 
 def lane_steps(r: Requests, width: int) -> set[int]:
-    """How far lanes are apart that are neighbours, or whose neighbours are not next to each other: where a bit of the
-    lane's number is worth something else than twice the bit below it, a new digit of the address begins."""
+    """Distances between neighbouring lanes, and the weights of the lane number's bits where a new digit of the
+    address begins: where a bit's weight is not twice that of the bit below it."""
     steps: set[int] = set()
     offsets, active = r.offsets[:_FIRST], r.active[:_FIRST]
     both, between = active[:, 1:] & active[:, :-1], np.abs(np.diff(offsets))
@@ -69,6 +69,6 @@ def lane_steps(r: Requests, width: int) -> set[int]:
 
 
 def _request_steps(r: Requests) -> set[int]:
-    """Distances between requests, and what unknown parts add."""
+    """Distances between requests, and the steps of unknown parts."""
     first = distinct(np.where(r.active, r.offsets, np.iinfo(np.int64).max).min(axis=1)[:_FIRST])
     return {int(step) for step in np.diff(first)} | {abs(move.step) for move in r.moves}

@@ -1,12 +1,13 @@
-"""Which shared variables an access may touch of which no place is known: where their addresses go.
+"""Determines which shared variables an access with an unknown address may touch, by following the variables'
+addresses.
 
     mov r1, tile;  add r2, r1, r9;  ld.shared [r2]        the access may touch tile
     mov r1, tile;  shr r2, r1, 4;   wgmma … desc r2       tile is read through a descriptor
     mov r1, tile;  st.local [l], r1                       the address of tile is kept in memory: any access may touch it
-    mov r1, bar;   mbarrier.init [r1], 32                 bar is touched by an instruction that is no site
+    mov r1, bar;   mbarrier.init [r1], 32                 bar is touched by an instruction that is not a site
 
-A taint analysis over the names of registers, without regard to the order of instructions: it only ever says too much.
-Machine code has no variables; there every access whose place is not known may touch everything (`Reach.everything`).
+This is a flow-insensitive taint analysis over register names: it overapproximates. Machine code has no variables; an
+access with an unknown address may touch everything there (`Reach.everything`).
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ _COMPARES = "setp."
 _LOCAL, _ANYWHERE = (
     "\0local",
     "\0",
-)  # beside the registers: what local memory holds, what memory at large or a routine does
+)  # places other than registers: the contents of local memory; memory at large, or a routine
 _MEMORY = frozenset(("load", "store", "atom"))
 _MAY_BE_LOCAL = ("local", "generic")
 _NONE: frozenset[str] = frozenset()
-_Flow = tuple[int, bool, Op]  # an instruction's index, whether it is no site, one of its operations
+_Flow = tuple[int, bool, Op]  # an instruction's index, whether it is not a site, one of its operations
 _VALUES = frozenset(
     ("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa", "getctarank")
-)  # first words of what only makes values, beside OPS
+)  # first words of operations that only compute values, besides OPS
 
 
 class Reach(Record):
-    """variables: site (instruction index) -> shared variables that its registers may hold addresses of. escaped: those
+    """variables: site (instruction index) -> shared variables whose addresses its registers may hold. escaped: those
     whose addresses may be anywhere. everything: the code has no variables. others: variable -> the first instruction
-    that is no site and takes its address, other than to make values of it."""
+    that is not a site and uses its address for anything but computing values."""
 
     variables: dict[int, frozenset[str]]
     escaped: frozenset[str]
@@ -45,12 +46,12 @@ class Reach(Record):
     others: dict[str, int] = field(default_factory=dict)
 
     def may_touch(self, index: int, variable: str) -> bool:
-        """Whether the access of an instruction may touch a variable, as far as its registers tell."""
+        """Whether an instruction's access may touch a variable, judging by its registers."""
         return self.everything or variable in self.variables.get(index, ()) or variable in self.escaped
 
 
 def reach(function: Function) -> Reach:
-    """Where the addresses of a function's shared variables go."""
+    """Follows the addresses of a function's shared variables."""
     if function.absolute_shared:
         return Reach({}, frozenset(), True)
     readers: dict[str, list[_Flow]] = defaultdict(list)
@@ -81,7 +82,7 @@ def reach(function: Function) -> Reach:
 
 
 def _unknown(op: Op) -> bool:
-    """It may be more than a value that is made of its operands: a call, or an instruction of which nothing is known."""
+    """It may do more than compute a value from its operands: a call, or an unmodelled instruction."""
     known = op.name in OPS or op.name in _MEMORY or op.name.startswith(_COMPARES)
     return not known and op.name.partition(".")[0] not in _VALUES
 
@@ -93,7 +94,7 @@ def _of(operand: object, held: Mapping[str, frozenset[str]]) -> frozenset[str]:
 
 
 def _followed(op: Op, plain: bool, held: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, frozenset[str]]]:
-    """(a place, the addresses that one operation may leave there). plain: its instruction is no site."""
+    """(a place, the addresses that one operation may leave there). plain: its instruction is not a site."""
     if op.name.startswith(_COMPARES):
         return
     read = [_of(s, held) for s in op.src]
@@ -109,7 +110,7 @@ def _followed(op: Op, plain: bool, held: Mapping[str, frozenset[str]]) -> Iterat
 
 
 def _all_of(instruction: Instruction, held: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Every variable that an access's operands may lead to, descriptors included."""
+    """Every variable that an access's operands may lead to, including through descriptors."""
     site = instruction.site
     own = () if site is None else (site.address, site.source, site.source_size)
     operands = [*own, *(s for op in instruction.ops for s in op.src)]

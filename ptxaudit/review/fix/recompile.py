@@ -1,13 +1,13 @@
-"""The changed source of a repair, compiled and audited again: does it show the layout that was proved?
+"""Compiles and audits the changed source of a repair, to check that it has the layout that was proved.
 
     tile[32][33] instead of tile[32][32]      every request of the new code is one of the old code at its new
                                                    place, as often: shown
-    the same, of accesses t[0][32 * r + c]         requests are where they were: Refused, a declaration alone does
+    the same, with accesses t[0][32 * r + c]       requests are where they were: Refused, a declaration alone does
                                                    nothing there
 
-What is compared, kernel by kernel and launch by launch: the requests to the array; what its sites cost; every other
-kernel with the same declaration. Where unknown parts are added to addresses, requests are compared at all their
-residues modulo the layout's period (`layouts`).
+Kernel by kernel and launch by launch, this compares the requests to the array, the cost of its sites, and every other
+kernel with the same declaration. If addresses have unknown parts, requests are compared at all residues modulo the
+layout's period (`layouts`).
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ BLOCKS = (
     (128, 1, 1),
     (64, 1, 1),
     (32, 1, 1),
-)  # tried where the shape of a block is not specified
+)  # tried if the block's shape is not specified
 
 
 class Refused(Exception):
-    """A source cannot be changed so, or does not show what was proved: why."""
+    """The reason why a source cannot be changed in this way, or does not confirm what was proved."""
 
 
 def recompiled(texts: Mapping[str, str], inputs: Sequence[str], options: Options, progress: Progress) -> list[Examined]:
-    """The kernels of the inputs with these texts instead of those files. Raises Refused."""
+    """The kernels of the inputs with these texts in place of the files. Raises Refused."""
     part = Part()
     try:
         with shadowed(texts, inputs, options) as (files, elsewhere):
@@ -65,21 +65,21 @@ def recompiled(texts: Mapping[str, str], inputs: Sequence[str], options: Options
 
 
 class Again:
-    """The inputs, examined again: as they are, with a launch for kernels of which the block's shape is not specified,
-    and with other texts. What was found is kept for the other arrays and for instances of one template."""
+    """Examines the inputs again: unchanged, with a launch for kernels whose block shape is not specified, and with
+    other texts. Results are cached for the other arrays and for instances of one template."""
 
     def __init__(self, files: Sequence[str], options: Options, progress: Progress):
         self.files, self.options, self.progress = files, options, progress
         self._found: dict[tuple[Any, ...], list[Examined]] = {}
 
     def of(self, kernels: Sequence[Examined]) -> list[str]:
-        """The files that kernels are in."""
+        """The files that contain the kernels."""
         return [file for file in self.files if any(examined.entry.input == file for examined in kernels)]
 
     def examined(
         self, kernels: Sequence[Examined], texts: Mapping[str, str], block: tuple[int, int, int] | None
     ) -> list[Examined]:
-        """These kernels with these texts instead of those files. Raises Refused."""
+        """These kernels with these texts in place of the files. Raises Refused."""
         names = tuple(dict.fromkeys(examined.entry.name for examined in kernels))
         key = tuple(texts.items()), names, block
         if key not in self._found:
@@ -93,8 +93,8 @@ class Again:
 def with_a_block(
     one: ArrayRepairs, kernels: Sequence[Examined], again: Again
 ) -> tuple[tuple[int, int, int], ArrayRepairs, list[Examined]]:
-    """A shape of the block with which all accesses are inside of the array, and what was examined with it: how a source
-    names elements does not depend on it. Raises Refused where there is none."""
+    """A block shape with which all accesses are inside the array, and the results with it: how a source names
+    elements does not depend on the shape. Raises Refused if there is none."""
     for block in BLOCKS:
         before = again.examined(kernels, {}, block)
         examined = same_kernel(one.examined, before, launch=False)
@@ -117,9 +117,8 @@ def with_a_block(
 def shown(
     one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]
 ) -> tuple[Examined, list[Array]]:
-    """The kernel of the changed source, and its arrays instead of the old one, which lie as the repair says.
-    Raises Refused.
-    """
+    """The kernel of the changed source, and the arrays there that replace the old one, whose layout is that of the
+    repair. Raises Refused."""
     new = same_kernel(one.examined, after)
     if new is None:
         raise Refused("the changed source has no kernel of this name, or a different one")
@@ -132,7 +131,7 @@ def shown(
 
 
 def figure_of(examined: Examined, arrays: Sequence[Array]) -> Figure:
-    """What the sites of the arrays cost. Raises Refused."""
+    """The cost of the arrays' sites. Raises Refused."""
     try:
         return sum((Costs(examined.machine, array.uses, array.align).total(SAME) for array in arrays), Figure())
     except NotProvable as why:
@@ -140,9 +139,8 @@ def figure_of(examined: Examined, arrays: Sequence[Array]) -> Figure:
 
 
 def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]) -> str:
-    """An array of another kernel or instance that the same declaration is of, and that is not laid out as this one
-    is.
-    """
+    """The reason if an array of another kernel or instance with the same declaration does not have the repair's
+    layout."""
     mine = Candidate(one.examined, one.array, one.declared)
     if one.declared is None:
         return ""
@@ -171,9 +169,8 @@ def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], aft
 
 
 def same_kernel(old: Examined, after: Sequence[Examined], launch: bool = True) -> Examined | None:
-    """The kernel of the changed source that is this one, None where there is none, or more than one. launch: under the
-    same one.
-    """
+    """The corresponding kernel of the changed source, None if there is none, or more than one. launch: it must be
+    under the same one."""
     found = [
         new
         for new in after
@@ -189,13 +186,13 @@ def _plain(examined: Examined) -> list[str]:
 
 
 def _columns(repair: Repair) -> int | None:
-    """Bytes of each of the arrays that a structure was split into."""
+    """Bytes of each of the arrays into which a structure was split."""
     layout = repair.found.layout
     return layout.column if repair.code.kind == "split" and isinstance(layout, Order) else None
 
 
 def _parts_of(one: ArrayRepairs, repair: Repair, arrays: Sequence[Array]) -> list[tuple[Array, int]]:
-    """The arrays that the changed source has instead of the old one, each with its number."""
+    """The arrays in the changed source that replace the old one, each with its number."""
     if repair.code.kind == "split" and one.declared is not None:
         names = [f"{one.array.name}_{member}" for member, _, _ in structure_members(one.declared)]
         return [(array, names.index(array.name)) for array in arrays if array.name in names]
@@ -208,7 +205,7 @@ Numbered = Sequence[tuple[Array, int]]
 
 
 def _unlike_places(old: Numbered, new: Numbered, layout: Layout, column: int | None) -> str:
-    """How requests to the new arrays differ from those to the old one under a layout; "" where they do not."""
+    """How requests to the new arrays differ from those to the old one under a layout; "" if they do not."""
     try:
         if all(
             move.every
@@ -231,8 +228,8 @@ def _unlike_places(old: Numbered, new: Numbered, layout: Layout, column: int | N
 
 
 def _requests(arrays: Numbered, layout: Layout, column: int | None) -> Counter[Any]:
-    """How often each request comes under a layout: (access, bytes, number of the array, places, lanes) -> times, 1
-    where that is not known. column: bytes of each of the arrays that this one becomes."""
+    """The number of times that each request occurs under a layout: (access, bytes, number of the array, places,
+    lanes) -> times, 1 if unknown. column: bytes of each array, if this one is split."""
     out: Counter[Any] = Counter()
     for array, number in arrays:
         for use in array.uses:
@@ -251,8 +248,7 @@ def _requests(arrays: Numbered, layout: Layout, column: int | None) -> Counter[A
 
 def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: int | None) -> Counter[Any]:
     """1 for each request at each residue of the unknown parts modulo a period, at its new place modulo the period's
-    image.
-    """
+    image."""
     out: Counter[Any] = Counter()
     for array, number in arrays:
         for use in array.uses:
@@ -262,7 +258,7 @@ def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: in
                     low = np.where(r.active, moved, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
                     below = (
                         0 if period is None else np.maximum(0, -(low // period)) * period
-                    )  # places are of bytes from 0 on
+                    )  # places are defined for bytes from 0 on
                     places = canonical(
                         np.where(r.active, layout.place(np.where(r.active, moved + below, 0)), 0), r.active, image
                     )
@@ -272,7 +268,7 @@ def _residues_of(arrays: Numbered, layout: Layout, period: int | None, image: in
 
 
 def _difference(expected: Counter[Any], got: Counter[Any]) -> str:
-    """The first difference, in words; "" where there is none."""
+    """The first difference, in words; "" if there is none."""
     missing, more = expected - got, got - expected
     if missing:
         access, width, *_ = next(iter(missing))

@@ -3,9 +3,9 @@
     Examined(transpose, …)  ->  ArrayRepairs("tile", excess=3968, repairs=(Repair("pad", "pad the row to 33 floats",
                                 excess=0, …), …))
 
-A repair is in the list only if it is proved: one-to-one on every byte of the array, all vectors whole and aligned,
-every request of every site scored at its new place, bytes within the limit. It says what it is proved for. What is not
-complete is refused, with the reason.
+Only proved repairs are listed: one-to-one on every byte of the array, all vectors whole and aligned, every request of
+every site scored at its new place, bytes within the limit. Each states what it is proved for. Arrays with incomplete
+information are refused, with the reason.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from ptxaudit.review.fix.rewrite import accessed, rewrite
 from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found
 from ptxaudit.review.fix.searched import Searched
 
-MOST_REPAIRS = 5  # of an array
+MOST_REPAIRS = 5  # per array
 _NOTHING_SURE = "its excess depends on unspecified values (--block, --launch)"
 _BEHIND = 16  # bytes: the widest vector
 
 
 class ArrayRepairs(Record, eq=False):
-    """One array of a kernel under one launch. now: what it costs; floor: what no layout that keeps its vectors goes
-    below; per_use: of each use.
+    """One array of a kernel under one launch. now: its cost; floor: the bound for all layouts that keep its vectors;
+    per_use: the cost of each use.
 
-    counted: figures are sums over the launch; otherwise of each site's worst request. ended: the steps after which the
-    search was left, with layouts that were not tried; None where it was not, or where none can cost less.
+    counted: figures are sums over the launch; otherwise of each site's worst request. ended: the steps after which
+    the search ended with layouts untried; None if it was complete, or if no other layout can cost less.
     """
 
     examined: Examined
@@ -61,7 +61,7 @@ class ArrayRepairs(Record, eq=False):
 
 
 def sums_by_site(found: ArrayRepairs, figures: Iterable[Figure]) -> dict[str, Figure]:
-    """The id of each site of the array -> what it costs, by the figures of its uses."""
+    """The id of each site of the array -> its cost, from the figures of its uses."""
     sums: dict[str, Figure] = defaultdict(Figure)
     for use, figure in zip(found.array.uses, figures):
         sums[use.site.id] += figure
@@ -75,12 +75,12 @@ def repairs_of(
     quick: bool = False,
     best: bool = False,
 ) -> list[ArrayRepairs]:
-    """All arrays with excess of the kernels, which were examined with `Options.keep`, each with its repairs, best
-    first.
+    """All arrays of the kernels with excess, each with its repairs, best first. The kernels were examined with
+    `Options.keep`.
 
-    limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps: of
-    work for each array, and for each of its sites. quick: as of `Search.found`, by the likeliest lengths of rows,
-    without hints, and without arrays that have no excess: what a repair does to these is not asked.
+    limit: bytes of shared memory that a block may have after a repair; None = what its kind of memory allows. steps:
+    of work for each array, and for each of its sites. quick: as in `Search.found`, with the likeliest row lengths
+    only, without hints, and without the effect of a repair on arrays without excess.
     """
     every = [candidate for examined in kernels for candidate in candidates_of(examined, costly=quick)]
     siblings: dict[tuple[Any, ...], list[Candidate]] = defaultdict(list)
@@ -98,7 +98,7 @@ def repairs_of(
 def _repaired(
     one: Candidate, others: Sequence[Candidate], limit: int | None, steps: tuple[int, int], quick: bool, best: bool
 ) -> ArrayRepairs:
-    """What can be done for one array, and what it does to the same declaration in other kernels."""
+    """The repairs of one array, with their effects on the same declaration in other kernels."""
     array, examined = one.array, one.examined
     counted = one.costs.counted and all(use.site.wavefronts is not None for use in array.uses)
     nothing = ArrayRepairs(examined, array, one.declared, counted, _reported(array), None)
@@ -140,13 +140,13 @@ def _repaired(
 
 
 def _all_made(found: Iterable[Found], one: Candidate, search: Searched, limit: int | None) -> list[Repair]:
-    """The repairs of these layouts that can be proved."""
+    """The repairs with these layouts that can be proved."""
     return [repair for layout in found if (repair := _made(layout, one, search, limit)) is not None]
 
 
 def _best_made(found: Sequence[Found], one: Candidate, search: Searched, limit: int | None) -> list[Repair]:
-    """Some of them, among them the best: what costs more than one that is proved is not made. (Where an array begins
-    may change what a range becomes: then all are.)"""
+    """Some repairs, including the best: layouts that cost more than a proved one are skipped. (If some cost a range,
+    all are made, because the array's alignment may change what the range becomes.)"""
     costs = sorted({_cost(f.figure) for f in found})
     if any(f.figure.low != f.figure.high for f in found):
         return _all_made(found, one, search, limit)
@@ -159,14 +159,13 @@ def _best_made(found: Sequence[Found], one: Candidate, search: Searched, limit: 
 
 
 def _cost(figure: Figure) -> tuple[int, int]:
-    """What repairs are ranked by first."""
+    """The primary key for ranking repairs."""
     return figure.low + figure.high, figure.lines
 
 
 def _reported(array: Array) -> Figure:
-    """What the report says of the array's sites: sums over the launch where it has them of all, else the worst request
-    of each.
-    """
+    """The report's figures for the array's sites: sums over the launch if it has them for all, else of each site's
+    worst request."""
     sites = {use.index: use.site for use in array.uses}.values()
     if all(site.wavefronts is not None and site.ideal is not None for site in sites):
         wavefronts = sum(site.wavefronts or 0 for site in sites)
@@ -177,7 +176,7 @@ def _reported(array: Array) -> Figure:
 
 
 def _disagrees(array: Array, now: ArrayRepairs) -> str:
-    """The requests with their places do not cost what the report says: then nothing is proved of them."""
+    """The reason if the placed requests do not cost what the report says, so that nothing is proved about them."""
     if not now.counted:
         return ""
     by_site: dict[int, list[Figure]] = defaultdict(list)
@@ -200,7 +199,7 @@ def _disagrees(array: Array, now: ArrayRepairs) -> str:
 
 
 def _elsewhere(use: Use, array: Array) -> bool:
-    """Some of the site's requests go to another array, or, of a generic access, to other memory."""
+    """Some of the site's requests go to another array or, for a generic access, to other memory."""
     weights = sum(
         int(r.weights.sum())
         for other in array.uses
@@ -215,10 +214,10 @@ def _elsewhere(use: Use, array: Array) -> bool:
 
 
 def _made(found: Found, one: Candidate, search: Searched, limit: int | None) -> Repair | None:
-    """The repair, None where it cannot be proved or has too many bytes."""
+    """The repair with a layout; None if it cannot be proved or adds too many bytes."""
     array = one.array
     more = _more(found.layout, one)
-    if array.part or array.dynamic:  # what lies behind it stays aligned
+    if array.part or array.dynamic:  # keeps what follows aligned
         more = -(-more // _BEHIND) * _BEHIND
     if found.layout.kind == "same" and not any(found.parts):
         return None
@@ -245,9 +244,7 @@ def _made(found: Found, one: Candidate, search: Searched, limit: int | None) -> 
 
 
 def _accessed_otherwise(one: Candidate, search: Searched) -> list[Repair]:
-    """Repairs that change accesses and not the array: of each kind the one that costs least, where that is less than
-    now.
-    """
+    """Repairs that change accesses and not the array: of each kind the cheapest one, if it costs less than now."""
     found: dict[str, Repair] = {}
     now, _ = search.bounds
     block = _threads(one)
@@ -281,7 +278,7 @@ def _accessed_otherwise(one: Candidate, search: Searched) -> list[Repair]:
 
 
 def _threads(one: Candidate) -> int | None:
-    """Of a block, where that is specified."""
+    """Threads per block, if specified."""
     block = (
         one.examined.launch.block
         if one.examined.launch is not None and one.examined.launch.block
@@ -291,9 +288,7 @@ def _threads(one: Candidate) -> int | None:
 
 
 def _alignment(found: Found, one: Candidate, search: Searched) -> int:
-    """What the array's beginning has to be a multiple of for the repair to cost the same wherever it lies; 0 where it
-    does already.
-    """
+    """The alignment of the array's beginning that makes the repair's cost exact; 0 if none is needed or none does."""
     for align in (4, 16):
         if (
             found.figure.low < found.figure.high
@@ -308,9 +303,7 @@ def _alignment(found: Found, one: Candidate, search: Searched) -> int:
 
 
 def _more(layout: Layout, one: Candidate) -> int:
-    """Bytes that are added. What is declared and not used counts, where the code names elements of one dimension
-    only.
-    """
+    """Bytes that are added. Declared but unused bytes are available for padding if the code uses one index only."""
     array = one.array
     more = sum(layout.size(size) - size for size in array.sizes if size)
     flat = one.declared is not None and len(one.declared.dims) == 1 and not array.part and not array.others
@@ -326,7 +319,7 @@ def _more(layout: Layout, one: Candidate) -> int:
 
 
 def _shared(one: Candidate) -> int:
-    """Bytes of shared memory of a block now."""
+    """Bytes of shared memory per block now."""
     launch = one.examined.launch
     return one.examined.function.shared_static + ((launch.dynamic_shared or 0) if launch is not None else 0)
 
@@ -343,12 +336,12 @@ def _fits(one: Candidate, more: int, limit: int | None) -> bool:
 
 
 def _proved_for(one: Candidate, counted: bool, layout: Layout) -> str:
-    """What the proof holds for, in words."""
+    """The scope of the proof, in words."""
     return _launches(one, counted) + _columns(layout, one.declared)
 
 
 def _columns(layout: Layout, declared: Declared | None) -> str:
-    """What a layout that cuts rows takes for granted."""
+    """The assumption behind a layout that cuts rows."""
     pad = layout.first if isinstance(layout, Chain) else layout
     cut = [(row, more) for row, more in pad.rows if more < 0] if isinstance(pad, Pad) else []
     if not cut or declared is None:
@@ -374,7 +367,7 @@ def _launches(one: Candidate, counted: bool) -> str:
 
 
 def ranked(repairs: Sequence[Repair]) -> tuple[Repair, ...]:
-    """Of each kind the best, and those in order: what they save, blocks that they cost, instructions, bytes."""
+    """The best of each kind, in order of: cost, completeness, lost blocks, instructions, bytes."""
 
     def order(repair: Repair) -> tuple[Any, ...]:
         figure = repair.figure
@@ -399,7 +392,7 @@ _OF_ACCESSES = frozenset(("widen", "align"))
 
 
 def _no_use(repair: Repair, better: Sequence[Repair]) -> bool:
-    """What is ranked above saves as much, and is easier to write."""
+    """A better-ranked repair saves as much, and is easier to write."""
     alike = [one for one in better if one.figure.weight <= repair.figure.weight]
     if repair.code.kind in _RARELY_WANTED:
         return bool(alike)
@@ -412,9 +405,8 @@ def _no_use(repair: Repair, better: Sequence[Repair]) -> bool:
 
 
 def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[str, ...]:
-    """What the repair does where the same line of source declares the array of another kernel, or of another instance
-    of a template.
-    """
+    """The effects of the repair where the same line of source declares the array of another kernel, or of another
+    instance of a template."""
     said: dict[str, list[str]] = defaultdict(list)
     for other in others:
         name = bare_name(other.examined.entry.demangled)
@@ -446,7 +438,8 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[
 
 
 def for_other(layout: Layout, one: Candidate, other: Candidate) -> Layout | None:
-    """What the same change of the source is where the declaration has other numbers: None where that is not plain."""
+    """The layout that the same change of the source is for a declaration with other numbers; None if that is
+    unclear."""
     mine, theirs = one.declared, other.declared
     if mine is None or theirs is None or mine.dims == theirs.dims and mine.element == theirs.element:
         return layout

@@ -1,4 +1,4 @@
-"""What was found, as plain records and as JSON, `ptxaudit/fix/1`: `schemas/fix-1.schema.json` documents every key."""
+"""The results as plain records and as JSON, `ptxaudit/fix/1`: `schemas/fix-1.schema.json` documents every key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEMA = "ptxaudit/fix/1"
 
 
 class SiteFigure(Record):
-    """What one site of an array costs: wavefronts and excess null where only a range (bounds) is known."""
+    """The cost of one site of an array: wavefronts and excess are null if only a range (bounds) is known."""
 
     id: str
     wavefronts: int | None
@@ -27,24 +27,22 @@ class SiteFigure(Record):
 
     @property
     def most(self) -> int:
-        """Wavefronts at most."""
+        """The upper bound of wavefronts."""
         return self.bounds[1] if self.bounds else self.wavefronts or 0
 
 
 class Occupancy(Record):
-    """Blocks on a multiprocessor before and after, as far as shared memory, threads and blocks decide; null where the
-    limits are not known.
-    """
+    """Blocks per multiprocessor before and after, as limited by shared memory, threads and blocks; null if the limits
+    are unknown."""
 
     before: Blocks | None
     after: Blocks | None
 
 
 class RepairEntry(Record):
-    """One proved repair. wavefronts, excess: of all sites of the array after it; bytes: added, below 0 where it takes
-    fewer; instructions: more for an index, as written; optimum: no layout of the family does better, best_of_all: nor
-    any other layout that keeps the vectors.
-    """
+    """One proved repair. wavefronts, excess: of all sites of the array after it; bytes: added, negative if it needs
+    fewer; instructions: additional ones per index, as written; optimum: no layout of the family does better;
+    best_of_all: nor any other layout that keeps the vectors."""
 
     kind: str
     summary: str
@@ -68,7 +66,7 @@ class RepairEntry(Record):
 
 
 class Place(Record):
-    """Where an array is declared."""
+    """The place of an array's declaration."""
 
     file: str
     line: int
@@ -76,9 +74,9 @@ class Place(Record):
 
 
 class ArrayEntry(Record):
-    """One shared array of a kernel under one launch. counted: "launch" (sums over it) or "request" (sums of each site's
-    worst request); floor: wavefronts that no layout that keeps its vectors goes below; refused: why nothing is proved,
-    or null; ended: steps after which the search was left, with layouts that were not tried, or null."""
+    """One shared array of a kernel under one launch. counted: "launch" (sums over it) or "request" (sums of each
+    site's worst request); floor: the bound of wavefronts for all layouts that keep its vectors; refused: why nothing
+    is proved, or null; ended: the steps after which the search ended with layouts untried, or null."""
 
     kernel: str
     demangled: str
@@ -103,9 +101,9 @@ class ArrayEntry(Record):
 
 
 class Change(Record):
-    """One repair in the patch. wavefronts, excess: of the array's sites, as the audit of the changed source has them;
-    instructions: of the kernel, before and after; machine_code: [wavefronts, instructions] of the whole kernel there,
-    before and after, null where they are not known."""
+    """One repair in the patch. wavefronts, excess: of the array's sites, from the audit of the changed source;
+    instructions: of the kernel, before and after; machine_code: [wavefronts, instructions] of the whole kernel in
+    machine code, before and after, null if unknown."""
 
     kernel: str
     array: str
@@ -126,7 +124,7 @@ class Left(Record):
 
 
 class PatchEntry(Record):
-    """file: where the unified diff is, null where nothing is changed."""
+    """file: the path of the unified diff, null if nothing is changed."""
 
     file: str | None
     changes: tuple[Change, ...]
@@ -134,7 +132,7 @@ class PatchEntry(Record):
 
 
 class FixReport(Record):
-    """Everything one run found; patch: null where none was asked for."""
+    """The results of one run; patch: null if none was requested."""
 
     tool: Tool
     inputs: tuple[Input, ...]
@@ -206,7 +204,7 @@ def _place(found: ArrayRepairs) -> Place | None:
 
 
 def site_figures(found: ArrayRepairs, figures: Sequence[Figure]) -> tuple[SiteFigure, ...]:
-    """What each site of the array costs, by the figures of its uses."""
+    """The cost of each site of the array, from the figures of its uses."""
     sums = sums_by_site(found, figures).items()
     return tuple(SiteFigure(site, **_cost(figure), lines=figure.lines or None) for site, figure in sums)
 
@@ -235,7 +233,7 @@ def _repair(found: ArrayRepairs, repair: Repair) -> RepairEntry:
 
 
 def code_lines(found: ArrayRepairs, repair: Repair) -> list[str]:
-    """The code to write: the declaration, then each access expression of the source that becomes another."""
+    """The code to write: the declaration, then each access expression in the source that changes."""
     code = repair.code
     lines = (
         [code.declaration] if code.declaration else [f"// byte x of {found.array.name} moves to byte {code.formula}"]

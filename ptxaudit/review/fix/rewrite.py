@@ -1,12 +1,12 @@
-"""Writes a layout as C++: how the array is declared then, and how its elements are named.
+"""Writes a layout as C++: the new declaration of the array, and the new expressions for its elements.
 
     Pad(128 -> 132), float tile[32][32]        float tile[32][33];       tile[y][x]                unchanged
     Xor(128; 4, 8, …), float tile[32][32]      float tile[32][32];       tile[y][x]  ->  tile[y][x ^ (y & 31)]
     Order(8), struct Two s[256]                float s_a[256], s_b[256]; s[i].b      ->  s_b[i]
 
-A layout is a map of bytes; it becomes an expression where it moves whole elements, and rows that the declaration has.
-Otherwise only the formula of the map is written, in bytes. Nothing here proves anything: `patch` compiles what this
-writes, and looks.
+A layout is a map of bytes; it becomes an expression if it moves whole elements, with the declaration's rows.
+Otherwise only the formula of the map is written, in bytes. Nothing here is proved: `patch` compiles and checks the
+code.
 """
 
 from __future__ import annotations
@@ -34,22 +34,21 @@ from ptxaudit.review.fix.written import Edit, Rewrite, declared_with, elements_i
 
 
 def rewrite(found: Found, array: Array, declared: Declared | None, align: int = 0) -> Rewrite:
-    """The code of a layout that was found for an array. align: bytes that its beginning has to be a multiple of, 0
-    where it is already.
-    """
+    """The code of a layout that was found for an array. align: the alignment in bytes that its beginning needs, 0 if
+    it has that already."""
     written = _layout(found.layout, array, declared)
     written = replace(written, complete=_complete(written, declared))
     if align and declared is not None and written.declaration:
         start = declared.declaration.statement.start
         edits = tuple(edit for edit in written.edits if edit.start != start)
-        if len(edits) == len(written.edits):  # a statement that is replaced as a whole has its own
+        if len(edits) == len(written.edits):  # a statement that is replaced as a whole has its own edit
             edits = (Edit(start, start, f"__align__({align}) "), *edits)
             written = replace(written, declaration=f"__align__({align}) {written.declaration}", edits=edits)
     return _narrower(found, array, written) if any(found.parts) else written
 
 
 def _complete(code: Rewrite, declared: Declared | None) -> bool:
-    """Every access of the source has an expression."""
+    """Every access in the source has an expression."""
     if declared is None or not code.declaration:
         return False
     if code.in_place or code.element is None:
@@ -62,7 +61,7 @@ def _complete(code: Rewrite, declared: Declared | None) -> bool:
 
 def _layout(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
     if any(use.fragment for use in array.uses):
-        assert isinstance(layout, Pad)  # no other keeps the rows of a fragment
+        assert isinstance(layout, Pad)  # no other layout keeps the rows of a fragment
         return _of_fragments(layout, array, declared)
     if declared is None or not declared.dims or array.part or array.others:
         return in_bytes(layout, array, declared)
@@ -81,7 +80,7 @@ def _layout(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
 
 
 def _of_fragments(layout: Pad, array: Array, declared: Declared | None) -> Rewrite:
-    """Rows of another length, where wmma accesses are specified it."""
+    """Rows of another length, where these are passed to the wmma accesses."""
     ((row, more),) = layout.rows
     element = declared.element if declared is not None else 1
     if declared is not None and row in declared.rows:
@@ -102,7 +101,7 @@ def _of_fragments(layout: Pad, array: Array, declared: Declared | None) -> Rewri
 
 
 def _on_columns(layout: Xor, declared: Declared) -> Xor | None:
-    """The same map on the last dimension's rows, where it is one of these."""
+    """The same map in terms of the last dimension's rows, if there is one."""
     if len(declared.dims) < 2:
         return None
     row = declared.rows[0]
@@ -165,7 +164,7 @@ def _swizzled(layout: Xor, array: Array, declared: Declared) -> Rewrite:
 
 
 def _cut_and_swizzled(layout: Chain, array: Array, declared: Declared) -> Rewrite:
-    """Rows of another length first, then a swizzle of these."""
+    """First rows of another length, then a swizzle of these."""
     first = padded(layout.first, array, declared)
     if not first.edits or not first.in_place:
         return in_bytes(layout, array, declared)
@@ -232,7 +231,7 @@ def _ordered(layout: Order, array: Array, declared: Declared) -> Rewrite:
 
 
 def _split(layout: Order, declared: Declared) -> Rewrite:
-    """A structure's members in arrays of their own. (Padding between them would be an array of its own size.)"""
+    """A structure's members in separate arrays. (Padding between them enlarges the arrays.)"""
     d, more = declared.declaration, layout.more
     members = structure_members(declared)
     summary = f"split {declared.type} into {layout.row // layout.unit} arrays" + (
@@ -272,7 +271,7 @@ def _split(layout: Order, declared: Declared) -> Rewrite:
 
 
 def accessed(changed: Changed, array: Array, declared: Declared | None) -> Rewrite:
-    """Accesses that become others, of an array that stays."""
+    """The code for changed accesses to an unchanged array."""
     text = declared_with(declared, None) if declared is not None and declared.dims else ""
     if changed.align > array.align and text:
         text = f"__align__({changed.align}) {text}"
@@ -291,7 +290,7 @@ def accessed(changed: Changed, array: Array, declared: Declared | None) -> Rewri
 
 
 def _narrower(found: Found, array: Array, written: Rewrite) -> Rewrite:
-    """Vectors that are stored or loaded piece by piece, on top of a layout."""
+    """Vectors that are stored or loaded piece by piece, in addition to a layout."""
     taken = [(use, part) for use, part in zip(array.uses, found.parts) if part]
     wide, part = taken[0][0].access.width or 1, taken[0][1]
     kinds = " and ".join(dict.fromkeys(use.access.access for use, _ in taken))

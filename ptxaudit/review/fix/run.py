@@ -27,10 +27,10 @@ def find_repairs(
     limit: int | None = None,
     progress: Progress = silent,
 ) -> tuple[list[ArrayRepairs], list[Examined], Part]:
-    """The arrays with excess of the inputs, with their repairs; all kernels; and what could not be read (in the part).
+    """The arrays with excess in the inputs, with their repairs; all kernels; and the part with the problems.
 
-    site: as of `ptxaudit explain`: only the arrays that this one touches. limit: bytes of shared memory of a block
-    after a repair. Raises InputError where no site is named so.
+    site: as in `ptxaudit explain`: only the arrays that this one accesses. limit: bytes of shared memory per block
+    after a repair. Raises InputError if no site matches.
     """
     part = Part()
     kernels = list(examine(inputs, replace(options, keep=True), part, progress))
@@ -46,7 +46,7 @@ def find_repairs(
 
 
 def _is_file(given: Any) -> bool:
-    """It is the path of something that can be compiled again."""
+    """It is the path of a file that can be compiled again."""
     return isinstance(given, (str, PathLike)) and fspath(given) != "-" and path.exists(given)
 
 
@@ -57,20 +57,20 @@ def fix(
     limit: int | None = None,
     progress: Progress = silent,
 ) -> FixReport:
-    """`find_repairs` as a report."""
+    """The results of `find_repairs` as a report."""
     found, _, part = find_repairs(inputs, options, site, limit, progress)
     return report_of(found, part)
 
 
 def report_of(found: Sequence[ArrayRepairs], part: Part, patched: PatchEntry | None = None) -> FixReport:
-    """The records of what was found."""
+    """The report of these results."""
     return FixReport(
         Tool("ptxaudit", __version__), tuple(part.inputs), tuple(map(array_entry, found)), tuple(part.problems), patched
     )
 
 
 def _sites(wanted: str, kernels: Sequence[Examined], part: Part) -> set[tuple[int, int]]:
-    """(id of what was examined, instruction) of the sites that `wanted` names."""
+    """(id of the examined kernel, instruction) of the sites that `wanted` names."""
     every = [(examined, site, result) for examined in kernels for result, site in examined.of_shared]
     chosen = {(id(examined), result.index) for examined, site, result in every if names(wanted, site, examined.entry)}
     if not chosen and not part.problems:

@@ -1,9 +1,9 @@
-"""Finds the best layouts of an array, family by family, and says of which families it tried all.
+"""Finds the best layouts of an array, family by family, and states for which families it tried all.
 
-Paddings, skews and orders of rows of one length are finitely many, because counts repeat after a line (128 bytes where
-banks are all): all are tried. So are CuTe's swizzles; `linear` has all linear ones. A layout that reaches what *no*
-layout goes below (`bounds`) ends the search of its family at once: it is an optimum of all layouts. What the search
-costs is counted, not timed; a family that was left for that is not called whole.
+Paddings, skews and orders with one row length are finitely many, because counts repeat after a line (128 bytes if
+only banks matter): all are tried. So are CuTe's swizzles; `linear` covers all linear ones. A layout that reaches the
+bound for *all* layouts (`bounds`) ends the search of its family at once: it is an optimum among all layouts. The
+search is limited by counted steps, not by time; a family that it cuts short is not reported as complete.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Order, Pad, Skew, Xor
 from ptxaudit.review.fix.linear import best_map
 
-STEPS, STEPS_A_SITE = 600_000, 40_000  # that the search for one array may take
-MOST_BITS = 12  # of a row's number
-KEPT = 6  # candidates of a family that are kept, for those that limits or other kernels refuse
+STEPS, STEPS_A_SITE = 600_000, 40_000  # steps of the search for one array, and for each of its sites
+MOST_BITS = 12  # of a row number
+KEPT = 6  # candidates kept per family, in case limits or other kernels refuse some
 _AT_ONCE = 16  # layouts scored together
 _WORD = 4
-_FRAGMENT_STEP = 16  # bytes: what wmma wants distances between rows to be multiples of
+_FRAGMENT_STEP = 16  # bytes: distances between rows must be multiples of this for wmma
 
 
 class Found(Record):
-    """A layout and what it costs. parts: of each use the bytes of narrower accesses, 0 = as it is; () = all as they
-    are. whole: every layout of its family was tried; floor: no layout that keeps these vectors costs less."""
+    """A layout and its cost. parts: for each use the bytes of narrower accesses, 0 = unchanged; () = all unchanged.
+    whole: every layout of its family was tried; floor: no layout that keeps these vectors costs less."""
 
     layout: Layout
     figure: Figure
@@ -44,9 +44,8 @@ class Found(Record):
 
 class Search:
     """The search for one array. pitches: bytes that rows may have; element: bytes of an element of its declaration, 1
-    where not known; declared: rows of the declaration, which alone may be cut; parts: as of `Costs`. Raises NotProvable
-    where the array's requests are too many.
-    """
+    if unknown; declared: rows of the declaration, the only ones that may be cut; parts: as in `Costs`. Raises
+    NotProvable if the array has too many requests."""
 
     def __init__(
         self,
@@ -72,22 +71,22 @@ class Search:
             {part or use.access.width or 1 for use, part in zip(array.uses, parts or [0] * len(array.uses))}
         )
         self.unit = self.widths[-1] if self.widths else 1
-        self.banks = machine.banks * machine.word  # bytes: banks repeat after them
+        self.banks = machine.banks * machine.word  # bytes after which banks repeat
         self.line = max(
             [self.banks, *(line_of(machine, use.access) for use in array.uses)]
         )  # bytes after which every count repeats
         self.now = self.costs.total(SAME)
-        # a wmma access has one distance between all its rows: no other layout can be given to it
+        # a wmma access has one distance between all its rows: no other layout can be used with it
         self.fragments = {use.fragment for use in array.uses if use.fragment is not None}
 
     @cached_property
     def floor(self) -> Figure:
-        """What no layout goes below. Raises NotProvable."""
+        """The bound for all layouts. Raises NotProvable."""
         return self.costs.least(self.unit)
 
     def found(self, quick: bool = False) -> list[Found]:
-        """The best layouts of each family that cost less than the present one, each family's best first. quick: each
-        family only where those before it leave something to save."""
+        """The best layouts of each family that cost less than the present one, best first within a family. quick:
+        searches a family only if the ones before it leave something to save."""
         out = self._pads()
         if not self.fragments:
             for family in (self._swizzles, self._skews, self._orders, lambda: self._narrower(out)):
@@ -98,7 +97,7 @@ class Search:
 
     @property
     def ended(self) -> int | None:
-        """The steps after which a search was left, with layouts that were not tried; None where it was not."""
+        """The steps after which the search ended with layouts untried; None if it was complete."""
         limit = self.account.limit
         return limit if limit is not None and self.account.spent > limit else None
 
@@ -118,11 +117,12 @@ class Search:
         return found if self.fragments else [*found, *self._nested_pads(found)]
 
     def _step(self, row: int) -> int:
-        """Bytes that rows of this length become longer by: whole elements, but for a structure's own."""
+        """Bytes by which rows of this length may grow: whole elements, unless the row is an element of the
+        declaration."""
         return self.unit if row == self.element else max(self.unit, self.element)
 
     def _used(self, row: int) -> int:
-        """Bytes of a row that accesses touch; all where that is not known, or the row is none of the declaration."""
+        """Bytes of a row up to the last accessed one; all if unknown, or if the declaration has no such row."""
         if row not in self.declared or row == self.element:
             return row
         try:
@@ -131,7 +131,7 @@ class Search:
             return row
 
     def _nested_pads(self, found: list[Found]) -> list[Found]:
-        """Two dimensions padded, of arrays of three and more: only what is better than one alone."""
+        """Paddings of two dimensions, for arrays of three or more: only those that are better than padding one."""
         step, best = max(self.unit, self.element), min((f.figure.weight for f in found), default=self.now.weight)
         out: list[Found] = []
         rows = sorted(row for row in self.declared if row != self.element)
@@ -195,7 +195,7 @@ class Search:
         return sorted(found, key=lambda f: f.figure.weight)
 
     def _shifted(self, row: int) -> Iterator[Xor]:
-        """CuTe's swizzles, on rows of any length: a run of bits of the row's number onto bits of the column."""
+        """CuTe's swizzles, on rows of any length: a run of bits of the row number mapped onto bits of the column."""
         low, top, bits = (
             (max(self.unit, _low_bit(self.element)) - 1).bit_length(),
             min(_low_bit(row), self.banks).bit_length() - 1,
@@ -207,12 +207,13 @@ class Search:
                     yield Xor(row, (0,) * source + tuple(1 << target + bit for bit in range(count)))
 
     def _bits(self, row: int) -> int:
-        """Of the row's number, in the array."""
+        """The number of bits of row numbers in the array."""
         size = max((size for size in self.array.sizes if size), default=1 << 16)
         return min(MOST_BITS, max(1, (-(-size // row) - 1).bit_length()))
 
     def _narrower(self, so_far: list[Found]) -> list[Found]:
-        """Vectors taken apart, with and without padding: only where that costs less than all that keeps them."""
+        """Splits vectors into narrower accesses, with and without padding, if that costs less than any layout that
+        keeps them."""
         best, found = min((_spent(f.figure) for f in so_far), default=_spent(self.now)), []
         for parts in self._taken_apart():
             try:
@@ -228,7 +229,7 @@ class Search:
         return sorted(found, key=lambda f: _spent(f.figure))[:KEPT]
 
     def _taken_apart(self) -> list[tuple[int, ...]]:
-        """Which of the widest accesses to make narrower: all stores, all loads, both."""
+        """Which of the widest accesses to make narrower: all stores, all loads, or both."""
         widest = [use.access.operation if use.access.width == self.unit > _WORD else "" for use in self.array.uses]
         if self.parts or not set(widest) <= {"load", "store", ""}:
             return []
@@ -242,7 +243,7 @@ class Search:
     # --- comparing ---
 
     def _best(self, layouts: Sequence[Layout], whole: bool) -> list[Found]:
-        """The best of layouts that keep vectors and cost less than now."""
+        """The best of the layouts that keep vectors and cost less than now."""
         found: list[Found] = []
         size = max((size for size in self.array.sizes if size), default=1 << 14)
         keeping = (layout for layout in layouts if all(layout.keeps(width) for width in self.widths))
@@ -250,13 +251,13 @@ class Search:
         of_one_period = len({layout.period for layout in smallest_first}) == 1
         for batch in _by_period(smallest_first):
             if of_one_period and sum(f.figure.weight <= self.floor.weight for f in found) >= KEPT:
-                break  # what follows is larger, and costs no less
+                break  # the remaining ones are larger, and cost no less
             try:
                 figures = self.costs.totals(batch)
             except NotProvable:
                 whole = False
                 continue
-            except Exhausted:  # as of every batch that would follow
+            except Exhausted:  # as would every later batch
                 whole = False
                 break
             found += [
@@ -282,7 +283,7 @@ def _low_bit(number: int) -> int:
 
 
 def _by_period(layouts: Iterable[Layout]) -> Iterator[list[Layout]]:
-    """Layouts of one period together, so many at a time."""
+    """Layouts of one period together, in batches."""
     groups: dict[object, list[Layout]] = {}
     for layout in layouts:
         groups.setdefault(layout.period, []).append(layout)

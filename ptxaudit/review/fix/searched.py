@@ -1,8 +1,8 @@
-"""What the search for one array gave, shared by all arrays to which the same requests are made.
+"""Caches the search for one array, for all arrays with the same requests.
 
-A library has a kernel for several types, shapes and architectures: of the arrays that are searched in one of a thousand
-kernels, a third differ. Two arrays are alike where the search sees no difference: the requests, byte by byte, by rules
-that count alike, sizes and rows. What they are called and where they are declared, the search does not ask.
+A library has a kernel for several types, shapes and architectures: of the arrays that are searched in one with a
+thousand kernels, only a third are distinct. Two arrays are alike if the search sees no difference: the requests, byte
+by byte, with rules that count alike, sizes and rows. Their names and declarations do not matter.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from ptxaudit.review.fix.layouts import Layout
 from ptxaudit.review.fix.pitches import pitches
 from ptxaudit.review.fix.search import Found, Search
 
-MOST_KEPT = 4096  # answers: each is some kilobytes
-QUICK_PITCHES = 3  # lengths of rows that a quick search tries
-_SAID = ("says", "source", "why")  # what a rule says of itself, which decides no figure
+MOST_KEPT = 4096  # answers: each takes some kilobytes
+QUICK_PITCHES = 3  # row lengths that a quick search tries
+_SAID = ("says", "source", "why")  # a rule's fields that describe it and affect no figure
 _COLUMNS = ("offsets", "active", "weights", "sources", "filled")
 
 T = TypeVar("T")
 
 
 class _Kept:
-    """The answers that were asked for last. For any thread."""
+    """The most recently used answers. Thread-safe."""
 
     def __init__(self) -> None:
         self._answers: dict[Hashable, Any] = {}
         self._lock = Lock()
 
     def get(self, key: Hashable, find: Callable[[], T]) -> T:
-        """What `find` gives, or gave. (What it raises is not kept.)"""
+        """The cached result of `find`, or a new one. (Exceptions are not cached.)"""
         with self._lock:
             if key in self._answers:
-                self._answers[key] = self._answers.pop(key)  # the last to go
+                self._answers[key] = self._answers.pop(key)  # now the most recent
                 return cast(T, self._answers[key])
         found = find()
         with self._lock:
@@ -62,9 +62,9 @@ kept = _Kept()
 
 
 class Searched:
-    """One array, and what is found for it. rows: of its declaration; element: bytes of its elements, 1 where not known;
-    steps: of work for the array, and for each of its sites; quick: as of `Search.found`, by the likeliest lengths of
-    rows. Each answer raises NotProvable or Exhausted where there is none."""
+    """One array with its search results. rows: of its declaration; element: bytes of its elements, 1 if unknown;
+    steps: of work for the array, and for each of its sites; quick: as in `Search.found`, with the likeliest row
+    lengths only. Each answer raises NotProvable or Exhausted if there is none."""
 
     def __init__(
         self, machine: Machine, array: Array, rows: Sequence[int], element: int, steps: tuple[int, int], quick: bool
@@ -72,7 +72,7 @@ class Searched:
         self._machine, self._array, self._rows, self._element, self._quick = machine, array, rows, element, quick
         self._steps = steps[0] + steps[1] * len(array.uses)
         written = [_written(machine, use) for use in array.uses]
-        # whichever use the code has first, one question has one order of them
+        # a canonical order, so that the order of uses in the code does not matter
         self._order = sorted(range(len(written)), key=written.__getitem__)
         self._uses = tuple(array.uses[at] for at in self._order)
         asked = (machine.banks, machine.word, machine.lanes, array.align, *(written[at] for at in self._order))
@@ -83,7 +83,7 @@ class Searched:
         return Search(
             self._machine,
             replace(self._array, uses=self._uses),
-            (),  # before somebody asks what is found
+            (),  # set before `found` is called
             self._element,
             self._rows,
             account=Account(self._steps),
@@ -95,27 +95,27 @@ class Searched:
 
     @cached_property
     def costs(self) -> Costs:
-        """Those of the array, on nobody's account."""
+        """The array's costs, without an account."""
         return Costs(self._machine, self._array.uses, self._array.align)
 
     @property
     def counted(self) -> bool:
-        """As of `Costs`."""
+        """As in `Costs`."""
         return self.costs.counted
 
     @cached_property
     def now(self) -> Figure:
-        """What the array costs now."""
+        """The array's present cost."""
         return kept.get(("now", self._requests, self._steps), lambda: self._search.now)
 
     @cached_property
     def bounds(self) -> tuple[Figure, Figure]:
-        """What the array costs now, and what no layout goes below."""
+        """The array's present cost, and the bound for all layouts."""
         key = "bounds", self._requests, self._steps
         return kept.get(key, lambda: (self._search.now, self._search.floor))
 
     def found(self) -> tuple[list[Found], int | None]:
-        """As of `Search.found`; the steps after which that was left, None where it was not."""
+        """As `Search.found`, with the steps after which the search ended, None if it was complete."""
         lengths, sizes = tuple(self._pitches), tuple(self._array.sizes)
         key = "found", self._requests, sizes, lengths, tuple(self._rows), self._element, self._steps, self._quick
         found, ended = kept.get(key, self._find)
@@ -126,7 +126,7 @@ class Searched:
         return self._search.found(self._quick), self._search.ended
 
     def under(self, layout: Layout, parts: tuple[int, ...] = (), align: int | None = None) -> tuple[Figure, ...]:
-        """The figures of the array's uses. parts: as of `Costs`; align: of its beginning, None = as it is."""
+        """The figures of the array's uses. parts: as in `Costs`; align: of its beginning, None = unchanged."""
         align = align or self._array.align
         parts = tuple(parts[at] for at in self._order) if any(parts) else ()
         figures = kept.get(
@@ -136,18 +136,18 @@ class Searched:
 
     def _costs(self, parts: tuple[int, ...], align: int) -> Costs:
         costs = Costs(self._machine, self._uses, align, parts)
-        if not parts and "_search" in self.__dict__:  # what it has prepared
+        if not parts and "_search" in self.__dict__:  # reuses its prepared requests
             costs.groups = self._search.costs.groups
         return costs
 
     def _in_my_order(self, ordered: Sequence[T]) -> tuple[T, ...]:
-        """What is known of each use, in the order in which the array has them."""
+        """Values per use, in the order of the array's uses."""
         of = dict(zip(self._order, ordered))
         return tuple(of[at] for at in range(len(ordered)))
 
 
 def _written(machine: Machine, use: Use) -> str:
-    """All that decides what a use costs under a layout, equal where that is: not how its opcode is spelled."""
+    """All that decides a use's cost under a layout, as text; independent of the spelling of its opcode."""
     rules = _rules(machine, use.access.operation)
     access = astuple(replace(use.access, opcode="", sass="", loop=""))
     return repr((access, rules, machine.refusal(use.access), use.fragment, *map(_digest, use.requests)))
@@ -155,7 +155,7 @@ def _written(machine: Machine, use: Use) -> str:
 
 @lru_cache(maxsize=256)
 def _rules(machine: Machine, operation: str) -> bytes:
-    """Of an operation, and of the loads and stores that may take its place."""
+    """The rules for an operation, and for the loads and stores that may replace it."""
     rules = [
         tuple(getattr(rule, name) for name in Rule.__struct_fields__ if name not in _SAID)
         for rule in machine.rules
@@ -172,7 +172,8 @@ def _digest_of(*parts: bytes) -> bytes:
 
 
 def _digest(r: Requests) -> Hashable:
-    """Of what the requests are: not of the name of what they access, nor of whether their lanes surely take part."""
+    """A digest of the requests, without the name of what they access, and without whether their lanes are surely
+    active."""
     columns = [getattr(r, name) for name in _COLUMNS]
     content = _digest_of(*(b"" if c is None else np.ascontiguousarray(c).tobytes() for c in columns))
     return r.moves, tuple(None if c is None else (c.shape, c.dtype.str) for c in columns), content

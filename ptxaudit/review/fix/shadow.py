@@ -1,8 +1,8 @@
-"""A copy of a source tree in which some files are changed: real files where they are, links for all the rest.
+"""A copy of a source tree with some files changed: real files for these, links for everything else.
 
 shadowed({"/p/inc/tile.h": "…"}, ["/p/src/k.cu"], options)    /tmp/…/p/inc/tile.h   the changed text
-                                                              /tmp/…/p/src/k.cu     a copy, so that what it includes is
-                                                            looked for beside it
+                                                              /tmp/…/p/src/k.cu     a copy, so that its includes are
+                                                                                    looked up beside it
                                                               /tmp/…/p/…            links to the rest
 """
 
@@ -22,9 +22,7 @@ from ptxaudit.frontend.options import Options
 
 @contextmanager
 def shadowed(texts: Mapping[str, str], inputs: Sequence[str], options: Options) -> Iterator[tuple[list[str], Options]]:
-    """(the inputs, the options) in a tree with these texts instead of those files. inputs: files. Raises
-    OSError.
-    """
+    """(the inputs, the options) in a tree with these texts in place of the files. inputs: files. Raises OSError."""
     real = {Path(os.path.realpath(file)): text for file, text in texts.items()}
     copied = {Path(os.path.realpath(file)) for file in inputs}
     top = Path(os.path.commonpath([path.parent for path in (*real, *copied)]))
@@ -54,7 +52,7 @@ def shadowed(texts: Mapping[str, str], inputs: Sequence[str], options: Options) 
 
 
 def _make(root: Path, top: Path, places: Mapping[Path, Path]) -> None:
-    """Folders on the way to the files, with links to everything else in them."""
+    """Creates the folders on the way to the files, with links to everything else in them."""
     folders = {root, *(parent for place in places for parent in place.parents if parent.is_relative_to(root))}
     for folder in sorted(folders):
         folder.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from ptxaudit.review.fix.declared import Declared
 
 
 def structure_members(declared: Declared) -> list[tuple[str, str, int]]:
-    """(name, type, bytes) of the members of an array's structure; [] where they cannot be told."""
+    """(name, type, bytes) of the members of an array's structure; [] if they cannot be determined."""
     text, name = declared.text, declared.type
     for at, token in enumerate(text.tokens[:-2]):
         if token.text in ("struct", "class") and text.tokens[at + 1].text == name and text.tokens[at + 2].text == "{":

@@ -1,4 +1,4 @@
-"""What a layout is in words and code (`Rewrite`), and what all of them need to write it."""
+"""A layout in words and code (`Rewrite`), and helpers to write it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _PLURALS = {
 
 Names = Callable[
     [Sequence[str]], str | None
-]  # the indices of an element -> the expression that names it, None where there is none
+]  # the indices of an element -> the expression for it, None if there is none
 
 
 class Edit(Record):
-    """Text that takes the place of a part of a source file."""
+    """A replacement of part of a source file."""
 
     start: int
     end: int
@@ -48,10 +48,10 @@ class Edit(Record):
 class Rewrite(Record):
     """A layout in words and code.
 
-    summary: one phrase; declaration: new; element: names an element, None where only a formula of bytes can be given;
-    formula: of bytes. edits: of the declaration, for a patch; in_place: accesses stay as they are; instructions: more
-    for an index, as written; extra: further lines of code. why_not: why no source can be changed automatically, ""
-    where it can. complete: all accesses can be written so.
+    summary: one phrase; declaration: the new one; element: writes the expression for an element, None if there is
+    only a formula in bytes; formula: in bytes. edits: of the declaration, for a patch; in_place: accesses stay
+    unchanged; instructions: additional ones per index, as written; extra: further lines of code. why_not: why no
+    source can be changed automatically, "" if it can. complete: all accesses can be written in this way.
     """
 
     kind: str
@@ -83,7 +83,7 @@ def declared_with(declared: Declared, dims: Sequence[str] | None) -> str:
 
 
 def plus(text: str, more: int) -> str:
-    """The text of a number and some more: "32" -> "33", "Tile" -> "Tile + 1"."""
+    """The text of a number plus `more`: "32" -> "33", "Tile" -> "Tile + 1"."""
     if more == 0:
         return text
     if (match := re.fullmatch(r"(.*\S)\s*\+\s*(\d+)", text)) and int(match[2]) + more == 0 and "*" not in match[1]:
@@ -98,7 +98,7 @@ def plus(text: str, more: int) -> str:
 
 
 def row_number(indices: Sequence[str], dims: Sequence[int], least: int = 0) -> str:
-    """The number of a row by the indices before the column. least: only so many low bits of it matter (0 = all)."""
+    """The row number from the indices before the column. least: only its value modulo this matters (0 = all of it)."""
     if len(indices) == 1 or least and dims[len(indices) - 1] % least == 0:
         return term(indices[-1])
     text = term(indices[0])
@@ -114,7 +114,7 @@ def elements_in(declared: Declared, count: int) -> str:
 
 
 def in_bytes(layout: Layout, array: Array, declared: Declared | None) -> Rewrite:
-    """A layout that is no expression of the source: its formula."""
+    """A layout without an expression in the source: its formula only."""
     why = (
         "one instruction accesses several arrays, which need the same layout"
         if array.others
@@ -140,9 +140,8 @@ def in_bytes(layout: Layout, array: Array, declared: Declared | None) -> Rewrite
 
 
 def by_element(code: Rewrite, layout: Layout, declared: Declared, why: str) -> Rewrite:
-    """The same layout as a map of the array's elements, for a source that does not name them by the rows of its
-    declaration: why.
-    """
+    """The same layout as a map of the array's elements, for a source that does not use the rows of its declaration.
+    why: the reason."""
     scaled, name = of_elements(layout, declared.element), declared.declaration.name
     lines = (
         (f"// element i of {name}, counted from its first, moves to element {formula(scaled).replace('x', 'i')}",)
@@ -173,7 +172,7 @@ def by_element(code: Rewrite, layout: Layout, declared: Declared, why: str) -> R
 
 
 def _by_other_names(layout: Layout, declared: Declared) -> Iterator[str]:
-    """The names in the declaration that rows have their length by, which may be what to change."""
+    """Comments on names in the declaration that determine the length of rows, and may be what to change."""
     for row, more in layout.rows if isinstance(layout, Pad) else ():
         if row in declared.rows:
             at = declared.rows.index(row)

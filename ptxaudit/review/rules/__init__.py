@@ -1,7 +1,7 @@
 """The rules: one module each, `paNNN_name.py`, whose docstring is its documentation.
 
-A module has a `RULE`: its id, its name, a title, how grave it is, a function from a report to
-findings, and an example that triggers it with one that does not. `RULES` is the table of them.
+A module has a `RULE`: its id, name, title, severity, a function from a report to findings, and an example that
+triggers it with one that does not. `RULES` is the table of them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Level = Literal["error", "warning", "note"]
 
 
 class Example(Record):
-    """triggers, clean: CUDA source or PTX; options: of `ptxaudit.audit`, for both (launches: keyword
-    arguments of `ptxaudit.Launch`); clean_options: for the second where it differs in them."""
+    """triggers, clean: CUDA source or PTX; options: of `ptxaudit.audit`, for both (launches: keyword arguments of
+    `ptxaudit.Launch`); clean_options: for the second if its options differ."""
 
     triggers: str
     clean: str
@@ -34,9 +34,9 @@ class Example(Record):
 
 
 class Rule(Record):
-    """id: "PA001"; name: "load-conflict"; title: a few words; check: the findings in a report; concerns: the sites of
-    shared memory that it is about, of_memory: of global and local memory: those of them without a finding are proved to
-    keep to it."""
+    """id: "PA001"; name: "load-conflict"; title: a few words; check: the findings in a report; concerns: whether the
+    rule applies to a site in shared memory, of_memory: in global and local memory. Sites that it applies to and that
+    have no finding provably comply."""
 
     id: str
     name: str
@@ -59,7 +59,7 @@ def _load() -> dict[str, Rule]:
 
 
 def get(name: str) -> Rule:
-    """The rule of an id or a name, in any case. Raises InputError with the known ones."""
+    """The rule with an id or a name, case-insensitive. Raises InputError listing the rules."""
     wanted = name.strip().lower()
     for rule in RULES.values():
         if wanted in (rule.id.lower(), rule.name):
@@ -68,8 +68,8 @@ def get(name: str) -> Rule:
 
 
 def find(report: Report, ignore: Collection[str] = ()) -> tuple[Finding, ...]:
-    """Everything that any rule finds, but those ignored (by id), in the order of the rules; what the
-    sources allow is marked."""
+    """All findings of all rules except those ignored (by id), in the order of the rules; those that the sources allow
+    are marked."""
     found = [finding for rule in RULES.values() if rule.id not in ignore for finding in rule.check(report)]
     return tuple(allow(found, report.suppressions))
 

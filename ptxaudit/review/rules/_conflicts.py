@@ -1,6 +1,6 @@
 """Finds the sites of some accesses whose requests take more wavefronts than their ideal.
 
-What is listed without a figure is of the rule whose side of shared memory it is on, where nothing is proved of it.
+An access without a figure belongs to the rule for its direction (reads or writes), with an unknown finding.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ TURNS = frozenset(("atomic", "mbarrier"))
 
 
 def bypasses(site: Site) -> bool:
-    """cp.async.cg, which is of a rule of its own."""
+    """cp.async.cg, which has its own rule."""
     return site.line_class_max is not None or site.access == "cp.async" and is_past_l1(site.opcode)
 
 
 def concerned(accesses: frozenset[str], site: Site) -> bool:
-    """An access of these, or one of which it is not known what it does."""
+    """One of these accesses, or one whose effect is unknown."""
     return not bypasses(site) and (site.access in accesses or site.access not in READS | WRITES | TURNS)
 
 
@@ -37,7 +37,7 @@ def conflicts(report: Report, rule: str, accesses: frozenset[str]) -> Iterator[F
 
 
 def conflict(rule: str, kernel: Kernel, site: Site) -> Finding | None:
-    """What is to be said of a site; None where it has no excess."""
+    """The finding for a site; None if it has no excess."""
     low, high = excess_of_request(site)
     certainty = certainty_of(site, low, high)
     if certainty is None:
@@ -46,7 +46,7 @@ def conflict(rule: str, kernel: Kernel, site: Site) -> Finding | None:
 
 
 def cost(site: Site, certainty: Certainty) -> str:
-    """The figure in a sentence: over the launch where it is known, else of one request."""
+    """The figure in a sentence: over the launch where known, else of one request."""
     why = f": {site.cause}" if site.cause and certainty is not Certainty.UNKNOWN else ""
     each, ideal = site.per_request, site.ideal_per_request
     if certainty is Certainty.UNKNOWN:

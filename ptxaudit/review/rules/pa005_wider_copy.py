@@ -57,7 +57,7 @@ def _is_scalar(site: Site) -> bool:
 
 
 def _lanes_distinct(site: Site, total: int) -> bool | None:
-    """All lanes are multiples of so many bytes apart; None where their addresses are not known."""
+    """Whether all lanes are multiples of `total` bytes apart; None where their addresses are unknown."""
     if site.lane_step is None and site.consecutive is None:
         return None
     return (site.lane_step or 1) % total == 0
@@ -68,8 +68,8 @@ def _is_narrow_copy(site: Site) -> bool:
 
 
 def _runs(kernel: Kernel) -> Iterator[tuple[Sequence[Site], Judgement]]:
-    """Scalar accesses of one line that follow each other in the code and in memory, all with excess (or with what may
-    be), that an access of two or four times the width could do."""
+    """Scalar accesses of one line that are consecutive in the code and in memory, all with excess or possible excess,
+    which an access of two or four times the width could replace."""
     sites = [(site, *_address(site)) for site in kernel.sites]
     at = 0
     while at < len(sites):
@@ -82,8 +82,8 @@ def _runs(kernel: Kernel) -> Iterator[tuple[Sequence[Site], Judgement]]:
 
 
 def _vector(run: Sequence[tuple[Site, str, int]]) -> Judgement:
-    """Whether one vector access could do it with fewer wavefronts: neighbours from a multiple of its width on, in every
-    lane, that conflict; SATISFIED: it could not."""
+    """Whether one vector access could replace them with fewer wavefronts: conflicting accesses to neighbouring
+    addresses, from a multiple of its width on, in every lane. SATISFIED: it could not."""
     first, base, offset = run[0]
     width = first.width or 0
     total = len(run) * width

@@ -21,7 +21,7 @@ from ptxaudit.review.rules import Example, Rule
 
 MISALIGNED = Kind.MISALIGNED.text
 ACCESSES = frozenset(("load", "store", "cp.async", "ldmatrix", "stmatrix", "atomic"))
-VECTOR = 8  # bytes from which on an access is one of several words
+VECTOR = 8  # bytes: the narrowest vector access
 
 
 def check(report: Report) -> Iterator[Finding]:
@@ -44,7 +44,7 @@ def check(report: Report) -> Iterator[Finding]:
 
 
 def concerned(site: Site | MemorySite) -> bool:
-    """A vector access, which faults at such an address."""
+    """A vector access, which faults at a misaligned address."""
     return (site.width or 0) >= VECTOR and site.access in ACCESSES
 
 

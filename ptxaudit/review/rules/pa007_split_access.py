@@ -20,7 +20,7 @@ from ptxaudit.review.figures import total_excess
 from ptxaudit.review.findings import Certainty, Finding
 from ptxaudit.review.rules import Example, Rule
 
-WORD = 4  # bytes: what a scalar access of one bank takes
+WORD = 4  # bytes: the width of a bank
 
 
 def check(report: Report) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def check(report: Report) -> Iterator[Finding]:
 
 
 def concerned(kernel: Kernel, site: Site) -> bool:
-    """A vector of the PTX."""
+    """A vector access in the PTX."""
     return kernel.isa == "ptx" and (site.width or 0) > WORD
 
 
@@ -65,7 +65,7 @@ def _split(ptx: Kernel, sass: Kernel) -> Iterator[Finding]:
 
 
 def _cost(vector: Site, became: list[Site]) -> str:
-    """What the pieces take beside the vector, where both are known."""
+    """The cost of the pieces and of the vector, where both are known."""
     pieces = [0 if site.status is Status.UNREACHED else site.wavefronts for site in became]
     if vector.wavefronts is None or None in pieces or vector.pairing is None or len(vector.pairing.ptx) > 1:
         return ""
@@ -73,7 +73,7 @@ def _cost(vector: Site, became: list[Site]) -> str:
 
 
 def _by_place(kernel: Kernel) -> dict[object, list[Site]]:
-    """The sites by source position, inline stack and access; those without a position are left out."""
+    """The sites by source position, inline stack and access, without those that have no position."""
     places: dict[object, list[Site]] = defaultdict(list)
     for site in kernel.sites:
         if site.source:

@@ -25,7 +25,7 @@ def check(report: Report) -> Iterator[Finding]:
         for access in kernel.local:
             place = None if access.source else Place(kernel.input, access.ptx_line if kernel.is_ptx_file else None)
             what = f"{access.opcode}: an array in local memory is indexed by {_BY[access.by]}"
-            certainty = Certainty.CERTAIN if access.by == "lane" else Certainty.POSSIBLE  # equal data may be loaded
+            certainty = Certainty.CERTAIN if access.by == "lane" else Certainty.POSSIBLE  # the loaded data may be equal
             yield Finding("PA008", what, kernel, source=access.source, place=place, certainty=certainty)
 
 

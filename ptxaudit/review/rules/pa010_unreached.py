@@ -41,7 +41,7 @@ def check(report: Report) -> Iterator[Finding]:
 
 
 def _line(site: Site) -> object:
-    """What the copies of an access share: its line and inline stack; of one without a line, itself."""
+    """What the copies of an access share: its line and inline stack; without a line, its own id."""
     if site.source is None:
         return site.id
     return (

@@ -37,6 +37,7 @@ from ptxaudit.frontend.sass import places
 from ptxaudit.frontend.sass.builder import PAIR_BITS, SHARED_SECTIONS, WORD_BITS, Context, symbol_address
 from ptxaudit.frontend.sass.calls import Lines, computed_calls, find_calls, is_call, is_indirect_call
 from ptxaudit.frontend.sass.disassemble import Line, disassemble
+from ptxaudit.frontend.sass.jump_tables import listed_targets
 from ptxaudit.frontend.sass.lower import lower
 from ptxaudit.frontend.sass.runtime_calls import runtime_calls
 from ptxaudit.hardware.accesses import with_access
@@ -232,6 +233,8 @@ def _context(
         section, cubin.sm, places.param_base(cubin.sm) if base is None else base, relocated, starts[section.name]
     )
     own = lines[section.name]
+    branches = listed_targets(context, own)
+    context = replace(context, function=replace(section, info=replace(section.info, branches=branches)))
     missing = {
         r.offset: r.symbol.name
         for r in section.relocations

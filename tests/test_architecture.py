@@ -225,11 +225,9 @@ def test_how_an_opcode_is_spelled_decides_nothing_behind(module):
 # A user asks for one instruction set or for both, and of kernels of both a report says which are shown, paired, judged.
 OF_BOTH = {
     "pipeline/loading.py",
+    "report/counterparts.py",
     "report/entries.py",
     "report/pairing.py",
-    "review/diff/history.py",
-    "review/diff/matrix.py",
-    "review/diff/reports.py",
     "review/divided.py",
     "review/fix/patch.py",
     "review/part.py",

@@ -378,6 +378,25 @@ def test_sorting_and_filters(running, tmp_path, sample):
         assert "a=store" in page.evaluate("location.hash")
 
 
+# `bad` is there as PTX alone; `good` is there as both, and counts as machine code
+MIXED = report(
+    kernel(site(wavefronts=256), name="bad"),
+    kernel(site(wavefronts=16), name="good"),
+    kernel(site(ptx_line=None, offset=16, opcode="LDS"), name="good", isa="sass"),
+)
+
+
+def test_each_kernel_counts_once_whatever_the_others_are_there_as(running, tmp_path):
+    with Opened(running, tmp_path, html(Checked(MIXED))) as one:
+        assert "cost 248 of 264 wavefronts" in one.page.locator("h1").inner_text()
+        assert "264 wavefronts of 2 exact sites, in machine code where there is any" in one.page.inner_text(".legend")
+        one.go("#sites")
+        shown = one.page.evaluate("[...document.querySelectorAll('.row code')].map(code => code.textContent)")
+        assert shown == ["ld.shared.f32", "LDS"]
+        one.page.get_by_label("Instruction set").select_option("ptx")
+        assert one.page.locator(".row").count() == 2 and one.said == []
+
+
 def test_a_line_of_the_source_marks_its_code(running, tmp_path, sample):
     with Opened(running, tmp_path, sample) as one:
         one.go("#source")

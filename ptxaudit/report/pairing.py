@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import Function
+from ptxaudit.report.counterparts import partners
 from ptxaudit.report.model import Kernel, Pairing, Site
 
 if TYPE_CHECKING:
@@ -165,30 +166,6 @@ def paired(kernels: Sequence[Kernel], sides: Sequence[Side]) -> list[Kernel]:
                 for name in ids:
                     found[at].setdefault(name, pairing)
     return [_with(kernel, pairings) if pairings else kernel for kernel, pairings in zip(kernels, found, strict=True)]
-
-
-def partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
-    """Indices of the PTX and the machine code of one kernel and launch: the PTX of the same architecture, else the
-    only PTX."""
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for at, kernel in enumerate(kernels):
-        groups[kernel.name, repr(kernel.launch), _stem(kernel.input)].append(at)
-    for group in groups.values():
-        ptx = [at for at in group if kernels[at].isa == "ptx"]
-        for sass in group:
-            if kernels[sass].isa == "sass" and ptx:
-                same = [at for at in ptx if _number(kernels[at].arch) == _number(kernels[sass].arch)]
-                if same or len(ptx) == 1:
-                    yield (same or ptx)[0], sass
-
-
-def _stem(path: str) -> str:
-    """k.ptx and k.cubin in one folder are two views of one compilation."""
-    return str(PurePath(path).with_suffix("")) if path.endswith((".ptx", ".cubin")) else path
-
-
-def _number(arch: str) -> str:
-    return re.sub(r"\D", "", arch)
 
 
 def _with(kernel: Kernel, pairings: dict[str, Pairing]) -> Kernel:

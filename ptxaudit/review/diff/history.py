@@ -16,6 +16,7 @@ from typing import Any
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
+from ptxaudit.report.counterparts import each_once
 from ptxaudit.report.measures import MEASURES, Figure, combined
 from ptxaudit.report.model import Kernel, Report, plain
 from ptxaudit.review.diff.tracks import Track, tracks
@@ -126,15 +127,13 @@ class History(Record, dict=True):
 
     @cached_property
     def totals(self) -> tuple[Trend, ...]:
-        """Each figure combined over the kernels for which every report knows it, in one instruction set."""
-        isa = "sass" if any(track.last.isa == "sass" for track in self.tracks) else "ptx"
+        """Each figure combined over the kernels for which every report knows it, without PTX whose machine code is in
+        every report: it counts the same accesses again."""
+        always = [track for track in self.tracks if None not in track.kernels]
+        counted = each_once(always, lambda track: track.last)
         out = []
         for name in FOLLOWED:
-            rows = [
-                [None if kernel is None else MEASURES[name].of(kernel) for kernel in track.kernels]
-                for track in self.tracks
-                if track.last.isa == isa
-            ]
+            rows = [[MEASURES[name].of(kernel) for kernel in track.kernels if kernel is not None] for track in counted]
             whole = [row for row in rows if None not in row]
             if len(whole) > 1:
                 out.append(

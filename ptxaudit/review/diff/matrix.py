@@ -17,6 +17,7 @@ from typing import Any
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
+from ptxaudit.report.counterparts import kernels_once
 from ptxaudit.report.measures import MEASURES, Figure, combined
 from ptxaudit.report.model import Kernel, Problem, Report, plain
 from ptxaudit.review.diff.reports import Diff, diff_reports
@@ -103,21 +104,12 @@ class Matrix(Record, dict=True):
     def got_worse(self) -> bool:
         return any(step.diff.got_worse for step in self.steps)
 
-    @cached_property
-    def isa(self) -> str:
-        """The instruction set of the totals: machine code if there is any, as PTX counts the same accesses again."""
-        return "sass" if any(row.kernel.isa == "sass" for row in self.rows) else "ptx"
-
     def total(self, name: str, column: int) -> Figure | None:
-        """A figure of all kernels of a column together; None if it is unknown for one of them."""
-        found = []
-        for row in self.rows:
-            if (
-                column in row.columns
-                and row.kernel.isa == self.isa
-                and row.kernels[row.columns.index(column)] is not None
-            ):
-                found.append(row.figure(name, row.columns.index(column)))
+        """A figure of all kernels of a column together; None if it is unknown for one of them. PTX whose machine code
+        the column has is left out: it counts the same accesses again.
+        """
+        report = self.columns[column].report
+        found = [MEASURES[name].of(kernel) for kernel in kernels_once(report.kernels if report is not None else ())]
         known = [figure for figure in found if figure is not None]
         return combined(MEASURES[name], known) if known and len(known) == len(found) else None
 

@@ -18,6 +18,7 @@ from typing import Any
 from ptxaudit.base import display
 from ptxaudit.base.places import base_name
 from ptxaudit.base.records import Record
+from ptxaudit.report.counterparts import each_once
 from ptxaudit.report.measures import MEASURES, Figure, combined
 from ptxaudit.report.model import Kernel, Report
 from ptxaudit.review.diff.as_json import kernel_dict
@@ -70,9 +71,8 @@ class Diff(Record, dict=True):
 
     @cached_property
     def totals(self) -> dict[str, tuple[int, int]]:
-        """Excess and wavefronts of both sides, summed over the comparable kernels and launches: those in machine code
-        if there is any, as PTX counts the same accesses again."""
-        both = [entry for entry in self.of_one_isa if entry.comparable]
+        """Excess and wavefronts of both sides, summed over the comparable kernels and launches, each once."""
+        both = [entry for entry in self.counted if entry.comparable]
         return {
             name: (
                 sum(getattr(entry.old.totals, name) for entry in both if entry.old),
@@ -83,14 +83,15 @@ class Diff(Record, dict=True):
         }
 
     @cached_property
-    def of_one_isa(self) -> list[KernelDiff]:
-        """The entries in machine code if there are any, as PTX counts the same accesses again."""
-        isa = "sass" if any(entry.kernel.isa == "sass" for entry in self.kernels) else "ptx"
-        return [entry for entry in self.kernels if entry.kernel.isa == isa]
+    def counted(self) -> list[KernelDiff]:
+        """The kernels that both sides have, without PTX whose machine code both have: it counts the same accesses
+        again."""
+        both = [entry for entry in self.kernels if entry.old is not None and entry.new is not None]
+        return each_once(both, lambda entry: entry.kernel)
 
     def total(self, name: str) -> tuple[Figure | None, Figure | None]:
         """A figure of `measures` in total, over the kernels for which both sides have it."""
-        known = [both for entry in self.of_one_isa if None not in (both := entry.figures[name])]
+        known = [both for entry in self.counted if None not in (both := entry.figures[name])]
         if not known:
             return None, None
         old, new = (combined(MEASURES[name], side) for side in zip(*known, strict=True))

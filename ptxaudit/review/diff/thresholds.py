@@ -111,11 +111,10 @@ def _figures(
     diff: Diff, threshold: Threshold
 ) -> Iterator[tuple[KernelDiff | None, tuple[Figure | None, Figure | None]]]:
     """The figures to judge: of each kernel of both sides; or their total, and the kernels that it could not include."""
-    both = [entry for entry in diff.of_one_isa if entry.old is not None and entry.new is not None]
     if threshold.total:
         total = diff.total(threshold.name)
         if None not in total:
             yield None, total
-    for entry in both:
+    for entry in diff.counted:
         if not threshold.total or None in entry.figures[threshold.name]:
             yield entry, entry.figures[threshold.name]

@@ -13,6 +13,7 @@ from ptxaudit.base.places import line_of
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
 from ptxaudit.hardware.opcode_classes import class_of
+from ptxaudit.report.counterparts import kernels_once
 from ptxaudit.report.model import Kernel, MemorySite, Report, Span
 from ptxaudit.report.paths import place
 from ptxaudit.ui.render.rows import (
@@ -151,10 +152,9 @@ def _share(sites: list[MemorySite]) -> str:
 def others_line(report: Report) -> str:
     """What the code shows of the memories that were not audited: spills, arrays, accesses; "" if there is nothing.
 
-    The PTX and SASS entries of a kernel have the same code: SASS is used.
+    The PTX and SASS entries of a kernel have the same code: of a kernel with both, SASS is used.
     """
-    isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
-    kernels = [kernel for kernel in report.kernels if kernel.isa == isa and kernel.spaces == ("shared",)]
+    kernels = [kernel for kernel in kernels_once(report.kernels) if kernel.spaces == ("shared",)]
     once = list({(kernel.input, kernel.name, kernel.arch): kernel for kernel in kernels}.values())
     parts = [part for part in (_spilled(once), _by_lane(once), *_accesses(once)) if part]
     return f"not audited (--space all): {', '.join(parts)}" if parts else ""

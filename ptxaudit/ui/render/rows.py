@@ -18,6 +18,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import bare_name, cut_at, interval, number, plural, sequence
 from ptxaudit.report.copy_words import explained, steps
+from ptxaudit.report.counterparts import kernels_once
 from ptxaudit.report.model import Condition, Fix, Frame, Kernel, MemorySite, Report, Site, Source, Span
 from ptxaudit.report.paths import own_place, place
 from ptxaudit.ui.render.short_names import short_name
@@ -294,13 +295,11 @@ def total_row(kernel: Kernel) -> Row | None:
 def verdict_line(report: Report) -> str:
     """The cost of conflicts over all exact sites, and the costliest site; "" if no exact site has a wavefront.
 
-    The PTX and SASS entries of a kernel count the same accesses: if the report has SASS, only SASS is added up.
+    The PTX and SASS entries of a kernel count the same accesses: of a kernel with both, only SASS is added up.
     """
-    isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
     exact = [
         (site, kernel)
-        for kernel in report.kernels
-        if kernel.isa == isa
+        for kernel in kernels_once(report.kernels)
         for site in kernel.sites
         if site.status is Status.EXACT
     ]

@@ -311,7 +311,7 @@ const STATUS_ORDER = ["exact", "invariant", "conditional", "bounded", "data-depe
 const statusTag = status => h("span", { cls: `tag ${status}` }, status);
 
 function overview() {
-  const isa = D.isa, mine = S.filter(site => K[site.k].isa === isa), exact = mine.filter(site => site.st === "exact");
+  const mine = S.filter(once), exact = mine.filter(site => site.st === "exact");
   const wavefronts = sum(exact, site => site.wf), ideal = sum(exact, site => site.id), excess = sum(exact, site => site.ex);
   const out = [h("h1", { cls: "lead" }, lead(excess, wavefronts, exact, mine)), h("p", { cls: "under" }, inputsText())];
   for (const command of D.recorded) out.push(h("p", { cls: "under recorded" }, "Recorded: ", h("code", {}, command)));
@@ -321,7 +321,7 @@ function overview() {
       h("div", { cls: "legend" },
         h("span", {}, h("i", { cls: "swatch" }), h("b", {}, number(wavefronts - excess)), " needed"),
         h("span", {}, h("i", { cls: "swatch excess" }), h("b", {}, number(excess)), " paid for conflicts"),
-        h("span", {}, "of ", h("b", {}, number(wavefronts)), ` wavefronts of ${plural(exact.length, "exact site")}${K.some(k => k.isa !== isa) ? `, in ${isa === "sass" ? "machine code" : "PTX"}` : ""}`)));
+        h("span", {}, "of ", h("b", {}, number(wavefronts)), ` wavefronts of ${plural(exact.length, "exact site")}${BOTH ? `, ${IN_ONCE}` : ""}`)));
   }
   const counts = grouped(S, site => site.st);
   out.push(h("dl", { cls: "facts" }, STATUS_ORDER.filter(status => counts.has(status)).map(status =>
@@ -400,6 +400,9 @@ function lineOf(file, line) {
 // --- sites -----------------------------------------------------------------------------------
 
 const BOTH = new Set(K.map(k => k.isa)).size > 1;
+/** Not in PTX whose machine code is here as well, which would count the same accesses twice. */
+const once = site => !K[site.k].twice;
+const IN_ONCE = `in machine code${K.some(k => k.isa === "ptx" && k.count && !k.twice) ? " where there is any" : ""}`;
 const filter = { q: "", isa: "", st: "", a: "", k: "", re: "", fix: "", apart: "", sort: "ex", dir: "down" };
 const COLUMNS = [["p", "Place", ""], ["o", "Instruction", ""], ["k", "Kernel", "only-medium"], ["st", "Status", "only-wide"], ["n", "Requests", "n only-wide"],
   ["wf", "Wavefronts", "n only-wide"], ["id", "Ideal", "n only-wide"], ["ex", "Excess", "n"], ["ways", "Ways", "n only-wide"]];
@@ -419,8 +422,8 @@ const haystack = site => [place(site), T[site.o], T[site.t], kernelOf(site).dem,
 function chosenRows() {
   const words = filter.q.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length && !HAYSTACK) HAYSTACK = S.map(haystack);
-  const isa = filter.isa || (filter.k || filter.re ? "all" : D.isa);
-  const wanted = site => (!BOTH || isa === "all" || kernelOf(site).isa === isa) && (!filter.st || site.st === filter.st) && (!filter.a || T[site.a] === filter.a) && (!filter.k || String(site.k) === filter.k)
+  const isa = filter.isa || (filter.k || filter.re ? "all" : "");
+  const wanted = site => (isa === "all" || (isa ? kernelOf(site).isa === isa : once(site))) && (!filter.st || site.st === filter.st) && (!filter.a || T[site.a] === filter.a) && (!filter.k || String(site.k) === filter.k)
     && (!filter.re || String(site.re) === filter.re) && (!filter.fix || site.fix) && words.every(word => HAYSTACK[site.at_].includes(word));
   const rows = filter.apart ? S.filter(wanted).map(site => new Fold([site])) : folds().filter(fold => wanted(fold.first));
   const key = { p: r => place(r.first), o: r => T[r.first.o], k: r => kernelOf(r.first).bare, st: r => STATUS_ORDER.indexOf(r.first.st), n: r => r.total("n") ?? -1,
@@ -450,7 +453,7 @@ function filterBar() {
   const toggle = (key, text, title) => h("button", { type: "button", title, "aria-pressed": String(Boolean(filter[key])), onclick: event => {
     setFilter(key, filter[key] ? "" : "1"); event.target.setAttribute("aria-pressed", String(Boolean(filter[key]))); } }, text);
   const isas = BOTH && h("select", { "aria-label": "Instruction set", onchange: event => setFilter("isa", event.target.value) },
-    [["", D.isa === "sass" ? "machine code" : "PTX"], ["ptx", "PTX"], ["all", "PTX and machine code"]].map(([value, text]) => h("option", { value, selected: filter.isa === value }, text)));
+    [["", IN_ONCE.slice(3)], ["ptx", "PTX"], ["all", "PTX and machine code"]].map(([value, text]) => h("option", { value, selected: filter.isa === value }, text)));
   return h("div", { cls: "filters" }, isas, pick("st", "any status", statuses), accesses.length > 1 && pick("a", "any access", accesses), K.length > 1 && pick("k", "any kernel", kernels),
     S.some(site => site.fix) && toggle("fix", "repairable", "Only sites with a proved repair"), toggle("apart", "copies apart", "Show the copies of an unrolled loop one by one"),
     filter.re && h("button", { type: "button", title: T[filter.re], onclick: event => { setFilter("re", ""); event.target.remove(); } }, "one reason ✕"), h("span", { cls: "sum", id: "sum", role: "status" }));
@@ -714,7 +717,7 @@ function lineCosts() {
   LINES = D.files.map(() => new Map());
   const slot = (file, line) => { let one = LINES[file].get(line); if (!one) LINES[file].set(line, one = { own: 0, through: 0, open: 0, sites: [] }); return one; };
   for (const site of S) {
-    if (!site.s || K[site.k].isa !== D.isa && K.some(k => k.isa === D.isa && k.name === K[site.k].name)) continue;
+    if (!site.s || !once(site)) continue;
     for (let at = 0; at < site.s.length; at += 3) {
       const one = slot(site.s[at], site.s[at + 1]);
       if (at === 0) { one.own += site.ex || 0; if (!settled(site)) one.open++; } else one.through += site.ex || 0;
@@ -897,7 +900,6 @@ const M = D.memory, SPACES = ["global", "local"], SECTOR = 32;
 M.forEach((site, at) => { site.at_ = at; });
 const memoryLink = site => link("memory", idOf(site), several.has(site.k) ? { launch: K[site.k].nth } : {});
 const memoryFolds = sites => [...grouped(sites, site => foldKey(site) + "|" + (site.what || "")).values()].map(list => new Fold(list)).sort((a, b) => b.weight - a.weight);
-const bothIsas = new Set(M.map(site => kernelOf(site).isa)).size > 1;
 
 function memoryView(now) {
   if (now.value) {
@@ -907,7 +909,7 @@ function memoryView(now) {
   }
   const out = [h("h1", { cls: "lead" }, "Global and local memory"), h("p", { cls: "under" }, "Sectors are 32 bytes, lines 128: what a request moves, summed over the launch, and what its bytes need where they lie side by side.")];
   for (const space of SPACES) {
-    const mine = M.filter(site => site.sp === space && (!bothIsas || kernelOf(site).isa === D.isa));
+    const mine = M.filter(site => site.sp === space && once(site));
     if (mine.length) out.push(h("h2", {}, `${space[0].toUpperCase()}${space.slice(1)} memory`), memorySums(mine), memoryTable(mine, K.length > 1, `Accesses to ${space} memory`));
   }
   view.replaceChildren(...out.flat());

@@ -20,8 +20,8 @@ from ptxaudit.base.version import __version__
 from ptxaudit.base.words import bare_name
 from ptxaudit.hardware import banks, machines
 from ptxaudit.pipeline.code_lines import CodeLine, Key, key_of
+from ptxaudit.report.counterparts import kernels_once, partners
 from ptxaudit.report.model import AnySite, Frame, Kernel, Loop, MemorySite, Pattern, Site, Source
-from ptxaudit.report.pairing import partners
 from ptxaudit.report.paths import below, place
 from ptxaudit.ui.render.checked import Checked
 from ptxaudit.ui.render.memory import KINDS, memory_weight
@@ -89,13 +89,14 @@ class Page:
             entry |= present(code=code_of.get(key_of(kernel)))
         for one, other in partners(report.kernels):
             kernels[one]["pair"], kernels[other]["pair"] = other, one
-        isa = "sass" if any(kernel.isa == "sass" for kernel in report.kernels) else "ptx"
+        once = set(map(id, kernels_once(report.kernels)))
+        for kernel, entry in zip(report.kernels, kernels, strict=True):
+            entry |= present(twice=None if id(kernel) in once else 1)
         return {
             "version": __version__,
             "title": self._title(),
             "verdict": verdict_line(report),
             "closing": [line.strip() for line in closing_lines(report)],
-            "isa": isa,
             "inputs": [
                 present(
                     path=below(entry.path, self.checked.root), kind=entry.kind, toolchain=entry.toolchain, log=entry.log

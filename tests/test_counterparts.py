@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from command_line import folder_with, run
-from kernels import PTX
+from kernels import COLUMN, PTX
 from msgspec import structs
 from pages import data_of
 from reports import LAUNCH, kernel, report, site
@@ -19,6 +22,7 @@ from ptxaudit.review.diff.thresholds import judge_thresholds, parse_threshold
 from ptxaudit.ui.render.checked import Checked
 from ptxaudit.ui.render.html import html
 from ptxaudit.ui.render.memory import others_line
+from ptxaudit.ui.render.overview import summary
 from ptxaudit.ui.render.rows import verdict_line
 
 LAUNCH_OPTIONS = ("--block", 32, "--grid", 1)
@@ -112,3 +116,25 @@ def test_releases_and_histories_take_in_all_kernels():
     found = History(("a", "b"), ("", ""), (BETTER, MIXED))
     totals = {trend.name: trend.figures for trend in found.totals}
     assert totals["excess"] == (0, 248) and totals["wavefronts"] == (16, 264)
+
+
+def test_an_overview_shares_out_the_excess_of_each_kernel_once():
+    table = summary(report(ptx("one", 256), ptx("other", 16), sass("one", 256), sass("other", 16)))
+    shares = re.findall(r"^  (\w+)\(float\*\) .* (\S+%)$", table, re.MULTILINE)
+    assert shares == [("one", "96.9%"), ("other", "3.1%")] and "by cost, 2 kernels" in table
+    assert "by cost, 2 kernels" not in summary(report(ptx("one", 256), sass("one", 256)))
+
+
+def test_sums_of_a_report_take_each_kernel_once():
+    assert repr(MIXED) == "<Report: 3 kernels, 3 sites, 248 excess of 264 wavefronts>"
+
+
+STRIDED = ("audit", "k.cu", "--block", 32, "--grid", 1, "--space", "all", "--isa")
+
+
+def test_sectors_and_the_sums_of_a_baseline_take_each_kernel_once(here):
+    Path("k.cu").write_text(COLUMN.replace("in[tid]", "in[tid * 8]"))
+    sums = "; 28 of 32 sectors are excess (87.5%)"
+    assert [run(*STRIDED, isa).stdout.count(sums) for isa in ("sass", "both")] == [1, 1]
+    written = run("baseline", "update", "base.json", *STRIDED[1:], "both").stdout
+    assert written == "base.json: 8 sites in 2 kernels, 31 excess wavefronts and 28 excess sectors\n"

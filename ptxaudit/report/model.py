@@ -27,6 +27,7 @@ from ptxaudit.base import display
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.words import plural
+from ptxaudit.report.counterparts import kernels_once
 from ptxaudit.report.entries import (
     Access,
     AnySite,
@@ -197,7 +198,7 @@ def _written(value: Any, indent: int | None) -> str:
 def report_line(report: Report) -> str:
     """ "<Report: 2 kernels, 4 sites, 3,968 excess of 4,480 wavefronts>"."""
     facts = [plural(len(report.kernels), "kernel"), plural(len(report.every_site), "site")]
-    sums = [kernel.totals for kernel in report.kernels]
+    sums = [kernel.totals for kernel in kernels_once(report.kernels)]
     facts += paid(sum(one.excess for one in sums), sum(one.wavefronts for one in sums))
     if memory := sum(len(kernel.memory) for kernel in report.kernels):
         facts.append(f"{plural(memory, 'site')} of other memory")

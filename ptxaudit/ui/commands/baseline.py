@@ -78,10 +78,12 @@ def update(ctx: click.Context, file: str, inputs: tuple[str, ...], **given: Any)
 def _summary(file: str, report: Report) -> str:
     """A summary of the contents of the file."""
     from ptxaudit.base.words import plural
+    from ptxaudit.report.counterparts import kernels_once
 
-    excess = sum(kernel.totals.excess for kernel in report.kernels)
+    once = kernels_once(report.kernels)
+    excess = sum(kernel.totals.excess for kernel in once)
     sites = sum(len(kernel.accesses) for kernel in report.kernels)
-    sectors = sum(site.sectors_excess or 0 for kernel in report.kernels for site in kernel.memory)
+    sectors = sum(site.sectors_excess or 0 for kernel in once for site in kernel.memory)
     more = f" and {plural(sectors, 'excess sector')}" if sectors else ""
     return (
         f"{file}: {plural(sites, 'site')} in {plural(len(report.kernels), 'kernel')},"

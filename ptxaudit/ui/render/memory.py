@@ -130,12 +130,14 @@ def _notes(group: tuple[MemorySite, ...], marks: Marks) -> Iterator[Note]:
 def memory_lines(report: Report) -> list[str]:
     """The closing lines of the memories that were audited."""
     lines = []
+    once = kernels_once(report.kernels)
     for space in SPACES:
         sites = [site for kernel in report.kernels for site in kernel.memory if site.space == space]
         if sites:
+            summed = [site for kernel in once for site in kernel.memory if site.space == space]
             count = Counter(str(site.status) for site in sites)
             counts = ", ".join(f"{n:,} {status}" for status, n in count.most_common())
-            lines.append(f"{plural(len(sites), 'site')} of {space} memory: {counts}{_share(sites)}")
+            lines.append(f"{plural(len(sites), 'site')} of {space} memory: {counts}{_share(summed)}")
     return lines
 
 

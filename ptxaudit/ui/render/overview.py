@@ -20,6 +20,7 @@ from heapq import nsmallest
 from msgspec.structs import replace
 
 from ptxaudit.base.words import number, plural
+from ptxaudit.report.counterparts import kernels_once
 from ptxaudit.report.model import Kernel, MemorySite, Report, Share, Site
 from ptxaudit.ui.render.layout import Line, fact, line, table, text_of
 from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
@@ -115,8 +116,8 @@ def _memory(report: Report, view: View, most: int, names: dict[str, str]) -> Ite
 
 
 def _kernels(report: Report, view: View, most: int, names: dict[str, str]) -> Iterator[Line]:
-    """The kernels with the most excess, if there are several."""
-    totals = [(kernel, kernel.totals) for kernel in report.kernels]
+    """The kernels with the most excess, if there are several; of a kernel in PTX and machine code, the latter."""
+    totals = [(kernel, kernel.totals) for kernel in kernels_once(report.kernels)]
     paid = [pair for pair in totals if pair[1].excess]
     if len(totals) < 2 or not paid:
         return

@@ -21,6 +21,7 @@ from ptxaudit.report.model import SCHEMA_FILE, Frame, Source, Span
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review.diff.reports import Verdict, diff_reports, judge
 from ptxaudit.review.diff.sitematch import match_sites
+from ptxaudit.ui.render.change_results import change_results
 from ptxaudit.ui.render.changes import closing_lines, diff_markdown, diff_text
 
 
@@ -625,3 +626,11 @@ def test_two_reports_of_5000_sites_are_compared_in_few_steps(kind, monkeypatch):
 
     assert calls_of(compared) < MOST_CALLS
     assert sum(diffs[0].counts.values()) >= count
+
+
+def test_a_new_access_that_conflicts_is_found_among_others_of_its_line():
+    free, conflicting = (at(10, text="s[i] = t[j][i];", wavefronts=wavefronts) for wavefronts in (8, 64))
+    diff = diff_reports(report(kernel()), report(kernel(free, conflicting)))
+    (found,) = change_results(diff, (), None)
+    assert found.rule == "diff-new" and "wavefronts 72, excess 56" in found.message
+    assert change_results(diff_reports(report(kernel()), report(kernel(free, free))), (), None) == []

@@ -64,7 +64,8 @@ def change_results(diff: Diff, crossings: Iterable[Crossing], root: str | None) 
     of_rows = [
         _of_row(entry, row, root)
         for entry, row in shown
-        if row[0].verdict in _OF and (row[0].verdict is not Verdict.NEW or surely_conflicts(row[0].site))
+        if row[0].verdict in _OF
+        and (row[0].verdict is not Verdict.NEW or any(surely_conflicts(one.site) for one in row))
     ]
     found += sorted(of_rows, key=lambda result: list(RULES).index(result.rule))
     count: Counter[str] = Counter()

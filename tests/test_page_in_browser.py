@@ -27,6 +27,7 @@ from ptxaudit.ui.render.checked import Checked
 from ptxaudit.ui.render.history import history_svg
 from ptxaudit.ui.render.html import html
 from ptxaudit.ui.render.page.material import Material
+from ptxaudit.ui.render.rows import SPILLED, kernel_rows
 from samples import SAMPLES
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -395,6 +396,19 @@ def test_each_kernel_counts_once_whatever_the_others_are_there_as(running, tmp_p
         assert shown == ["ld.shared.f32", "LDS"]
         one.page.get_by_label("Instruction set").select_option("ptx")
         assert one.page.locator(".row").count() == 2 and one.said == []
+
+
+# of one line: an access, its copy, a register spilled there
+FOLDED = report(kernel(site(), site(offset=16), site(id="k@spilled", offset=32, kind="spill", wavefronts=64)))
+
+
+def test_the_page_folds_copies_as_the_text_report_does(running, tmp_path):
+    with Opened(running, tmp_path, html(Checked(FOLDED))) as one:
+        one.go("#sites")
+        shown = one.page.evaluate("[...document.querySelectorAll('.row')].map(row => row.firstChild.textContent)")
+        assert [text.strip() for text in shown] == [row.cells[0] for row in kernel_rows(FOLDED.kernels[0])]
+        one.page.locator(".row a").first.click()
+        assert SPILLED in one.page.locator(".detail").inner_text() and one.said == []
 
 
 def test_a_line_of_the_source_marks_its_code(running, tmp_path, sample):

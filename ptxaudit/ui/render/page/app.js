@@ -79,11 +79,11 @@ function costText(site, sumName, eachName) {
   return "–";
 }
 
-/** The key that copies of one access share: line, inline stack, opcode and status, as in the text report. */
+/** The key that copies of one access share: line, inline stack, opcode, status and kind, as in the text report. */
 function foldKey(site) {
   if (!site.s) return "#" + site.at_;
   const open = settled(site) ? "" : [site.per, site.re, JSON.stringify(site.co || 0)].join();
-  return [site.k, site.s.join(), site.o, site.st, open].join("|");
+  return [site.k, site.s.join(), site.o, site.st, site.what || "", open].join("|");
 }
 
 class Fold {
@@ -535,6 +535,7 @@ function detail(site) {
   h("div", { cls: "kernel" }, h("a", { href: kernelLink(site.k), title: kernel.dem }, shortened(kernel.bare, 90)), ` · ${kernel.arch} ${kernel.isa}${kernel.machine ? `, scored as ${kernel.machine}` : ""} · ${kernel.launch || "no launch specified"}`));
   box.append(...sourceLines(site));
   box.append(figures(site));
+  if (site.what) box.append(h("p", { cls: "say" }, T[site.what]));
   box.append(...sayings(site));
   if (site.fo) box.append(h("h2", {}, "Address of its first request, in bytes"), h("div", { cls: "formula" }, T[site.fo]));
   box.append(...requests(site), ...repair(site), ...conditions(site), ...trips(site), ...instruction(site), ...pairing(site));
@@ -899,7 +900,7 @@ function siteTable(sites, kernel) {
 const M = D.memory, SPACES = ["global", "local"], SECTOR = 32;
 M.forEach((site, at) => { site.at_ = at; });
 const memoryLink = site => link("memory", idOf(site), several.has(site.k) ? { launch: K[site.k].nth } : {});
-const memoryFolds = sites => [...grouped(sites, site => foldKey(site) + "|" + (site.what || "")).values()].map(list => new Fold(list)).sort((a, b) => b.weight - a.weight);
+const memoryFolds = sites => [...grouped(sites, foldKey).values()].map(list => new Fold(list)).sort((a, b) => b.weight - a.weight);
 
 function memoryView(now) {
   if (now.value) {

@@ -40,7 +40,7 @@ from ptxaudit.ui.render.page.entries import (
 )
 from ptxaudit.ui.render.page.material import Material, costliest
 from ptxaudit.ui.render.problems import problem_text
-from ptxaudit.ui.render.rows import closing_lines, verdict_line, weight
+from ptxaudit.ui.render.rows import SPILLED, closing_lines, verdict_line, weight
 from ptxaudit.ui.render.sectormap import sector_lines
 
 SOURCE_SHARE = 1_500_000  # characters of sources
@@ -211,6 +211,7 @@ class Page:
     def _site(self, k: int, kernel: Kernel, site: Site) -> dict[str, Any]:
         return present(
             **self._access(k, kernel, site),
+            what=self.texts.of(SPILLED) if site.kind == "spill" else None,
             wf=site.wavefronts,
             id=site.ideal,
             ex=site.excess,

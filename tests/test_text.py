@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import partial
 
 import pytest
 from reports import kernel, open_site, report, site
@@ -14,7 +15,7 @@ from ptxaudit.engine.answer.result import Status
 from ptxaudit.report.model import Condition, Frame, Problem, Source, Span, Trip
 from ptxaudit.ui.render.notebook import report_html
 from ptxaudit.ui.render.problems import problem_text
-from ptxaudit.ui.render.rows import MAX_SOURCE, closing_lines, fold, kernel_rows, verdict_line
+from ptxaudit.ui.render.rows import MAX_SOURCE, closing_lines, fold, kernel_rows, verdict_line, weight
 from ptxaudit.ui.render.terminal import print_report
 from ptxaudit.ui.render.text import report_text
 
@@ -225,6 +226,16 @@ def test_worst_first_then_unknown_then_ideal():
         open_site(Status.UNREACHED, 5, requests=0),
     ]
     assert [r.cells[0] for r in kernel_rows(kernel(*sites))] == ["k.cu:4", "k.cu:3", "k.cu:2", "k.cu:1", "k.cu:5"]
+
+
+def test_a_conflict_is_not_hidden_by_a_copy_that_is_ideal():
+    """Copies of one line whose requests cost the same, but not in excess of the same ideal; and steps of cp.async.cg."""
+    invariant = partial(open_site, Status.INVARIANT, source=Source("k.cu", 6, 0, "a"), per_request=Span(2, 2))
+    ideal, paid = (invariant(excess_per_request=Span(n, n), ideal_per_request=Span(2 - n, 2 - n)) for n in (0, 1))
+    assert [row.cells[6] for row in kernel_rows(kernel(ideal, paid))] == ["1 each", "0 each"]
+    copies = [open_site(Status.BOUNDED, 6, reason="no counter", line_class_max=steps) for steps in (1, 4)]
+    (row,) = kernel_rows(kernel(*copies))
+    assert weight(tuple(copies)) == 3 and row.tone == "bad"
 
 
 def test_closing_lines_count_every_status_and_say_why():

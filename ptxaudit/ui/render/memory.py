@@ -67,7 +67,7 @@ def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
                 site.opcode,
                 site.status,
                 site.kind,
-                None if site.settled else (site.per_request, site.conditions, site.reason),
+                None if site.settled else (site.per_request, site.excess_per_request, site.conditions, site.reason),
             )
         )
         groups.setdefault(key, []).append(site)

@@ -105,7 +105,7 @@ def _fold_key(site: Site) -> object:
         return site
     source = site.source
     stack = tuple((frame.file, frame.line) for frame in source.inlined)
-    figure = None if site.settled else (site.per_request, site.conditions, site.reason)
+    figure = None if site.settled else (site.per_request, site.excess_per_request, site.conditions, site.reason)
     return (source.file, source.line, stack, site.opcode, site.status, site.kind, figure)
 
 
@@ -119,8 +119,8 @@ def weight(group: tuple[Site, ...]) -> float:
         return max(0, sum(site.bounds[1] for site in group if site.bounds) - (_sum(group, "ideal") or 0))
     if first.excess_per_request:
         return first.excess_per_request.high
-    if first.line_class_max is not None:
-        return first.line_class_max - 1
+    if any(site.line_class_max is not None for site in group):
+        return max(site.line_class_max or 1 for site in group) - 1
     # below every known excess and above every site that is known to be ideal
     return 0.5 if first.status is Status.UNKNOWN else 0
 

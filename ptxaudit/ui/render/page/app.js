@@ -82,7 +82,7 @@ function costText(site, sumName, eachName) {
 /** The key that copies of one access share: line, inline stack, opcode, status and kind, as in the text report. */
 function foldKey(site) {
   if (!site.s) return "#" + site.at_;
-  const open = settled(site) ? "" : [site.per, site.re, JSON.stringify(site.co || 0)].join();
+  const open = settled(site) ? "" : [site.per, site.exp, site.re, JSON.stringify(site.co || 0)].join("|");
   return [site.k, site.s.join(), site.o, site.st, site.what || "", open].join("|");
 }
 
@@ -425,7 +425,7 @@ function chosenRows() {
   const isa = filter.isa || (filter.k || filter.re ? "all" : "");
   const wanted = site => (isa === "all" || (isa ? kernelOf(site).isa === isa : once(site))) && (!filter.st || site.st === filter.st) && (!filter.a || T[site.a] === filter.a) && (!filter.k || String(site.k) === filter.k)
     && (!filter.re || String(site.re) === filter.re) && (!filter.fix || site.fix) && words.every(word => HAYSTACK[site.at_].includes(word));
-  const rows = filter.apart ? S.filter(wanted).map(site => new Fold([site])) : folds().filter(fold => wanted(fold.first));
+  const rows = filter.apart ? S.filter(wanted).map(site => new Fold([site])) : folds().filter(fold => fold.sites.some(wanted));
   const key = { p: r => place(r.first), o: r => T[r.first.o], k: r => kernelOf(r.first).bare, st: r => STATUS_ORDER.indexOf(r.first.st), n: r => r.total("n") ?? -1,
     wf: r => r.total("wf") ?? -1, id: r => r.total("id") ?? -1, ex: r => r.weight, ways: r => r.first.ways ?? -1 }[filter.sort] || (r => r.weight);
   const keyed = rows.map(row => [key(row), row]), turn = filter.dir === "up" ? 1 : -1;

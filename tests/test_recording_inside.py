@@ -17,6 +17,7 @@ from array import array
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 from recorded import CHECKOUT, TRITON_CACHE
 
@@ -109,8 +110,6 @@ def test_parameters_are_their_bytes(kind, value, text):
 def test_a_file_of_numpy_is_what_numpy_reads():
     import io
 
-    import numpy as np
-
     numbers = np.arange(7, dtype="<i4")
     assert (np.load(io.BytesIO(memory.npy(numbers.tobytes(), "<i4"))) == numbers).all()
     for size in (0, 1, 63, 64, 65):
@@ -141,6 +140,23 @@ def test_equal_launches_are_one_and_counted(tmp_path):
     assert list(counts(tmp_path)[:4]) == [0, 2, 1, 2]
     (code,) = events(tmp_path, "code")
     assert (tmp_path / code["code"]).read_bytes() == CUBIN
+
+
+@pytest.mark.parametrize(
+    ("launches", "params"),
+    [
+        ([("p0800", 4096), ("p1000", 4096)], ["p:00100000000000000800", "p:00100000000000001000"]),  # other strides
+        ([("i64", 1), ("f64", 1.0)], ["i:0100000000000000", "f:000000000000f03f"]),
+        ([("f32", 0.0), ("f32", -0.0)], ["f:00000000", "f:00000080"]),
+        ([("f64", float("nan")), ("f64", float("nan"))], ["f:000000000000f87f"]),
+    ],
+)
+def test_launches_are_equal_where_what_is_recorded_is(tmp_path, launches, params):
+    log, code = Log(str(tmp_path)), Code(CUBIN, ".cubin", "f", "k")
+    for kind, value in launches:
+        log.done(log.begin(Site(code, "k", (kind,)), (1, 1, 1), (value,)))
+    assert [event["params"] for event in events(tmp_path)] == [[text] for text in params]
+    assert sum(counts(tmp_path)) == len(launches)
 
 
 def test_a_launch_that_fails_is_not_recorded(tmp_path):
@@ -421,6 +437,16 @@ def test_how_triton_hands_over_arguments(tmp_path, recorder, signature, constant
     assert [event["params"] for event in events(tmp_path)] == [parameters]
 
 
+@pytest.mark.parametrize("kind", ["fp16", "bf16", "fp32", "fp64"])
+def test_zeros_of_both_signs_are_two_launches_of_triton(tmp_path, recorder, kind):
+    kernel_type, _, src, _ = compiled_kernel({"x": "*fp32", "s": kind, "n": "i32"})
+    triton.attach(SimpleNamespace(CompiledKernel=kernel_type), recorder, hooks.Patches())
+    kernel = kernel_type(src, {}, "")
+    for zero in (0.0, -0.0, 0, -0.0):
+        kernel.run(1, 1, 1, 0, 0, (), None, None, None, Tensor(4096), zero, 7)
+    assert len(events(tmp_path)) == 2 and list(counts(tmp_path)[1:3]) == [2, 2]
+
+
 def test_descriptors_of_triton(tmp_path, recorder):
     signature = {"d": "tensordesc<fp16[64, 32]>", "e": "tensordesc<fp16[64]>", "n": "i32"}
     one = SimpleNamespace(shape=[128, 64], strides=[64, 1], base=Tensor(4096))
@@ -496,6 +522,16 @@ def test_of_objects_that_have_to_be_kept_alive_the_latest_are(monkeypatch):
     assert [values.get(one) for one in objects] == [None, None, *objects[2:]]
 
 
+@pytest.mark.parametrize(
+    "numbers", [(0.0, -0.0), (1, 1.0), (1, True), (0j, complex(0.0, -0.0)), (np.float32(0.0), np.float32(-0.0))]
+)
+def test_numbers_that_are_equal_and_other_parameters_are_other_launches(recorder, numbers):
+    config = SimpleNamespace(grid=1, block=32, cluster=None, shmem_size=0)
+    one, other = ({cuda_core._key(config, (n,)), cupy._key(recorder, (n,), (1,), (32,))} for n in numbers)
+    assert not one & other and None not in one | other
+    assert cuda_core._key(config, (np.zeros(1),)) is None
+
+
 # --- Inductor ----------------------------------------------------------------------------------------
 
 
@@ -532,6 +568,10 @@ def test_inductor_launches(tmp_path, recorder, monkeypatch):
     assert (launch["grid"], launch["block"], launch["shared"]) == ([3, 2, 1], [64, 1, 1], 64)
     assert launch["params"] == ["p:0010000000000000", "i:0700000000000000", "f:0000003f"]  # up to what is not known
     assert len(ran) == 2
+    for zero in (0.0, -0.0, -0.0):
+        kernel.run(3, 2, 1, 0, Tensor(4096), 7, zero, None, 3)
+    assert [event["params"][2] for event in events(tmp_path)] == ["f:0000003f", "f:00000000", "f:00000080"]
+    assert list(counts(tmp_path)[1:4]) == [1, 1, 2]
 
 
 def test_a_torch_without_its_launcher_says_so(recorder):
@@ -598,8 +638,6 @@ def words(*numbers):
 
 
 def test_cupy_launches(tmp_path, recorder):
-    import numpy as np
-
     compiler, function, ran = fake_cupy()
     patches = hooks.Patches()
     cupy.attach(compiler, recorder, patches)

@@ -5,8 +5,8 @@
     folder/3fa9….cubin            code, named by the SHA-256 of its content
     folder/81c0….npy              the contents of memory
 
-A launch is written when it is first seen. Launches are equal if everything is equal except the pointers, of which
-only the alignment counts.
+A launch is written when it is first seen. Launches are equal if everything is equal, the kinds of the parameters
+included, except the pointers, of which only the alignment counts.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from ptxaudit.ui.recording.inside.memory import Extent, contents
-from ptxaudit.ui.recording.inside.values import encoded
+from ptxaudit.ui.recording.inside.values import distinct, encoded
 
 FORMAT = 1
 SLOTS = 1 << 16  # distinct launches of a process
 SLOT_BYTES = 8
 OVERFLOW = 0  # the slot of all launches that have no slot of their own
-ALIGNED = 0xFF  # the bits of a pointer that distinguish launches: cudaMalloc returns multiples of 256
 LONGEST_NOTE = 500  # characters
 
 Dims = tuple[int, int, int]
@@ -152,8 +151,8 @@ class Log:
         that the pointers lead to.
         """
         block, shared = block or site.block, site.shared if shared is None else shared
-        alike = tuple([value & ALIGNED if kind[0] == "p" else value for kind, value in zip(site.kinds, values)])
-        key = (site.code.name, site.kernel, grid, block, site.cluster, shared, alike)
+        alike = tuple([distinct(kind, value) for kind, value in zip(site.kinds, values)])
+        key = (site.code.name, site.kernel, grid, block, site.cluster, shared, site.kinds, alike)
         slot = self._slots.get(key)
         if slot is not None:
             return slot

@@ -15,8 +15,12 @@ from typing import Any
 
 ADDRESS_MASK = (1 << 64) - 1
 
+ALIGNED = 0xFF  # the bits of a pointer that distinguish launches: cudaMalloc returns multiples of 256
+
 _INTEGERS = {f"{sign}{bits}": max(1, bits // 8) for sign in "iu" for bits in (1, 8, 16, 32, 64)}
 _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
+FLOATS = frozenset((*_FLOATS, "bf16"))
+_DOUBLE = struct.Struct("<d")
 
 
 def encoded(kind: str, value: Any) -> str:
@@ -33,3 +37,26 @@ def encoded(kind: str, value: Any) -> str:
     if kind == "bf16":
         return "b:" + struct.pack("<f", value)[2:].hex()
     return f"{kind}:{bytes(value).hex()}"
+
+
+def distinct(kind: str, value: Any) -> Any:
+    """What distinguishes launches in a parameter of this kind: the lowest bits of a pointer, the bits of a float."""
+    if kind[0] == "p":
+        return value & ALIGNED
+    return _DOUBLE.pack(value) if kind in FLOATS else value
+
+
+def bits(number: Any) -> Any:
+    """What distinguishes a number of Python or numpy from others of its class: 0.0 and -0.0 are equal, their bits are
+    not. Raises TypeError for an array.
+    """
+    kind = number.__class__
+    if kind is int or kind is bool:
+        return number
+    if kind is float:
+        return _DOUBLE.pack(number)
+    if kind is complex:
+        return _DOUBLE.pack(number.real), _DOUBLE.pack(number.imag)
+    if hasattr(number, "__setitem__"):
+        raise TypeError("not a number")
+    return number.tobytes()

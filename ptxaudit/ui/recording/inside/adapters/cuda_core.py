@@ -17,9 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from ptxaudit.ui.recording.inside.hooks import Patches
-from ptxaudit.ui.recording.inside.log import ALIGNED, Code, Dims, Site
+from ptxaudit.ui.recording.inside.log import Code, Dims, Site
 from ptxaudit.ui.recording.inside.memory import Extent, is_pointer
 from ptxaudit.ui.recording.inside.recorder import Recorder, Seen
+from ptxaudit.ui.recording.inside.values import ALIGNED, bits
 
 NAME, PACKAGE, DISTRIBUTIONS = "cuda.core", "cuda.core", ("cuda-core",)
 KNOWN = ("0.3", "2")
@@ -164,7 +165,7 @@ def _key(config: Any, arguments: tuple[Any, ...]) -> Any:
         for argument in arguments:
             kind = argument.__class__
             if kind in _NUMBERS or kind.__module__ == "numpy":
-                key.append((kind, argument))
+                key.append((kind, bits(argument)))
             else:
                 key.append((kind, int(argument.handle) & ALIGNED))
         hash(out := tuple(key))

@@ -20,9 +20,10 @@ from types import ModuleType
 from typing import Any
 
 from ptxaudit.ui.recording.inside.hooks import Patches
-from ptxaudit.ui.recording.inside.log import ALIGNED, Code, Dims, Site
+from ptxaudit.ui.recording.inside.log import Code, Dims, Site
 from ptxaudit.ui.recording.inside.memory import Extent
 from ptxaudit.ui.recording.inside.recorder import Recorder, Seen
+from ptxaudit.ui.recording.inside.values import ALIGNED, bits
 
 NAME, PACKAGE, DISTRIBUTIONS = "CuPy", "cupy", ("cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x")
 KNOWN = ("13", "15")
@@ -205,8 +206,8 @@ def _key(recorder: Recorder, arguments: Sequence[Any], *rest: Any) -> Any:
     try:
         for argument in arguments:
             kind = argument.__class__
-            if kind in _NUMBERS or kind.__module__ == "numpy" and not hasattr(argument, "__setitem__"):
-                key.append((kind, argument))
+            if kind in _NUMBERS or kind.__module__ == "numpy":
+                key.append((kind, bits(argument)))
             else:
                 key.append((argument.data.ptr & ALIGNED, argument.shape, argument.strides))
         hash(out := tuple(key))

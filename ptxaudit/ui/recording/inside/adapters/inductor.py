@@ -13,8 +13,9 @@ from typing import Any
 
 from ptxaudit.ui.recording.inside.adapters.triton import WARP, _address, _extent
 from ptxaudit.ui.recording.inside.hooks import Patches
-from ptxaudit.ui.recording.inside.log import ALIGNED, Code, Site
+from ptxaudit.ui.recording.inside.log import Code, Site
 from ptxaudit.ui.recording.inside.recorder import Recorder, Seen
+from ptxaudit.ui.recording.inside.values import distinct
 
 NAME, PACKAGE, DISTRIBUTIONS = "torch", "torch", ("torch",)
 KNOWN = ("2.7", "2.16")
@@ -92,7 +93,7 @@ def _values(site: Site | None, arguments: tuple[Any, ...]) -> tuple[list[Any], l
     if site is None:
         return None
     values = [_address(one) if kind == "p" else one for kind, one in zip(site.kinds, arguments)]
-    return values, [one & ALIGNED if kind == "p" else one for kind, one in zip(site.kinds, values)]
+    return values, [distinct(kind, one) for kind, one in zip(site.kinds, values)]
 
 
 def _begin(

@@ -16,9 +16,10 @@ from types import ModuleType
 from typing import Any
 
 from ptxaudit.ui.recording.inside.hooks import Patches
-from ptxaudit.ui.recording.inside.log import ALIGNED, Code, Site
+from ptxaudit.ui.recording.inside.log import Code, Site
 from ptxaudit.ui.recording.inside.memory import Extent
 from ptxaudit.ui.recording.inside.recorder import Recorder, Seen
+from ptxaudit.ui.recording.inside.values import ALIGNED, FLOATS, bits
 
 NAME, PACKAGE, DISTRIBUTIONS = "Triton", "triton", ("triton", "pytorch-triton")
 KNOWN = ("3.2", "3.10")
@@ -107,7 +108,9 @@ class _Plan:
         taken = [(at, kind) for at, kind in taken if kind != "constexpr"]
         self._plain = all(isinstance(kind, str) and kind.partition("<")[0] not in _STRUCTURES for _, kind in taken)
         self._pointers = [at for at, kind in taken if kind[0] == "*"]
-        self._numbers = itemgetter(*[at for at, kind in taken if kind[0] != "*"] or [0])
+        self._floats = [at for at, kind in taken if isinstance(kind, str) and _KINDS.get(kind) in FLOATS]
+        numbers = [at for at, kind in taken if kind[0] != "*" and at not in self._floats]
+        self._numbers = itemgetter(*numbers or [0])
         cluster = self._cluster if max(self._cluster) > 1 else None
         self._site: Site | None = None
         if code is not None and len(self._cluster) == 3:
@@ -123,7 +126,7 @@ class _Plan:
             for at in self._pointers:
                 one = rest[at]
                 key.append((one.data_ptr() if one.__class__ is not int and one is not None else one or 0) & ALIGNED)
-            return self._numbers(rest), *key
+            return self._numbers(rest), *key, *[bits(float(rest[at])) for at in self._floats]
         except Exception:
             return None
 

@@ -413,6 +413,28 @@ def test_what_python_has_seen_is_not_taken_from_the_driver_as_well(folder):
     assert launch["count"] == 2 and launch["grid"] == [4, 4, 1]
 
 
+def test_what_python_has_not_kept_is_not_counted_by_the_driver_as_well(folder):
+    """Both recorders keep one launch of eight, and the driver alone one of three of another kernel."""
+    raw = prepared(str(folder))
+    log = Log(raw, most=1)
+    for number in range(8):
+        written(raw, log=log, values=(0, 0, number, 0.5))
+    (Path(raw) / "t.cubin").write_bytes(CUBIN)
+    module = {"event": "module", "module": 1, "file": "t.cubin"}
+    own = {"event": "module", "module": 2, "file": "m1.cubin"}
+    modules(raw, 32)
+    launched = [launch_event(1, kernel="transpose", module=1), launch_event(3, module=2)]
+    more = [
+        {"event": "more", "slot": slot, "kernel": name, "module": of}
+        for slot, name, of in ((2, "transpose", 1), (4, "k", 2))
+    ]
+    driver_events(raw, [START, module, own, *launched, *more], [0, 1, 7, 1, 2])
+    result = finish(raw, str(folder))
+    assert (result.launches, result.times, result.left_out) == (2, 2, 7 + 2)
+    text = (folder / "recorded.toml").read_text()
+    assert "# not kept: 7 launches of transpose" in text and "# not kept: 2 launches of k" in text
+
+
 def test_what_is_not_kept_is_counted(folder):
     raw = prepared(str(folder))
     log = Log(raw, most=1)

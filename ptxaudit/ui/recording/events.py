@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,13 +63,30 @@ class Seen(Record):
         return self.code, self.kernel, self.grid, self.block, self.cluster, self.shared, params, self.param_bytes
 
 
+class More(Record):
+    """Launches of a kernel that were counted but not kept."""
+
+    code: str  # sha256
+    kernel: str
+    count: int
+    driver: bool
+
+
 class Events(Record):
-    """All recorded events. more: launches that were counted but not kept, by (code, kernel); codes: by sha256."""
+    """All recorded events. codes: by sha256."""
 
     launches: list[Seen] = field(default_factory=list)
     codes: dict[str, Code] = field(default_factory=dict)
-    more: dict[tuple[str, str], int] = field(default_factory=dict)
+    not_kept: list[More] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def more(self) -> dict[tuple[str, str], int]:
+        """The launches that were counted but not kept, by (code, kernel)."""
+        out: Counter[tuple[str, str]] = Counter()
+        for one in self.not_kept:
+            out[one.code, one.kernel] += one.count
+        return out
 
 
 def read(folder: str) -> Events:
@@ -76,9 +94,11 @@ def read(folder: str) -> Events:
     events = Events()
     for path in sorted(Path(folder).glob("*.jsonl")):
         _Process(path, events).read()
-    seen_from_python = {(one.code, one.kernel) for one in events.launches if not one.driver}
-    kept = [one for one in events.launches if not one.driver or (one.code, one.kernel) not in seen_from_python]
-    events.launches[:] = _merged(kept)
+    every: list[Seen | More] = [*events.launches, *events.not_kept]
+    from_python = {(one.code, one.kernel) for one in every if not one.driver}
+    wanted = [one for one in every if not one.driver or (one.code, one.kernel) not in from_python]
+    events.launches[:] = _merged([one for one in wanted if isinstance(one, Seen)])
+    events.not_kept[:] = [one for one in wanted if isinstance(one, More)]
     return events
 
 
@@ -127,8 +147,8 @@ class _Process:
         elif kind == "more":
             code = self._code_of(event)
             if code is not None:
-                key = (code.sha256, event["kernel"])
-                self._events.more[key] = self._events.more.get(key, 0) + self._counts[event["slot"]]
+                count = self._counts[event["slot"]]
+                self._events.not_kept.append(More(code.sha256, event["kernel"], count, "module" in event))
 
     def _code(self, event: dict[str, Any]) -> None:
         file = self._beside(event["code"])

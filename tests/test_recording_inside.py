@@ -12,6 +12,8 @@ import shutil
 import struct
 import subprocess
 import sys
+import threading
+import time
 import weakref
 from array import array
 from pathlib import Path
@@ -182,6 +184,40 @@ def test_more_distinct_launches_than_there_is_room_for(tmp_path):
     for number in range(6):
         log.done(log.begin(site, (1, 1, 1), (number,)))
     assert len(events(tmp_path)) == 2 and counts(tmp_path)[OVERFLOW] == 4
+
+
+class Slow(list):
+    """Counts, of which each is read a while before it is written."""
+
+    def __getitem__(self, slot):
+        found = super().__getitem__(slot)
+        time.sleep(0.001)
+        return found
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["examined", "seen before"])
+def test_launches_of_several_threads_are_all_counted(tmp_path, recorder, monkeypatch, seen):
+    made = Slow([0] * 4)
+    monkeypatch.setattr(Log, "_mapped", lambda self: made)
+    kernel_type, _, src, _ = compiled_kernel({"n": "i32"})
+    triton.attach(SimpleNamespace(CompiledKernel=kernel_type), recorder, hooks.Patches())
+    kernel = kernel_type(src, {}, "")
+    site = Site(Code(CUBIN, ".cubin", "f"), "other", ())
+
+    def launch():
+        for _ in range(10):
+            if seen:
+                kernel.run(1, 1, 1, 0, 0, (), None, None, None, 5)
+            else:
+                recorder.done(recorder.begin(site, (1, 1, 1), ()))
+
+    launch()
+    threads = [threading.Thread(target=launch) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(made) == 50
 
 
 def test_a_process_that_was_forked_has_a_file_of_its_own(tmp_path):

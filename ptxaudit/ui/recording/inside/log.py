@@ -83,6 +83,20 @@ class New:
 Token = Union[int, New, None]  # noqa: UP007
 
 
+class Counter:
+    """Where to count the launches that equal one recorded before."""
+
+    __slots__ = ("_counts", "_log", "_slot")
+
+    def __init__(self, log: Log, counts: Any, slot: int) -> None:
+        self._log, self._counts, self._slot = log, counts, slot
+
+    def again(self) -> None:
+        """Counts one. Threads take turns: each would otherwise overwrite what another one has just written."""
+        with self._log.lock:
+            self._counts[self._slot] += 1
+
+
 class Log:
     """The event files of one process.
 
@@ -98,7 +112,7 @@ class Log:
 
     def _begin(self) -> None:
         """Starts a new file for this process, which is created when there is something to write."""
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._file: int | None = None
         self._counts: Any = None
         self._slots: dict[Any, int] = {}
@@ -116,14 +130,14 @@ class Log:
     def note(self, text: str) -> None:
         """Writes a sentence for the user, once."""
         text = text if len(text) <= LONGEST_NOTE else text[:LONGEST_NOTE] + "…"
-        with self._lock:
+        with self.lock:
             if text not in self._warned:
                 self._warned.add(text)
                 self._write({"event": "note", "text": text})
 
     def compiled(self, code: Code) -> None:
         """Writes code that the program has compiled or loaded, whether or not it is launched."""
-        with self._lock:
+        with self.lock:
             if code.name in self._written:
                 return
             self._written.add(code.name)
@@ -156,7 +170,7 @@ class Log:
         slot = self._slots.get(key)
         if slot is not None:
             return slot
-        with self._lock:
+        with self.lock:
             kernel = key[:2]
             if self._next + 1 >= SLOTS:
                 return OVERFLOW
@@ -179,22 +193,22 @@ class Log:
                 launch["memory"] = self._memory(extents, stream)
             return New(key, launch)
 
-    def done(self, token: Token) -> tuple[Any, int] | None:
+    def done(self, token: Token) -> Counter | None:
         """Counts a launch that has been made.
 
-        Returns where to count equal launches: (counts, slot to increment). Returns None if different launches share
-        the slot.
+        Returns where to count equal launches, or None if different launches share the slot.
         """
         if token is None:
             return None
         if isinstance(token, New):
-            with self._lock:
+            with self.lock:
                 kernel = token.key[:2]
                 if token.key not in self._slots:
                     self._of_kernel[kernel] = self._of_kernel.get(kernel, 0) + 1
                 token = self._slot_of(token.key, token.launch)
-        self._counts[token] += 1
-        return None if token in self._not_kept else (self._counts, token)
+        counter = Counter(self, self._counts, token)
+        counter.again()
+        return None if token in self._not_kept else counter
 
     # --- files ----------------------------------------------------------------------------------
 

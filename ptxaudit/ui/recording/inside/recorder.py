@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ptxaudit.ui.recording.inside.log import Code, Dims, Log, Site, Token
+from ptxaudit.ui.recording.inside.log import Code, Counter, Dims, Log, Site, Token
 from ptxaudit.ui.recording.inside.memory import Extent
 
 MOST_SEEN = 4096  # keys of one kernel
@@ -23,9 +23,9 @@ class Seen:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder, self._logs = recorder, recorder.logs
-        self._where: dict[Any, list[tuple[Any, int]]] = {}
+        self._where: dict[Any, list[Counter]] = {}
 
-    def get(self, key: Any) -> list[tuple[Any, int]] | None:
+    def get(self, key: Any) -> list[Counter] | None:
         """Where to count launches with this key; None if one of the logs has not seen them."""
         if self._logs is not self._recorder.logs:
             self._logs, self._where = self._recorder.logs, {}
@@ -99,9 +99,9 @@ class Recorder:
                 self.note(f"a launch of {site.kernel} could not be recorded: {type(error).__name__}: {error}")
         return out
 
-    def done(self, tokens: list[tuple[Log, Token]] | None) -> list[tuple[Any, int]]:
+    def done(self, tokens: list[tuple[Log, Token]] | None) -> list[Counter]:
         """Calls `Log.done` of each log. Returns [] if one of them must be called for each launch."""
-        counted: list[tuple[Any, int]] = []
+        counted: list[Counter] = []
         for log, token in tokens or ():
             try:
                 found = log.done(token)

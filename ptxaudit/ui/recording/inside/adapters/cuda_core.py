@@ -115,8 +115,8 @@ def _watch_launches(module: ModuleType, recorder: Recorder, patches: Patches) ->
         counted = None if found is None else found.seen.get(key)
         if counted is not None:
             out = launch_(stream, config, kernel, *arguments)
-            for counts, slot in counted:
-                counts[slot] += 1
+            for one in counted:
+                one.again()
             return out
         tokens = recorder.guarded(
             "a launch of cuda.core", lambda: _begin(recorder, found, stream, config, kernel, arguments)

@@ -98,8 +98,8 @@ def _function_class(function_type: Any, recorder: Recorder) -> Any:
             counted = self._ptxaudit_seen.get(key)
             if counted is not None:
                 out = super().__call__(grid, block, arguments, *rest, **named)
-                for counts, slot in counted:
-                    counts[slot] += 1
+                for one in counted:
+                    one.again()
                 return out
             shared, stream, cooperative = _rest(rest, named, ("shared_mem", "stream", "enable_cooperative_groups"))
             tokens = recorder.guarded(

@@ -45,8 +45,8 @@ def attach(module: ModuleType, recorder: Recorder, patches: Patches) -> str | No
         counted = seen.get(key)
         if counted is not None:
             out = run(kernel, x, y, z, stream, *arguments)
-            for counts, slot in counted:
-                counts[slot] += 1
+            for one in counted:
+                one.again()
             return out
         tokens = recorder.guarded(
             "a launch of Inductor", lambda: _begin(recorder, kernel, site, (x, y, z), stream, arguments, values)

@@ -75,8 +75,8 @@ class Launcher:
         counted = self._seen.get(key)
         if counted is not None:
             out = self.launch(x, y, z, stream, function, *rest, **named)
-            for counts, slot in counted:
-                counts[slot] += 1
+            for one in counted:
+                one.again()
             return out
         tokens = recorder.guarded(
             "a launch of Triton", lambda: self._plan.begin(recorder, (x, y, z), stream, rest[_BEFORE:])

@@ -125,6 +125,27 @@ def test_a_conflict_is_explained_from_the_formula_to_the_rule(here):
     assert "the rule of sm_90: " in said and "evidence for this instruction: measured" in said
 
 
+RARE = """\
+extern "C" __global__ void k(float* out) {
+    __shared__ float s[32][32];
+    #pragma unroll 1
+    for (int i = 0; i < 13; i++) s[i == 12 ? threadIdx.x : 0][i == 12 ? 0 : threadIdx.x ^ (i & 3)] = i;
+    __syncthreads();
+    out[threadIdx.x] = s[0][threadIdx.x];
+}
+"""
+
+
+def test_the_request_that_a_repair_is_for_is_drawn_once(here):
+    """The costliest request comes first, also where others are more frequent."""
+    (here / "rare.cu").write_text(RARE)
+    (one,) = found("rare.cu", "rare.cu:4")
+    assert [pattern.low for pattern in one.result.patterns][:3] == [1, 1, 1]
+    said = explanation_text(one)
+    assert "1 request like this: 32 wavefronts each" in said and "\nafter, offsets by lane" in said
+    assert "\nbefore, offsets by lane" not in said
+
+
 def test_inactive_lanes_are_dots(here):
     (here / "part.cu").write_text(COLUMN.replace("s[tid * 32] = in[tid];", "if (tid % 2) s[tid * 32] = in[tid];"))
     assert re.search(r"lanes 0–7 +· +0 +· +256 +· +512", text("part.cu", "part.cu:4"))

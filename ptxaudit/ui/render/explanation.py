@@ -164,7 +164,7 @@ def _mended(one: Explained, width: int) -> Iterator[str | Text]:
     yield f"fix: {headline(mended.repair)}"
     shown = [
         pattern.addresses - pattern.addresses.min()
-        for pattern in one.result.patterns[:MOST_PATTERNS]
+        for pattern in sorted_patterns(one)[:MOST_PATTERNS]
         if pattern.active.all()
     ]
     above = any(np.array_equal(mended.addresses - mended.addresses.min(), addresses) for addresses in shown)

@@ -9,6 +9,7 @@ from reports import validate
 import ptxaudit
 from ptxaudit.report import pairing
 from ptxaudit.report.reader import report_from_dict
+from ptxaudit.review.rules import find
 from ptxaudit.ui.render.pairs import pairs_text
 
 HEAD = """.version 9.0
@@ -115,6 +116,21 @@ def test_a_triton_cache_pairs_its_files(tmp_path):
     (tmp_path / "k.ptx").write_text(HEAD + MERGED + TAIL)
     (tmp_path / "k.cubin").write_bytes(assemble(HEAD + MERGED + TAIL).cubin)
     assert [(p.what, p.times) for p in pairings(ptxaudit.audit(tmp_path, isa="both"))] == [("merged", 4)]
+
+
+def test_kernels_of_one_name_in_other_files_are_not_mixed_up(tmp_path):
+    from ptxaudit.frontend.compile.ptxas import assemble
+
+    for name, body in (("a", MERGED), ("b", NARROWED)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "k.ptx").write_text(HEAD + body + TAIL)
+        (tmp_path / name / "k.cubin").write_bytes(assemble(HEAD + body + TAIL).cubin)
+    report = ptxaudit.audit(tmp_path, isa="both")
+    one, other = sorted(pairs_text(report))
+    assert "st.shared.f32 ×4" in one + other and "ld.shared.v4.f32" in one + other
+    assert ("st.shared" in one, "ld.shared" in one) == ("ld.shared" in other, "st.shared" in other)
+    split = [finding for finding in find(report) if finding.rule == "PA007"]
+    assert [finding.certain for finding in split] == [True] and "machine code has" in split[0].what
 
 
 def test_a_cubin_with_line_information_brings_its_ptx(tmp_path):

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import plural
+from ptxaudit.report.counterparts import partners
 from ptxaudit.report.model import Kernel, Report, Site
 from ptxaudit.review.figures import total_excess
 from ptxaudit.review.findings import Certainty, Finding
@@ -24,9 +25,9 @@ WORD = 4  # bytes: the width of a bank
 
 
 def check(report: Report) -> Iterator[Finding]:
-    machine = {(k.input, k.name, repr(k.launch)): k for k in report.kernels if k.isa == "sass"}
-    for kernel in report.kernels:
-        partner = machine.get((kernel.input, kernel.name, repr(kernel.launch)))
+    machine = {ptx: report.kernels[sass] for ptx, sass in partners(report.kernels)}
+    for at, kernel in enumerate(report.kernels):
+        partner = machine.get(at)
         if kernel.isa == "ptx":
             alone = (_open(kernel, site) for site in kernel.sites if concerned(kernel, site))
             yield from _split(kernel, partner) if partner else alone

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from ptxaudit.report.counterparts import partners
 from ptxaudit.report.model import Kernel, Pairing, Report, Site
 from ptxaudit.report.paths import place
 
@@ -22,17 +23,15 @@ BY_POSITION = "paired by source position and order: this machine code has no map
 
 def pairs_text(report: Report) -> list[str]:
     """A block for each kernel that the report has in both instruction sets."""
-    return ["\n".join(lines) for lines in map(_block, report.kernels, [report] * len(report.kernels)) if lines]
+    ptx_of = {sass: ptx for ptx, sass in partners(report.kernels)}
+    blocks = (_block(report.kernels[ptx_of[sass]], report.kernels[sass]) for sass in sorted(ptx_of))
+    return ["\n".join(lines) for lines in blocks if lines]
 
 
-def _block(kernel: Kernel, report: Report) -> list[str]:
+def _block(partner: Kernel, kernel: Kernel) -> list[str]:
+    """partner: the kernel as PTX."""
     pairings = list(dict.fromkeys(site.pairing for site in kernel.sites if site.pairing))
-    if kernel.isa != "sass" or not pairings:
-        return []
-    partner = next(
-        (k for k in report.kernels if k.isa == "ptx" and k.name == kernel.name and k.launch == kernel.launch), None
-    )
-    if partner is None:
+    if not pairings:
         return []
     pairings += [
         p for p in dict.fromkeys(site.pairing for site in partner.sites if site.pairing) if p.what == "deleted"

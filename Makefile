@@ -42,7 +42,7 @@ adversary-check: $(STAMP)
 
 # Every rule against single requests that a GPU counted: no GPU needed, the counts are in tests/data.
 calibrate-check: $(STAMP)
-	@$(BIN)/ptxaudit calibrate --results tests/data/requests_sm90.json.gz --results tests/data/calibration_sm90.json.gz --results tests/data/sparse_sm90.json.gz --results tests/data/zeros_sm90.json.gz $(ARGS)
+	@$(BIN)/ptxaudit calibrate --results tests/data/requests_sm90.json.gz --results tests/data/calibration_sm90.json.gz --results tests/data/sparse_sm90.json.gz --results tests/data/zeros_sm90.json.gz --results tests/data/regular_zeros_sm90.json.gz $(ARGS)
 
 # docs/hardware.md and its pictures, from the machine records and tests/data.
 hardware-doc: $(STAMP)

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PICTURES = "hardware"
 DATA = ROOT / "tests" / "data"
-FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "sparse_sm90.json.gz", "zeros_sm90.json.gz")
+FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "sparse_sm90.json.gz", "zeros_sm90.json.gz", "regular_zeros_sm90.json.gz")
 LANES = range(32)
 REFERENCE = "sm_90"
 
@@ -210,9 +210,11 @@ The data pass through the L1 cache: a lane's word leaves a *source slot* (its po
 The wavefronts are the rounds of all groups of all passes. Lanes that read one source word, or the same position in two
 lines, therefore conflict although they write to different banks. If the sources are not in L1, lanes that write zeros (`src-size` 0,
 `ignore-src`) are served separately from those that copy: in each group they cost the maximum of their number on one destination slot. If the
-sources are in L1, zeros are served with the copies: a zero needs only its destination slot, but a later lane that copies from the same source
-slot waits for it. If some lanes copy and others write zeros, the figure is therefore a range, unless both cases cost the same. Several copies
-in flight cost the sum of their wavefronts. Prefetching into L2 (`.L2::128B`) makes no difference.
+sources are in L1, zeros are served with the copies, and a zero needs only its destination slot. A later lane that copies from the same source
+slot waits for it if each lane has loaded its word before. If the lanes have loaded other words of the same sectors, it does not wait, or
+zeros are served separately (no rule was found). If some lanes copy and others write zeros, the figure is therefore a range, unless all
+cases cost the same. Several copies in flight cost the sum of their
+wavefronts. Prefetching into L2 (`.L2::128B`) makes no difference.
 
 Which lines are in L1 is unknown before the kernel runs, so the figure is exact only if each group reads one line (even if
 only some of its sectors are in L1). Otherwise it is the range over all ways to divide the lines into passes, which contained the count of

@@ -63,6 +63,7 @@ def test_the_files_are_those_that_the_records_count():
         "calibration_sm90.json.gz",
         "sparse_sm90.json.gz",
         "zeros_sm90.json.gz",
+        "regular_zeros_sm90.json.gz",
         "timing_sm90.json.gz",
         "cp_async_cycles_sm90.jsonl",
     )
@@ -366,3 +367,13 @@ def test_another_block_s_memory_is_not_counted_and_one_s_own_is():
         assert one["counters"][counter] == unroll * expected, (one["kernel"], one["pattern"], one["whose"])
     for one in _timed(("arrive", "arrive_sink", "test_wait", "cluster_st_async", "cluster_st_async_v4")):
         assert one["counters"]["op_st"] == one["counters"]["op_atom"] == 0
+
+
+def test_zeros_may_pass_with_the_copies_of_a_word_that_they_ignore():
+    """Measured on an H100: 16, 18 and, with the source in L1, both (kernels of seed 160015, tests/data/releases_sm90)."""
+    pairs, ignored = [8 * (lane ^ 2) for lane in range(32)], 0x55555555
+    score = lambda **more: (
+        score_request("LDGSTS.E.64", pairs, None, "sm_90", [16] * 32, zero_filled=ignored, **more).bounds
+    )
+    assert score() == score(in_l1=True) == (16, 18)
+    assert score(in_l1=False) == (18, 18)

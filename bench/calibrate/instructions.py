@@ -166,6 +166,8 @@ def _copy(
 
 # the source is zero, and already in L1 when the copy begins: its address waits for the loaded word
 _TOUCH = "ld.global.ca.u32 r10, [s]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; "
+# the same, but the loaded word is another one of its sector
+_TOUCH_NEAR = "xor.b64 t3, s, 16; ld.global.ca.u32 r10, [t3]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; "
 # the same for the lanes whose value has bit 0; bits 5 and 6 of it choose another sector of the line
 _TOUCH_SOME = (
     "and.b32 r7, r1, 1; setp.ne.u32 touch, r7, 0; and.b32 r7, r1, 96; cvt.u64.u32 t1, r7; xor.b64 t1, t1, s; mov.b32"
@@ -277,6 +279,8 @@ def _table() -> Iterable[Instruction]:
         yield _copy(f"ca{size}_srcsize_touched", "ca", size, ", r1", _TOUCH, said=" src-size")
         ignored = _TOUCH + "setp.ne.u32 ignore, r1, 0; "
         yield _copy(f"ca{size}_ignore_touched", "ca", size, ", ignore", ignored, said=" ignore-src")
+        ignored = _TOUCH_NEAR + "setp.ne.u32 ignore, r1, 0; "
+        yield _copy(f"ca{size}_ignore_near_touched", "ca", size, ", ignore", ignored, said=" ignore-src")
         for count in (2, 4, 8):
             yield _copy(f"ca{size}_flight{count}", "ca", size, count=count)
         yield _copy(f"ca{size}_l2_128", "ca", size, fetch=128)

@@ -162,6 +162,28 @@ def zeros_of_lines(arch: str) -> Iterator[Request]:
                     )
 
 
+def regular_zeros(arch: str) -> Iterator[Request]:
+    """Zeros beside copies in regular patterns: conflict-free destinations, from one word, from words of their own, and
+    from two words in turn; the words are in L1, or another word of their sector, or none."""
+    patterns = (0x55555555, 0xAAAAAAAA, 0xFFFF, 0x11111111, 0x77777777, 0x00FF00FF, 0x01010101, 0xFEFEFEFE, 0x5A0FF11E)
+    for size in SIZES:
+        from_ = {
+            "one word": [16] * LANES,
+            "own words": [size * (lane % (LINE // size)) for lane in range(LANES)],
+            "two words": [16 + 16 * (lane % 2) for lane in range(LANES)],
+        }
+        for kind, sources_ in from_.items():
+            for swap in (0, 2):
+                addresses = [size * (lane ^ swap) for lane in range(LANES)]
+                for pattern in patterns:
+                    off = [pattern >> lane & 1 for lane in range(LANES)]
+                    kept = [0 if one else size for one in off]
+                    for how in ("srcsize", "srcsize_touched", "ignore", "ignore_touched", "ignore_near_touched"):
+                        values = off if "ignore" in how else kept
+                        name = f"xor{swap}/{kind}" + ("/another word in L1" if "near" in how else "")
+                        yield request(f"ca{size}_{how}", name, addresses, sources=sources_, values=values)
+
+
 def partial(arch: str) -> Iterator[Request]:
     """Parts of 16 bytes by cp.async.cg: any mix of zeros, parts and whole copies, the same requests again, and one
     quarter-warp alone.
@@ -721,6 +743,7 @@ PARTS = {
     "copies": copies,
     "zeros": zeros,
     "zeros-of-lines": zeros_of_lines,
+    "regular-zeros": regular_zeros,
     "classes": classes,
     "probe": probe,
 }

@@ -70,9 +70,9 @@ def copied(width: int, lanes: list[int], row: list[int], sources: dict[int, int]
         zero = reference.modern("cp.async", width, stored, row)[0]
         least, most = least + zero, most + zero
         if copying and stored:
-            together = beside_zeros(width, group, row, sources, zeros)
+            free, held = (beside_zeros(width, group, row, sources, zeros, holding) for holding in (False, True))
             if len({sources.get(lane, 0) // 128 for lane in copying}) == 1:
-                least, most = min(least, together), max(most, together)
+                least, most = min(least, free), max(most, held)
             else:
                 least = max(least - zero, reference.modern("cp.async", width, group, row)[0])
                 most = len(group)
@@ -80,9 +80,11 @@ def copied(width: int, lanes: list[int], row: list[int], sources: dict[int, int]
     return low, high, ideal
 
 
-def beside_zeros(width: int, lanes: list[int], row: list[int], sources: dict[int, int], zeros: set[int]) -> int:
+def beside_zeros(
+    width: int, lanes: list[int], row: list[int], sources: dict[int, int], zeros: set[int], holding: bool
+) -> int:
     """Wavefronts where all sources are in L1: in lane order, each lane one round behind the last on its
-    destination slot and, if it copies, on its source slot."""
+    destination slot and, if it copies, on its source slot. holding: zeros make later copies from theirs wait."""
     slots = 128 // width
     rounds: dict[int, int] = {}
     last: dict[tuple[str, int, int], int] = {}
@@ -92,7 +94,8 @@ def beside_zeros(width: int, lanes: list[int], row: list[int], sources: dict[int
         source = "source", group, sources.get(lane, 0) // width % slots
         now = 1 + max(last.get(to, 0), 0 if lane in zeros else last.get(source, 0))
         last[to] = now
-        last[source] = max(last.get(source, 0), now)
+        if holding or lane not in zeros:
+            last[source] = max(last.get(source, 0), now)
         rounds[group] = max(rounds.get(group, 0), now)
     return sum(rounds.values())
 

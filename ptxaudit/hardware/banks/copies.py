@@ -92,11 +92,13 @@ def rounds(
     source: np.ndarray,
     slots: int,
     zeros: np.ndarray | None = None,
+    holding: bool = True,
 ) -> np.ndarray:
     """(n, sets) uint8: the rounds until all lanes of each set are served.
 
     number (n, lanes): each lane's row of `table`, which has 255 for the sets that contain the lane, else 0; to,
-    source (n, lanes): its slots; zeros (n, lanes): it writes a zero, and waits for no source slot.
+    source (n, lanes): its slots; zeros (n, lanes): it writes a zero, and waits for no source slot, but makes later
+    copies from its slot wait if `holding`.
     """
     n, lanes = number.shape
     sets = table.shape[1]
@@ -116,7 +118,8 @@ def rounds(
         now &= member
         np.maximum(most, now, out=most)
         last_to[at_to] = np.maximum(before_to, now, out=before_to).view(together)[:, 0]
-        last_source[at_source] = np.maximum(before_source, now, out=before_source).view(together)[:, 0]
+        held = now if zeros is None or holding else np.where(zeros[:, lane, None], np.uint8(0), now)
+        last_source[at_source] = np.maximum(before_source, held, out=before_source).view(together)[:, 0]
     return most
 
 
@@ -182,19 +185,24 @@ def _pass_of_lane(lines: np.ndarray, active: np.ndarray) -> np.ndarray:
 def beside_zeros(
     count: Count, addresses: np.ndarray, copying: np.ndarray, zeros: np.ndarray, sources: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(wavefronts, groups with an active lane, ways) of requests with all sources in L1, in which lanes that write
-    zeros pass with those that copy.
+    """(fewest, most, ways) of requests with all sources in L1, in which lanes that write zeros pass with those that
+    copy.
 
-    A zero needs only its destination slot; but while it waits, a later lane that copies from its source slot waits
-    for it. (168 of 168 requests of an H200: tests/data/zeros_sm90.json.gz.)
+    A zero needs only its destination slot. A later lane that copies from its source slot waits for it if each lane has
+    loaded its word before (168 of 168 requests of an H200: tests/data/zeros_sm90.json.gz). If it has loaded another word
+    of the sector, it does not wait, or zeros pass separately (162 of an H100: tests/data/regular_zeros_sm90.json.gz; no
+    rule was found).
     """
     groups = addresses.shape[1] // count.lanes
     on, zero, to, source = _by_group(count, copying | zeros, zeros, *slots(count, addresses, sources))
-    each = rounds(on.view(np.uint8), ONE_SET, to, source, count.slots, zero)[:, 0]
+    number = on.view(np.uint8)
+    free, held = [
+        rounds(number, ONE_SET, to, source, count.slots, zero, holding)[:, 0] for holding in (False, True)
+    ]
     return (
-        _of_request(groups, np.add, each),
-        _of_request(groups, np.add, each > 0),
-        _of_request(groups, np.maximum, each),
+        _of_request(groups, np.add, free),
+        _of_request(groups, np.add, held),
+        _of_request(groups, np.maximum, held),
     )
 
 

@@ -386,17 +386,17 @@ def _where_mixed(
     if not len(mixed):
         return apart
     to, copying, source, zero = (array[mixed] for array in of_groups)
-    together, _, most = copies.beside_zeros(count, to, copying, zero, source)
+    least, greatest, most = copies.beside_zeros(count, to, copying, zero, source)
     alone = copies.alone(count, to, copying, source, True) if in_l1 else copies.between(count, to, copying, source)
     stored = _count(count, to, zero).low
-    least = greatest = together
+    greatest = np.maximum(alone[1] + stored, greatest)
     if in_l1 is None:
         line, some = source // SOURCE_LINE, copying | zero
         one = np.where(copying, line, line.max()).min(1) == np.where(copying, line, line.min()).max(1)
         least = np.where(
-            one, np.minimum(alone[0] + stored, together), np.maximum(alone[0], _count(count, to, some).low)
+            one, np.minimum(alone[0] + stored, least), np.maximum(alone[0], _count(count, to, some).low)
         )
-        greatest = np.where(one, np.maximum(alone[1] + stored, together), some.sum(1))
+        greatest = np.where(one, greatest, some.sum(1))
     low, high, ideal, ways = (array.copy() for array in apart)
     request = mixed // groups
     np.add.at(low, request, least - alone[0] - stored)

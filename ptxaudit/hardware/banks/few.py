@@ -215,6 +215,8 @@ def _mixed(
     """
     lines = dict.fromkeys(compress(line, copies))
     fields, of_zeros, units = _fields_beside_zeros(size, len(lines))
+    field = (1 << size) - 1
+    held = ~(field << 2 * size)  # the fields in which a zero keeps later copies from its source slot waiting
     field_of = dict(zip(lines, fields))
     next_to, next_source, rounds = [units] * size, [units] * size, 0  # as in `_served`
     for copied, on_to, on_source, on_line in zip(copies, to, source, line):
@@ -223,17 +225,18 @@ def _mixed(
         rounds |= now
         now <<= 1
         next_to[on_to] = after_to | now
-        next_source[on_source] = after_source | now
-    field = (1 << size) - 1
-    stored, together = (rounds & field).bit_count(), (rounds >> size & field).bit_count()
-    if in_l1 or not lines:
-        return together, together, together
+        next_source[on_source] = after_source | (now if copied else now & held)
+    stored, together, free = [(rounds >> at * size & field).bit_count() for at in range(3)]
+    if not lines:
+        return free, together, together
     passing = sum(copies), compress(to, copies), compress(source, copies)
-    least, most, _ = _bounds(size, len(lines), rounds >> 2 * size, *passing)
+    least, most, at_once = _bounds(size, len(lines), rounds >> 3 * size, *passing)
+    if in_l1:
+        return free, max(at_once + stored, together), together
     if not stored:
         return least, most, together
     if len(lines) == 1:
-        return min(least + stored, together), max(most + stored, together), together
+        return min(least + stored, free), max(most + stored, together), together
     return max(least, _fullest(to, size)), len(to), together
 
 
@@ -241,14 +244,15 @@ def _mixed(
 def _fields_beside_zeros(size: int, lines: int) -> tuple[tuple[int, ...], int, int]:
     """(the fields of each line, those of a zero, the lowest bit of all).
 
-    The lowest field is for the zeros alone, the next for all lanes, those above for the copies by themselves, as in
-    `_fields`.
+    The lowest field is for the zeros alone, the next two for all lanes (with zeros that make later copies from their
+    source slots wait, and with zeros that do not), those above for the copies by themselves, as in `_fields`.
     """
     fields, units = _fields(size, lines)
     alone = (1 << size) - 1
-    together = alone << size
-    above = [of_line << 2 * size for of_line in fields]
-    return tuple(of_line | together for of_line in above), together | alone, units << 2 * size | 1 << size | 1
+    together = alone << size | alone << 2 * size
+    above = [of_line << 3 * size for of_line in fields]
+    first = 1 << 2 * size | 1 << size | 1
+    return tuple(of_line | together for of_line in above), together | alone, units << 3 * size | first
 
 
 def _copy(groups: list[Group], size: int, in_l1: bool | None) -> tuple[int, int, int, int]:

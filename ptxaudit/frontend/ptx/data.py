@@ -18,7 +18,8 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import INITIAL
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.emitter import float_constant, folded
+from ptxaudit.frontend.ptx.emitter import float_constant
+from ptxaudit.frontend.ptx.folding import folded
 from ptxaudit.frontend.ptx.scope import dimensions, shape_of
 from ptxaudit.frontend.ptx.types import BYTE, TYPES
 from ptxaudit.ir import nodes as ir

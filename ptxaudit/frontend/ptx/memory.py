@@ -15,7 +15,8 @@ from collections.abc import Callable
 from typing import Any, TypeGuard
 
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.emitter import Emitter, folded
+from ptxaudit.frontend.ptx.emitter import Emitter
+from ptxaudit.frontend.ptx.folding import folded
 from ptxaudit.frontend.ptx.opcodes import Lower, Opcode, Row
 from ptxaudit.frontend.ptx.pieces import load_piece, pieces_of, store_piece
 from ptxaudit.frontend.ptx.types import BYTE

@@ -362,7 +362,7 @@ def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
     sources = tuple([v for operand in operands[1 if targets else 0 :] for v in e.everything(operand)])
     e.emit("opaque", targets, sources, attrs=(e.opcode, why))
     spaces = memory.spaces_of(opcode)
-    if base in memory.WRITES:
+    if memory.may_write(opcode):
         e.emit("clobber", space=memory.WRITES[base] or (spaces[0] if len(spaces) == 1 else "generic"))
     elif base in control.TRANSFERS or base in ("bar", "barrier") or base not in ROWS and base not in WITHOUT_ROW:
         control.not_understood(e, operands)

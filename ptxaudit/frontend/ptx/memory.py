@@ -384,4 +384,10 @@ WRITES = {
     "sured": "global",
     "multimem": "global",
 }
+ONLY_READ = {"wmma": {"load", "mma"}, "multimem": {"ld_reduce"}}  # their forms that write registers only
 SITES = ("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp")
+
+
+def may_write(o: Opcode) -> bool:
+    """Whether an unsupported form of an opcode may write memory."""
+    return o.base in WRITES and ONLY_READ.get(o.base, set()).isdisjoint(o.modifiers)

@@ -324,6 +324,15 @@ def nothing(o: Opcode) -> Lower:
     return lower
 
 
+def discard(o: Opcode) -> Lower:
+    """discard: the contents become indeterminate."""
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        e.emit("clobber", space="global")
+
+    return lower
+
+
 _SHARED = "shared shared::cta shared::cluster"
 _SPACES = f"global local const param param::entry param::func {_SHARED}"
 _ORDER = "weak relaxed acquire release acq_rel volatile mmio cta cluster gpu sys"
@@ -364,7 +373,7 @@ ROWS: dict[str, Row] = {
     "mbarrier": Row(unscored_write(BARRIER), SYNCHRONIZATION, "*"),
     "prefetch": Row(nothing, MOVEMENT, "global local const param L1 L2 L2::* tensormap"),
     "prefetchu": Row(nothing, MOVEMENT, "L1"),
-    "discard": Row(nothing, MOVEMENT, "global L2"),
+    "discard": Row(discard, MOVEMENT, "global L2"),
     "applypriority": Row(nothing, MOVEMENT, "global L2::*"),
 }
 """What reads and writes memory. "*": whatever its modifiers, what it writes is opaque."""

@@ -36,6 +36,8 @@ def vectors(body: str) -> set[int]:
         "ld.acquire.gpu.global.u32 %w, [%b];",
         "st.release.gpu.global.u32 [%b], %w;",
         "ld.volatile.global.u32 %w, [%b];",
+        "\nld.acquire.cta.shared.u32 %w, [s];\n",
+        "\natom.acq_rel.cta.shared.add.u32 %w, [s], 1;\n",
         "st.global.u16 [%a+4], %x;",
         "st.global.v2.u32 [%a], {%w, %w};",
         "st.global.u32 [%b], %w;",

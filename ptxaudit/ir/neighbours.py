@@ -36,13 +36,16 @@ class Run(Record):
     bytes: int
 
 
-def neighbours(function: Function, flow: Graph) -> dict[int, Run]:
-    """instruction -> its run. Raises Exhausted if the graph's account is used up."""
+def neighbours(function: Function, flow: Graph, ordered_places: frozenset[int] = frozenset()) -> dict[int, Run]:
+    """instruction -> its run. Raises Exhausted if the graph's account is used up.
+
+    ordered_places: of volatile accesses and those with a scope that are no sites of this function.
+    """
     flow.account.spend(INSTRUCTION * len(function.instructions), "finding adjacent accesses")
     groups: dict[tuple[int, tuple[str, str, Hashable]], dict[int, int]] = defaultdict(dict)
     ordered, between = 0, _Between()
     for i in function.instructions:
-        if _orders(i):
+        if _orders(i) or i.place in ordered_places:
             ordered += 1
         op = _accesses(i)
         if op is not None and (width := _bytes(op)) is not None:

@@ -94,6 +94,11 @@ BARRIER_TWICE = """
 BARRIER_MOVED = BARRIER_TWICE.replace("IADD3 R20, R4, 0x1, RZ", "IADD3 R20, R4, 0x1, RZ\n    BMOV.32 B0, R7")
 OPENED_ON_ONE_WAY = BARRIER_TWICE.replace("BSSY B0, 0xd0", "@P2 BSSY B0, 0xd0")
 ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
+# Lanes leave the function otherwise: into the code before it, behind it, or into another function by a relocation.
+JUMPS_OUT = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "BRA 0x20")
+JUMPS_AWAY = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "JMP `(g)")
+RUNS_OUT = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "@P0 EXIT")
+PADDED = ENDLESS + "    NOP\n    NOP\n"
 
 
 @pytest.mark.parametrize(
@@ -102,6 +107,10 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         (BY_CALLER, {0x10: ("call", 4)}),
         (BY_CALLEE, {0x10: ("call", 4)}),
         (ENDLESS, {0x10: ("branch", 4)}),
+        (PADDED, {0x10: ("branch", 4)}),
+        (JUMPS_OUT, {}),
+        (JUMPS_AWAY, {}),
+        (RUNS_OUT, {}),
         (COPIED, {0x10: ("call", 4)}),
         (TWO_CALLERS, {}),
         (ELSEWHERE, {}),
@@ -119,6 +128,10 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
         "the caller sets it",
         "the function has it",
         "never returns",
+        "never returns, before padding",
+        "jumps out of the function",
+        "jumps into another function",
+        "runs into what follows",
         "a copy of what the function has",
         "two callers",
         "another place",
@@ -134,14 +147,24 @@ ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
     ),
 )
 def test_calls_that_come_back(code, expected):
+    assert found(code) == expected
+
+
+@pytest.mark.parametrize("code", (BY_CALLER, BY_CALLEE, ENDLESS))
+def test_a_target_without_a_symbol_may_return_or_not(code):
+    assert found(code, named=False) == {}
+
+
+def found(code: str, named: bool = True) -> dict[int, tuple[str, int]]:
+    """The calls of a kernel and a function at 0x40. named: the function has a symbol."""
     lines = []
     for text in code.strip().splitlines():
         guard, _, rest = text.strip().partition(" ") if text.strip().startswith("@") else ("", "", text.strip())
         opcode, _, operands = rest.partition(" ")
         lines.append(Line(guard, opcode, operands))
     symbols = (Symbol("k", ".text.k", 0, 0x40, True), Symbol("$k$f", ".text.k", 0x40, 16 * len(lines) - 0x40, True))
-    section = CodeSection("k", bytes(16 * len(lines)), True, symbols)
-    assert find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0}) == expected
+    section = CodeSection("k", bytes(16 * len(lines)), True, symbols if named else symbols[:1])
+    return find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0})
 
 
 # Routines that lanes leave on several ways, called from another routine: ptxas puts BSSY and BSYNC around the inner

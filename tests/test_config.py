@@ -10,6 +10,7 @@ from command_line import run
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile.compile_commands import Flags, flags_of, read_commands
+from ptxaudit.frontend.compile.nvcc import at_hand
 from ptxaudit.ui.config import KEYS, find_config, read_config
 
 KERNEL = """
@@ -191,6 +192,27 @@ def test_one_string_is_a_list_of_one(tmp_path):
             Flags(("/b/a/x", "/b/a/y"), ("Q=1",), "c++17"),
         ),
         ("nvcc -c k.cu", Flags()),
+        ("nvcc -DN=1 -UN -U M -DM=2 --undefine-macro=Q k.cu", Flags(defines=("M=2",), undefines=("N", "Q"))),
+        ("nvcc -include pre.h --pre-include=other.h k.cu", Flags(headers=("pre.h", "other.h"))),
+        (
+            "nvcc --use_fast_math -fmad=false -fmad true --maxrregcount 64 -G -prec-div=false -restrict k.cu",
+            Flags(
+                code=(
+                    "--use_fast_math",
+                    "--fmad=true",
+                    "--maxrregcount=64",
+                    "--device-debug",
+                    "--prec-div=false",
+                    "--restrict",
+                )
+            ),
+        ),
+        ("nvcc -use_fast_math=false -Xcompiler -O2 -O3 -lineinfo k.cu", Flags()),
+        ("nvcc -Xptxas -O1,-v --ptxas-options=-dlcm=cg k.cu", Flags(ptxas=("-O1", "-dlcm=cg"))),
+        (
+            "nvcc -Xptxas -o,/etc/x -rdc=true -dc -maxrregcount=$N k.cu",
+            Flags(ignored=("-rdc=true", "-dc", "-maxrregcount=$N $N", "-Xptxas -o", "-Xptxas /etc/x")),
+        ),
     ],
 )
 def test_flags_of_a_compiler(words, flags):
@@ -236,6 +258,63 @@ def test_sources_are_compiled_with_their_own_flags(project):
     }
     (project / "ptxaudit.toml").write_text('compile-commands = "cc.json"\nlaunches = ["launches.toml"]\n')
     assert len(report()["kernels"]) == 2
+
+
+BUILT = """
+extern "C" __global__ void k(float* out, float x) {
+    __shared__ float s[1024];
+    out[0] = x * x + out[1] * x;
+#ifdef WIDE
+    s[threadIdx.x * WIDE] = x;
+#else
+    s[threadIdx.x] = x;
+#endif
+    out[threadIdx.x] = s[threadIdx.x ^ 1] / x;
+}
+"""
+
+
+def built(folder: Path, arguments: str, *more: str) -> dict:
+    (folder / "src" / "k.cu").write_text(BUILT)
+    (folder / "src" / "pre.h").write_text("#define WIDE 2\n")
+    command = {"directory": str(folder / "src"), "file": "k.cu", "command": f"nvcc {arguments} -c k.cu"}
+    (folder / "cc.json").write_text(json.dumps([command]))
+    data = report("src/k.cu", "--compile-commands", "cc.json", "--block", "32", "--grid", "1", "--isa", "both", *more)
+    assert not data["problems"]
+    return data
+
+
+@pytest.mark.parametrize("compiler", ("nvrtc", "nvcc"))
+@pytest.mark.parametrize(
+    "arguments, excess",
+    [("", 0), ("-include pre.h", 1), ("-DWIDE=2", 1), ("-DWIDE=2 -UWIDE", 0), ("-UWIDE -DWIDE=2", 1)],
+)
+def test_macros_and_headers_are_those_of_the_build(project, compiler, arguments, excess):
+    if compiler == "nvcc" and at_hand(None) is None:
+        pytest.skip("no nvcc")
+    data = built(project, arguments, "--compiler", compiler)
+    assert {kernel["totals"]["excess"] for kernel in data["kernels"]} == {excess}
+
+
+def test_a_macro_of_the_command_line_is_defined_even_if_the_build_cancels_it(project):
+    data = built(project, "-UWIDE", "-D", "WIDE=2")
+    assert {kernel["totals"]["excess"] for kernel in data["kernels"]} == {1}
+
+
+@pytest.mark.parametrize("option, opcode", [("-fmad=false", "FADD"), ("--use_fast_math", "CALL.REL.NOINC")])
+def test_options_that_change_the_code_are_those_of_the_build(project, option, opcode):
+    """Without fused operations there is a sum; without an exact quotient there is no call of its routine."""
+
+    def opcodes(arguments: str) -> set[str]:
+        (kernel,) = (kernel for kernel in built(project, arguments)["kernels"] if kernel["isa"] == "sass")
+        return set(kernel["code"]["opcodes"])
+
+    assert (opcode in opcodes("")) != (opcode in opcodes(option))
+
+
+def test_options_that_are_left_out_are_named(project):
+    noted = [kernel["notes"] for kernel in built(project, "-rdc=true -Xptxas -cool")["kernels"]]
+    assert all(any("-rdc=true, -Xptxas -cool, which the audit leaves out" in text for text in each) for each in noted)
 
 
 @pytest.mark.parametrize(

@@ -313,3 +313,36 @@ def test_what_is_behind_a_call_of_itself_runs_in_every_activation(tmp_path, isa)
     (told,) = audit(tmp_path, BEHIND, isa, params=[None, 3]).sites
     (open_,) = audit(tmp_path, BEHIND, isa).sites
     assert told.requests in (8, None) and open_.requests is None
+
+
+DISCARDED = """.version 8.0
+.target sm_90
+.address_size 64
+.func (.reg .b32 r) fourfold(.reg .b32 a) { .reg .b64 %q; cvt.u64.u32 %q, a; shr.u64 %q, %q, 30; cvt.u32.u64 r, %q; add.u32 r, r, 1; ret; }
+.func (.reg .b64 r) wide(.reg .b64 a) { mov.b64 r, a; exit; }
+.global .u64 table[2] = {fourfold, wide};
+.visible .entry k(.param .u64 p)
+{ .reg .b64 %f; .reg .b32 %x, %y, %a, %b; .shared .align 4 .b8 s[4096];
+ mov.u32 %x, %tid.x; mov.u32 %b, s; mov.u32 %y, 4; ld.global.u64 %f, [table];
+ PROTO: .callprototype (.reg .b32 _) _ (.reg .b32 _);
+ CALL
+ mul.lo.u32 %a, %y, %x; shl.b32 %a, %a, 2; add.u32 %a, %a, %b; st.shared.u32 [%a], %x; ret; }
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    (
+        "call (_), fourfold, (%x);",
+        "call (_), %f, (%x), PROTO;",
+        "call (_), %f, (-1), PROTO;",
+        "call (%y), fourfold, (-1);",
+        "call (%y), %f, (-1), PROTO;",
+    ),
+)
+def test_constant_arguments_and_discarded_results_have_any_size(tmp_path, call):
+    """The first function of the table is called, with 32 bits: the next returns to no caller."""
+    path = tmp_path / "k.ptx"
+    path.write_text(DISCARDED.replace("CALL", call))
+    sites = ptxaudit.audit(path, isa="both", launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites
+    assert [(site.status, site.requests, site.wavefronts) for site in sites] == [("exact", 1, 4)] * 2

@@ -157,3 +157,24 @@ def test_what_is_written_into_a_buffer_changes_it(tmp_path, isa, kernel, at):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_what_is_written_before_a_buffer_does_not_change_it(tmp_path, isa):
     assert neighbours(tmp_path, "above", isa, PLACE - 512).status == "exact"
+
+
+def test_discarded_contents_are_not_those_of_the_launch(tmp_path):
+    path = tmp_path / "k.ptx"
+    path.write_text(
+        """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{ .reg .b64 %a; .reg .b32 %x, %v; .shared .align 4 .b8 s[4096]; ld.param.u64 %a, [p]; mov.u32 %x, %tid.x;
+DISCARD ld.global.u32 %v, [%a]; mad.lo.u32 %v, %v, %x, 0; shl.b32 %v, %v, 2; st.shared.u32 [%v], %x; ret; }
+"""
+    )
+    text = path.read_text()
+    launch = ptxaudit.Launch("k", grid=1, block=32, params=[np.ones(32, np.uint32)])
+    statuses = []
+    for discard in ("", "discard.global.L2 [%a], 128;", "discard.L2 [%a], 128;"):
+        path.write_text(text.replace("DISCARD", discard))
+        (site,) = ptxaudit.audit(path, isa="ptx", launches=[launch]).sites
+        statuses.append(site.status)
+    assert statuses == ["exact", "data-dependent", "data-dependent"]

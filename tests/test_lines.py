@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from ptxaudit.frontend.artifacts import lines
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.artifacts.lines import ptx_lines, ptx_text, source_lines
 from ptxaudit.frontend.compile import toolchains
@@ -103,3 +105,15 @@ def test_a_binary_without_line_information(tmp_path):
     parsed = read_cubin((tmp_path / "k.cubin").read_bytes(), "k.cubin")
     assert not source_lines(parsed) and not ptx_lines(parsed) and source_lines(parsed).at("k", 0) is None
     assert ptx_text(parsed) == ""
+
+
+def test_a_file_that_the_program_defines_is_in_its_folder():
+    """DW_LNE_define_file has the fields of an entry of the header's table of files."""
+    header = b"\1\1\xff\4\12" + bytes((0, 1, 1, 1, 1, 0, 0, 0, 1)) + b"/headers\0\0" + b"k.cu\0\0\0\0" + b"\0"
+    address = b"\0\x09\2" + bytes(8)
+    defined = b"h.cuh\0\1\0\0"
+    body = address + b"\1" + b"\0" + bytes((1 + len(defined),)) + b"\3" + defined + b"\4\2\1" + b"\0\1\1"
+    unit = struct.pack("<HI", 2, len(header)) + header + body
+    data = struct.pack("<I", len(unit)) + unit
+    ((offsets, sources),) = lines._read(data, b"", {data.index(address) + 3: ("k", 0x10)}).values()
+    assert offsets == [0x10] and sources[0].file == "/headers/h.cuh"

@@ -59,6 +59,32 @@ def test_an_index_that_lanes_have_in_common_is_not(kernels, isa):
     assert kernels["uniform", isa].local == () and kernels["registers", isa].local == ()
 
 
+INDEXED = """.extern .func (.param .b32 r) elsewhere(.param .b32 i);
+.const .align 4 .u32 table[64] = {1, 2, 3};
+.visible .entry k(.param .u64 p, .param .u32 n)
+{ .reg .b32 %r<9>; .reg .b64 %d<5>; .local .align 4 .b8 own[256]; .shared .align 4 .b8 s[256];
+ mov.u32 %r1, %tid.x; ld.param.u32 %r2, [n]; ld.param.u64 %d3, [p]; mov.u32 %r7, s;
+ INDEX
+ and.b32 %r3, %r3, 15; mul.wide.u32 %d1, %r3, 4; mov.u64 %d2, own; add.u64 %d1, %d1, %d2; st.local.u32 [%d1], %r2; ret; }
+"""
+INDICES = {
+    "mov.u32 %r3, %r2;": None,
+    "ld.const.u32 %r3, [table+4];": None,
+    "mul.wide.u32 %d1, %r2, 4; mov.u64 %d2, table; add.u64 %d1, %d1, %d2; ld.const.u32 %r3, [%d1];": None,
+    "mul.wide.u32 %d1, %r1, 4; mov.u64 %d2, table; add.u64 %d1, %d1, %d2; ld.const.u32 %r3, [%d1];": "lane",
+    "{ .param .b32 i; .param .b32 r; st.param.b32 [i], %r2; call (r), elsewhere, (i); ld.param.b32 %r3, [r]; }": "data",
+    "getctarank.u64 %r3, %d3;": "data",
+    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r7];": "data",
+    "atom.global.add.u32 %r3, [%d3], 1;": "data",
+}
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_what_a_call_or_an_unmodelled_operation_returns_may_differ_between_lanes(index):
+    report = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + INDEXED.replace("INDEX", index), isa="ptx")
+    assert [access.by for access in report.kernels[0].local] == ([INDICES[index]] if INDICES[index] else [])
+
+
 def test_instructions_and_registers_of_a_kernel_are_in_the_report(kernels):
     for isa in ("ptx", "sass"):
         assert kernels["by_lane", isa].registers > kernels["registers", isa].registers > 0
@@ -195,3 +221,18 @@ def test_spills_to_shared_memory_are_accesses_to_it_and_named(tmp_path):
     stores, loads = map(int, re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log).groups())
     assert (kernel.spills.stores, kernel.spills.loads) == (stores, loads)  # without those to shared memory
     assert kernel.spills.everywhere == stores + loads + 4 * len(shared)
+
+
+def test_a_call_preserves_the_stack_pointer(tmp_path):
+    """Of a call that is not resolved nothing is known, but for this: what is stored at [R1] after it is no array."""
+    source = """
+    extern "C" __global__ void k(int* out, int (**f)(int), int n) {
+        volatile int here[4];
+        here[0] = out[1];
+        out[0] = f[0](n);
+        here[1] = here[0] + out[0];
+        out[2] = here[1];
+    }"""
+    (kernel,) = audited(from_cuda(source), tmp_path).values()
+    assert any(site.access == "store" for site in kernel.memory if site.space == "local")
+    assert kernel.local == ()

@@ -14,6 +14,10 @@ import ptxaudit
 from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.value import Uniform, Value, constant, known, opaque, unknown
 from ptxaudit.engine.exec.members import members, several
+from ptxaudit.engine.exec.warp_step import gathers
+from ptxaudit.frontend.ptx.lift import lift_module
+from ptxaudit.frontend.ptx.parse import parse_module
+from ptxaudit.ir.nodes import Control
 from ptxaudit.ir.reasons import Kind, Reason
 
 LANES = range(32)
@@ -184,3 +188,38 @@ def test_without_them_they_are(tmp_path, asked):
     path.write_text(PROLOGUE.format(arch="sm_90") + SOME_END.format(ends="", asked=ASKED[asked]))
     (site,) = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites
     assert str(site.status) == "unreached"
+
+
+GUARDED = """.visible .entry k(.param .u32 n)
+{{ .reg .b32 %x, %m, %r, %a, %n, %w; .reg .pred %p, %q; .shared .align 16 .b8 s[8192];
+ ld.param.u32 %n, [n]; mov.u32 %x, %laneid; and.b32 %w, %x, 24; shl.b32 %m, 255, %w; setp.ne.u32 %q, %n, 0;
+ setp.lt.u32 %p, %x, 64; vote.sync.ballot.b32 %r, %p, %m; {gather}
+ mov.u32 %a, s; mad.lo.u32 %a, %x, 4, %a; st.shared.u32 [%a], %r; ret; }}
+"""
+
+
+@pytest.mark.parametrize("barrier", ("bar.sync 0;", "bar.warp.sync -1;", "barrier.sync 0;"))
+def test_a_barrier_gathers_the_groups_only_without_a_guard(barrier):
+    """In this launch the guard is false: the groups of eight lanes may store separately."""
+
+    def assumed(gather: str) -> bool:
+        launch = ptxaudit.Launch("k", grid=1, block=32, params=[0])
+        text = PROLOGUE.format(arch="sm_90") + GUARDED.format(gather=gather)
+        (kernel,) = ptxaudit.audit(text, isa="ptx", launches=[launch]).kernels
+        return any("member mask" in sentence for sentence in kernel.assumed)
+
+    assert assumed("@%q " + barrier)
+    assert not assumed(barrier)
+    assert assumed("")
+
+
+@pytest.mark.parametrize("barrier", ("bar.sync 0;", "bar.warp.sync -1;"))
+def test_inference_holds_no_lanes_together_at_a_guarded_barrier(barrier):
+    def control(gather: str) -> Control:
+        text = PROLOGUE.format(arch="sm_90") + GUARDED.format(gather=gather)
+        instructions = lift_module(parse_module(text)).functions["k"].instructions
+        (found,) = (i.control for i in instructions if i.control is not None and i.control.kind != "ret")
+        return found
+
+    assert gathers(control(barrier), explicit=False)
+    assert not gathers(control("@%q " + barrier), explicit=False)

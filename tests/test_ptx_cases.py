@@ -190,7 +190,7 @@ def test_parameters_lie_at_multiples_of_their_alignment():
 
 VARIABLES = {
     ".const .align 4 .b8 t[4] = {1, 2};": ("const", 4, 4, b"\1\2\0\0"),
-    ".global .u32 t[2][2] = {{1}, {2, -1}};": (
+    ".global .u32 t[2][2] = {{1, 0}, {2, -1}};": (
         "global",
         16,
         4,

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 import ptxaudit
 from ptxaudit.ir.graph import build
-from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Reg
+from ptxaudit.ir.nodes import Const, Control, Function, Guard, Instruction, Reg
 from ptxaudit.ir.reducible import reducible
 
 GUARD = Guard(Reg("%p", 1))
 
 
 def function(rows) -> Function:
-    """rows: per instruction None (go on), ("jump", t), ("branch", t) or "exit"."""
+    """rows: per instruction None (go on), ("jump", t), ("branch", t), "exit" or "part t"."""
     out = []
     for n, row in enumerate(rows):
         match row:
@@ -25,6 +25,8 @@ def function(rows) -> Function:
                 control = Control("branch", (t,), GUARD)
             case "exit":
                 control = Control("exit")
+            case str(text) if text.startswith("part "):
+                control = Control("part", (int(text[5:]),), selector=Const(1))
             case _:
                 control = None
         out.append(Instruction(n, n, "op", str(n), control=control))
@@ -117,3 +119,15 @@ MIDDLE:
 def test_a_loop_with_two_entries_is_answered():
     sites = ptxaudit.audit(TWO_ENTRIES, launches=[ptxaudit.Launch("*", grid=1, block=64)]).sites
     assert [(s.status, s.per_request.low, s.per_request.high) for s in sites] == [("invariant", 1, 1)] * 2
+
+
+def test_what_a_control_names_within_a_block_is_named_in_the_copy():
+    """The end of a WARPSYNC.COLLECTIVE is no target of lanes, so no block need begin there."""
+    f = function([("branch", 4), None, "part 2", ("branch", 4), None, "part 6", None, ("branch", 1)])
+    split = reducible(f, build(f))
+    assert split is not None and len(split.function.instructions) > len(f.instructions)
+    named = [i for i in split.function.instructions if i.control is not None and i.control.kind == "part"]
+    assert len(named) > 2
+    for i in named:
+        (was,) = f.instructions[split.origin[i.index]].control.targets
+        assert i.control is not None and [split.origin[t] for t in i.control.targets] == [was]

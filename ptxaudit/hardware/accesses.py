@@ -17,7 +17,7 @@ from ptxaudit.hardware.memory import opcodes as memory
 from ptxaudit.ir.access import Access
 from ptxaudit.ir.nodes import Const, Op, Site
 
-_ORDERED = frozenset(("STRONG", "MMIO", "volatile", "relaxed", "acquire", "release", "mmio"))
+_ORDERED = frozenset(("STRONG", "MMIO", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
 _PAST_L1 = frozenset(("cg", "BYPASS"))
 
 

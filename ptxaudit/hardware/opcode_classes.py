@@ -158,7 +158,9 @@ def class_of(opcode: str) -> str:
         return _SASS.get(head, "other")
     if head in _MEMORY and "async" not in modifiers:
         space = next((_SPACED[m.partition("::")[0]] for m in modifiers if m.partition("::")[0] in _SPACED), "generic")
-        return "constant-load" if space == "constant" else f"{space}-{_MEMORY[head]}"
+        if space == "constant":  # parameters of calls, the only ones that are stored, are in registers
+            return "constant-load" if _MEMORY[head] == "load" else "move"
+        return f"{space}-{_MEMORY[head]}"
     name = next((name for words, name in _PTX if opcode == words or opcode.startswith(words + ".")), "other")
     return _TYPED.get(modifiers[-1], name) if name == "integer" and modifiers else name
 

@@ -90,12 +90,15 @@ def _of_ptx(instruction: Instruction, module: Module) -> Choices | None:
 
 
 def _fits(call: Op, function: Function) -> bool:
-    """Whether its arguments and results have the same number and sizes of pieces."""
-    given = [getattr(s, "bits", None) for s in call.src]
+    """Whether its arguments and results may be those of a function: as many pieces, and of the same sizes.
+
+    Constants and discarded results have any size.
+    """
+    given, taken = (*call.src, *call.dst), (*function.arguments, *function.results)
     return (
         bool(function.instructions)
-        and given == [r.bits for r in function.arguments]
-        and [d.bits for d in call.dst if d is not None] == [r.bits for r in function.results]
+        and (len(call.src), len(call.dst)) == (len(function.arguments), len(function.results))
+        and all(one.bits == other.bits for one, other in zip(given, taken) if isinstance(one, Reg))
     )
 
 

@@ -132,7 +132,6 @@ class _Linking:
             self.planned += len(callee.instructions)
             return prefix, control
         first, prefix = self.shared[callee.name]
-        self.work.append((replace(callee, instructions=()), prefix, None))
         assert control is not None  # a call
         return prefix, replace(control, callee=f"={first}")
 

@@ -16,18 +16,23 @@ from typing import Literal
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import INSTRUCTION
+from ptxaudit.ir.call_frames import STACK_POINTER
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Function, Instruction, Op, Operand, Reg, Special
+from ptxaudit.ir.operands import opaque_load
 from ptxaudit.ir.warp_operations import DIFFERS
 
 # Special registers that differ between the lanes of a warp.
 _LANES = ("tid.", "laneid", "lanemask")
 
+# Operations whose results may be anything, also loaded data: what a call that is not followed returns, and others.
+UNMODELLED = ("call", "opaque")
+
 By = Literal["lane", "data"]
 
 
 class LocalAccess(Record):
-    """An instruction, and what its address depends on: the lane's number, or loaded data."""
+    """An instruction, and what its address depends on: the lane's number, or data, loaded or of unmodelled origin."""
 
     instruction: Instruction
     by: By
@@ -74,6 +79,10 @@ def _of_operand(
         definitions = flow.reaching(*key)
         flow.account.spend(1 + INSTRUCTION * len(definitions), "analysing local memory")
         for at in definitions:
+            control = function.instructions[at].control
+            if key[0] == STACK_POINTER and control is not None and control.kind == "call":
+                pending.append((STACK_POINTER, at))  # a call preserves it
+                continue
             inner: set[str] = set()  # results of earlier operations of the same instruction
             for op in function.instructions[at].ops:
                 reasons |= set(_origins(op))
@@ -90,12 +99,15 @@ def _origins(op: Op) -> Iterator[By]:
         yield "lane"
     if op.name.split(".")[0] in DIFFERS:
         yield "lane"
-    if op.name == "atom" or op.name == "load" and op.space in ("global", "shared", "generic"):
+    if opaque_load(op) or op.name in UNMODELLED:
         yield "data"
 
 
 def _followed(op: Op) -> list[Reg]:
-    """Registers that an operation's result is computed from; loaded data is not traced further."""
-    if op.name in ("load", "atom"):
+    """Registers that an operation's result is computed from; loaded data is not traced further.
+
+    What is loaded from a table of constants differs where the address does.
+    """
+    if opaque_load(op) or op.name in UNMODELLED:
         return []
     return [source for source in op.src if isinstance(source, Reg)]

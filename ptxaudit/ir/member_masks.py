@@ -54,9 +54,9 @@ def _several(differences: Divergence, instruction: Instruction) -> bool:
 
 
 def _gathers(instruction: Instruction) -> bool:
-    """Whether all lanes of the warp are together after it."""
+    """Whether all lanes of the warp are together after it: not if a guard may keep them from it."""
     control = instruction.control
-    if control is None:
+    if control is None or control.guard is not None:
         return False
     if control.kind == "warpsync":
         return isinstance(control.selector, Const) and control.selector.value & FULL == FULL

@@ -221,7 +221,8 @@ class Control(Record):
     callee: str | None = None
     choices: tuple[
         int, ...
-    ] = ()  # a call with a computed target goes to choices[value of `selector`]; also for the switch made of it
+    ] = ()  # a call with a computed target goes to choices[value of `selector`]; the switch that `dispatch` makes of it
+    # goes to its targets: its choices only say that it is one, and are no places once its function is copied
     open: bool = False  # … and it may also go elsewhere
     uniform: bool = False  # the code states that all active lanes agree (`bra.uni`)
     meeting: Meeting | None = None  # of "barrier": who takes part; None = unknown, or not the threads of a block

@@ -118,15 +118,19 @@ def _split(
             if n + 1 == len(blocks) or blocks[n + 1] != following:
                 jumps[here] = following
                 at += 1
+
+    def moved(source: tuple[int, bool], at: int) -> int:
+        """A target's new place. It need not begin a block: lanes do not continue where a WARPSYNC.COLLECTIVE ends."""
+        block = graph.block_of[at]
+        return starts[target(source, block)] + at - graph.starts[block]
+
     out: list[Instruction] = []
     behind: list[int] = []
     for here in blocks:
         for k in range(graph.starts[here[0]], graph.ends[here[0]]):
             control = instructions[k].control
             if control is not None and control.targets:
-                control = replace(
-                    control, targets=tuple(starts[target(here, graph.block_of[t])] for t in control.targets)
-                )
+                control = replace(control, targets=tuple([moved(here, t) for t in control.targets]))
             out.append(replace(instructions[k], index=len(out), control=control))
             behind.append(origin[k])
         if here in jumps:

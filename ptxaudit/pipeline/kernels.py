@@ -158,13 +158,15 @@ class _Prepared(Record):
 def _prepared(module: ir.Module, kernel: ir.Function, machine: Machine, account: Account, space: Space) -> _Prepared:
     """The kernel linked with its callees, and its graph, within the number of steps that one launch may take."""
     try:
-        function = spread(with_sites(link(module, kernel, account), memories(space)), machine.fragments)
+        linked = link(module, kernel, account)
+        function = spread(with_sites(linked, memories(space)), machine.fragments)
         flow = graph.build(function, account)
     except Exhausted as spent:
         return _Prepared(kernel, graph.flat(kernel), account.begun(), spent=spent, whole=False)
     try:
         local = lane_indexed(function, flow)
-        runs = neighbours(function, flow) if "global" in memories(space) else {}
+        ordered = frozenset([i.place for i in linked.instructions if i.site is not None and i.site.ordered])
+        runs = neighbours(function, flow, ordered) if "global" in memories(space) else {}
         return _Prepared(function, flow, account.begun(), local, runs)
     except Exhausted as spent:
         return _Prepared(function, flow, account.begun(), spent=spent)

@@ -22,7 +22,7 @@ from ptxaudit.base.work import Account
 from ptxaudit.frontend.artifacts.too_old import TooOld, by_architecture
 from ptxaudit.frontend.artifacts.usage import Usage
 from ptxaudit.frontend.compile import toolchains
-from ptxaudit.frontend.compile.compile_commands import Flags
+from ptxaudit.frontend.compile.compile_commands import Flags, macro_name
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.launch.signature import numbered_name, short_name, with_source_names
 from ptxaudit.frontend.options import DEFAULT_ARCH, Options, chosen
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ptxaudit.frontend.artifacts.container import Image
     from ptxaudit.frontend.compile.compiled import Compiled
     from ptxaudit.report.pairing import PtxMap
+
+LEFT_OUT = "the build also uses {}, which the audit leaves out: its code may differ"
 
 
 class Loaded(Record):
@@ -144,7 +146,7 @@ def _compiled_by(
 ) -> Compiled:
     text = decode(bytes(content.data), content.path)
     flags = options.commands.get(os.path.realpath(content.path), Flags())
-    return _reassembled(
+    compiled = _reassembled(
         compile_source(
             Path(content.path) if content.is_file else _with_line_break(text),
             arch=options.arch or DEFAULT_ARCH,
@@ -152,11 +154,25 @@ def _compiled_by(
             defines=(*flags.defines, *options.defines),
             std=flags.std or options.std,
             instantiate=options.instantiate,
-            options=() if tool is None or named_by(tool.version) else (REMARKS,),
+            options=(*_passed_on(flags, options), *(() if tool is None or named_by(tool.version) else (REMARKS,))),
             name=content.path,
             tool=tool,
         ),
         options,
+        flags,
+    )
+    notes = (LEFT_OUT.format(", ".join(flags.ignored)),) if flags.ignored else ()
+    return replace(compiled, notes=(*notes, *compiled.notes))
+
+
+def _passed_on(flags: Flags, options: Options) -> tuple[str, ...]:
+    """The options of a build that NVRTC and nvcc have in common. Macros that the user defines stay defined."""
+    defined = set(map(macro_name, options.defines))
+    return (
+        *(f"--undefine-macro={name}" for name in flags.undefines if name not in defined),
+        *(f"--pre-include={header}" for header in flags.headers),
+        *flags.code,
+        *(f"--ptxas-options={option}" for option in flags.ptxas),
     )
 
 
@@ -198,7 +214,7 @@ def _with_line_break(text: str) -> str:
     return text if "\n" in text else text + "\n"
 
 
-def _reassembled(compiled: Compiled, options: Options) -> Compiled:
+def _reassembled(compiled: Compiled, options: Options, flags: Flags) -> Compiled:
     """The result with machine code that the requested ptxas makes of the same PTX."""
     if not options.ptxas:
         return compiled
@@ -206,7 +222,9 @@ def _reassembled(compiled: Compiled, options: Options) -> Compiled:
     from ptxaudit.frontend.compile.ptxas import assemble
 
     tool = toolchains.get("ptxas", options.ptxas)
-    made = assemble(compiled.ptx, arch, () if named_by(tool.version) else ("-v",), compiled.file, tool)
+    registers = [option for option in flags.code if option.startswith("--maxrregcount")]
+    remarks = () if named_by(tool.version) else ("-v",)
+    made = assemble(compiled.ptx, arch, (*remarks, *registers, *flags.ptxas), compiled.file, tool)
     return replace(
         compiled,
         cubin=made.cubin,

@@ -110,8 +110,10 @@ def gathers(control: Control, explicit: bool) -> bool:
 
     explicit: machine code (in PTX, ptxas puts a WARPSYNC before a block's barrier where lanes may have diverged).
     """
+    if control.guard is not None:
+        return False  # lanes may pass it by
     if control.kind == "warpsync":
         return not control.targets and (  # else they diverge again
             control.selector is None or isinstance(control.selector, Const) and control.selector.value == FULL_MASK
         )
-    return control.kind == "barrier" and control.guard is None and not explicit
+    return control.kind == "barrier" and not explicit

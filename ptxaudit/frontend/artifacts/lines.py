@@ -173,17 +173,20 @@ class _Unit:
         self.lengths = data[at + 4 : at + 3 + self.opcode_base]
         at += 3 + self.opcode_base
         self.files = [""]
-        folders = [""]
+        self.folders = [""]
         while data[at]:
             text, at = self._text(at)
-            folders.append(text)
+            self.folders.append(text)
         at += 1
         while data[at]:
-            text, at = self._text(at)
-            folder, at = self._uleb(at)
-            _, at = self._uleb(at)
-            _, at = self._uleb(at)
-            self.files.append(_joined(folders[folder], text))
+            at = self._add_file(at)
+
+    def _add_file(self, at: int) -> int:
+        """Reads an entry of the table of files: name, number of the folder, time and length; returns its end."""
+        text, at = self._text(at)
+        folder, at = self._uleb(at)
+        self.files.append(_joined(self.folders[folder], text))
+        return self._uleb(self._uleb(at)[1])[1]
 
     def _text(self, at: int) -> tuple[str, int]:
         end = self.data.index(b"\0", at)
@@ -240,7 +243,7 @@ class _Unit:
         elif kind == _SET_FUNCTION_NAME:
             state.function, at = self._uleb(at)
         elif kind == _DEFINE_FILE:
-            self.files.append(self._text(at)[0])
+            self._add_file(at)
 
     def _standard(self, opcode: int, at: int, state: _Row) -> int:
         """Executes a standard opcode; returns the offset of the next one."""

@@ -1,7 +1,10 @@
-"""Reads a `compile_commands.json`: the include folders, macros and standard that each source is built with.
+"""Reads a `compile_commands.json`: what each source is built with, as far as it decides its device code.
 
-    {"directory": "/b", "command": "nvcc -I../inc -DN=4 -std=c++20 -c ../k.cu", "file": "../k.cu"}
-    ->  {"/k.cu": Flags(include=("/inc",), defines=("N=4",), std="c++20")}
+    {"directory": "/b", "command": "nvcc -I../inc -DN=4 -std=c++20 -fmad=false -c ../k.cu", "file": "../k.cu"}
+    ->  {"/k.cu": Flags(include=("/inc",), defines=("N=4",), std="c++20", code=("--fmad=false",))}
+
+Include folders, macros, headers that are included first, the standard, and the options that NVRTC, nvcc and ptxas share
+are passed on; others that may change the code are listed, for a note.
 
 CMake writes one with `CMAKE_EXPORT_COMPILE_COMMANDS`, and keeps the include folders of CUDA sources in separate files
 (`--options-file CMakeFiles/app.dir/includes_CUDA.rsp`). https://clang.llvm.org/docs/JSONCompilationDatabase.html
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,17 +33,50 @@ CUDA_SUFFIXES = (".cu",)
 
 _FOLDERS = ("-I", "-isystem", "--include-path", "--system-include")
 _MACROS = ("-D", "--define-macro")
+_NO_MACROS = ("-U", "--undefine-macro")
+_HEADERS = ("-include", "--pre-include")
 _STANDARDS = ("-std", "--std")
+_FOR_PTXAS = ("-Xptxas", "--ptxas-options")
+_SWITCHES = {  # spelling -> the option of NVRTC and nvcc
+    "use_fast_math": "--use_fast_math",
+    "restrict": "--restrict",
+    "extra-device-vectorization": "--extra-device-vectorization",
+    "device-debug": "--device-debug",
+    "G": "--device-debug",
+}
+_VALUED = ("fmad", "ftz", "prec-div", "prec-sqrt", "maxrregcount")
+_VALUE = re.compile(r"true|false|\d{1,4}")
+_PTXAS = re.compile(
+    r"-O[0-3]|--?(opt-level=[0-3]|maxrregcount=\d{1,4}|register-usage-level=\d{1,2}|allow-expensive-optimizations=(true|false)"
+    r"|(dlcm|dscm|def-load-cache|def-store-cache)=\w{1,9})"
+)
+_SILENT = re.compile(
+    r"-v|--verbose|-w|-?-(warn|disable-warnings|suppress)[\w-]*"
+)  # of ptxas, without effect on the code
+_OTHERS = re.compile(
+    r"-rdc(=true)?|--relocatable-device-code(=true)?|-dc|--device-c|-dlto|--dlink-time-opt|-ewp|--extensible-whole-program"
+    r"|-?-Ofast-compile.*|-?-dopt.*|-Xcicc.*|-Xnvvm.*|-ffast-math|-ffp-contract=.*"
+)
 _FILES = ("--options-file", "-optf")  # files of further arguments; @FILE is equivalent
 DEEPEST = 8  # nesting of argument files
 
 
 class Flags(Record):
-    """The flags that a source is built with. include: absolute folders, in order; std: None if not specified."""
+    """The flags that a source is built with.
+
+    include: absolute folders, in order; std: None if not specified; undefines: macros that are not to be defined;
+    headers: included before the source; code: options of NVRTC and nvcc that change the code; ptxas: those of ptxas;
+    ignored: options that may change the code, and are not passed on.
+    """
 
     include: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     std: str | None = None
+    undefines: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    ptxas: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def read_commands(path: str | os.PathLike[str]) -> dict[str, Flags]:
@@ -98,7 +135,60 @@ def flags_of(words: list[str], directory: str = ".") -> Flags:
         for folder in given.split(",")
     )
     standards = list(_values(words, _STANDARDS))
-    return Flags(include, tuple(_values(words, _MACROS)), standards[-1].replace("gnu++", "c++") if standards else None)
+    std = standards[-1].replace("gnu++", "c++") if standards else None
+    defines, undefines = _macros(words)
+    headers = tuple(_header(name, directory) for name in _values(words, _HEADERS))
+    code, ignored = _code(words)
+    for_ptxas = [option for value in _values(words, _FOR_PTXAS) for option in value.split(",")]
+    ptxas = tuple(option for option in for_ptxas if _PTXAS.fullmatch(option))
+    ignored += tuple(f"-Xptxas {o}" for o in for_ptxas if o and o not in ptxas and not _SILENT.fullmatch(o))
+    return Flags(include, defines, std, undefines, headers, code, ptxas, ignored)
+
+
+def _macros(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The macros that are defined after all definitions and their cancellations, in order, and those that are not."""
+    defines: list[str] = []
+    undefines: list[str] = []
+    for option, value in _given(words, _MACROS + _NO_MACROS):
+        name = macro_name(value)
+        if option in _MACROS:
+            defines.append(value)
+            undefines = [other for other in undefines if other != name]
+        else:
+            defines = [other for other in defines if macro_name(other) != name]
+            undefines.append(name)
+    return tuple(defines), tuple(dict.fromkeys(undefines))
+
+
+def macro_name(define: str) -> str:
+    """`N` of `N`, `N=4` and `N(x)=x`."""
+    return re.split(r"[=(]", define, maxsplit=1)[0].strip()
+
+
+def _header(name: str, directory: str) -> str:
+    """A header that is included first: in the folder of the build, or wherever the compiler finds it."""
+    path = os.path.normpath(os.path.join(directory, name))
+    return path if os.path.isfile(path) else name
+
+
+def _code(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(options that change the code, others that may and are not known to all compilers)."""
+    code: dict[str, str] = {}
+    ignored: list[str] = []
+    following = iter(words)
+    for word in following:
+        name, equals, value = word.lstrip("-").partition("=")
+        if not word.startswith("-"):
+            continue
+        if name in _SWITCHES and value in ("", "true", "false"):
+            code[name] = _SWITCHES[name] if value != "false" else ""
+        elif name in _VALUED:
+            value = value if equals else next(following, "")
+            code[name] = f"--{name}={value}" if _VALUE.fullmatch(value) else ""
+            ignored += [] if code[name] else [f"{word} {value}"]
+        elif _OTHERS.fullmatch(word):
+            ignored.append(word)
+    return tuple(dict.fromkeys(filter(None, code.values()))), tuple(ignored)
 
 
 def _expanded(words: list[str], directory: str, account: Account, depth: int = 0) -> Iterator[str]:
@@ -134,16 +224,21 @@ def _take(account: Account, directory: str) -> None:
 
 
 def _values(words: list[str], options: tuple[str, ...]) -> Iterator[str]:
-    """The values of some options, written `-Ix`, `-I x`, `-isystem=x`; in order."""
+    """The values of some options, in order."""
+    return (value for _, value in _given(words, options))
+
+
+def _given(words: list[str], options: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """(option, value) of some options, written `-Ix`, `-I x`, `-isystem=x`; in order."""
     following = iter(words)
     for word in following:
         for option in options:
             if word == option:
-                yield next(following, "")
+                yield option, next(following, "")
             elif word.startswith(option + "="):
-                yield word[len(option) + 1 :]
+                yield option, word[len(option) + 1 :]
             elif len(option) == 2 and word.startswith(option):
-                yield word[2:]
+                yield option, word[2:]
             else:
                 continue
             break

@@ -22,6 +22,8 @@ from ptxaudit.frontend.ptx.scope import Callee, Pieces, Registers
 from ptxaudit.frontend.ptx.types import Type
 from ptxaudit.ir import nodes as ir
 
+DISCARDED = s.Name("_")
+
 
 def branch(o: Opcode) -> Lower | None:
     uniform = "uni" in o.plain
@@ -73,7 +75,7 @@ def call(o: Opcode) -> Lower:
         if isinstance(symbol, Callee) and name in ir.ABORTING and not symbol.defined:
             e.control = ir.Control("exit", (), e.guard, aborts=True)
             return
-        dst = tuple(r for item in results or () for r in _pieces(e, item))
+        dst = tuple(r for item in results or () for r in ((None,) if item == DISCARDED else _pieces(e, item)))
         src = tuple(r for item in arguments for r in _pieces(e, item))
         e.emit(
             "call", tuple(d if isinstance(d, ir.Reg) else None for d in dst), src, 64, (name or "a function pointer",)

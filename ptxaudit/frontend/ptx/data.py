@@ -18,13 +18,18 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import INITIAL
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.emitter import float_constant, folded
+from ptxaudit.frontend.ptx.emitter import float_constant
+from ptxaudit.frontend.ptx.folding import folded
 from ptxaudit.frontend.ptx.scope import dimensions, shape_of
 from ptxaudit.frontend.ptx.types import BYTE, TYPES
 from ptxaudit.ir import nodes as ir
 
 LOWEST_BYTE = 0xFF
 ADDRESS_BYTES = 8
+SHORT_ROW = (
+    "the initial value of {} is skipped: a row before its last has too few elements, which the manual fills with zeros,"
+    " and ptxas with the next row"
+)
 
 
 def variables(
@@ -47,7 +52,11 @@ def variables(
         around: bytes | None = None
         try:
             size = element * dimensions(d, len(items))
-            if d.initial is not None and kind.kind in "subf":
+            if d.initial is not None and _short(d.initial, _extents(d, len(items))):
+                names = tuple([(-1, name) for _, name in _names(d.initial, element)])
+                if refused is not None:
+                    refused.append(SHORT_ROW.format(d.name))
+            elif d.initial is not None and kind.kind in "subf":
                 if account is not None:
                     account.hold(size, f"the initial value of {d.name}")
                 data = initial_bytes(d.initial, kind.kind, kind.bits, _extents(d, len(items)), size)
@@ -136,6 +145,24 @@ def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Varia
 
 def _extents(d: s.Declarator, items: int) -> list[int]:
     return [items if extent is None else folded(extent) or 0 for extent in d.dimensions]
+
+
+def _short(initial: s.Operand, extents: list[int]) -> bool:
+    """Whether a row before the last of its array has too few elements."""
+    if not isinstance(initial, s.Vector) or len(extents) < 2 or not initial.items:
+        return False
+    *before, last = initial.items
+    return not all(_full(item, extents[1:]) for item in before) or _short(last, extents[1:])
+
+
+def _full(initial: s.Operand, extents: list[int]) -> bool:
+    if not extents:
+        return True
+    return (
+        isinstance(initial, s.Vector)
+        and len(initial.items) == extents[0]
+        and (len(extents) == 1 or all(_full(item, extents[1:]) for item in initial.items))
+    )
 
 
 def initial_bytes(initial: s.Operand, kind: str, bits: int, extents: list[int], size: int) -> bytes | None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.ptx import syntax as s
+from ptxaudit.frontend.ptx.folding import folded, signed
 from ptxaudit.frontend.ptx.scope import Callee, Data, Pieces, Place, Registers, Scope, Symbol, predefined
 from ptxaudit.frontend.ptx.writer import Writer
 from ptxaudit.ir import nodes as ir
@@ -138,7 +138,7 @@ class Emitter(Writer):
         if type(operand) is s.Binary and operand.operator in "+-":
             place, shift = self.value(operand.left, bits), folded(operand.right)
             if isinstance(place, ir.Address) and shift is not None:
-                shift = shift if operand.operator == "+" else -shift
+                shift = signed(shift if operand.operator == "+" else -shift)
                 return ir.Address(place.name, place.space, place.offset + shift, bits)
         return ir.Unknown(f"an operand of {self.opcode}", bits)
 
@@ -227,54 +227,3 @@ def float_constant(operand: s.Float, bits: int) -> ir.Operand:
         except OverflowError:
             return ir.Unknown("a constant beyond 32-bit floats", bits)
     return ir.Unknown(f"a {operand.width}-bit float constant at {bits} bits", bits)
-
-
-_FOLD: dict[str, Callable[[int, int], int | None]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "==": lambda a, b: int(a == b),
-    "!=": lambda a, b: int(a != b),
-    "<": lambda a, b: int(a < b),
-    ">": lambda a, b: int(a > b),
-    "<=": lambda a, b: int(a <= b),
-    ">=": lambda a, b: int(a >= b),
-    "&&": lambda a, b: int(bool(a and b)),
-    "||": lambda a, b: int(bool(a or b)),
-    "<<": lambda a, b: a << b if 0 <= b < 64 else None,
-    ">>": lambda a, b: a >> b if 0 <= b < 64 else None,
-    "/": lambda a, b: int(abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if b else None,
-    "%": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1) if b else None,
-}
-
-
-def folded(operand: s.Operand) -> int | None:
-    """The value of a constant expression ("Constant Expressions"), None if it contains names."""
-    match operand:
-        case s.Int(value=value):
-            return value
-        case s.Unary(operator="-", value=inner):
-            number = folded(inner)
-            return None if number is None else -number
-        case s.Unary(operator="~", value=inner):
-            number = folded(inner)
-            return None if number is None else ~number
-        case s.Unary(operator="!", value=inner):
-            number = folded(inner)
-            return None if number is None else int(not number)
-        case s.Unary(operator="+", value=inner):
-            return folded(inner)
-        case s.Binary(operator=operator, left=left, right=right):
-            a, b = folded(left), folded(right)
-            return None if a is None or b is None else _FOLD[operator](a, b)
-        case s.Ternary(condition=c, then=a, otherwise=b):
-            condition = folded(c)
-            return None if condition is None else folded(a if condition else b)
-        case s.Group(items=(inner,)):
-            return folded(inner)
-        case s.Cast(type=".s64" | ".u64", value=inner):
-            return folded(inner)
-    return None

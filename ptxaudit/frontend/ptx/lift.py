@@ -22,6 +22,7 @@ from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.frontend.ptx import control, memory, moves, opcodes, video
 from ptxaudit.frontend.ptx import syntax as s
+from ptxaudit.frontend.ptx.contraction import contracted
 from ptxaudit.frontend.ptx.data import variables, with_functions
 from ptxaudit.frontend.ptx.debug import Debug
 from ptxaudit.frontend.ptx.emitter import Emitter, NoMeaning, constant
@@ -42,15 +43,6 @@ they use."""
 
 MAX_THREADS = 1024
 """Of a block, on every machine."""
-
-FUSIBLE = {
-    f"{name}{ftz}.{kind}"
-    for name in ("add", "sub", "mul", "neg")
-    for ftz in ("", ".ftz")
-    for kind in ("f16", "f32", "f64")
-}
-"""Float instructions that leave their rounding to ptxas, and what may stand between two of them."""
-
 
 # Opcodes without a row that write only their first operand, or else memory as listed in `memory.WRITES`.
 WITHOUT_ROW = frozenset(
@@ -124,7 +116,7 @@ class _Lifter:
             lifter = FunctionLifter(self, body)
             functions[name] = lifter.run()
             shared[name], callees[name] = lifter.shared(functions[name]), lifter.callees
-        functions = {name: _with_shared_size(f, shared, callees) for name, f in functions.items()}
+        functions = {name: _with_shared_size(f, shared, callees) for name, f in contracted(functions).items()}
         linked = any(_is_linked(item) for item in self.module.items)
         return ir.Module(
             self.module.file, "ptx", self.arch, functions, self.module.version, self.module.producer, linked
@@ -165,8 +157,6 @@ class FunctionLifter:
         self.position: ir.Source | None = None
         self.label_at_end = False
         self.blank: list[ir.Reg] = []  # pieces that the next instruction sets to zero
-        self.products: set[str] = set()  # registers that hold a product whose rounding is left to ptxas
-        self.sums: list[int] = []  # instructions that may be fused with one
         self.addressing: list[int] = []  # instructions that may name a variable
         self.callees: list[str] = []  # the callee of each direct call
 
@@ -271,8 +261,6 @@ class FunctionLifter:
             control, site = None, None
         else:
             ops, control, site = self._effects(row, instruction, guard, scope)
-        if opcode in FUSIBLE and type(row) is Plain and ops[-1].name == row.name:
-            self._fusible(ops[-1])
         text = instruction.text or instruction_text(instruction)
         self.instructions.append(
             ir.Instruction(
@@ -315,31 +303,6 @@ class FunctionLifter:
         site = None if emitter.site is None else with_access(emitter.site, emitter.ops)
         return tuple(emitter.ops), emitter.control, site
 
-    def _fusible(self, op: ir.Op) -> None:
-        """Records a product, a copy or negation of one, or a sum, for `_fuse`."""
-        if op.name in ("mov", "fneg"):
-            if isinstance(op.src[0], ir.Reg) and op.src[0].name in self.products and op.dst[0]:
-                self.products.add(op.dst[0].name)
-        elif op.name == "fmul":
-            self.products.add(op.dst[0].name if op.dst[0] else "")
-        else:
-            self.sums.append(len(self.instructions))
-
-    def _fuse(self) -> None:
-        """Makes sums with a product opaque: ptxas may round the two once, as one fma.
-
-        It may if neither specifies its rounding ("Floating Point Instructions", add and mul), so the last bit of the
-        value is unknown.
-        """
-        for index in self.sums:
-            old = self.instructions[index]
-            op = old.ops[-1]
-            if any(isinstance(source, ir.Reg) and source.name in self.products for source in op.src):
-                fused = ir.Op(f"{old.opcode} of a product, perhaps fused", op.dst, op.src, op.bits, (), op.guard)
-                self.instructions[index] = ir.Instruction(
-                    index, old.place, old.opcode, old.text, old.guard, (*old.ops[:-1], fused), source=old.source
-                )
-
     def _finish(self) -> None:
         """Appends the return at the closing brace if that can be reached."""
         last = self.instructions[-1] if self.instructions else None
@@ -356,7 +319,6 @@ class FunctionLifter:
                     len(self.instructions), place, "ret", "ret", control=ir.Control("ret"), source=self.position
                 )
             )
-        self._fuse()
         if self.emitter.astray is not None:
             raise self.emitter.astray
 
@@ -400,7 +362,7 @@ def opaque(e: Emitter, operands: tuple[s.Operand, ...], why: str = "") -> None:
     sources = tuple([v for operand in operands[1 if targets else 0 :] for v in e.everything(operand)])
     e.emit("opaque", targets, sources, attrs=(e.opcode, why))
     spaces = memory.spaces_of(opcode)
-    if base in memory.WRITES:
+    if memory.may_write(opcode):
         e.emit("clobber", space=memory.WRITES[base] or (spaces[0] if len(spaces) == 1 else "generic"))
     elif base in control.TRANSFERS or base in ("bar", "barrier") or base not in ROWS and base not in WITHOUT_ROW:
         control.not_understood(e, operands)

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from typing import Any, TypeGuard
 
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.emitter import Emitter, folded
+from ptxaudit.frontend.ptx.emitter import Emitter
+from ptxaudit.frontend.ptx.folding import folded
 from ptxaudit.frontend.ptx.opcodes import Lower, Opcode, Row
 from ptxaudit.frontend.ptx.pieces import load_piece, pieces_of, store_piece
 from ptxaudit.frontend.ptx.types import BYTE
@@ -323,6 +324,15 @@ def nothing(o: Opcode) -> Lower:
     return lower
 
 
+def discard(o: Opcode) -> Lower:
+    """discard: the contents become indeterminate."""
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        e.emit("clobber", space="global")
+
+    return lower
+
+
 _SHARED = "shared shared::cta shared::cluster"
 _SPACES = f"global local const param param::entry param::func {_SHARED}"
 _ORDER = "weak relaxed acquire release acq_rel volatile mmio cta cluster gpu sys"
@@ -363,7 +373,7 @@ ROWS: dict[str, Row] = {
     "mbarrier": Row(unscored_write(BARRIER), SYNCHRONIZATION, "*"),
     "prefetch": Row(nothing, MOVEMENT, "global local const param L1 L2 L2::* tensormap"),
     "prefetchu": Row(nothing, MOVEMENT, "L1"),
-    "discard": Row(nothing, MOVEMENT, "global L2"),
+    "discard": Row(discard, MOVEMENT, "global L2"),
     "applypriority": Row(nothing, MOVEMENT, "global L2::*"),
 }
 """What reads and writes memory. "*": whatever its modifiers, what it writes is opaque."""
@@ -383,4 +393,10 @@ WRITES = {
     "sured": "global",
     "multimem": "global",
 }
+ONLY_READ = {"wmma": {"load", "mma"}, "multimem": {"ld_reduce"}}  # their forms that write registers only
 SITES = ("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp")
+
+
+def may_write(o: Opcode) -> bool:
+    """Whether an unsupported form of an opcode may write memory."""
+    return o.base in WRITES and ONLY_READ.get(o.base, set()).isdisjoint(o.modifiers)

@@ -18,7 +18,8 @@ from typing import Any
 
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.emitter import Emitter, folded
+from ptxaudit.frontend.ptx.emitter import Emitter
+from ptxaudit.frontend.ptx.folding import folded
 from ptxaudit.frontend.ptx.types import TYPES, Type
 from ptxaudit.ir import nodes as ir
 

@@ -140,6 +140,7 @@ class Scope(dict[str, "Symbol"]):
         self.ranges: dict[str, tuple[int, int]] = {}  # prefix -> (count, bits)
         self.labels: dict[str, int] = {}
         self.tables: dict[str, s.Table | s.Prototype] = {}
+        self.borrowed: list[str] = []  # registers of enclosing scopes, kept here until a declaration may hide them
 
     def __missing__(self, name: str) -> Symbol | None:
         symbol: Symbol | None = self._from_range(name)
@@ -147,6 +148,7 @@ class Scope(dict[str, "Symbol"]):
             symbol = self.parent[name]
             if type(symbol) is ir.Reg:
                 self[name] = symbol
+                self.borrowed.append(name)
         return symbol
 
     def _from_range(self, name: str) -> ir.Reg | None:
@@ -191,6 +193,9 @@ class Scope(dict[str, "Symbol"]):
         shape = shape_of(variable)
         bits = shape.bits // shape.elements
         declared = []
+        for name in self.borrowed:
+            del self[name]
+        self.borrowed = []
         for d in variable.declarators:
             if d.count is not None:
                 self.ranges[d.name] = (d.count, bits)

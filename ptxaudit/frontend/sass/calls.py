@@ -51,7 +51,7 @@ def find_calls(
     own = lines[context.function.name]
     by_name = {section.name: section for section in sections}
     callers = _callers(sections, lines)
-    known: dict[tuple[str, int], set[str | int]] = {}  # target -> its return registers or addresses
+    known: dict[tuple[str, int], set[str | int] | None] = {}  # target -> its return registers or addresses
     for position, line in enumerate(own):
         if not line.opcode.startswith("CALL"):
             continue
@@ -64,6 +64,8 @@ def find_calls(
             known[target] = _returns(context, callee, target[1], lines[callee.name])
         returns = known[target]
         index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
+        if returns is None:
+            continue
         if not returns:
             out[place] = ("branch", index)
         elif _given(context, own, position, returns):
@@ -127,7 +129,7 @@ def _comes_back(
 ) -> bool:
     """Whether a function that the call at `position` of section `own` enters returns to the next instruction."""
     returns = _returns(context, section, offset, lines[section.name])
-    return bool(returns) and _given(context, own, position, returns)
+    return _given(context, own, position, returns) if returns else False
 
 
 def _given(context: Context, own: tuple[Line, ...], position: int, returns: set[str | int]) -> bool:
@@ -159,11 +161,13 @@ def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | N
     return None
 
 
-def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str | int]:
-    """The registers in which the function at an offset expects its return address, or that address."""
-    begin = next((s for s in section.symbols if s.offset == offset), None)
-    if begin is None:
-        return set()
+def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str | int] | None:
+    """The registers in which the function at an offset expects its return address, or that address.
+
+    None: unknown, because the function has no symbol, and thus no known end, or because lanes may leave it otherwise.
+    """
+    if all(s.offset != offset for s in section.symbols):
+        return None
     first, end = _extent(section, offset, lines)
     ways = _ways_back(lines, first, end)
     returns = [position for position in range(first, end) if lines[position].opcode.startswith("RET")]
@@ -180,7 +184,14 @@ def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[L
                 elif before not in seen:
                     seen.add(before)
                     work.append(before)
-    return found
+    return found if found or not returns and _stays(lines, first, end) else None
+
+
+def _stays(lines: tuple[Line, ...], first: int, end: int) -> bool:
+    """Whether no branch leads out of a function, nor its last instruction to the one after it."""
+    last = max((at for at in range(first, end) if lines[at].opcode != "NOP"), default=first)
+    jumps = [_place_in(line) for line in lines[first:end] if line.opcode.startswith(("BRA", "JMP"))]
+    return _leaves(lines[last]) and all(target is not None and first <= target < end for target in jumps)
 
 
 def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[int]]:

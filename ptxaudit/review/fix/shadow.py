@@ -42,7 +42,11 @@ def shadowed(texts: Mapping[str, str], inputs: Sequence[str], options: Options) 
             return str(root / there.relative_to(top)) if there.is_relative_to(top) else path
 
         commands = {
-            moved(file): flags if not flags.include else replace(flags, include=tuple(map(moved, flags.include)))
+            moved(file): replace(
+                flags,
+                include=tuple(map(moved, flags.include)),
+                headers=tuple([moved(header) if os.path.isabs(header) else header for header in flags.headers]),
+            )
             for file, flags in options.commands.items()
         }
         yield (

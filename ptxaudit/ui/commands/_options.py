@@ -53,7 +53,7 @@ _INPUT_OPTIONS = (
     click.option(
         "--compile-commands",
         metavar="FILE",
-        help="Take each source's include directories and macros from compile_commands.json.",
+        help="Take each source's include directories, macros and code options from compile_commands.json.",
     ),
     click.option(
         "--source-root",

@@ -57,10 +57,11 @@ class ControlFlow(Blocks):
         The post-dominator when ways that only lead to the kernel's end are left out: lanes that
         return early leave the barrier, the others meet. ptxas places its BSYNC so. One way to the end
         always stays, that with the most behind it: what follows a loop is not an early return.
+        (Lanes that return from a routine have not ended: those that go on in it do not leave them behind.)
         """
         self._look_at_all()
         kept = self._coming_back.copy()
-        exits = {b for b in self.cfg if b != END and self.only_exits(b)}
+        exits = {b for b in self.cfg if b != END and self.only_exits(b)} - self._returning
         idom, tails = self.dominators, self._tails(exits)
         ways = []
         for u in self.cfg:
@@ -78,10 +79,20 @@ class ControlFlow(Blocks):
         ipdom = immediate_dominators(kept.reversed(), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
+    @cached_property
+    def _returning(self) -> frozenset[int]:
+        """The blocks that end routines which several calls share: `within` has no way from there to the callers."""
+        inside = reached(set(self.calls.values()), self.within.successors) - {END}
+        self.account.spend(len(inside), CONTROL_FLOW)
+        last = ((b, self.function.instructions[self.ends[b] - 1].control) for b in inside)
+        return frozenset(b for b, control in last if control is not None and control.kind == "ret")
+
     def _tail(self, block: int, source: int, exits: set[int], tails: dict[int, int]) -> int | None:
         """The number of blocks from `block` to the end, where all of them are reached through it alone, and it from
         `source`; else None.
         """
+        if block == END and source in self._returning:
+            return None
         if block == END or block in exits:
             return 0
         return tails.get(block) if all(p == source for p in self.within.predecessors(block)) else None
@@ -102,6 +113,7 @@ class ControlFlow(Blocks):
             if b == END or b in exits:
                 continue
             size[b] = 1
+            leaving[b] += b in self._returning  # to who called it
             if any(p not in self._dominated for p in self.within.predecessors(b)):
                 leaving[dominators.get(b, b)] += (
                     1  # reached from where nothing comes to: of what b itself dominates it is no matter

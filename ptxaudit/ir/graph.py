@@ -114,6 +114,10 @@ class Graph(ReachingDefinitions):
         """What decides a branch may differ between lanes, by what the code says in either instruction set."""
         return self._differences.differs(index)
 
+    def may_differ_in_address(self, index: int) -> bool:
+        """Lanes that make an access together may have different addresses, by what the code says."""
+        return self._differences.differs_in_address(index)
+
     def diverged_by(self, block: int) -> frozenset[Reg] | None:
         """The registers that part lanes, if their values differ from lane to lane where the branch that ends `block`
         is, at a branch between there and its post-dominator; None: lanes may go different ways there whatever they

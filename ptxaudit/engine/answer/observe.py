@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from ptxaudit.base.arrays import anywhere
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
@@ -79,17 +79,26 @@ class Conclusions:
         self._lanes: dict[int, _Lanes] = {}
         self._undecided: dict[int, Undecided] = {}
 
-    def conclude(self, index: int, access: Access, seen: list[Seen], shape: Shape = Shape.SPECIFIED) -> SiteResult:
+    def conclude(
+        self,
+        index: int,
+        access: Access,
+        seen: list[Seen],
+        shape: Shape = Shape.SPECIFIED,
+        one_place: bool = False,
+    ) -> SiteResult:
         """One answer for a site out of all its abstract requests; the assumed group's come first. Raises Exhausted
         where the account does not pay for it.
 
-        shape: what is specified of the block's, and what it decides of the site.
+        shape: what is specified of the block's, and what it decides of the site. one_place: the code gives all lanes
+        that make the access together one address.
         """
         self.account.spend(BLOCK + len(seen), CONCLUDING)
         shift = self.machine.invariant_shift(access)  # the rest of an offset changes nothing
         question = (
             access,
             shape,
+            one_place,
             tuple(
                 [
                     (
@@ -110,14 +119,16 @@ class Conclusions:
         )
         answer = self._answers.get(question)
         if answer is None:
-            answer = self._conclusion(index, access, seen, shape, shift)
+            answer = self._conclusion(index, access, seen, shape, shift, one_place)
             answer = self._answers[question] = replace(answer, unaligned=_unaligned(access, seen))
         first = seen[0].observation if answer.formula else None
         return replace(
             answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function)
         )
 
-    def _conclusion(self, index: int, access: Access, seen: list[Seen], shape: Shape, shift: int) -> SiteResult:
+    def _conclusion(
+        self, index: int, access: Access, seen: list[Seen], shape: Shape, shift: int, one_place: bool
+    ) -> SiteResult:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         seen = [_of_one_lane(s) if s.observation.single and access.address_lanes is None else s for s in seen]
@@ -137,7 +148,7 @@ class Conclusions:
                     None if s.observation.exact else self._of_some_classes(access, s, shift),
                 )
             )
-        wide = self._of_whole_warps(access, taking_part, shift) if shape is Shape.DECIDES_LANES else None
+        wide = self._of_whole_warps(access, taking_part, shift, one_place) if shape is Shape.DECIDES_LANES else None
         question = access, shape, tuple(asked), len(here) < len(seen), wide
         if question not in self._concluded:
             found = _added_up(asked, here[0].group, len(here) < len(seen))
@@ -150,14 +161,14 @@ class Conclusions:
             )
         return self._concluded[question]
 
-    def _of_whole_warps(self, access: Access, seen: list[Seen], shift: int) -> int | None:
+    def _of_whole_warps(self, access: Access, seen: list[Seen], shift: int, one_place: bool) -> int | None:
         """The most that a request costs, whichever of its lanes take part; None where that is not known of an
-        address.
+        address. (What is seen of lanes that do not take part is not what they would have.)
         """
         most = 0
         for s in seen:
             o = s.observation
-            if not o.base.uniform:
+            if not o.base.uniform or not one_place and not throughout(o.mask):
                 return None
             request = self._request(
                 access, Seen(s.group, replace(o, mask=np.ones_like(o.mask), located=None)), shift, False

@@ -311,10 +311,11 @@ def _partly_elsewhere(
         _mask_reason(found.inexact) if found.inexact else None,
     )
     low, high = shapes.around(*_hull(low, high, found))
-    floor = 0 if found.open or found.some_none or shapes.high is not None else low
+    fewer = bool(found.inexact) or shapes.low is not None  # of lanes that may be away, all may go elsewhere
+    floor = 0 if found.open or found.some_none or shapes.high is not None or found.more and fewer else low
     data = any(unknown.data for unknown in found.open)
     status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
-    if found.open:
+    if found.open or found.more and found.inexact:
         cases.append(Case("fewer do", 0, high + found.more, None))
     whole = floor, high + found.more
     return answer(

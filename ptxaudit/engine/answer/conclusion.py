@@ -152,7 +152,7 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
     groups = tuple(found.ranges) if shapes.decides else (first,)
     answer = _answering(index, access, machine, shapes, found, groups)
     if found.uncounted:
-        return _of_lines(answer, groups, shapes.decides, found)
+        return _of_lines(answer, groups, shapes, found)
     low, high = main.wavefronts
     if found.inexact:
         low = min(low, found.fewest(one_lane))
@@ -259,7 +259,7 @@ def _ideals(ranges: list[Figures], one_lane: int | None, shapes: Shapes) -> tupl
     return low if one_lane is None else min(low, one_lane), high
 
 
-def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped: bool, found: Found) -> SiteResult:
+def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shapes: Shapes, found: Found) -> SiteResult:
     """What is said of cp.async.cg, some request of which has a figure: k at most, and what some request has at least;
     neither where another request has none."""
     without = [bounds for group, bounds in found.bounded if group in groups]
@@ -270,12 +270,13 @@ def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped
     low = min(r.lines_low for r in ranges if r.lines_low is not None)
     high = max(r.lines_high for r in ranges if r.lines_high is not None)
     least = min(low, found.fewest(1)) if found.inexact else low
-    same = least == high and not shaped and found.wrapped is None and not found.reasons and not found.unknowns
+    least = least if shapes.low is None else 1  # a warp may have one lane
+    same = least == high and not shapes.decides and found.wrapped is None and not found.reasons and not found.unknowns
     return answer(
         Status.INVARIANT if same else Status.BOUNDED,
         reason,
         line_class_max=high,
-        line_class_proved=None if shaped else least,
+        line_class_proved=None if shapes.decides else least,
     )
 
 

@@ -266,6 +266,8 @@ WRITTEN = """
 {{ .reg .b32 %r<4>; ld.param.b32 %r1, [t]; mov.u32 %r2, s; mad.lo.u32 %r2, %r1, 128, %r2; ld.shared.u32 %r3, [%r2];
    ret; }}
 .global .align 8 .u64 functions[2] = {{f, g}};
+.global .align 8 .u64 first = functions;
+.const .align 8 .u64 constant = generic(functions);
 .visible .entry k(.param .u64 p)
 {{
     .reg .b32 %r<4>; .reg .b64 %d<8>; .local .align 8 .b8 l[16]; .shared .align 16 .b8 b[16];
@@ -284,6 +286,8 @@ STORES = {  # of the second function to the first place of the table
     "through local memory": "st.local.u64 [%d2], %d3; ld.local.u64 %d6, [%d2]; st.global.u64 [%d6], %d4;",
     "through shared memory": "st.shared.u64 [%r2], %d3; ld.shared.u64 %d6, [%r2]; st.global.u64 [%d6], %d4;",
     "through global memory": "st.global.u64 [%d1], %d3; ld.global.u64 %d6, [%d1]; st.global.u64 [%d6], %d4;",
+    "by a pointer of the file": "ld.global.u64 %d6, [first]; st.global.u64 [%d6], %d4;",
+    "by a constant pointer": "ld.const.u64 %d6, [constant]; st.global.u64 [%d6], %d4;",
     "by a bulk copy": "cp.async.bulk.global.shared::cta.bulk_group [%d3], [%r2], 16;",
 }
 

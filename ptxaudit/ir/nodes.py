@@ -324,7 +324,8 @@ class Variable(Record):
     file fixes it (SASS), else None; data: initial bytes of a constant or global variable;
     rewritable: the host may write it before a launch, as all but what the compiler made for itself;
     functions: (byte offset, name) of the functions whose addresses are in it to begin with; around: its bytes to begin
-    with where it has, or may have, such a table: zeros where the addresses are."""
+    with where it has, or may have, such a table: zeros where the addresses are; points: the addresses of variables are
+    in it to begin with."""
 
     name: str
     space: str
@@ -335,6 +336,7 @@ class Variable(Record):
     rewritable: bool = True
     functions: tuple[tuple[int, str], ...] = ()
     around: bytes | None = None
+    points: bool = False
 
     @property
     def left_to_host(self) -> bool:

@@ -22,7 +22,7 @@ from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.read_from import definitions
 from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Function, Operand, Reg, Variable
+from ptxaudit.ir.nodes import Address, Function, Op, Operand, Reg, Variable
 from ptxaudit.ir.reasons import Kind, Reason
 
 LOOKING = "looking at what writes tables of functions"
@@ -120,10 +120,11 @@ def written(graph: Graph, account: Account) -> frozenset[str]:
     """The variables into whose memory a store or an atomic operation may go: by their own addresses, or by what the
     kernel has stored of these and loads again. All of them where something writes of which it is not known where."""
     instructions = graph.function.instructions
+    every = frozenset(v.name for v in graph.function.variables)
     reached = (i for i in instructions if graph.block_of[i.index] in graph.reachable)
     ops = [(i.index, position, op) for i in reached for position, op in enumerate(i.ops)]
     if any(op.name == "clobber" and op.space in SPACES for _, _, op in ops):
-        return frozenset(v.name for v in graph.function.variables)
+        return every
     writes = [(index, position, op) for index, position, op in ops if op.name in ("store", "atom")]
     origins = Origins(graph, account=account)
     out: set[str] = set()
@@ -152,12 +153,19 @@ def written(graph: Graph, account: Account) -> frozenset[str]:
         seen.add(definition)
         if op.name not in ("load", "atom"):
             take(op.src, *definition)
+        elif op.space in SPACES and any(v.points for v in graph.function.variables) or _of_constants(op, graph):
+            return every
         elif op.space in _SPACES_STORED and op.space not in looked_into:
             looked_into.add(op.space)
             for index, position, store in writes:
                 if _may_meet(store.space, op.space):
                     take(store.src[1:], index, position)
     return frozenset(out)
+
+
+def _of_constants(op: Op, graph: Graph) -> bool:
+    """It loads from constant memory in which the addresses of variables may be to begin with."""
+    return op.space.startswith("const") and any(v.points and v.space == op.space for v in graph.function.variables)
 
 
 def _may_meet(one: str, other: str) -> bool:

@@ -124,12 +124,14 @@ def _without_names(initial: s.Operand) -> s.Operand:
 
 
 def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Variable:
-    """A variable with only the functions among its symbols. functions: name -> the function that it stands for."""
+    """A variable with only the functions among its symbols: others are variables. functions: name -> the function that
+    it stands for."""
     if not variable.functions:
         return replace(variable, around=None) if variable.around is not None else variable
     found = tuple((at, functions[name]) for at, name in variable.functions if name in functions)
     whole = len(found) == len(variable.functions) and all(at >= 0 for at, _ in found)
-    return replace(variable, functions=found, around=variable.around if whole else None)
+    points = len(found) < len(variable.functions)
+    return replace(variable, functions=found, around=variable.around if whole else None, points=points)
 
 
 def _extents(d: s.Declarator, items: int) -> list[int]:

@@ -304,6 +304,22 @@ def test_a_table_that_the_kernel_writes_is_not_taken_from_the_file(tmp_path, sto
         assert called == ["invariant"] * 2 and not report.kernels[0].assumed
 
 
+OF_THE_ADDRESS = (
+    "and.b64 %d5, %d4, {mask}; cvt.u32.u64 %r3, %d5; mul.lo.u32 %r3, %r3, %r1; and.b32 %r3, %r3, 1023;"
+    " mad.lo.u32 %r3, %r3, 4, %r2; ld.shared.u32 %r3, [%r3];"
+)
+
+
+@pytest.mark.parametrize("mask", (16, 64, 112, 256))
+def test_where_a_function_lies_decides_no_figure(tmp_path, mask):
+    """Of code that is compiled as a whole, functions begin within the kernel's section, at any instruction."""
+    path = tmp_path / "k.ptx"
+    path.write_text(WRITTEN.format(store=OF_THE_ADDRESS.format(mask=mask)))
+    report = ptxaudit.audit(path, isa="ptx", launches=[ptxaudit.Launch("k", grid=1, block=32, params=[None])])
+    (site,) = (site for site in report.sites if site.ptx_line > 12)
+    assert site.status == "unknown" and "addresses of functions" in site.reason
+
+
 RECURSIVE = """
 __device__ __noinline__ int go(int* s, int n, int t) {
     s[t * 2 + 256] += n;

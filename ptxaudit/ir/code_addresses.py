@@ -1,12 +1,12 @@
 """Numbers for the addresses of functions and of tables of them, so that what is called through a pointer can be
 computed.
 
-    .global .u64 table[2] = {f, g};     f -> 0x7f3000001380, table -> 0x10000000000100: what a load from it yields is
+    .global .u64 table[2] = {f, g};     f -> 0x7f3000001390, table -> 0x10000000000100: what a load from it yields is
                                         known
 
 Where code lies is not known before it is loaded; the numbers are made up, as the addresses of specified buffers are.
 Nothing may depend on them but what is called: an answer is taken only where two placements that have nothing in common
-give it. A table is taken to hold what the file gives it, where the kernel does not write it; the report names those
+give it, not a bit of the address of a function. A table is taken to hold what the file gives it, where the kernel does not write it; the report names those
 tables.
 """
 
@@ -24,14 +24,15 @@ class Placement(Record):
     """How addresses are made up: of code, and of variables. code_step < 0: in the other order."""
 
     code: int
-    code_step: int  # a multiple of 128, as functions are aligned
+    code_step: int  # a multiple of 16, the size of an instruction: a function may begin within another's section
     data: int
     data_step: int  # a multiple of 8, of an alignment that says no more than the variables' own
 
 
+_CODE, _STEP, _BITS = 0x7F30_0000_0000, 0x1390, 0x7FFF_FFFF_FFF0  # those that the address of an instruction has
 PLACEMENTS = (
-    Placement(0x7F30_0000_0000, 0x1380, 0x10_0000_0000_0000, 0x1_0000_0100),
-    Placement(0x2B55_AAC0_0000_0080, -0x2480, 0x0C_5540_0000_0008, 0x1_0000_0028),
+    Placement(_CODE, _STEP, 0x10_0000_0000_0000, 0x1_0000_0100),
+    Placement(_BITS - _CODE, -_STEP, 0x0C_5540_0000_0008, 0x1_0000_0028),  # of each function, all bits inverted
 )
 
 

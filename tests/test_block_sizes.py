@@ -79,8 +79,14 @@ SHAPES += [
 ]
 
 
+COPIES = {
+    f"copies {apart} bytes apart": f"mad.lo.u32 %a, %l, {apart}, %s; cp.async.cg.shared.global [%a], [%o], 16;"
+    for apart in (0, 512)
+}
+
+
 def kernels(body: str, isa: str, shapes: list, bounds: str = "") -> list[Kernel]:
-    text = FRAME.format(body=BODIES[body], bounds=bounds)
+    text = FRAME.format(body=(BODIES | COPIES)[body], bounds=bounds)
     content = from_ptx(text) if isa == "sass" else PROLOGUE.format(arch="sm_90") + text
     launches = [ptxaudit.Launch("k", grid=(1,), block=block, params=[None]) for block in shapes]
     return list(ptxaudit.audit(content, isa=isa, arch="sm_90", launches=launches).kernels)
@@ -133,6 +139,16 @@ def test_what_no_block_changes_is_not_widened(isa: str) -> None:
     assert only(kernels("a quad of the first", isa, [])[0]).per_request == ptxaudit.report.model.Span(
         1, 2
     )  # 2: a block of 1 × 4 × 8
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize(("apart", "steps"), [(0, (1, 4)), (512, (8, 32))])
+def test_a_narrow_block_takes_fewer_steps_for_a_copy(isa: str, apart: int, steps: tuple[int, int]) -> None:
+    """cp.async.cg: k, of 8 lanes and of 32."""
+    (said,) = map(only, kernels(f"copies {apart} bytes apart", isa, []))
+    told = [only(kernel).line_class_max for kernel in kernels(f"copies {apart} bytes apart", isa, [(8,), (32,)])]
+    assert tuple(told) == steps and said.line_class_max == steps[1]
+    assert (said.status, said.requests) == ("bounded", None)
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))

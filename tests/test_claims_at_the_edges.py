@@ -200,6 +200,21 @@ def test_what_is_kept_in_local_memory_is_made_of_the_shape_too(how):
     assert "block's shape" in site.reason
 
 
+OF_ONE_LANE_IN_FOUR = """mov.u32 %r3, %laneid; and.b32 %r4, %x, 3; setp.ne.u32 %q, %r4, 0; ld.param.u32 %r1, [n];
+ setp.lt.u32 %p, %r1, 5; .shared .align 128 .b8 t[4096]; @%q bra END; and.b32 %r5, %r3, 2; shl.b32 %r5, %r5, 6;
+ mov.u32 %a, s; add.u32 %a, %a, %r5; mov.u32 %y, t; selp.b32 %a, %a, %y, %p; ld.shared.u32 %z, [%a]; END:"""
+
+
+def test_lanes_that_take_part_in_other_shapes_have_addresses_of_their_own():
+    """Those of one row of a block that is one row have the same; in a block of 7 by 9 threads others take part."""
+    content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=OF_ONE_LANE_IN_FOUR)
+    content = content.replace(".reqntid 32, 1, 1", "")
+    launch = ptxaudit.Launch("k", grid=1, block=(7, 9), params=[3])
+    (told,) = ptxaudit.audit(content, isa="ptx", arch="sm_90", launches=[launch]).sites
+    (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90").sites
+    assert told.ways == 2 and may_take(site, 2) and site.status == "conditional"
+
+
 # --- what differs from lane to lane ---
 
 MATRICES = {

@@ -254,6 +254,72 @@ def test_the_gate_counts_what_a_call_hides(tmp_path):
     assert verdict.sites == 3 and verdict.unjudged >= 1
 
 
+WRITTEN = """
+.version 8.0
+.target sm_90
+.address_size 64
+.shared .align 16 .b8 s[4096];
+.func f (.param .b32 t)
+{{ .reg .b32 %r<4>; ld.param.b32 %r1, [t]; mov.u32 %r2, s; mad.lo.u32 %r2, %r1, 4, %r2; ld.shared.u32 %r3, [%r2];
+   ret; }}
+.func g (.param .b32 t)
+{{ .reg .b32 %r<4>; ld.param.b32 %r1, [t]; mov.u32 %r2, s; mad.lo.u32 %r2, %r1, 128, %r2; ld.shared.u32 %r3, [%r2];
+   ret; }}
+.global .align 8 .u64 functions[2] = {{f, g}};
+.global .align 8 .u64 first = functions;
+.const .align 8 .u64 constant = generic(functions);
+.visible .entry k(.param .u64 p)
+{{
+    .reg .b32 %r<4>; .reg .b64 %d<8>; .local .align 8 .b8 l[16]; .shared .align 16 .b8 b[16];
+    ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, b; mov.u64 %d2, l;
+    mov.u64 %d3, functions; mov.u64 %d4, g;
+    {store}
+    ld.global.u64 %d5, [functions];
+    {{ .param .b32 t; st.param.b32 [t], %r1; prototype: .callprototype _ (.param .b32 _); call %d5, (t), prototype; }}
+    ret;
+}}
+"""
+STORES = {  # of the second function to the first place of the table
+    "none": "",
+    "elsewhere": "st.global.u64 [%d1], %d4;",
+    "by its address": "st.global.u64 [%d3], %d4;",
+    "through local memory": "st.local.u64 [%d2], %d3; ld.local.u64 %d6, [%d2]; st.global.u64 [%d6], %d4;",
+    "through shared memory": "st.shared.u64 [%r2], %d3; ld.shared.u64 %d6, [%r2]; st.global.u64 [%d6], %d4;",
+    "through global memory": "st.global.u64 [%d1], %d3; ld.global.u64 %d6, [%d1]; st.global.u64 [%d6], %d4;",
+    "by a pointer of the file": "ld.global.u64 %d6, [first]; st.global.u64 [%d6], %d4;",
+    "by a constant pointer": "ld.const.u64 %d6, [constant]; st.global.u64 [%d6], %d4;",
+    "by a bulk copy": "cp.async.bulk.global.shared::cta.bulk_group [%d3], [%r2], 16;",
+}
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_table_that_the_kernel_writes_is_not_taken_from_the_file(tmp_path, store):
+    path = tmp_path / "k.ptx"
+    path.write_text(WRITTEN.format(store=STORES[store]))
+    report = ptxaudit.audit(path, isa="ptx", launches=[ptxaudit.Launch("k", grid=1, block=32, params=[None])])
+    called = [site.status for site in report.sites if site.ptx_line in (7, 10)]
+    if store in ("none", "elsewhere"):
+        assert sorted(called) == ["exact", "unreached"] and "functions" in "".join(report.kernels[0].assumed)
+    else:
+        assert called == ["invariant"] * 2 and not report.kernels[0].assumed
+
+
+OF_THE_ADDRESS = (
+    "and.b64 %d5, %d4, {mask}; cvt.u32.u64 %r3, %d5; mul.lo.u32 %r3, %r3, %r1; and.b32 %r3, %r3, 1023;"
+    " mad.lo.u32 %r3, %r3, 4, %r2; ld.shared.u32 %r3, [%r3];"
+)
+
+
+@pytest.mark.parametrize("mask", (16, 64, 112, 256))
+def test_where_a_function_lies_decides_no_figure(tmp_path, mask):
+    """Of code that is compiled as a whole, functions begin within the kernel's section, at any instruction."""
+    path = tmp_path / "k.ptx"
+    path.write_text(WRITTEN.format(store=OF_THE_ADDRESS.format(mask=mask)))
+    report = ptxaudit.audit(path, isa="ptx", launches=[ptxaudit.Launch("k", grid=1, block=32, params=[None])])
+    (site,) = (site for site in report.sites if site.ptx_line > 12)
+    assert site.status == "unknown" and "addresses of functions" in site.reason
+
+
 RECURSIVE = """
 __device__ __noinline__ int go(int* s, int n, int t) {
     s[t * 2 + 256] += n;

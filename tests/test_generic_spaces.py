@@ -63,6 +63,24 @@ def test_only_the_lanes_of_shared_memory_count(isa, choice, lanes, access, opcod
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize(("n", "told"), [(16, True), (None, True), (16, False)])
+def test_the_lanes_that_take_part_may_all_go_elsewhere(isa, n, told):
+    """The upper half of the warp does: at no cost in shared memory where the others take no part, or are not there."""
+    address = f"{STRIDE} add.u64 %g, %g, %t; selp.b64 %q, %s, %g, %p; setp.ge.u32 %z, %x, %n;"
+    site = site_of(address, "mov.u32 %w3, 0; @%z " + LOAD, isa, params=(G, H, n), told=told)
+    assert site.per_request.low == 0 and (n is None or not told or site.per_request.high == 0)
+
+
+def test_a_narrow_block_may_have_no_lanes_that_go_to_shared_memory():
+    address = (
+        "mov.u32 %x, %laneid; setp.ge.u32 %p, %x, 16; mov.u64 %d1, l; cvta.local.u64 %d1, %d1;"
+        " selp.b64 %q, %s, %d1, %p;"
+    )
+    assert site_of(address, LOAD, "ptx", block=16).per_request.high == 0
+    assert site_of(address, LOAD, "ptx", told=False).per_request.low == 0
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_wide_accesses_have_more_groups(isa):
     site = site_of(
         "mul.wide.u32 %u, %x, 16; add.u64 %s, %s, %u; add.u64 %g, %g, %u; selp.b64 %q, %s, %g, %p;", WIDE, isa

@@ -1,11 +1,12 @@
 """Assigns addresses to functions and to tables of them, to compute the targets of calls through pointers.
 
-    .global .u64 table[2] = {f, g};     f -> 0x7f3000001380, table -> 0x10000000000100: the value of a load from the
+    .global .u64 table[2] = {f, g};     f -> 0x7f3000001390, table -> 0x10000000000100: the value of a load from the
                                         table is known
 
 Code has no location before it is loaded; the addresses are invented, as are those of specified buffers. Nothing but
-the choice of callees may depend on them: an answer is accepted only if two unrelated placements give it. Tables are
-assumed to keep their contents in the file if the kernel does not write them; the report lists these tables.
+the choice of callees may depend on them: an answer is accepted only if two placements give it in which no bit of a
+function's address is the same. Tables are assumed to keep their contents in the file if the kernel does not write
+them; the report lists these tables.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ class Placement(Record):
     """How addresses of code and variables are invented. code_step < 0: in descending order."""
 
     code: int
-    code_step: int  # a multiple of 128, the alignment of functions
+    code_step: int  # a multiple of 16, the size of an instruction: a function may begin within another's section
     data: int
     data_step: int  # a multiple of 8, with no more alignment than the variables' own
 
 
+_CODE, _STEP, _BITS = 0x7F30_0000_0000, 0x1390, 0x7FFF_FFFF_FFF0  # those that the address of an instruction has
 PLACEMENTS = (
-    Placement(0x7F30_0000_0000, 0x1380, 0x10_0000_0000_0000, 0x1_0000_0100),
-    Placement(0x2B55_AAC0_0000_0080, -0x2480, 0x0C_5540_0000_0008, 0x1_0000_0028),
+    Placement(_CODE, _STEP, 0x10_0000_0000_0000, 0x1_0000_0100),
+    Placement(_BITS - _CODE, -_STEP, 0x0C_5540_0000_0008, 0x1_0000_0028),  # of each function, all bits inverted
 )
 
 

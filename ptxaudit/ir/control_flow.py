@@ -54,11 +54,12 @@ class ControlFlow(Blocks):
 
         This is the post-dominator when paths that only lead to the kernel's end are ignored: lanes that return early
         leave the barrier, and the others reconverge. ptxas places its BSYNC this way. One path to the end always
-        remains, the one with the most blocks: the code after a loop is not an early return.
+        remains, the one with the most blocks: the code after a loop is not an early return. Lanes that return from a
+        routine have not ended, and the others of their warp do not go on without them.
         """
         self._look_at_all()
         kept = self._coming_back.copy()
-        exits = {b for b in self.cfg if b != END and self.only_exits(b)}
+        exits = {b for b in self.cfg if b != END and self.only_exits(b)} - self._returning
         idom, tails = self.dominators, self._tails(exits)
         ways = []
         for u in self.cfg:
@@ -76,8 +77,18 @@ class ControlFlow(Blocks):
         ipdom = immediate_dominators(kept.reversed(), END)
         return {b: d for b, d in ipdom.items() if b != END and d is not None}
 
+    @cached_property
+    def _returning(self) -> frozenset[int]:
+        """The blocks that end routines which several calls share: `within` has no way from there to the callers."""
+        inside = reached(set(self.calls.values()), self.within.successors) - {END}
+        self.account.spend(len(inside), CONTROL_FLOW)
+        last = ((b, self.function.instructions[self.ends[b] - 1].control) for b in inside)
+        return frozenset(b for b, control in last if control is not None and control.kind == "ret")
+
     def _tail(self, block: int, source: int, exits: set[int], tails: dict[int, int]) -> int | None:
         """The number of blocks from `block` to the end; None unless `source` alone leads to it, it alone to them."""
+        if block == END and source in self._returning:
+            return None
         if block == END or block in exits:
             return 0
         return tails.get(block) if all(p == source for p in self.within.predecessors(block)) else None
@@ -97,6 +108,7 @@ class ControlFlow(Blocks):
             if b == END or b in exits:
                 continue
             size[b] = 1
+            leaving[b] += b in self._returning  # to who called it
             if any(p not in self._dominated for p in self.within.predecessors(b)):
                 leaving[dominators.get(b, b)] += (
                     1  # an edge from unreachable code enters the subtrees above b; for that of b it does not matter

@@ -15,8 +15,9 @@ from functools import cached_property
 from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
-from ptxaudit.ir.nodes import Instruction, Op, Reg, Special, Unknown
-from ptxaudit.ir.operands import control_reads, reads
+from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.nodes import Instruction, Op, Operand, Reg, Special, Unknown
+from ptxaudit.ir.operands import control_reads, overwrites, reads, sources_of
 from ptxaudit.ir.reaching import ReachingDefinitions
 from ptxaudit.ir.transfers import is_unresolved
 from ptxaudit.ir.warp_operations import DIFFERS
@@ -60,6 +61,44 @@ class Divergence:
         All queries together visit each instruction and definition once.
         """
         return bool(self._closure.of(index))
+
+    def differs_in_address(self, index: int) -> bool:
+        """Of the address of an access, between lanes that make it together: these went the same way at the branches
+        that decide whether it is made, so that what has been written once on this way is the same in all of them."""
+        graph, site = self.graph, self.graph.function.site(index)
+        passed = reached(graph.controllers.get(graph.block_of[index], ()), lambda b: graph.controllers.get(b, ()))
+        own, entering = self._making_address(index)
+        stack = [graph.read.read(name, index) for name in entering]
+        seen: set[Definition] = set()
+        if own or _own_place(site.address):
+            return True
+        while stack:
+            node = stack.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            if isinstance(node, Joined):
+                if self._closure.of(node):
+                    return True
+                continue
+            elsewhere = graph.controllers.get(graph.block_of[node], set()) - passed
+            if self._is_origin(node) or any(self.differs(graph.ends[b] - 1) for b in elsewhere):
+                return True
+            stack += [graph.read.read(reg.name, node) for reg in self._reads(node)]
+            graph.account.spend(1 + len(elsewhere), LOOKING)
+        return False
+
+    def _making_address(self, index: int) -> tuple[bool, set[str]]:
+        """(whether an operation of an access's own makes its address differ; the registers that this comes from)."""
+        instruction, site = self.graph.function.instructions[index], self.graph.function.site(index)
+        wanted = {site.address.name} if isinstance(site.address, Reg) else set[str]()
+        differs = False
+        for op in reversed(instruction.ops):
+            if not overwrites(op, site) and any(d is not None and d.name in wanted for d in op.dst):
+                differs = differs or _differs_by_itself(op)
+                wanted -= {d.name for d in op.dst if d is not None and op.guard is None}
+                wanted |= {reg.name for reg in sources_of(op) if not reg.uniform}
+        return differs, wanted
 
     @cached_property
     def _closure(self) -> Closure[Definition]:
@@ -163,6 +202,11 @@ def _writes_uniform(instruction: Instruction) -> bool:
     return any(d is not None for d in written) and all(d is None or d.uniform for d in written)
 
 
+def _own_place(operand: Operand) -> bool:
+    """A lane may have another one than the others, whatever registers hold."""
+    return isinstance(operand, Unknown) or isinstance(operand, Special) and operand.name.startswith(OWN)
+
+
 def _differs_by_itself(op: Op) -> bool:
     """Whether the result may differ between lanes whatever the operation reads.
 
@@ -176,5 +220,5 @@ def _differs_by_itself(op: Op) -> bool:
         or op.name == "opaque"
         or op.name == "load"
         and op.space in ("local", "generic", "ldmatrix")
-        or any(isinstance(s, Unknown) or isinstance(s, Special) and s.name.startswith(OWN) for s in op.src)
+        or any(map(_own_place, op.src))
     )

@@ -7,14 +7,19 @@
                              r = mov out0
 
 All activations of the function share its registers. A saved register exists once per call and depth: `saved_at` gives
-its name there to the engine that executes calls; other stages see only moves.
+its name there to the engine that executes calls; other stages see only moves. Each activation has local variables of
+its own: `own_variables` marks their names, `variables_at` gives those at a depth. A stage that does not execute the
+calls does not know where they are (`is_own`).
 """
 
 from __future__ import annotations
 
-from ptxaudit.ir.nodes import Function, Op, Operand, Reg
+from msgspec.structs import replace
+
+from ptxaudit.ir.nodes import Address, Function, Op, Operand, Reg
 
 SAVE, RESTORE = ("save",), ("restore",)
+_OWN = "@own"  # ends the name of a local variable of which each activation has one
 
 
 def registers(function: Function) -> list[Reg]:
@@ -48,6 +53,31 @@ def saved_at(op: Op, depth: int) -> Op:
     if op.attrs == SAVE:
         return Op("mov", (_at_depth(op.dst[0], depth),), op.src, op.bits)
     return Op("mov", op.dst, (_at_depth(op.src[0], depth),), op.bits)
+
+
+def own_variables(op: Op) -> Op:
+    """An operation of a function that calls itself, with its local variables marked."""
+    return _renamed(op, _OWN) if any(type(s) is Address and s.space == "local" for s in op.src) else op
+
+
+def variables_at(op: Op, depth: int) -> Op:
+    """An operation with the names that the variables of its activation have at a depth of calls."""
+    return _renamed(op, f"#{depth}") if any(type(s) is Address and is_own(s) for s in op.src) else op
+
+
+def is_own(address: Address) -> bool:
+    """It is the address of a local variable of some activation, not known which."""
+    return address.space == "local" and address.name.endswith(_OWN)
+
+
+def has_own(function: Function) -> bool:
+    """Some activations of functions have local variables of their own."""
+    return any(type(s) is Address and is_own(s) for i in function.instructions for op in i.ops for s in op.src)
+
+
+def _renamed(op: Op, end: str) -> Op:
+    renamed = (replace(s, name=s.name + end) if type(s) is Address and s.space == "local" else s for s in op.src)
+    return replace(op, src=tuple(renamed))
 
 
 def _at_depth(reg: Operand | None, depth: int) -> Reg:

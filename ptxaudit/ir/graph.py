@@ -112,6 +112,10 @@ class Graph(ReachingDefinitions):
         """Whether the condition of a branch may differ between lanes, in either instruction set."""
         return self._differences.differs(index)
 
+    def may_differ_in_address(self, index: int) -> bool:
+        """Lanes that make an access together may have different addresses, by what the code says."""
+        return self._differences.differs_in_address(index)
+
     def diverged_by(self, block: int) -> frozenset[Reg] | None:
         """The registers that make lanes diverge between `block` and its post-dominator, if their values differ between
         lanes at the branch that ends `block`. None: lanes may diverge there whatever their registers hold.

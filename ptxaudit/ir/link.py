@@ -96,6 +96,8 @@ class _Linking:
         """Copies one instruction; after a call, also adds the moves of its results."""
         callee, at = _followed(instruction, self.module), len(self.out)
         control, ops = copy.control(instruction.control), copy.ops(instruction.ops)
+        if function.name in self.cycle:
+            ops = tuple(map(frames.own_variables, ops))
         landing: tuple[Op, ...] = ()
         if callee is not None:
             prefix, control = self._called(callee, control)

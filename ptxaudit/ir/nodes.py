@@ -326,6 +326,7 @@ class Variable(Record):
     rewritable: the host may write it before a launch, unlike variables that the compiler made for itself.
     functions: (byte offset, name) of the functions whose addresses it initially contains.
     around: its initial bytes if it contains, or may contain, such addresses; zeros in their place.
+    points: it initially contains addresses of variables.
     """
 
     name: str
@@ -337,6 +338,7 @@ class Variable(Record):
     rewritable: bool = True
     functions: tuple[tuple[int, str], ...] = ()
     around: bytes | None = None
+    points: bool = False
 
     @property
     def left_to_host(self) -> bool:

@@ -12,6 +12,7 @@ from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
 from .memory import junk
 
 LANES = 32
+STACK_FRAME = 1 << 16  # bytes of local memory that a call has
 SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32  # as wide as any 32-bit address
 _OF_LANES = ("tid", "lane")  # special registers that differ from lane to lane
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
@@ -41,9 +42,11 @@ class Request:
 
 @dataclass
 class Frame:
-    """One activation of a function. registers: name -> a list over lanes; params: variable -> bytes over lanes."""
+    """One activation of a function. registers: name -> a list over lanes; params: variable -> bytes over lanes; depth:
+    of calls, each of which has local variables of its own."""
 
     code: Code
+    depth: int = 0
     registers: dict = field(default_factory=dict)
     params: dict = field(default_factory=dict)
     carry: list = field(default_factory=lambda: [0] * LANES)
@@ -70,7 +73,8 @@ class Instructions:
         if kind is Special:
             return self.special(operand.name, lane) & mask(bits)
         if kind is Place:
-            return self.machine.places[operand.space, operand.name] & mask(bits)
+            own = frame.depth * STACK_FRAME if operand.space == "local" else 0
+            return self.machine.places[operand.space, operand.name] + own & mask(bits)
         raise NoMeaning(f"operand {operand}")
 
     def values(self, frame: Frame, operand, lanes: list[int], bits: int) -> list[int]:

@@ -340,7 +340,7 @@ class Warp(Instructions, Across):
         callee = self.machine.codes.get(getattr(name, "name", None))
         if callee is None:
             return
-        inner = Frame(callee)
+        inner = Frame(callee, frame.depth + 1)
         for (formal, size, _), actual in zip(callee.parameters, given):
             inner.params[formal] = [bytearray(b) for b in self._param(frame, actual.name, size)]
         yield from self.function(inner, lanes)

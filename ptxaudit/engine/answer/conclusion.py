@@ -153,7 +153,7 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
     groups = tuple(found.ranges) if shapes.decides else (first,)
     answer = _answering(index, access, machine, shapes, found, groups)
     if found.uncounted:
-        return _of_lines(answer, groups, shapes.decides, found)
+        return _of_lines(answer, groups, shapes, found)
     low, high = main.wavefronts
     if found.inexact:
         low = min(low, found.fewest(one_lane))
@@ -264,7 +264,7 @@ def _ideals(ranges: list[Figures], one_lane: int | None, shapes: Shapes) -> tupl
     return low if one_lane is None else min(low, one_lane), high
 
 
-def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped: bool, found: Found) -> SiteResult:
+def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shapes: Shapes, found: Found) -> SiteResult:
     """The answer for cp.async.cg: an upper bound of k, and a lower bound that some request reaches.
 
     It has neither if any of the requests has no figure.
@@ -277,12 +277,13 @@ def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shaped
     low = min(r.lines_low for r in ranges if r.lines_low is not None)
     high = max(r.lines_high for r in ranges if r.lines_high is not None)
     least = min(low, found.fewest(1)) if found.inexact else low
-    same = least == high and not shaped and found.wrapped is None and not found.reasons and not found.unknowns
+    least = least if shapes.low is None else 1  # a warp may have one lane
+    same = least == high and not shapes.decides and found.wrapped is None and not found.reasons and not found.unknowns
     return answer(
         Status.INVARIANT if same else Status.BOUNDED,
         reason,
         line_class_max=high,
-        line_class_proved=None if shaped else least,
+        line_class_proved=None if shapes.decides else least,
     )
 
 
@@ -318,10 +319,11 @@ def _partly_elsewhere(
         _mask_reason(found.inexact) if found.inexact else None,
     )
     low, high = shapes.around(*_hull(low, high, found))
-    floor = 0 if found.open or found.some_none or shapes.high is not None else low
+    fewer = bool(found.inexact) or shapes.low is not None  # of lanes that may be away, all may go elsewhere
+    floor = 0 if found.open or found.some_none or shapes.high is not None or found.more and fewer else low
     data = any(unknown.data for unknown in found.open)
     status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if found.open else Status.BOUNDED
-    if found.open:
+    if found.open or found.more and found.inexact:
         cases.append(Case("fewer do", 0, high + found.more, None))
     whole = floor, high + found.more
     return answer(

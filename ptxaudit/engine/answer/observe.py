@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from ptxaudit.base.arrays import anywhere
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
@@ -78,16 +78,25 @@ class Conclusions:
         self._lanes: dict[int, _Lanes] = {}
         self._undecided: dict[int, Undecided] = {}
 
-    def conclude(self, index: int, access: Access, seen: list[Seen], shape: Shape = Shape.SPECIFIED) -> SiteResult:
+    def conclude(
+        self,
+        index: int,
+        access: Access,
+        seen: list[Seen],
+        shape: Shape = Shape.SPECIFIED,
+        one_place: bool = False,
+    ) -> SiteResult:
         """One answer for a site from all its abstract requests; those of the assumed group come first.
 
-        shape: whether the block's shape is specified, and otherwise what it decides of the site. Raises Exhausted.
+        shape: whether the block's shape is specified, and otherwise what it decides of the site.
+        one_place: the code gives all lanes that make the access together one address. Raises Exhausted.
         """
         self.account.spend(BLOCK + len(seen), CONCLUDING)
         shift = self.machine.invariant_shift(access)  # an offset matters only modulo the shift
         question = (
             access,
             shape,
+            one_place,
             tuple(
                 [
                     (
@@ -108,14 +117,16 @@ class Conclusions:
         )
         answer = self._answers.get(question)
         if answer is None:
-            answer = self._conclusion(index, access, seen, shape, shift)
+            answer = self._conclusion(index, access, seen, shape, shift, one_place)
             answer = self._answers[question] = replace(answer, unaligned=_unaligned(access, seen))
         first = seen[0].observation if answer.formula else None
         return replace(
             answer, index=index, formula="" if first is None else formula(first.base, first.offset, self.function)
         )
 
-    def _conclusion(self, index: int, access: Access, seen: list[Seen], shape: Shape, shift: int) -> SiteResult:
+    def _conclusion(
+        self, index: int, access: Access, seen: list[Seen], shape: Shape, shift: int, one_place: bool
+    ) -> SiteResult:
         self.account.spend(REQUEST * (1 + len(seen)), CONCLUDING)
         machine = self.machine
         seen = [_of_one_lane(s) if s.observation.single and access.address_lanes is None else s for s in seen]
@@ -135,7 +146,7 @@ class Conclusions:
                     None if s.observation.exact else self._of_some_classes(access, s, shift),
                 )
             )
-        wide = self._of_whole_warps(access, taking_part, shift) if shape is Shape.DECIDES_LANES else None
+        wide = self._of_whole_warps(access, taking_part, shift, one_place) if shape is Shape.DECIDES_LANES else None
         question = access, shape, tuple(asked), len(here) < len(seen), wide
         if question not in self._concluded:
             found = _added_up(asked, here[0].group, len(here) < len(seen))
@@ -148,12 +159,15 @@ class Conclusions:
             )
         return self._concluded[question]
 
-    def _of_whole_warps(self, access: Access, seen: list[Seen], shift: int) -> int | None:
-        """The most that a request costs, whichever of its lanes are active; None if an address leaves it open."""
+    def _of_whole_warps(self, access: Access, seen: list[Seen], shift: int, one_place: bool) -> int | None:
+        """The most that a request costs, whichever of its lanes are active; None if an address leaves it open.
+
+        The values seen in inactive lanes are not those that they would have if they were active.
+        """
         most = 0
         for s in seen:
             o = s.observation
-            if not o.base.uniform:
+            if not o.base.uniform or not one_place and not throughout(o.mask):
                 return None
             request = self._request(
                 access, Seen(s.group, replace(o, mask=np.ones_like(o.mask), located=None)), shift, False

@@ -18,13 +18,15 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.memory.given import SPACES, Given
+from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.read_from import definitions
 from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Address, Function, Operand, Reg, Variable
+from ptxaudit.ir.nodes import Address, Function, Op, Operand, Reg, Variable
 from ptxaudit.ir.reasons import Kind, Reason
 
 LOOKING = "looking at what writes tables of functions"
+_SPACES_STORED = (*SPACES, "shared", "shared::cluster", "local")  # loads from these yield what the kernel has stored
 FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
 _FIGURES = (
     "status",
@@ -116,11 +118,23 @@ def with_placements(
 
 
 def written(graph: Graph, account: Account) -> frozenset[str]:
-    """The variables whose addresses reach a store or an atomic operation."""
+    """The variables whose memory a store or an atomic operation may change.
+
+    They are reached by their own addresses, or by addresses that the kernel has stored and loads again. All variables,
+    if something writes to an unknown location.
+    """
     instructions = graph.function.instructions
+    every = frozenset(v.name for v in graph.function.variables)
+    reached = (i for i in instructions if graph.block_of[i.index] in graph.reachable)
+    ops = [(i.index, position, op) for i in reached for position, op in enumerate(i.ops)]
+    if any(op.name == "clobber" and op.space in SPACES for _, _, op in ops):
+        return every
+    writes = [(index, position, op) for index, position, op in ops if op.name in ("store", "atom")]
+    origins = Origins(graph, account=account)
     out: set[str] = set()
     seen: set[tuple[int, int]] = set()
     work: list[tuple[int, int]] = []
+    looked_into: set[str] = set()  # spaces
 
     def take(sources: Iterable[Operand], index: int, position: int) -> None:
         for source in sources:
@@ -129,18 +143,38 @@ def written(graph: Graph, account: Account) -> frozenset[str]:
             elif type(source) is Reg:
                 work.extend(definitions(graph, source.name, index, position))
 
-    for i in instructions:
-        for position, op in enumerate(i.ops):
-            if op.name in ("store", "atom") and op.space in SPACES and graph.block_of[i.index] in graph.reachable:
-                take(op.src[:1], i.index, position)
+    for index, position, op in writes:
+        if op.space in SPACES:
+            bases = origins.bases(index, op)
+            out.update(base.key for base in bases or () if base.kind == "variable")
+            take(op.src[:1] if bases is None else (), index, position)
     while work:
         definition = work.pop()
         account.spend(INSTRUCTION, LOOKING)
         op = instructions[definition[0]].ops[definition[1]]
-        if definition not in seen and op.name not in ("load", "atom"):
-            seen.add(definition)
+        if definition in seen:
+            continue
+        seen.add(definition)
+        if op.name not in ("load", "atom"):
             take(op.src, *definition)
+        elif op.space in SPACES and any(v.points for v in graph.function.variables) or _of_constants(op, graph):
+            return every
+        elif op.space in _SPACES_STORED and op.space not in looked_into:
+            looked_into.add(op.space)
+            for index, position, store in writes:
+                if _may_meet(store.space, op.space):
+                    take(store.src[1:], index, position)
     return frozenset(out)
+
+
+def _of_constants(op: Op, graph: Graph) -> bool:
+    """It loads from constant memory in which the addresses of variables may be to begin with."""
+    return op.space.startswith("const") and any(v.points and v.space == op.space for v in graph.function.variables)
+
+
+def _may_meet(one: str, other: str) -> bool:
+    """Addresses of two state spaces may be of one place."""
+    return "generic" in (one, other) or one.partition("::")[0] == other.partition("::")[0]
 
 
 def _agreed(site: SiteResult, other: SiteResult | None) -> SiteResult:

@@ -82,6 +82,7 @@ class Simulation(Run):
         raised).
         """
         super().__init__(graph, part, env, records, low, high, account, allow_blocks)
+        self.own_variables = frames.has_own(graph.function)
         self.warps = Warps(self, self.ordered)
         self.meetings = Meetings(self, self.warps)
         self.accesses = Accesses(self, self.warps, self.meetings)
@@ -207,6 +208,8 @@ class Simulation(Run):
         if op.attrs and op.attrs in (frames.SAVE, frames.RESTORE):
             self.no_round()
             op = frames.saved_at(op, len(cohort.calls))
+        elif self.own_variables:
+            op = frames.variables_at(op, len(cohort.calls))
         if lap is not None and self.moves(op, lap):
             execute_in_round(op, lap, view, instruction.index)
         elif self.symbolic_blocks and self.blocks.depends(op):

@@ -75,13 +75,19 @@ def infer(task: Task, account: Account) -> Inference:
     except Exhausted as spent:
         return Inference({t: unfinished(t, spent) for t in dict.fromkeys(originals[i] for i in accesses)}, ())
     conclusions = Conclusions(task.machine, account, question.paths.function)
-    return Inference(_concluded(question, observed, shapes, conclusions, facts.keep), batches[0].assumed)
+    found = _concluded(question, observed, shapes, conclusions, task.graph, facts.keep)
+    return Inference(found, batches[0].assumed)
 
 
 def _concluded(
-    question: Question, observed: Observed, shapes: dict[int, Shape], conclusions: Conclusions, keep: bool
+    question: Question,
+    observed: Observed,
+    shapes: dict[int, Shape],
+    conclusions: Conclusions,
+    graph: Graph,
+    keep: bool,
 ) -> dict[int, SiteResult]:
-    """The answers, by the caller's indices of the accesses. keep: with their requests."""
+    """The answers, by the caller's indices of the accesses. graph: the caller's; keep: with their requests."""
     out = {}
     places = SeenPlaces()
     for index in question.accesses:
@@ -95,7 +101,9 @@ def _concluded(
         else:
             try:
                 access, seen = question.accesses[index], observed.seen.get(index, [])
-                out[name] = conclusions.conclude(name, access, seen, shapes.get(index, Shape.SPECIFIED))
+                shape = shapes.get(index, Shape.SPECIFIED)
+                one_place = shape is Shape.DECIDES_LANES and not graph.may_differ_in_address(name)
+                out[name] = conclusions.conclude(name, access, seen, shape, one_place)
                 if (most := observed.together.get(index, 1)) > 1:
                     out[name] = together.of_several(
                         out[name], most, banks.bounds(conclusions.machine, access, 1, LANES)[1]

@@ -31,6 +31,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.windows import WINDOWS, makes_addresses_of
+from ptxaudit.ir.frames import is_own
 from ptxaudit.ir.nodes import CODE, Address, Const, Function, Op, Operand, Special, Unknown
 from ptxaudit.ir.operands import within_instructions
 from ptxaudit.ir.reasons import Kind, Reason
@@ -172,6 +173,8 @@ class Environment:
     def address(self, a: Address) -> Value:
         if a.space == "param":
             return constant(a.offset, a.bits)
+        if is_own(a):
+            return opaque(a.bits, Reason(Kind.NOT_EXPRESSED, given=("a variable of a function that calls itself",)))
         if a.space == CODE and a.name in self.facts.code:
             return constant(self.facts.code[a.name] + a.offset, a.bits)
         variable = self.function.variable_of.get((a.space, a.name))

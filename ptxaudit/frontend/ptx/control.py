@@ -45,7 +45,13 @@ def indexed_branch(o: Opcode) -> Lower | None:
         table = e.scope.table(operands[1].text) if isinstance(operands[1], s.Name) else None
         selector = e.value(operands[0], 32)
         targets = e.targets_at(table.targets) if isinstance(table, s.Table) else ()
-        e.control = ir.Control("switch", targets, e.guard, selector=selector, uniform="uni" in o.plain)
+        guard = e.guard
+        if guard is not None and targets:  # the other lanes go on behind it
+            chosen, behind = e.temporary(32), ir.Const(len(targets))
+            ways = (behind, selector) if guard.negated else (selector, behind)
+            e.ops.append(ir.Op("select", (chosen,), (*ways, guard.reg), 32))
+            selector, targets, guard = chosen, (*targets, e.following), None
+        e.control = ir.Control("switch", targets, guard, selector=selector, uniform="uni" in o.plain)
 
     return lower
 

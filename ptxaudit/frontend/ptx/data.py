@@ -135,12 +135,16 @@ def _without_names(initial: s.Operand) -> s.Operand:
 
 
 def with_functions(variable: ir.Variable, functions: dict[str, str]) -> ir.Variable:
-    """A variable with only the functions among its symbols. functions: symbol -> the function that it refers to."""
+    """A variable with only the functions among its symbols; the others are variables.
+
+    functions: symbol -> the function that it refers to.
+    """
     if not variable.functions:
         return replace(variable, around=None) if variable.around is not None else variable
     found = tuple((at, functions[name]) for at, name in variable.functions if name in functions)
     whole = len(found) == len(variable.functions) and all(at >= 0 for at, _ in found)
-    return replace(variable, functions=found, around=variable.around if whole else None)
+    points = len(found) < len(variable.functions)
+    return replace(variable, functions=found, around=variable.around if whole else None, points=points)
 
 
 def _extents(d: s.Declarator, items: int) -> list[int]:

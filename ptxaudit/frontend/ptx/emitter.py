@@ -39,6 +39,7 @@ class Emitter(Writer):
         self.scope = Scope(None)
         self.opcode = ""
         self.line = 0
+        self.following = 0  # the instruction behind it
         self.control: ir.Control | None = None
         self.site: ir.Site | None = None
         self.astray: InputError | None = None  # the first branch to a missing label

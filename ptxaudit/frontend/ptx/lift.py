@@ -267,13 +267,14 @@ class FunctionLifter:
                 len(self.instructions), instruction.line, opcode, text, guard, ops, control, site, self.position
             )
         )
-        self.label_at_end = False
+        self.label_at_end = control is not None and len(self.instructions) in control.targets
 
     def _effects(
         self, row: Plain | Lower | None, instruction: s.Instruction, guard: ir.Guard | None, scope: Scope
     ) -> tuple[tuple[ir.Op, ...], ir.Control | None, ir.Site | None]:
         """The operations, control and site of any instruction."""
         emitter, operands = self.emitter, instruction.operands
+        emitter.following = len(self.instructions) + 1
         emitter.begin(scope, guard, instruction.opcode, instruction.line)
         if self.blank:  # a parameter that is written in parts: its padding is irrelevant
             emitter.ops += [ir.Op("mov", (r,), (ir.Const(0, r.bits),), r.bits) for r in self.blank]

@@ -321,7 +321,8 @@ def _addressed(cubin: Cubin, sections: list[CodeSection], lines: Lines) -> Itera
             if symbol.section.startswith(prefixes):
                 initial = cubin.initial.get(symbol.name) if calling and space == "global" else None
                 functions, around = _table(*initial, calling) if initial is not None else ((), None)
-                yield ir.Variable(symbol.name, space, symbol.size, functions=functions, around=around)
+                points = initial is not None and len(functions) < len(initial[1])
+                yield ir.Variable(symbol.name, space, symbol.size, functions=functions, around=around, points=points)
 
 
 def _table(

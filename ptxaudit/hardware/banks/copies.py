@@ -189,9 +189,9 @@ def beside_zeros(
     copy.
 
     A zero needs only its destination slot. A later lane that copies from its source slot waits for it if each lane has
-    loaded its word before (168 of 168 requests of an H200: tests/data/zeros_sm90.json.gz). If it has loaded another word
-    of the sector, it does not wait, or zeros pass separately (162 of an H100: tests/data/regular_zeros_sm90.json.gz; no
-    rule was found).
+    loaded its word before (168 of 168 requests of an H200: tests/data/zeros_sm90.json.gz). If each has loaded another
+    word of the sector, it does not wait, or zeros pass separately (no rule was found for 162 requests of an H100:
+    tests/data/regular_zeros_sm90.json.gz).
     """
     groups = addresses.shape[1] // count.lanes
     on, zero, to, source = _by_group(count, copying | zeros, zeros, *slots(count, addresses, sources))

@@ -31,7 +31,13 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PICTURES = "hardware"
 DATA = ROOT / "tests" / "data"
-FILES = ("requests_sm90.json.gz", "calibration_sm90.json.gz", "sparse_sm90.json.gz", "zeros_sm90.json.gz", "regular_zeros_sm90.json.gz")
+FILES = (
+    "requests_sm90.json.gz",
+    "calibration_sm90.json.gz",
+    "sparse_sm90.json.gz",
+    "zeros_sm90.json.gz",
+    "regular_zeros_sm90.json.gz",
+)
 LANES = range(32)
 REFERENCE = "sm_90"
 

@@ -196,9 +196,7 @@ def beside_zeros(
     groups = addresses.shape[1] // count.lanes
     on, zero, to, source = _by_group(count, copying | zeros, zeros, *slots(count, addresses, sources))
     number = on.view(np.uint8)
-    free, held = [
-        rounds(number, ONE_SET, to, source, count.slots, zero, holding)[:, 0] for holding in (False, True)
-    ]
+    free, held = [rounds(number, ONE_SET, to, source, count.slots, zero, holding)[:, 0] for holding in (False, True)]
     return (
         _of_request(groups, np.add, free),
         _of_request(groups, np.add, held),

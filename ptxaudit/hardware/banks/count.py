@@ -393,9 +393,7 @@ def _where_mixed(
     if in_l1 is None:
         line, some = source // SOURCE_LINE, copying | zero
         one = np.where(copying, line, line.max()).min(1) == np.where(copying, line, line.min()).max(1)
-        least = np.where(
-            one, np.minimum(alone[0] + stored, least), np.maximum(alone[0], _count(count, to, some).low)
-        )
+        least = np.where(one, np.minimum(alone[0] + stored, least), np.maximum(alone[0], _count(count, to, some).low))
         greatest = np.where(one, greatest, some.sum(1))
     low, high, ideal, ways = (array.copy() for array in apart)
     request = mixed // groups

@@ -76,9 +76,9 @@ class SiteRecord(Scoring):
     ideal_each: tuple[int, int] | None = None  # … of its ideal
     pending: dict[tuple[Any, ...], _Entry] = field(default_factory=dict)
     waiting: int = 0  # the number of pending requests
-    scored: dict[tuple[bytes | None, ...], list[Any]] = field(
+    scored: dict[tuple[bytes | int | None, ...], list[Any]] = field(
         default_factory=dict
-    )  # (addresses, active, sources, filled) bytes -> [Pattern fields, scores]
+    )  # (addresses, active, sources, filled) bytes, step, line, as in _Entry -> [Pattern fields, scores]
     meeting_assumed: bool = False  # PTX: counted on the assumption that lanes have reconverged
     trips: list[list[int]] = field(default_factory=list)  # trip -> [active requests, wavefronts, ideal]
     many_trips: bool = False
@@ -344,7 +344,8 @@ class SiteRecord(Scoring):
             ),
             scores.ideal_most.tolist(),
         )
-        keys = zip(*(_rows_as_bytes(column, len(counted)) for column in (addresses, active, sources, filled)))
+        columns = (_rows_as_bytes(column, len(counted)) for column in (addresses, active, sources, filled))
+        keys = zip(*columns, steps.tolist(), lines.tolist())
         seen = self._seen(entries) if self.seen else [{}] * len(counted)
         for i, (key, count, found) in enumerate(zip(keys, counted, figures)):
             slot = self.scored.get(key)

@@ -4,10 +4,15 @@ to a line: their sums and their ranges.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from machine_code import PROLOGUE
 
 import ptxaudit
+from ptxaudit.base.work import Account
+from ptxaudit.engine.answer.record import SiteRecord
+from ptxaudit.engine.answer.tabulate import line_of
+from ptxaudit.hardware import banks, machines
 
 MACHINES = ("sm_90", "sm_75", "sm_61", "kepler-4byte", "kepler-8byte", "fermi")
 OPCODES = (
@@ -72,3 +77,41 @@ def test_the_same_addresses_from_a_known_and_an_unknown_base_are_two_requests(bo
         seen.add(figure(site))
         assert open_ended.bounds[0] <= figure(site) <= open_ended.bounds[1], n
     assert len(seen) > 1
+
+
+def test_a_case_of_the_base_holds_for_the_requests_whose_base_is_known():
+    site = audit(TWO_LANES + TWICE)
+    assert {(case.low, case.high) for case in site.conditions} == {(1, 1), (1, 2)}
+
+
+def test_lanes_known_up_to_a_line_with_a_base_that_is_not_aligned():
+    """At residue 2 the two lanes have the same bank, and perhaps not the same word."""
+    site = audit(TWO_LANES + LINES)
+    odd = audit(TWO_LANES + LINES, 1)
+    assert (odd.per_request.low, odd.per_request.high) == (1, 2)
+    assert site.status not in ("exact", "invariant")
+    assert (site.per_request.low, site.per_request.high) == (1, 2)
+    assert {case.when: (case.low, case.high) for case in site.conditions} == {
+        "base mod 4 in {0}": (1, 1),
+        "base mod 4 in {2}": (1, 2),
+    }
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_every_place_of_lanes_known_up_to_a_line_costs_what_is_claimed(seed):
+    choose = np.random.default_rng(seed)
+    machine = machines.get(str(choose.choice(MACHINES)))
+    access = banks.classify(str(choose.choice(OPCODES)))
+    line, zeros = line_of(machine, access), int(choose.integers(0, 4))
+    active = (choose.permutation(32) < choose.choice([2, 3, 8, 32]))[None, :]
+    addresses = (choose.integers(0, choose.choice([4, 64]), (1, 32)) * access.width).astype(np.int64)
+    record = SiteRecord(machine, access, Account())
+    record.add(addresses, active, np.ones(1, np.int64), np.zeros(1, np.int64), None, zeros, line)
+    claimed = record.totals()
+    for _ in range(60):
+        there = addresses + (int(choose.integers(0, 64)) << zeros) + choose.integers(0, 3, (1, 32)) * line
+        if ((there % access.align != 0) & active).any():  # it would fault
+            continue
+        scores = banks.score(machine, access, np.where(active, there, 0), active, None)
+        assert claimed.low <= scores.low[0] and scores.high[0] <= claimed.high
+        assert claimed.ideal <= scores.ideal[0] <= claimed.ideal_most

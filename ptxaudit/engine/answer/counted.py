@@ -67,7 +67,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             **common,
         )
     common |= {"bounds": (t.low, t.high), "per_request": per, "ideal_per_request": ideal_per}
-    if record.residues:
+    if record.by_place:
         cases = record.base_cases()
         return SiteResult(index, Status.CONDITIONAL, record.loose, ideal=ideal, conditions=cases, **common)
     if t.low != t.high or record.loose:

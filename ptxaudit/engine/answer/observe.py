@@ -314,7 +314,7 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
         here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *of_lines)
         if one.group == main:
             found.ways = -1 if t.ways < 0 or found.ways < 0 else max(found.ways, t.ways)
-        cases = [*request.cases, *(requests.base_cases() if requests.residues and one.group == main else ())]
+        cases = [*request.cases, *(requests.base_cases() if requests.by_place and one.group == main else ())]
         if request.unknown is not None and request.unknown not in found.unknowns:
             found.unknowns.append(request.unknown)
         if requests.loose is not None and requests.loose not in found.reasons:

@@ -26,7 +26,13 @@ from ptxaudit.ir.warp_operations import ACROSS, WARP
 
 WIDTHS = (32, 64)
 INTEGER = [name for name, row in OPS.items() if row.candidates is None and name not in FLOATS]
-ATTRIBUTES = {"lop3": [(0x96,), (0xE8,), (0xCA,), (0xC0,), (0xF8,), (0x00,)], "extract": [(0,), (8,), (16,)]}
+ATTRIBUTES = {
+    "lop3": [(0x96,), (0xE8,), (0xCA,), (0xC0,), (0xF8,), (0x00,)],
+    "extract": [(0,), (8,), (16,)],
+    "prmt": [(), ("",), ("f4e",), ("b4e",), ("rc8",), ("ecl",), ("ecr",), ("rc16",)],
+    **dict.fromkeys(("shf.l", "shf.r", "szext.u", "szext.s", "bmsk"), [(), ("clamp",), ("wrap",)]),
+    **dict.fromkeys(("bfind.u", "bfind.s"), [(), (True,)]),
+}
 
 # Of these nothing is known where a source is not: no rule on affine values, none on known bits; where addresses are made
 # of them, no range.
@@ -78,7 +84,7 @@ def numbers(name, bits, dice, limit=None):
         width = source_bits(letter, bits, bits // count if name == "cat" else bits)
         most = (1 << width) - 1 if limit is None or letter == "p" else min(limit, (1 << width) - 1)
         if letter == "c" and row.widths != "ccc":
-            most = min(most, 40)
+            most = min(most, dice.choice((40, 300)))
         number = dice.choice((0, 1, most, most // 2 + 1, dice.randint(0, most), dice.randint(0, min(most, 64))))
         out.append((number or (at == 1 and row.undefined is not None), width))
     return [(int(number), width) for number, width in out]

@@ -126,6 +126,31 @@ def test_ranges_hold_all_results(name):
     assert said > 20
 
 
+@pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].range is not None])
+def test_ranges_of_sources_that_are_addresses_hold_wherever_the_variable_is(name):
+    """Some sources are offsets from the beginning of a variable: a range of the result is one of a number, or of an
+    offset from there."""
+    dice = random.Random(name)
+    for _ in range(600):
+        bits = dice.choice(WIDTHS)
+        attrs = attributes(name, dice)
+        sources = numbers(name, bits, dice, dice.choice((3, 40, 300)))
+        named = [width > 8 and dice.random() < 0.5 for _, width in sources]
+        op = Op(name, bits=bits, attrs=attrs, src=tuple(Const(0, width) for _, width in sources))
+        spans = [Range(number, number, "v" if is_address else "") for (number, _), is_address in zip(sources, named)]
+        found = OPS[name].range(op, *spans)
+        if found is None or not found.name and (found.low < 0 or found.high >= 1 << bits):
+            continue
+        for place in (0, 1, 256, 4096, 123457, 1 << 24):
+            now = [
+                ((number + place) % (1 << width) if is_address else number, width)
+                for (number, width), is_address in zip(sources, named)
+            ]
+            out = result(name, bits, attrs, now) - (place if found.name else 0)
+            most = (1 << bits) - 1
+            assert (out - found.low) & most <= found.high - found.low, (op, spans, place)
+
+
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].linear and OPS[name].results == 1])
 def test_linear_operations_of_steady_sources_are_steady(name):
     """One source grows by the same number three times; the others stay. (An addition, also both.)"""

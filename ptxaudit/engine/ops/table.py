@@ -394,7 +394,7 @@ OPS |= {
     "popc": Row(
         lambda bits, attrs, a: np.bitwise_count(a).astype(np.uint32),
         "o",
-        range=lambda op, a: ranges.Range(0, a.high.bit_length()),
+        range=ranges.ones,
         bits=tristates.counted,
         origin=Origin.NUMBER,
     ),

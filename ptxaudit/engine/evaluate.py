@@ -450,6 +450,7 @@ def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteRe
             ideal_per_request=inferred.ideal_per_request,
             ways=inferred.ways,
             patterns=tuple(replace(pattern, count=0) for pattern in inferred.patterns),
+            common=inferred.common,
         ).counted()
     if inferred.per_request is None or inferred.status == Status.UNKNOWN:
         return counted

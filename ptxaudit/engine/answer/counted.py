@@ -122,6 +122,7 @@ def _common(record: SiteRecord, t: Totals) -> dict[str, Any]:
         "active_requests": None if record.maybe else record.active_requests + record.elsewhere_active,
         "patterns": record.patterns(),
         "distinct": len(record.scored),
+        "common": record.common(),
         "trips": record.trip_table(),
     }
     if record.access.space != "shared":

@@ -304,10 +304,12 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
             found.bounded.append((one.group, request))
             here.put(request.low, request.high, None, None)
             found.patterns.setdefault(one.group, set()).add("?")
+            found.every = False
             continue
         requests = request.record
         t = requests.totals()
         found.record = found.record or requests
+        _put_common(found, one, request)
         found.uncounted = found.uncounted or t.uncounted
         found.patterns.setdefault(one.group, set()).update(k[:2] for k in requests.scored)
         of_lines = (t.line_class_each, t.line_class_max) if t.uncounted else (None, None)
@@ -321,6 +323,17 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
             found.reasons.append(requests.loose)
         found.cases += [c for c in dict.fromkeys(cases) if c not in found.cases]
     return found
+
+
+def _put_common(found: Found, one: _Asked, request: Counted) -> None:
+    """Adds what the requests of an observation have in common to what those before it have."""
+    common = request.record.common()
+    if common is None or request.unknown is not None or request.wraps:  # its lanes are at other distances, too
+        found.every = False
+        return
+    if one.undecided_by is not None and common.adjacent is False:
+        common = replace(common, adjacent=None)  # the lanes that are active may be adjacent
+    found.common = common if found.common is None else found.common.united(common)
 
 
 def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason | None, int, bool]:

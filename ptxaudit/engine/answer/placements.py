@@ -29,7 +29,9 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 LOOKING = "looking at what writes tables of functions"
 FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
-_BESIDE = frozenset(("index", "reason", "formula", "patterns", "distinct", "kept"))  # the fields that are no figures
+_BESIDE = frozenset(
+    ("index", "reason", "formula", "patterns", "distinct", "common", "kept")
+)  # those that are no figures
 FIGURES = tuple(name for name in SiteResult.__struct_fields__ if name not in _BESIDE)
 
 
@@ -143,6 +145,8 @@ def _agreed(site: SiteResult, other: SiteResult | None) -> SiteResult:
         site = replace(site, formula="")
     if site.distinct != other.distinct or not _same(site.patterns, other.patterns):
         site = replace(site, patterns=(), distinct=0)
+    if site.common != other.common:
+        site = replace(site, common=None)
     if site.kept is None or other.kept is None:
         return replace(site, kept=None)
     return replace(site, kept=Kept(site.kept.access, partial(_common_places, site.index, site.kept, other.kept)))

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ptxaudit.base.arrays import distinct, throughout
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import elements
+from ptxaudit.engine.answer.common import in_common
 from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
-from ptxaudit.engine.answer.result import Pattern
+from ptxaudit.engine.answer.result import Common, Pattern
 from ptxaudit.engine.answer.scoring import SCORING, Scoring
 from ptxaudit.engine.answer.totals import EVIDENCE, Totals
 from ptxaudit.hardware import banks
@@ -87,6 +89,7 @@ class SiteRecord(Scoring):
     seen: bool = False  # the warps and trips of each distinct request are requested, too
     _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None
+    _common: Common | None = None
     _known: banks.Scores | None = None  # the rule's scores of all pending requests, if already computed
 
     def add(
@@ -290,7 +293,7 @@ class SiteRecord(Scoring):
             return
         entries, self.pending, self.waiting = list(self.pending.values()), {}, 0
         known, self._known = self._known, None
-        self._sums = self._patterns = None
+        self._sums = self._patterns = self._common = None
         self.account.spend(FLUSHED * sum(len(e.addresses) for e in entries), SCORING)
         for specified in ((False, False), (True, False), (False, True), (True, True)):
             part = [e for e in entries if (e.sources is not None, e.filled is not None) == specified]
@@ -418,6 +421,17 @@ class SiteRecord(Scoring):
             Pattern(a, act, n, lo, hi, ideal, ways, src, tuple(sorted(seen.items())))
             for a, act, src, n, lo, hi, ideal, ways, *_, seen in rows
         )
+
+    def common(self) -> Common | None:
+        """What the requests have in common; None if there are none with known addresses."""
+        self.flush()
+        if self._common is None and self.scored:
+            steps, lines = (np.array([key[at] for key in self.scored], np.int64)[:, None] for at in (-2, -1))
+            addresses, active = (np.stack([slot[at] for slot in self.scored.values()]) for at in (0, 1))
+            self._common = in_common(self.access, addresses, active, steps, lines)
+        if self._common is None or not (self.unknown or self.maybe or self.undecided):
+            return self._common
+        return replace(self._common, complete=False)
 
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()

@@ -58,7 +58,7 @@ def _is_scalar(site: Site) -> bool:
 
 def _lanes_distinct(site: Site, total: int) -> bool | None:
     """Whether all lanes are multiples of `total` bytes apart; None where their addresses are unknown."""
-    if site.lane_step is None and site.consecutive is None:
+    if site.lane_step is None and not site.consecutive:
         return None
     return (site.lane_step or 1) % total == 0
 

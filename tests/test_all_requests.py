@@ -116,3 +116,43 @@ def test_what_two_sets_of_requests_have_in_common():
     assert one.united(other) == Common(None, 12, 16, 32, None, complete=False)
     assert one.united(Common(False, 0, 0, 64, True)) == Common(False, 4, 0, 64, True)
     assert (one.aligned, other.aligned, one.united(Common(True, 4, 24, 128)).aligned) == (128, None, 8)
+
+
+VECTOR = """.visible .entry k(.param .u64 a, .param .u32 n, .param .u32 m)
+{{ .reg .b32 %r<9>; .reg .f32 %f<5>; .reg .b64 %rd<4>; .reg .pred %p<2>; .shared .align 16 .b8 s[4096];
+  ld.param.u32 %r1, [n]; ld.param.u32 %r2, [m]; ld.param.u64 %rd1, [a]; mov.u32 %r5, %ctaid.x;
+  shl.b32 %r1, %r1, {shift}; mov.u32 %r3, s; add.u32 %r3, %r3, %r1;
+  {body}
+  ret; }}
+"""
+LOAD = "ld.{space}.v4.f32 {{%f1, %f2, %f3, %f4}}, [{address}];"
+SHARED = LOAD.format(space="shared", address="%r3")
+GENERIC = "cvt.u64.u32 %rd2, %r3; cvta.shared.u64 %rd2, %rd2; " + LOAD.format(space="", address="%rd2").replace(
+    "..", "."
+)
+GLOBAL = "cvt.u64.u32 %rd2, %r1; add.u64 %rd2, %rd1, %rd2; " + LOAD.format(space="global", address="%rd2")
+BLOCKS = "mul.wide.u32 %rd2, %r5, 4; add.u64 %rd2, %rd1, %rd2; " + LOAD.format(space="global", address="%rd2")
+
+
+def aligned_vectors(body, shift, params=(None, None, None), grid=(1,), space="shared"):
+    """(status, PA006) of the only access."""
+    content = PROLOGUE.format(arch="sm_90") + VECTOR.format(body=body, shift=shift)
+    launch = ptxaudit.Launch("k", grid=grid, block=(64,), params=params)
+    options = {"isa": "ptx", "arch": "sm_90", "space": space, "cache": False, "assume": {"*": 256}}
+    report = ptxaudit.audit(content, launches=[launch], **options)
+    (kernel,) = report.kernels
+    (site,) = kernel.accesses
+    return str(site.status), certainties(report, "PA006")
+
+
+@pytest.mark.parametrize("body, space", [(SHARED, "shared"), (GENERIC, "shared"), (GLOBAL, "global")])
+def test_an_exact_vector_may_be_misaligned_by_an_unknown(body, space):
+    assert aligned_vectors(body, 2, space=space) == ("exact", ["possible"])
+    assert aligned_vectors(body, 4, space=space) == ("exact", [])
+    assert aligned_vectors(body, 2, (None, 4, None), space=space) == ("exact", [])
+    assert aligned_vectors(body, 2, (None, 1, None), space=space) == ("unknown", ["certain"])
+
+
+def test_blocks_whose_numbers_are_known_are_no_unknowns():
+    assert aligned_vectors(BLOCKS, 2, space="global") == ("exact", [])
+    assert aligned_vectors(BLOCKS, 2, grid=(2,), space="global")[1] == ["certain"]

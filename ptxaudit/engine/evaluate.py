@@ -430,6 +430,7 @@ def _never(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
         ideal=0,
         excess=0,
         bounds=(0, 0),
+        unaligned=() if counted else inferred.unaligned,
     )
 
 

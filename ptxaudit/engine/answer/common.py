@@ -8,13 +8,25 @@ A report shows a few of the requests (`SiteRecord.patterns`); what it says of ev
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.answer.result import Common
 from ptxaudit.engine.domain.lanes import first_active
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Terms, array_zeros
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.memory.rules import SECTOR
+
+PLACES = frozenset(("shared", "variable", "pointer", "window"))  # unknowns that are the place of an array
+
+
+def unaligned_by(terms: Terms, align: int) -> Iterator[str]:
+    """The unknowns of an address whose step is not a multiple of an access's alignment, except places of arrays."""
+    for u, c in terms:
+        if u.kind not in PLACES and 1 << min(u.zeros + array_zeros(c), ADDRESS_BITS) < align:
+            yield u.name
 
 
 def in_common(

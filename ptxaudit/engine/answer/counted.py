@@ -42,7 +42,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     common = _common(record, t)
     if record.unknown:
         return _partly_unknown(index, record, t, per, ideal_per, common)
-    common["unaligned"] = ()
+    common["unaligned"] = tuple(record.unaligned)
     ideal = t.ideal if t.ideal == t.ideal_most else None
     if t.uncounted:
         return SiteResult(
@@ -109,6 +109,7 @@ def _never_made(index: int, record: SiteRecord) -> SiteResult:
         per_request=(0, 0),
         ideal_per_request=(0, 0),
         meeting_assumed=record.meeting_assumed,
+        unaligned=(),
         **none,
     )
 

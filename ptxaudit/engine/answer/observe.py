@@ -22,6 +22,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
 from ptxaudit.engine.answer.at_most import most_wavefronts
+from ptxaudit.engine.answer.common import unaligned_by
 from ptxaudit.engine.answer.conclusion import Bounds, Figures, Found, Shapes, Undecided, strongest
 from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.result import Case, SiteResult
@@ -30,7 +31,7 @@ from ptxaudit.engine.answer.tabulate import Counted, NoFigure, Observation, plac
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lane_classes import one_by_one
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import ADDRESS_BITS, EVERYWHERE, array_zeros
+from ptxaudit.engine.domain.value import EVERYWHERE
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
@@ -39,7 +40,6 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 CONCLUDING = "concluding from requests"
 WRAPPED = "some lanes are gigabytes apart, as where an index of 32 bits wraps around between them"
-PLACES = frozenset(("shared", "variable", "pointer", "window"))  # unknowns that are the place of an array
 
 
 class Seen(Record):
@@ -361,7 +361,5 @@ def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
             return None
         if value.valid is not None and 1 << value.valid < access.align:
             return None
-        for u, c in value.terms:
-            if u.kind not in PLACES and 1 << min(u.zeros + array_zeros(c), ADDRESS_BITS) < access.align:
-                names[u.name] = None
+        names |= dict.fromkeys(unaligned_by(value.terms, access.align))
     return tuple(names)

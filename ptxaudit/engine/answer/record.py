@@ -86,6 +86,7 @@ class SiteRecord(Scoring):
     many_trips: bool = False
     lanes: int = 0  # active lanes of all requests to global or local memory
     kept: Keeper | None = None  # the requests with their places, if requested
+    unaligned: dict[str, None] = field(default_factory=dict)  # unknowns that may move an address off its alignment
     seen: bool = False  # the warps and trips of each distinct request are requested, too
     _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None

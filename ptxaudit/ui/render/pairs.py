@@ -29,8 +29,9 @@ def _block(kernel: Kernel, report: Report) -> list[str]:
     pairings = list(dict.fromkeys(site.pairing for site in kernel.sites if site.pairing))
     if kernel.isa != "sass" or not pairings:
         return []
+    launch = repr(kernel.launch)
     partner = next(
-        (k for k in report.kernels if k.isa == "ptx" and k.name == kernel.name and k.launch == kernel.launch), None
+        (k for k in report.kernels if k.isa == "ptx" and k.name == kernel.name and repr(k.launch) == launch), None
     )
     if partner is None:
         return []

@@ -81,7 +81,20 @@ def test_nothing_is_said_of_requests_whose_addresses_are_unknown():
       add.u32 %r8, %r2, %r7; xor.b32 %r8, %r8, %r6; @%p1 ld.shared.f32 %f1, [%r8];"""
     (site,) = report_of(body, last=1, trips=2).sites
     assert site.status == "data-dependent"
-    assert site.consecutive is None and site.lane_step is None
+    assert site.consecutive is None and site.lane_step is None and site.lane_step_most == 4
+
+
+COPY = """mov.u32 %r9, %tid.y; mov.u32 %r10, %ntid.x; mad.lo.u32 %r9, %r9, %r10, %r1; shl.b32 %r9, %r9, {by};
+  add.u32 %r8, %r2, %r9; {access}"""
+
+
+@pytest.mark.parametrize("by, consecutive", [(2, None), (4, False)])
+def test_a_shape_that_is_not_specified_may_be_another(by, consecutive):
+    """In the shapes that are tried, neighbours are 4 bytes apart, or 16: nothing is proved of others."""
+    body = COPY.format(by=by, access="ld.shared.f32 %f1, [%r8];")
+    content = PROLOGUE.format(arch="sm_90") + KERNEL.format(body=body, last=0, trips=1).replace(".reqntid 32, 1, 1", "")
+    (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90", cache=False).sites
+    assert (site.consecutive, site.lane_step, site.lane_step_most) == (consecutive, None, 1 << by)
 
 
 @pytest.mark.parametrize("seed", range(50))

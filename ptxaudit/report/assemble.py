@@ -197,6 +197,7 @@ def access_entry(
         "consecutive": consecutive(result.common, width),
         "unaligned": result.unaligned,
         "lane_step": lane_step(result.common),
+        "lane_step_most": lane_step_most(result.common),
     }
 
 
@@ -340,7 +341,12 @@ def consecutive(common: Common | None, width: int | None) -> bool | None:
 def lane_step(common: Common | None) -> int | None:
     """The greatest power of two, in bytes, that divides the distances of the active lanes' addresses in every request;
     None where all distances are 0, or some are unknown."""
-    return None if common is None or not common.complete else common.lane_bits & -common.lane_bits or None
+    return lane_step_most(common) if common is not None and common.complete else None
+
+
+def lane_step_most(common: Common | None) -> int | None:
+    """The same of the requests whose addresses are known: those of others may differ by less, but not all by more."""
+    return None if common is None else common.lane_bits & -common.lane_bits or None
 
 
 def excess_per_request(result: SiteResult) -> Span | None:

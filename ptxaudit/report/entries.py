@@ -272,6 +272,7 @@ class Access(Entry):
     consecutive: bool | None = None  # neighbouring lanes access neighbouring addresses
     unaligned: tuple[str, ...] | None = None  # unknowns whose step is not a multiple of the access's alignment
     lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
+    lane_step_most: int | None = None  # … in the requests whose addresses are known
     space: str = "shared"
     kind: str | None = None
 

@@ -94,6 +94,7 @@ class Found(Struct, eq=False):
     record: SiteRecord | None = None
     common: Common | None = None  # of all requests with figures
     every: bool = True  # these are all requests, whatever the unknowns are
+    apart: bool = True  # in each of them, some lanes next to each other do not access adjacent addresses
     open: list[Reason] = field(default_factory=list)  # why it is unknown whether lanes go to shared memory
     more: int = 0  # wavefronts that lanes which access other memory may add
     some_none: bool = False  # some requests access only other memory
@@ -212,9 +213,12 @@ def _answering(
 
 def _common(found: Found, shapes: Shapes) -> Common | None:
     """What the requests have in common, under all shapes of a block."""
-    if found.common is None or found.every and not shapes.decides:
-        return found.common
-    return replace(found.common, complete=False)
+    common = found.common
+    if common is None or found.every and not shapes.decides:
+        return common
+    if shapes.decides and not found.apart and common.adjacent is False:  # only of some shapes
+        common = replace(common, adjacent=None)
+    return replace(common, complete=False)
 
 
 def _by_lanes(

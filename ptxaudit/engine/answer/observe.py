@@ -333,6 +333,7 @@ def _put_common(found: Found, one: _Asked, request: Counted) -> None:
         return
     if one.undecided_by is not None and common.adjacent is False:
         common = replace(common, adjacent=None)  # the lanes that are active may be adjacent
+    found.apart = found.apart and common.adjacent is False
     found.common = common if found.common is None else found.common.united(common)
 
 

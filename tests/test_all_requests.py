@@ -84,6 +84,15 @@ def test_nothing_is_said_of_requests_whose_addresses_are_unknown():
     assert site.consecutive is None and site.lane_step is None and site.lane_step_most == 4
 
 
+def test_an_address_that_is_one_of_several_of_one_cost():
+    """The last bit of an approximate result swaps lanes or does not: one wavefront, and neighbours or none."""
+    body = """mov.f32 %f1, 0f3FA66666; ex2.approx.f32 %f1, %f1; mov.b32 %r9, %f1; and.b32 %r9, %r9, 1;
+      xor.b32 %r9, %r9, %r1; shl.b32 %r9, %r9, 2; add.u32 %r8, %r2, %r9; ld.shared.f32 %f1, [%r8];"""
+    (site,) = report_of(body, trips=1, machine="sm_80").sites
+    assert (site.status, site.wavefronts) == ("exact", 1)
+    assert site.consecutive is None and site.lane_step is None
+
+
 COPY = """mov.u32 %r9, %tid.y; mov.u32 %r10, %ntid.x; mad.lo.u32 %r9, %r9, %r10, %r1; shl.b32 %r9, %r9, {by};
   add.u32 %r8, %r2, %r9; {access}"""
 

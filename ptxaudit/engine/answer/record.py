@@ -86,6 +86,7 @@ class SiteRecord(Scoring):
     many_trips: bool = False
     lanes: int = 0  # active lanes of all requests to global or local memory
     kept: Keeper | None = None  # the requests with their places, if requested
+    settled: bool = False  # some addresses may be others that cost the same (`alike`)
     unaligned: dict[str, None] = field(default_factory=dict)  # unknowns that may move an address off its alignment
     seen: bool = False  # the warps and trips of each distinct request are requested, too
     _patterns: tuple[Pattern, ...] | None = None
@@ -430,9 +431,10 @@ class SiteRecord(Scoring):
             steps, lines = (np.array([key[at] for key in self.scored], np.int64)[:, None] for at in (-2, -1))
             addresses, active = (np.stack([slot[at] for slot in self.scored.values()]) for at in (0, 1))
             self._common = in_common(self.access, addresses, active, steps, lines)
-        if self._common is None or not (self.unknown or self.maybe or self.undecided):
+        if self._common is None or not (self.settled or self.unknown or self.maybe or self.undecided):
             return self._common
-        return replace(self._common, complete=False)
+        adjacent = None if self.settled else self._common.adjacent
+        return replace(self._common, adjacent=adjacent, complete=False)
 
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()

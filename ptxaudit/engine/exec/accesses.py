@@ -148,6 +148,7 @@ class Accesses:
         place = address  # its actual address; `address` may become another one of the same cost
         if address.alternatives is not None and site.source is None and site.of == "shared" and lap is None:
             address = alike.settled(address, active, record.machine, record.access)
+            record.settled = record.settled or address.alternatives is None
         known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Reason):
             if lap is not None and not known.data:

@@ -158,6 +158,23 @@ def test_registers_keep_them():
         assert (mixed[0] == x[0]).all() and (mixed[1] == y[1]).all()
 
 
+@pytest.mark.parametrize("which", ["old", "new", "both"])
+def test_more_rows_than_are_tracked_with_all_alternatives(which, monkeypatch):
+    """Rows may become more after a value was made: what is merged with it, or made of it, is known where all agree."""
+    a = random_value(4) if which != "new" else known(np.full((2, 4), 7, np.uint32))
+    b = random_value(4) if which != "old" else known(np.full((2, 4), 9, np.uint32))
+    mask = np.array([[True, False, True, False]] * 2)
+    moved = operations.apply(Op("add"), (unknown(Uniform("shared", 32, 4, kind="shared", key="s")), random_value(2)))
+    monkeypatch.setattr(alternatives, "MOST_NUMBERS", 8)
+    mixed = blend(a, b, mask)
+    assert mixed.alternatives is None
+    for x, y, _ in outcomes(a, b, known(np.zeros((2, 4), np.uint32))):
+        right = (mixed.base == np.where(mask, y, x)) | (False if mixed.poison is None else mixed.poison)
+        assert right.all()
+    inverted = affine.invert(moved)
+    assert inverted.alternatives is None and (inverted.poison == moved.poison).all()
+
+
 def test_the_same_for_all_lanes_is_one_more_unknown():
     spread = np.arange(4, dtype=np.uint32) * 4
     shifted = operations.apply(Op("add"), (several([[[64]] * 2, [[96]] * 2], uniform=True), known(spread[None])))

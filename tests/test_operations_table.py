@@ -26,7 +26,13 @@ from ptxaudit.ir.warp_operations import ACROSS, WARP
 
 WIDTHS = (32, 64)
 INTEGER = [name for name, row in OPS.items() if row.candidates is None and name not in FLOATS]
-ATTRIBUTES = {"lop3": [(0x96,), (0xE8,), (0xCA,), (0xC0,), (0xF8,), (0x00,)], "extract": [(0,), (8,), (16,)]}
+ATTRIBUTES = {
+    "lop3": [(0x96,), (0xE8,), (0xCA,), (0xC0,), (0xF8,), (0x00,)],
+    "extract": [(0,), (8,), (16,)],
+    "prmt": [(), ("",), ("f4e",), ("b4e",), ("rc8",), ("ecl",), ("ecr",), ("rc16",)],
+    **dict.fromkeys(("shf.l", "shf.r", "szext.u", "szext.s", "bmsk"), [(), ("clamp",), ("wrap",)]),
+    **dict.fromkeys(("bfind.u", "bfind.s"), [(), (True,)]),
+}
 
 # Of these nothing is known where a source is not: no rule on affine values, none on known bits; where addresses are made
 # of them, no range.
@@ -78,7 +84,7 @@ def numbers(name, bits, dice, limit=None):
         width = source_bits(letter, bits, bits // count if name == "cat" else bits)
         most = (1 << width) - 1 if limit is None or letter == "p" else min(limit, (1 << width) - 1)
         if letter == "c" and row.widths != "ccc":
-            most = min(most, 40)
+            most = min(most, dice.choice((40, 300)))
         number = dice.choice((0, 1, most, most // 2 + 1, dice.randint(0, most), dice.randint(0, min(most, 64))))
         out.append((number or (at == 1 and row.undefined is not None), width))
     return [(int(number), width) for number, width in out]
@@ -118,6 +124,31 @@ def test_ranges_hold_all_results(name):
                 continue
             assert found.low <= result(name, bits, attrs, picked) <= found.high, (op, spans, picked)
     assert said > 20
+
+
+@pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].range is not None])
+def test_ranges_of_sources_that_are_addresses_hold_wherever_the_variable_is(name):
+    """Some sources are offsets from the beginning of a variable: a range of the result is one of a number, or of an
+    offset from there."""
+    dice = random.Random(name)
+    for _ in range(600):
+        bits = dice.choice(WIDTHS)
+        attrs = attributes(name, dice)
+        sources = numbers(name, bits, dice, dice.choice((3, 40, 300)))
+        named = [width > 8 and dice.random() < 0.5 for _, width in sources]
+        op = Op(name, bits=bits, attrs=attrs, src=tuple(Const(0, width) for _, width in sources))
+        spans = [Range(number, number, "v" if is_address else "") for (number, _), is_address in zip(sources, named)]
+        found = OPS[name].range(op, *spans)
+        if found is None or not found.name and (found.low < 0 or found.high >= 1 << bits):
+            continue
+        for place in (0, 1, 256, 4096, 123457, 1 << 24):
+            now = [
+                ((number + place) % (1 << width) if is_address else number, width)
+                for (number, width), is_address in zip(sources, named)
+            ]
+            out = result(name, bits, attrs, now) - (place if found.name else 0)
+            most = (1 << bits) - 1
+            assert (out - found.low) & most <= found.high - found.low, (op, spans, place)
 
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].linear and OPS[name].results == 1])

@@ -430,6 +430,7 @@ def _never(simulated: SiteResult, inferred: SiteResult) -> SiteResult:
         ideal=0,
         excess=0,
         bounds=(0, 0),
+        unaligned=() if counted else inferred.unaligned,
     )
 
 
@@ -450,6 +451,7 @@ def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteRe
             ideal_per_request=inferred.ideal_per_request,
             ways=inferred.ways,
             patterns=tuple(replace(pattern, count=0) for pattern in inferred.patterns),
+            common=inferred.common,
         ).counted()
     if inferred.per_request is None or inferred.status == Status.UNKNOWN:
         return counted

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from ptxaudit.base.exact import exactly
 from ptxaudit.base.places import line_of
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import Account, Exhausted
@@ -223,4 +224,4 @@ def _plain(value: Any) -> Hashable:
         return tuple(map(_plain, value))
     if isinstance(value, Mapping):
         return tuple((name, _plain(one)) for name, one in value.items())
-    return type(value), value
+    return exactly(value)

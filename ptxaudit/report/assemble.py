@@ -11,10 +11,9 @@ of these are equal. It contains no offset, and so survives a rebuild.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, reduce
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from math import isfinite
-from operator import or_
 from pathlib import PurePath
 from typing import Any
 
@@ -23,7 +22,7 @@ from msgspec.structs import replace
 
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.status import Status
-from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
+from ptxaudit.engine.answer.result import Common, KernelResult, Pattern, SiteResult
 from ptxaudit.frontend.launch.buffers import Buffer
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.parameters import specified
@@ -195,9 +194,10 @@ def access_entry(
         "formula": result.formula,
         "conditions": tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
         "trips": tuple(Trip(*trip) for trip in result.trips) if exact else (),
-        "consecutive": consecutive(result.patterns, width),
+        "consecutive": consecutive(result.common, width),
         "unaligned": result.unaligned,
-        "lane_step": lane_step(result.patterns),
+        "lane_step": lane_step(result.common),
+        "lane_step_most": lane_step_most(result.common),
     }
 
 
@@ -310,6 +310,7 @@ def memory_entry(
         bytes_used=None if result.lanes is None or width is None else result.lanes * width,
         same_address=result.ways if access == "atomic" else None,
         misaligned=misaligned(result, site.of),
+        aligned=None if result.common is None else result.common.aligned,
         vector=None if run is None or run.first != result.index else vector_of(result, run.bytes),
     )
 
@@ -329,19 +330,23 @@ def why_entry(reason: Reason, function: ir.Function) -> Why:
     )
 
 
-def consecutive(patterns: Sequence[Pattern], width: int | None) -> bool | None:
-    """In every pattern that was kept, active lanes next to each other access addresses `width` bytes apart; None if
-    there is no pattern."""
-    if not patterns or width is None:
+def consecutive(common: Common | None, width: int | None) -> bool | None:
+    """In every request, active lanes next to each other access addresses `width` bytes apart; None if that is
+    unknown."""
+    if common is None or width is None or common.adjacent and not common.complete:
         return None
-    return all(pattern.lane_distances <= {width} for pattern in patterns)
+    return common.adjacent
 
 
-def lane_step(patterns: Sequence[Pattern]) -> int | None:
-    """The greatest power of two, in bytes, that divides the distances of the active lanes' addresses in every pattern
-    that was kept; None where all distances are 0."""
-    bits = reduce(or_, (pattern.lane_bits for pattern in patterns), 0)
-    return bits & -bits or None
+def lane_step(common: Common | None) -> int | None:
+    """The greatest power of two, in bytes, that divides the distances of the active lanes' addresses in every request;
+    None where all distances are 0, or some are unknown."""
+    return lane_step_most(common) if common is not None and common.complete else None
+
+
+def lane_step_most(common: Common | None) -> int | None:
+    """The same of the requests whose addresses are known: those of others may differ by less, but not all by more."""
+    return None if common is None else common.lane_bits & -common.lane_bits or None
 
 
 def excess_per_request(result: SiteResult) -> Span | None:

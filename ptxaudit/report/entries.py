@@ -272,6 +272,7 @@ class Access(Entry):
     consecutive: bool | None = None  # neighbouring lanes access neighbouring addresses
     unaligned: tuple[str, ...] | None = None  # unknowns whose step is not a multiple of the access's alignment
     lane_step: int | None = None  # bytes, a power of two: the lanes' addresses differ by multiples of it
+    lane_step_most: int | None = None  # … in the requests whose addresses are known
     space: str = "shared"
     kind: str | None = None
 
@@ -327,8 +328,8 @@ class MemorySite(Access):
 
     tag_requests: lines of 128 bytes. bytes_moved: by those sectors; bytes_used: by the active lanes. same_address:
     for atomics, the most lanes of a request on one address. misaligned: it would take fewer sectors if its first
-    address were a multiple of 32. vector: the bytes that it and the following accesses, at the next addresses of the
-    same lane, would move as one access.
+    address were a multiple of 32. aligned: bytes, a power of two that is known to divide every address. vector: the
+    bytes that it and the following accesses, at the next addresses of the same lane, would move as one access.
     """
 
     sectors: int | None = None
@@ -339,6 +340,7 @@ class MemorySite(Access):
     bytes_used: int | None = None
     same_address: int | None = None
     misaligned: bool | None = None
+    aligned: int | None = None
     vector: int | None = None
     patterns: tuple[Pattern, ...] = ()  # as in `Site`; low, high and ideal are sectors
     distinct: int | None = None

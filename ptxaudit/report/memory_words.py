@@ -10,11 +10,8 @@ from ptxaudit.hardware.memory.rules import LINE, SECTOR
 
 
 def misaligned(result: SiteResult, of: str) -> bool | None:
-    """Whether one of the kept requests would take fewer sectors if its lowest address were a multiple of 32; None
-    where no address is known."""
-    if of != "global" or not result.patterns:
-        return None
-    return any(_fewer_when_aligned(pattern) for pattern in result.patterns)
+    """Whether some request would take fewer sectors if its lowest address were a multiple of 32; None if unknown."""
+    return None if of != "global" or result.common is None else result.common.split
 
 
 def _fewer_when_aligned(pattern: Pattern) -> bool:
@@ -29,15 +26,11 @@ def _sectors(addresses: np.ndarray) -> int:
 
 
 def vector_of(result: SiteResult, size: int) -> int | None:
-    """`size` if vectors of that size would be aligned in every lane of the kept requests, or may be; else None."""
+    """`size` if vectors of that size would be aligned in every lane of all requests, or may be; else None."""
     if result.status is Status.UNREACHED:
         return None
-    known = result.status in (Status.EXACT, Status.INVARIANT)
-    for pattern in result.patterns:
-        addresses = pattern.addresses[pattern.active]
-        if addresses.size and ((addresses - (0 if known else addresses[0])) % size).any():
-            return None
-    return size
+    common = result.common
+    return None if common is not None and (common.lane_bits | common.low_bits) & size - 1 else size
 
 
 def memory_cause(result: SiteResult, of: str, width: int | None) -> str:

@@ -76,6 +76,7 @@ _MEMORY = (
     "excess_per_request",
     "same_address",
     "misaligned",
+    "aligned",
     "vector",
     "kind",
     "consecutive",

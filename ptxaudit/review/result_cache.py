@@ -27,6 +27,7 @@ from msgspec import msgpack
 
 from ptxaudit.base import private
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.exact import exactly
 from ptxaudit.base.files import is_text
 from ptxaudit.base.records import Record
 from ptxaudit.base.store import Store
@@ -193,7 +194,9 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if hasattr(value, "items"):
         return [(str(key), _plain(one)) for key, one in value.items()]
-    if value is None or isinstance(value, (str, int, float, bytes)):
+    if isinstance(value, float):  # the text of a NaN has neither its sign nor its bits
+        return repr(exactly(value))
+    if value is None or isinstance(value, (str, int, bytes)):
         return type(value).__name__, value
     if isinstance(value, Record):
         return [(name, _plain(getattr(value, name))) for name in value.__struct_fields__]

@@ -27,6 +27,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.exact import distinct, exactly
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.version import __version__
@@ -155,7 +156,7 @@ def axis_of(name: str, values: Any) -> Axis:
         written = [_dims(name, value) for value in written]
     if not written:
         raise InputError(f"--sweep {name} has no values", _HINT)
-    return Axis(name, kind, define[1] if define else name if kind == "param" else kind, tuple(dict.fromkeys(written)))
+    return Axis(name, kind, define[1] if define else name if kind == "param" else kind, distinct(written))
 
 
 def _values(name: str, text: str, kind: str) -> list[Any]:
@@ -223,7 +224,9 @@ def run(inputs: Sequence[Any], axes: Sequence[Axis], options: Options, progress:
     parts = []
     for defined in itertools.product(*(axis.values for axis in define_axes)):
         chosen = {axis.name: value for axis, value in zip(define_axes, defined)}
-        mine = [at for at, point in enumerate(points) if all(point[name] == value for name, value in chosen.items())]
+        mine = [
+            at for at, point in enumerate(points) if exactly({name: point[name] for name in chosen}) == exactly(chosen)
+        ]
         launches = _launches(bases, launch_axes, {at: points[at] for at in mine}, refused)
         macros = tuple(f"{axis.key}={value}" for axis, value in zip(define_axes, defined))
         with_macros = replace(options, launches=launches, defines=options.defines + macros)

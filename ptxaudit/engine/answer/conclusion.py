@@ -10,11 +10,12 @@ from functools import lru_cache, partial
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.record import SiteRecord
-from ptxaudit.engine.answer.result import Case, SiteResult
+from ptxaudit.engine.answer.result import Case, Common, SiteResult
 from ptxaudit.engine.answer.scoring import rule_range
 from ptxaudit.engine.answer.shape import Shape
 from ptxaudit.engine.answer.totals import most
@@ -91,6 +92,9 @@ class Found(Struct, eq=False):
     ways: int = 0  # the most ways of any lane group in the main group's requests; -1: one has no such figure
     uncounted: bool = False
     record: SiteRecord | None = None
+    common: Common | None = None  # of all requests with figures
+    every: bool = True  # these are all requests, whatever the unknowns are
+    apart: bool = True  # in each of them, some lanes next to each other do not access adjacent addresses
     open: list[Reason] = field(default_factory=list)  # why it is unknown whether lanes go to shared memory
     more: int = 0  # wavefronts that lanes which access other memory may add
     some_none: bool = False  # some requests access only other memory
@@ -201,9 +205,20 @@ def _answering(
         formula=OWN_FORMULA,
         patterns=record.patterns() if record is not None else (),
         distinct=len(record.scored) if record is not None else 0,
+        common=_common(found, shapes),
         ideal_per_request=ideals,
         evidence=record.evidence if record is not None else machine.evidence(access),
     )
+
+
+def _common(found: Found, shapes: Shapes) -> Common | None:
+    """What the requests have in common, under all shapes of a block."""
+    common = found.common
+    if common is None or found.every and not shapes.decides:
+        return common
+    if shapes.decides and not found.apart and common.adjacent is False:  # only of some shapes
+        common = replace(common, adjacent=None)
+    return replace(common, complete=False)
 
 
 def _by_lanes(

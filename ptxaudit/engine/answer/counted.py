@@ -42,7 +42,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
     common = _common(record, t)
     if record.unknown:
         return _partly_unknown(index, record, t, per, ideal_per, common)
-    common["unaligned"] = ()
+    common["unaligned"] = tuple(record.unaligned)
     ideal = t.ideal if t.ideal == t.ideal_most else None
     if t.uncounted:
         return SiteResult(
@@ -67,7 +67,7 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
             **common,
         )
     common |= {"bounds": (t.low, t.high), "per_request": per, "ideal_per_request": ideal_per}
-    if record.residues:
+    if record.by_place:
         cases = record.base_cases()
         return SiteResult(index, Status.CONDITIONAL, record.loose, ideal=ideal, conditions=cases, **common)
     if t.low != t.high or record.loose:
@@ -109,6 +109,7 @@ def _never_made(index: int, record: SiteRecord) -> SiteResult:
         per_request=(0, 0),
         ideal_per_request=(0, 0),
         meeting_assumed=record.meeting_assumed,
+        unaligned=(),
         **none,
     )
 
@@ -122,6 +123,7 @@ def _common(record: SiteRecord, t: Totals) -> dict[str, Any]:
         "active_requests": None if record.maybe else record.active_requests + record.elsewhere_active,
         "patterns": record.patterns(),
         "distinct": len(record.scored),
+        "common": record.common(),
         "trips": record.trip_table(),
     }
     if record.access.space != "shared":

@@ -22,6 +22,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
 from ptxaudit.engine.answer.at_most import most_wavefronts
+from ptxaudit.engine.answer.common import unaligned_by
 from ptxaudit.engine.answer.conclusion import Bounds, Figures, Found, Shapes, Undecided, strongest
 from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.result import Case, SiteResult
@@ -30,7 +31,7 @@ from ptxaudit.engine.answer.tabulate import Counted, NoFigure, Observation, plac
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lane_classes import one_by_one
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import ADDRESS_BITS, EVERYWHERE, array_zeros
+from ptxaudit.engine.domain.value import EVERYWHERE
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
@@ -39,7 +40,6 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 CONCLUDING = "concluding from requests"
 WRAPPED = "some lanes are gigabytes apart, as where an index of 32 bits wraps around between them"
-PLACES = frozenset(("shared", "variable", "pointer", "window"))  # unknowns that are the place of an array
 
 
 class Seen(Record):
@@ -318,23 +318,37 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
             found.bounded.append((one.group, request))
             here.put(request.low, request.high, None, None)
             found.patterns.setdefault(one.group, set()).add("?")
+            found.every = False
             continue
         requests = request.record
         t = requests.totals()
         found.record = found.record or requests
+        _put_common(found, one, request)
         found.uncounted = found.uncounted or t.uncounted
         found.patterns.setdefault(one.group, set()).update(k[:2] for k in requests.scored)
         of_lines = (t.line_class_each, t.line_class_max) if t.uncounted else (None, None)
         here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *of_lines)
         if one.group == main:
             found.ways = -1 if t.ways < 0 or found.ways < 0 else max(found.ways, t.ways)
-        cases = [*request.cases, *(requests.base_cases() if requests.residues and one.group == main else ())]
+        cases = [*request.cases, *(requests.base_cases() if requests.by_place and one.group == main else ())]
         if request.unknown is not None and request.unknown not in found.unknowns:
             found.unknowns.append(request.unknown)
         if requests.loose is not None and requests.loose not in found.reasons:
             found.reasons.append(requests.loose)
         found.cases += [c for c in dict.fromkeys(cases) if c not in found.cases]
     return found
+
+
+def _put_common(found: Found, one: _Asked, request: Counted) -> None:
+    """Adds what the requests of an observation have in common to what those before it have."""
+    common = request.record.common()
+    if common is None or request.unknown is not None or request.wraps:  # its lanes are at other distances, too
+        found.every = False
+        return
+    if one.undecided_by is not None and common.adjacent is False:
+        common = replace(common, adjacent=None)  # the lanes that are active may be adjacent
+    found.apart = found.apart and common.adjacent is False
+    found.common = common if found.common is None else found.common.united(common)
 
 
 def _elsewhere(machine: Machine, access: Access, o: Observation) -> tuple[Reason | None, int, bool]:
@@ -362,7 +376,5 @@ def _unaligned(access: Access, seen: list[Seen]) -> tuple[str, ...] | None:
             return None
         if value.valid is not None and 1 << value.valid < access.align:
             return None
-        for u, c in value.terms:
-            if u.kind not in PLACES and 1 << min(u.zeros + array_zeros(c), ADDRESS_BITS) < access.align:
-                names[u.name] = None
+        names |= dict.fromkeys(unaligned_by(value.terms, access.align))
     return tuple(names)

@@ -7,6 +7,8 @@ between the two depends on the invented numbers and is discarded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from msgspec import field
@@ -16,7 +18,8 @@ from ptxaudit.base.demangle import demangle
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import INSTRUCTION, Account
-from ptxaudit.engine.answer.result import KernelResult, SiteResult
+from ptxaudit.engine.answer.kept import Kept, Places, Requests
+from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
 from ptxaudit.engine.memory.given import SPACES, Given
 from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.read_from import definitions
@@ -28,25 +31,10 @@ from ptxaudit.ir.reasons import Kind, Reason
 LOOKING = "looking at what writes tables of functions"
 _SPACES_STORED = (*SPACES, "shared", "shared::cluster", "local")  # loads from these yield what the kernel has stored
 FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
-_FIGURES = (
-    "status",
-    "requests",
-    "active_requests",
-    "wavefronts",
-    "ideal",
-    "excess",
-    "ways",
-    "bounds",
-    "per_request",
-    "ideal_per_request",
-    "line_class_max",
-    "line_class_proved",
-    "lines",
-    "lines_proved",
-    "lines_ideal",
-    "conditions",
-    "trips",
-)
+_BESIDE = frozenset(
+    ("index", "reason", "formula", "patterns", "distinct", "common", "kept")
+)  # those that are no figures
+FIGURES = tuple(name for name in SiteResult.__struct_fields__ if name not in _BESIDE)
 
 
 class Tables(Record):
@@ -114,7 +102,13 @@ def with_placements(
         first = run(some, Tables.of(placed(function, PLACEMENTS[0]), named, changed))
     second = run(account, Tables.of(placed(function, PLACEMENTS[1]), named, changed))
     others = {site.index: site for site in second.sites}
-    return replace(first, sites=tuple(_agreed(site, others.get(site.index)) for site in first.sites))
+    return replace(
+        first,
+        sites=tuple(_agreed(site, others.get(site.index)) for site in first.sites),
+        assumed=tuple(dict.fromkeys(first.assumed + second.assumed)),
+        notes=tuple(dict.fromkeys(first.notes + second.notes)),
+        endless=first.endless or second.endless,
+    )
 
 
 def written(graph: Graph, account: Account) -> frozenset[str]:
@@ -178,6 +172,34 @@ def _may_meet(one: str, other: str) -> bool:
 
 
 def _agreed(site: SiteResult, other: SiteResult | None) -> SiteResult:
-    if other is not None and all(getattr(site, name) == getattr(other, name) for name in _FIGURES):
-        return site
-    return SiteResult(site.index, Status.UNKNOWN, Reason(Kind.PLACE_OF_CODE, site.index), evidence="by rule")
+    """The answer for a site, without the addresses that the two placements do not have in common."""
+    if other is None or any(getattr(site, name) != getattr(other, name) for name in FIGURES):
+        return SiteResult(site.index, Status.UNKNOWN, Reason(Kind.PLACE_OF_CODE, site.index), evidence="by rule")
+    if site.formula != other.formula:
+        site = replace(site, formula="")
+    if site.distinct != other.distinct or not _same(site.patterns, other.patterns):
+        site = replace(site, patterns=(), distinct=0)
+    if site.common != other.common:
+        site = replace(site, common=None)
+    if site.kept is None or other.kept is None:
+        return replace(site, kept=None)
+    return replace(site, kept=Kept(site.kept.access, partial(_common_places, site.index, site.kept, other.kept)))
+
+
+def _common_places(index: int, one: Kept, other: Kept) -> Places:
+    """The requests of a site, if they are the same under both placements."""
+    same = _same(one.requests, other.requests) and (one.missing is None) == (other.missing is None)
+    return one.places if same else Places(missing=Reason(Kind.PLACE_OF_CODE, index))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two results are equal, arrays by their elements."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, tuple):
+        return isinstance(other, tuple) and len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, (Pattern, Requests)):
+        return type(one) is type(other) and all(
+            _same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__
+        )
+    return bool(one == other)

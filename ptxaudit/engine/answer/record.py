@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ptxaudit.base.arrays import distinct, throughout
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.work import elements
+from ptxaudit.engine.answer.common import in_common
 from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
-from ptxaudit.engine.answer.result import Pattern
+from ptxaudit.engine.answer.result import Common, Pattern
 from ptxaudit.engine.answer.scoring import SCORING, Scoring
 from ptxaudit.engine.answer.totals import EVIDENCE, Totals
 from ptxaudit.hardware import banks
@@ -76,17 +78,20 @@ class SiteRecord(Scoring):
     ideal_each: tuple[int, int] | None = None  # … of its ideal
     pending: dict[tuple[Any, ...], _Entry] = field(default_factory=dict)
     waiting: int = 0  # the number of pending requests
-    scored: dict[tuple[bytes | None, ...], list[Any]] = field(
+    scored: dict[tuple[bytes | int | None, ...], list[Any]] = field(
         default_factory=dict
-    )  # (addresses, active, sources, filled) bytes -> [Pattern fields, scores]
+    )  # (addresses, active, sources, filled) bytes, step, line, as in _Entry -> [Pattern fields, scores]
     meeting_assumed: bool = False  # PTX: counted on the assumption that lanes have reconverged
     trips: list[list[int]] = field(default_factory=list)  # trip -> [active requests, wavefronts, ideal]
     many_trips: bool = False
     lanes: int = 0  # active lanes of all requests to global or local memory
     kept: Keeper | None = None  # the requests with their places, if requested
+    settled: bool = False  # some addresses may be others that cost the same (`alike`)
+    unaligned: dict[str, None] = field(default_factory=dict)  # unknowns that may move an address off its alignment
     seen: bool = False  # the warps and trips of each distinct request are requested, too
     _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None
+    _common: Common | None = None
     _known: banks.Scores | None = None  # the rule's scores of all pending requests, if already computed
 
     def add(
@@ -290,7 +295,7 @@ class SiteRecord(Scoring):
             return
         entries, self.pending, self.waiting = list(self.pending.values()), {}, 0
         known, self._known = self._known, None
-        self._sums = self._patterns = None
+        self._sums = self._patterns = self._common = None
         self.account.spend(FLUSHED * sum(len(e.addresses) for e in entries), SCORING)
         for specified in ((False, False), (True, False), (False, True), (True, True)):
             part = [e for e in entries if (e.sources is not None, e.filled is not None) == specified]
@@ -344,7 +349,8 @@ class SiteRecord(Scoring):
             ),
             scores.ideal_most.tolist(),
         )
-        keys = zip(*(_rows_as_bytes(column, len(counted)) for column in (addresses, active, sources, filled)))
+        columns = (_rows_as_bytes(column, len(counted)) for column in (addresses, active, sources, filled))
+        keys = zip(*columns, steps.tolist(), lines.tolist())
         seen = self._seen(entries) if self.seen else [{}] * len(counted)
         for i, (key, count, found) in enumerate(zip(keys, counted, figures)):
             slot = self.scored.get(key)
@@ -417,6 +423,18 @@ class SiteRecord(Scoring):
             Pattern(a, act, n, lo, hi, ideal, ways, src, tuple(sorted(seen.items())))
             for a, act, src, n, lo, hi, ideal, ways, *_, seen in rows
         )
+
+    def common(self) -> Common | None:
+        """What the requests have in common; None if there are none with known addresses."""
+        self.flush()
+        if self._common is None and self.scored:
+            steps, lines = (np.array([key[at] for key in self.scored], np.int64)[:, None] for at in (-2, -1))
+            addresses, active = (np.stack([slot[at] for slot in self.scored.values()]) for at in (0, 1))
+            self._common = in_common(self.access, addresses, active, steps, lines)
+        if self._common is None or not (self.settled or self.unknown or self.maybe or self.undecided):
+            return self._common
+        adjacent = None if self.settled else self._common.adjacent
+        return replace(self._common, adjacent=adjacent, complete=False)
 
     def trip_table(self) -> tuple[tuple[int, int, int], ...]:
         self.flush()

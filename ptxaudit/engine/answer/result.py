@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from msgspec import field
 from msgspec.structs import replace
@@ -39,7 +37,7 @@ def ranges(numbers: list[int]) -> str:
     return "{" + ", ".join(f"{a}–{b}" if b > a + 1 else f"{a}, {b}" if b > a else str(a) for a, b in runs) + "}"
 
 
-class Pattern(Record, dict=True):
+class Pattern(Record):
     """One distinct request of a site: `count` requests equal it up to a uniform shift.
 
     count: 0 if the number is unknown, and with it the active lanes of each. addresses: (lanes,) int64 bytes; active:
@@ -57,17 +55,49 @@ class Pattern(Record, dict=True):
     sources: np.ndarray | None = None
     seen: tuple[tuple[int, int], ...] = ()
 
-    @cached_property
-    def lane_bits(self) -> int:
-        """The bits that are set in any difference between an active lane's address and the first active lane's."""
-        addresses = self.addresses[self.active]
-        return int(np.bitwise_or.reduce(addresses - addresses[0])) if addresses.size else 0
 
-    @cached_property
-    def lane_distances(self) -> frozenset[float]:
-        """Bytes between the addresses of successive active lanes, divided by the difference of their lane numbers."""
-        lanes = self.active.nonzero()[0]
-        return frozenset((np.diff(self.addresses[lanes]) / np.diff(lanes)).tolist())
+class Common(Record):
+    """What all requests of a site have in common, also those that are not among its patterns.
+
+    adjacent: active lanes next to each other access addresses of the access's width apart; False: not in some request;
+    None: unknown. lane_bits: the bits that are set in any difference between the addresses of two lanes. low_bits:
+    those that are set in any address below `step`; addresses are known up to a multiple of that. split: some request
+    would take fewer sectors if its lowest address were a multiple of 32; None: unknown. complete: there are no others.
+    """
+
+    adjacent: bool | None
+    lane_bits: int
+    low_bits: int
+    step: int
+    split: bool | None = None
+    complete: bool = True
+
+    def united(self, other: Common) -> Common:
+        """What these requests and others have in common."""
+        return Common(
+            _all((self.adjacent, other.adjacent)),
+            self.lane_bits | other.lane_bits,
+            self.low_bits | other.low_bits,
+            min(self.step, other.step),
+            _any((self.split, other.split)),
+            self.complete and other.complete,
+        )
+
+    @property
+    def aligned(self) -> int | None:
+        """Bytes, the greatest power of two that is known to divide all addresses; None: there are unknown ones."""
+        if not self.complete:
+            return None
+        bits = self.low_bits | self.step
+        return bits & -bits
+
+
+def _all(truths: tuple[bool | None, ...]) -> bool | None:
+    return False if False in truths else None if None in truths else True
+
+
+def _any(truths: tuple[bool | None, ...]) -> bool | None:
+    return True if True in truths else None if None in truths else False
 
 
 class SiteResult(Record):
@@ -103,6 +133,7 @@ class SiteResult(Record):
     formula: str = ""  # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()  # most frequent first
     distinct: int = 0  # the number of distinct patterns
+    common: Common | None = None  # of all requests; None: none of them has known addresses
     trips: tuple[tuple[int, int, int], ...] = ()
     meeting_assumed: bool = False  # PTX: counted as if lanes reconverge where paths of a branch join
     kept: Kept | None = None  # all requests with their places, if requested

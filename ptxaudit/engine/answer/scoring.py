@@ -22,7 +22,7 @@ from ptxaudit.engine.answer.totals import Widened
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.memory import sectors
-from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.reasons import Kind, Reason, several
 
 SCORING = "scoring requests"
 
@@ -38,15 +38,16 @@ def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
 class Scoring(Struct, eq=False):
     """Scores requests by a machine's rule for one access.
 
-    residues: base modulo the shift -> [low, high, ideal] of a request, if they depend on it; loose: why a range
-    remains although the addresses are known up to a shift; evidence: the machine's for this access, "by rule" as soon
-    as one request is.
+    by_base: step -> base modulo the shift -> [low, high, ideal] of the requests whose base is a multiple of this step;
+    by_place: they depend on the base; loose: why a range remains although the addresses are known up to a shift;
+    evidence: the machine's for this access, "by rule" as soon as one request is.
     """
 
     machine: Machine
     access: banks.Access
     account: Account  # pays for the scoring, or raises Exhausted
-    residues: dict[int, list[int]] = field(default_factory=dict)
+    by_base: dict[int, dict[int, list[int]]] = field(default_factory=dict)
+    by_place: bool = False
     loose: Reason | None = None
     evidence: str = ""
 
@@ -78,18 +79,17 @@ class Scoring(Struct, eq=False):
             self.loose = self.loose or Reason(Kind.ZERO_LANES)
         out = Widened.of(scores)
         columns: _Columns = addresses, active, sources, filled
-        if anywhere(words):
-            self._over_words(out, columns, words)
+        self._over_words(out, columns, words)
+        if not anywhere(steps < shift):
+            _put(self.by_base, shift, 0, out.low, out.high, out.ideal)
+            return out
+        for step in distinct(steps).tolist():
+            self._over_residues(out, columns, words, np.flatnonzero(steps == step), range(0, shift, step))
         loose = steps < shift
-        if anywhere(loose):
-            residues: dict[int, list[int]] = {}
-            for step in distinct(steps[loose]).tolist():
-                rows = np.flatnonzero(steps == step)
-                self._over_residues(out, scores, columns, rows, range(step, shift, step), residues)
-            if anywhere((out.low < out.high)[loose]) or anywhere((np.asarray(scores.ideal) != out.ideal)[loose]):
-                self.loose = self.loose or Reason(Kind.BASE, given=(shift,))
-                for residue, found in residues.items():
-                    _put(self.residues, residue, *found)
+        if anywhere((out.low < out.high)[loose]) or anywhere((np.asarray(scores.ideal) != out.ideal)[loose]):
+            same = Reason(Kind.SAME_WORDS) if anywhere(words[loose]) else None
+            self.loose = self.loose or several(same, Reason(Kind.BASE, given=(shift,)))
+            self.by_place = True
         return out
 
     def _over_words(self, out: Widened, columns: _Columns, words: np.ndarray) -> None:
@@ -98,59 +98,46 @@ class Scoring(Struct, eq=False):
         words: (n,) bytes, each lane's address is known up to a multiple of them; 0: it is known.
         """
         rows = np.flatnonzero(words)
-        addresses, active, sources, filled = _of_rows(columns, rows)
-        apart = addresses + words[rows, None] * np.arange(addresses.shape[1])[None, :]
-        s = self._by_rule(apart, active, sources, filled)
+        if not len(rows):
+            return
+        s = self._by_rule(*_apart(_of_rows(columns, rows), words[rows]))
         if anywhere(out.low[rows] != s.high) or anywhere(out.ideal[rows] != s.ideal):
             self.loose = self.loose or Reason(Kind.SAME_WORDS)
-        out.high[rows], out.ways[rows] = np.maximum(out.high[rows], s.high), np.maximum(out.ways[rows], s.ways)
-        out.ideal[rows], out.ideal_most[rows] = (
-            np.minimum(out.ideal[rows], s.ideal),
-            np.maximum(out.ideal_most[rows], s.ideal),
-        )
+        _widen(out, rows, s)
 
     def _over_residues(
-        self,
-        out: Widened,
-        scores: banks.Scores,
-        columns: _Columns,
-        rows: np.ndarray,
-        steps: range,
-        residues: dict[int, list[int]],
+        self, out: Widened, columns: _Columns, words: np.ndarray, rows: np.ndarray, residues: range
     ) -> None:
-        """Widens the scores of the requests `rows`, whose base may be any multiple of a step. residues: is filled."""
-        _put(residues, 0, *(np.asarray(figures)[rows] for figures in (scores.low, scores.high, scores.ideal)))
-        for residue, s in self._moved(*_of_rows(columns, rows), steps):
-            _put(residues, residue, s.low, s.high, s.ideal)
-            out.low[rows] = np.minimum(out.low[rows], s.low)
-            out.high[rows] = np.maximum(out.high[rows], s.high)
-            out.ideal[rows] = np.minimum(out.ideal[rows], s.ideal)
-            out.ideal_most[rows] = np.maximum(out.ideal_most[rows], s.ideal)
-            out.ways[rows] = np.maximum(out.ways[rows], s.ways)
-            if out.lines is None or out.lines_low is None or out.lines_ideal is None:
-                continue
-            if not self.loose and self.access.space == "shared" and anywhere(out.lines[rows] != s.lines):
-                self.loose = Reason(Kind.BASE, given=(steps.stop,))
-            out.lines[rows] = np.maximum(out.lines[rows], s.lines)
-            out.lines_low[rows] = np.minimum(out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low)
-            out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
+        """Widens the scores of the requests `rows`, whose base may be any of the residues: 0, for which they are
+        scored already, and more."""
+        _put(self.by_base, residues.step, 0, out.low[rows], out.high[rows], out.ideal[rows])
+        own, words = _of_rows(columns, rows), words[rows]
+        some = np.flatnonzero(words)
+        apart = _apart(_of_rows(own, some), words[some])
+        for residue, s in self._moved(own, words, residues[1:]):
+            _put(self.by_base, residues.step, residue, s.low, s.high, s.ideal)
+            if s.lines is not None and out.lines is not None and not self.loose and self.access.space == "shared":
+                if anywhere(out.lines[rows] != s.lines):
+                    self.loose = Reason(Kind.BASE, given=(residues.stop,))
+            _widen(out, rows, s)
+            if len(some):
+                s = self._by_rule(apart[0] + residue, *apart[1:])
+                _put(self.by_base, residues.step, residue, s.low, s.high, s.ideal)
+                _widen(out, rows[some], s)
 
-    def _moved(
-        self,
-        addresses: np.ndarray,
-        active: np.ndarray,
-        sources: np.ndarray | None,
-        filled: np.ndarray | None,
-        residues: range,
-    ) -> Iterator[tuple[int, banks.Scores]]:
-        """The scores of the requests with all addresses moved by each residue."""
-        if sources is None and filled is None and sectors.moves(self.access, residues.step):
+    def _moved(self, columns: _Columns, words: np.ndarray, residues: range) -> Iterator[tuple[int, banks.Scores]]:
+        """The scores of the requests with all addresses moved by each residue; lanes that may share a word do."""
+        addresses, active, sources, filled = columns
+        line = words[:, None]
+        if sources is None and filled is None and sectors.moves(self.access, residues.step) and not anywhere(words):
             for moved in sectors.moved(self.access, addresses, active, residues, self.evidence):
                 self.account.spend(REQUEST + len(addresses), SCORING)
                 yield moved
             return
         for residue in residues:
-            yield residue, self._by_rule(addresses + residue, active, sources, filled)
+            there = addresses + residue
+            there = np.where(line > 0, there % np.maximum(line, 1), there)
+            yield residue, self._by_rule(there, active, sources, filled)
 
     def _by_rule(
         self, addresses: np.ndarray, active: np.ndarray, sources: np.ndarray | None, filled: np.ndarray | None
@@ -172,11 +159,13 @@ class Scoring(Struct, eq=False):
         return np.stack([scores.low, scores.high, scores.ideal])
 
     def base_cases(self) -> tuple[Case, ...]:
-        """The figures of a request by the place of the array, if they depend on it."""
+        """The figures of a request by the place of the array. Requests that never have a base with this residue, as
+        theirs is better known, may cost all that they cost elsewhere."""
         shift = self.machine.invariant_shift(self.access)
         folded: dict[tuple[int, ...], list[int]] = {}
-        for residue, figure in sorted(self.residues.items()):
-            folded.setdefault(tuple(figure), []).append(residue)
+        for residue in sorted({residue for figures in self.by_base.values() for residue in figures}):
+            each = [figures[residue] if residue in figures else _hull(figures) for figures in self.by_base.values()]
+            folded.setdefault(tuple(_hull(dict(enumerate(each)))), []).append(residue)
         return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
 
 
@@ -186,8 +175,37 @@ def _of_rows(columns: _Columns, rows: np.ndarray) -> _Columns:
     return addresses[rows], active[rows], sources, filled
 
 
-def _put(residues: dict[int, list[int]], residue: int, *figures: np.ndarray | int) -> None:
-    """Widens the cost of a request at a residue. figures: least, most and ideal, of one or of several."""
+def _apart(columns: _Columns, words: np.ndarray) -> _Columns:
+    """The requests with a word of its own for every lane. words: (n,), as in `Scoring.score`."""
+    addresses, active, sources, filled = columns
+    return addresses + words[:, None] * np.arange(addresses.shape[1])[None, :], active, sources, filled
+
+
+def _widen(out: Widened, rows: np.ndarray, s: banks.Scores) -> None:
+    """Widens the scores of some requests by those that they have at another place."""
+    out.low[rows] = np.minimum(out.low[rows], s.low)
+    out.high[rows] = np.maximum(out.high[rows], s.high)
+    out.ideal[rows] = np.minimum(out.ideal[rows], s.ideal)
+    out.ideal_most[rows] = np.maximum(out.ideal_most[rows], s.ideal)
+    out.ways[rows] = np.maximum(out.ways[rows], s.ways)
+    if out.lines is None or out.lines_low is None or out.lines_ideal is None or s.lines is None:
+        return
+    out.lines[rows] = np.maximum(out.lines[rows], s.lines)
+    out.lines_low[rows] = np.minimum(out.lines_low[rows], s.lines if s.lines_low is None else s.lines_low)
+    out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
+
+
+def _put(by_base: dict[int, dict[int, list[int]]], step: int, residue: int, *figures: np.ndarray) -> None:
+    """Widens the cost of the requests whose base is a multiple of a step, at a residue. figures: the least and the most
+    of each, and its ideal."""
+    if not len(figures[0]):
+        return
     low, high, ideal = (int(f(x)) for f, x in zip((np.min, np.max, np.min), figures, strict=True))
-    old = residues.get(residue, (low, high, ideal))
-    residues[residue] = [min(old[0], low), max(old[1], high), min(old[2], ideal)]
+    mine = by_base.setdefault(step, {})
+    mine[residue] = _hull({0: mine.get(residue, [low, high, ideal]), 1: [low, high, ideal]})
+
+
+def _hull(figures: dict[int, list[int]]) -> list[int]:
+    """[low, high, ideal] over several of them."""
+    low, high, ideal = zip(*figures.values())
+    return [min(low), max(high), min(ideal)]

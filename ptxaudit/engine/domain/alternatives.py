@@ -117,8 +117,8 @@ def changed(value: Value, of_values: Callable[[Value], Value], of_arrays: Callab
     assert own is not None
     if value.terms or value.valid is not None:
         out = symbolic(lambda plain: of_values(plain[0]), (value,))
-        assert isinstance(out, Value)  # the number of alternatives is unchanged, and each has one result
-        return out
+        assert out is None or isinstance(out, Value)  # each alternative has one result
+        return of_values(Value(value.base, value.terms, value.valid, value.poison, value.why)) if out is None else out
     return _value(own.axes, of_arrays(own.bases), own.unknown, value.why)
 
 
@@ -132,13 +132,15 @@ def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:
 
 
 def blended(old: Value, new: Value, mask: np.ndarray) -> Value | None:
-    """new where the mask is true, old elsewhere; None if either has unknowns."""
+    """new where the mask is true, old elsewhere; None if either has unknowns, or there are too many alternatives."""
     if old.terms or new.terms or old.valid is not None or new.valid is not None:
         return None
     axes = _axes((old, new))
-    if axes is None:  # the old value is seldom read again
-        assert new.alternatives is not None
-        axes, old = new.alternatives.axes, Value(old.base, poison=old.poison, why=old.why)
+    if axes is None and new.alternatives is not None:  # the old value is seldom read again
+        old = Value(old.base, poison=old.poison, why=old.why)
+        axes = _axes((old, new))
+    if axes is None:
+        return None
     lost_new, lost_old = (NOWHERE if (bad := _unknown(value)) is None else bad for value in (new, old))
     unknown: np.ndarray = np.where(mask, lost_new, lost_old)
     return _value(axes, np.where(mask, _bases(new, axes), _bases(old, axes)), unknown, because(new, old))

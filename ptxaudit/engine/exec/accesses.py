@@ -18,6 +18,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, REQUEST
 from ptxaudit.engine.answer import alike, residues
 from ptxaudit.engine.answer.at_most import most_wavefronts
+from ptxaudit.engine.answer.common import unaligned_by
 from ptxaudit.engine.answer.footprint import Issue
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.answer.tabulate import line_of
@@ -25,7 +26,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import Value, array_zeros, signed, squeeze
+from ptxaudit.engine.domain.value import Uniform, Value, array_zeros, signed, squeeze
 from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.control import why_undecided
@@ -38,6 +39,7 @@ from ptxaudit.engine.memory import copied
 from ptxaudit.engine.memory.generic import located
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.hardware import banks
+from ptxaudit.hardware.banks import Access
 from ptxaudit.ir.nodes import Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, first_of
 
@@ -146,6 +148,7 @@ class Accesses:
         place = address  # its actual address; `address` may become another one of the same cost
         if address.alternatives is not None and site.source is None and site.of == "shared" and lap is None:
             address = alike.settled(address, active, record.machine, record.access)
+            record.settled = record.settled or address.alternatives is None
         known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Reason):
             if lap is not None and not known.data:
@@ -157,6 +160,7 @@ class Accesses:
         from_where = None
         if site.source is not None and record.machine.source_shift(record.access) > 1:
             from_where = copied.sources(site, view, active)
+        self._note_alignment(record, address, zeros)
         shift = record.machine.invariant_shift(record.access)
         if site.of == "global":
             moved = residues.Request(numbers, active, weights, trip, from_where, np.arange(len(rows)))
@@ -168,6 +172,17 @@ class Accesses:
         self._note(record.add, (numbers, active, weights, trip, from_where, zeros, line, filled, issue.warps))
         if record.kept is not None:
             self._note(record.kept.add, (place, active, weights, from_where, filled))
+
+    def _note_alignment(self, record: SiteRecord, address: Value, zeros: int) -> None:
+        """Records the unknowns that may move an address off its alignment. zeros: the low bits that none moves."""
+        if 1 << zeros < record.access.align:
+            terms = as_unknown(address).terms
+            open_ended = tuple((u, c) for u, c in terms if not self._expanded(u, record.access))
+            record.unaligned |= dict.fromkeys(unaligned_by(open_ended, record.access.align))
+
+    def _expanded(self, u: Uniform, access: Access) -> bool:
+        """Requests are recorded for each number that the unknown may be: by `Round.moves_as_a_whole`, or by block."""
+        return u.kind == "rounds" or access.space == "global" and residues.is_block_index(u)
 
     def _note_moving(
         self, record: SiteRecord, address: Value, active: np.ndarray, request: residues.Request, zeros: int
@@ -224,6 +239,7 @@ class Accesses:
         lap = self.run.round
         if lap is not None and not place.moves_as_a_whole(lap, record.machine.invariant_shift(record.access)):
             raise NotAffine
+        self._note_alignment(record, place.value, place.zeros)
         self._note(record.add_issue, (issue, place.footprint, offset, trip, None, place.zeros))
         if record.kept is not None:
             self._note(
@@ -271,9 +287,7 @@ class Accesses:
                 if u.kind == "block" and self.run.allow_blocks:
                     raise NeedBlocks(dimensions({u}))
                 return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
-            if u.kind != "rounds" and not (
-                wide and residues.is_block_index(u)
-            ):  # `Round.moves_as_a_whole` handles those
+            if not self._expanded(u, record.access):
                 zeros = min(zeros, u.zeros + array_zeros(c))
         base = signed(address.base if wide else affine.fit(address, 32).base).astype(np.int64)
         return base if base.shape == active.shape else np.broadcast_to(base, active.shape), zeros, line

@@ -62,11 +62,11 @@ def lop3(op: Op, a: Range, b: Range, c: Range) -> Range | None:
 
 
 def shift_left(op: Op, a: Range, n: Range) -> Range | None:
-    return Range(a.low << n.low, a.high << n.low) if n.low == n.high < op.bits and not a.name else None
+    return Range(a.low << n.low, a.high << n.low) if n.low == n.high < op.bits and not (a.name or n.name) else None
 
 
 def shift_right(op: Op, a: Range, n: Range) -> Range | None:
-    return Range(a.low >> n.low, a.high >> n.low) if n.low == n.high < op.bits and not a.name else None
+    return Range(a.low >> n.low, a.high >> n.low) if n.low == n.high < op.bits and not (a.name or n.name) else None
 
 
 def minus(op: Op, a: Range, b: Range) -> Range | None:
@@ -83,7 +83,12 @@ def mad(op: Op, a: Range, b: Range, c: Range) -> Range | None:
 
 
 def field(op: Op, a: Range, place: Range, length: Range) -> Range | None:
-    return Range(0, (1 << length.high) - 1) if length.high < 32 else None
+    return Range(0, (1 << length.high) - 1) if length.high < 32 and not length.name else None
+
+
+def ones(op: Op, a: Range) -> Range | None:
+    """How many bits of a number are set."""
+    return None if a.name else Range(0, a.high.bit_length())
 
 
 def remainder(op: Op, a: Range, b: Range) -> Range | None:
@@ -110,7 +115,7 @@ def carries(op: Op, which: int, *sources: Range) -> Range | None:
 
 def funnel_left(op: Op, low: Range, high: Range, n: Range) -> Range | None:
     """The upper word of two that are shifted left."""
-    if n.low != n.high or n.high > 31 or high.low != high.high or low.name or high.name:
+    if n.low != n.high or n.high > 31 or high.low != high.high or low.name or high.name or n.name:
         return None
     above, down = high.low << n.low, 32 - n.low
     return None if above >> 32 else Range(above | low.low >> down, above | low.high >> down)

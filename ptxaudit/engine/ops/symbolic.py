@@ -310,19 +310,17 @@ def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
     return total, once, twice
 
 
-def field(name: str, values: tuple[Value, ...], bits: int) -> Value | None:
+def field(op: Op, *values: Value) -> Value | None:
     """A bit field at a known position: a shift and a mask."""
-    if name == "bfe.u":
-        a, pos, length = values
-        p, n = number_of(pos), number_of(length)
-        if p is None or n is None:
-            return None
-        p, n = p & 0xFF, n & 0xFF
+    a, *place = values
+    numbers, bits = [number_of(v) for v in place], op.bits
+    if None in numbers:
+        return None
+    if op.name == "bfe.u":
+        p, n = ((number or 0) & 0xFF for number in numbers)
     else:
-        a, length = values
-        p, n = 0, number_of(length)
-        if n is None:
-            return None
+        p, n = 0, numbers[0] or 0
+        n = n & 31 if op.attrs and op.attrs[0] == "wrap" else min(n, bits)
     if p >= bits or n == 0:
         return constant(0, bits)
     shifted = a if p == 0 else _one(Op("shr.u", bits=bits), (a, constant(p, 32)))

@@ -375,7 +375,7 @@ OPS |= {
     "bfe.u": Row(
         _with_sign_and_attributes(concrete.bfe, False),
         "scc",
-        affine=lambda op, *values: symbolic.field(op.name, values, op.bits),
+        affine=symbolic.field,
         range=ranges.field,
         bits=tristates.field,
         origin=Origin.NUMBER,
@@ -386,7 +386,7 @@ OPS |= {
     "szext.u": Row(
         _with_sign_and_attributes(concrete.szext, False),
         "sc",
-        affine=lambda op, *values: symbolic.field(op.name, values, op.bits),
+        affine=symbolic.field,
         origin=Origin.NUMBER,
     ),
     "szext.s": Row(_with_sign_and_attributes(concrete.szext, True), "sc", origin=Origin.NUMBER),
@@ -394,7 +394,7 @@ OPS |= {
     "popc": Row(
         lambda bits, attrs, a: np.bitwise_count(a).astype(np.uint32),
         "o",
-        range=lambda op, a: ranges.Range(0, a.high.bit_length()),
+        range=ranges.ones,
         bits=tristates.counted,
         origin=Origin.NUMBER,
     ),

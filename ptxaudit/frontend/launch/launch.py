@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from math import prod
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.errors import InputError
+from ptxaudit.base.exact import exactly
 from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, is_buffer
 from ptxaudit.frontend.launch.parameters import pack
 from ptxaudit.ir import nodes as ir
@@ -76,6 +77,15 @@ class Launch:
     file: str | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False)
     label: Any = field(default=None, compare=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Launch):
+            return NotImplemented
+        names = [one.name for one in fields(self) if one.compare]
+        return all(exactly(getattr(self, name)) == exactly(getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        return hash((self.kernel, self.grid, self.block, self.cluster, exactly(self.params), self.param_bytes))
 
     def __post_init__(self) -> None:
         put: Callable[[str, Any], None] = partial(object.__setattr__, self)  # frozen: fields are normalised only here

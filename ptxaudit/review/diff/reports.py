@@ -176,7 +176,7 @@ def diff_kernels(
         and new is not None
         and old.launch is not None
         and new.launch is not None
-        and (counterparts or old.launch == new.launch)
+        and (counterparts or repr(old.launch) == repr(new.launch))
     )
     changes = {space: tuple(_changes(old, new, space, same_work)) for space in spaces}
     memory = tuple(change for space in spaces if space != "shared" for change in changes[space])

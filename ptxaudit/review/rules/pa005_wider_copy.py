@@ -58,9 +58,9 @@ def _is_scalar(site: Site) -> bool:
 
 def _lanes_distinct(site: Site, total: int) -> bool | None:
     """Whether all lanes are multiples of `total` bytes apart; None where their addresses are unknown."""
-    if site.lane_step is None and site.consecutive is None:
-        return None
-    return (site.lane_step or 1) % total == 0
+    if site.lane_step is not None:
+        return site.lane_step % total == 0
+    return False if site.consecutive or (site.lane_step_most or total) % total else None
 
 
 def _is_narrow_copy(site: Site) -> bool:

@@ -13,6 +13,7 @@ What to do
 
 from collections.abc import Iterator
 
+from ptxaudit.base.status import Status
 from ptxaudit.base.words import listing
 from ptxaudit.ir.reasons import Kind
 from ptxaudit.report.model import MemorySite, Report, Site
@@ -30,7 +31,7 @@ def check(report: Report) -> Iterator[Finding]:
             if site.why is not None and any(why.kind == MISALIGNED for why in site.why.walk()):
                 what = site.reason if site.reason_kind == MISALIGNED else f"{site.opcode}: {site.reason}"
                 yield Finding("PA006", what, kernel, site)
-            elif not concerned(site) or site.settled:
+            elif not concerned(site) or site.status is Status.UNREACHED:
                 continue
             elif site.unaligned is None:
                 what = f"{site.opcode}: its address is unknown" + (f": {site.reason}" if site.reason else "")

@@ -38,7 +38,8 @@ def _cost(site: MemorySite, count: int) -> str:
 
 
 def _certainty(site: MemorySite) -> Certainty:
-    if site.status in (Status.EXACT, Status.INVARIANT):
+    aligned = site.aligned is not None and site.vector is not None and site.aligned % site.vector == 0
+    if site.status in (Status.EXACT, Status.INVARIANT) and aligned:
         return Certainty.CERTAIN
     return Certainty.UNKNOWN if site.consecutive is None else Certainty.POSSIBLE
 

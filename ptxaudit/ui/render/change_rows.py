@@ -203,7 +203,7 @@ def name_of(entry: KernelDiff, longest: int = LONGEST_HEAD) -> str:
 def where(entry: KernelDiff) -> str:
     """The instruction set and launch, and whether the kernel is on one side only."""
     kernel = entry.kernel
-    if entry.old and entry.new and entry.old.launch != entry.new.launch:
+    if entry.old and entry.new and repr(entry.old.launch) != repr(entry.new.launch):
         return f"{kernel.isa}, {_launch(entry.old)}{ARROW}{_launch(entry.new)}"
     side = "" if entry.old and entry.new else ", new kernel" if entry.new else ", gone kernel"
     return f"{kernel.isa}, {_launch(kernel)}{side}"

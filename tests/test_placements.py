@@ -1,0 +1,63 @@
+"""Which answers under two placements of functions agree: those that are equal in every figure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from ptxaudit.base.status import Status
+from ptxaudit.engine.answer import placements
+from ptxaudit.engine.answer.kept import Kept, Places, Requests
+from ptxaudit.engine.answer.result import Pattern, SiteResult
+from ptxaudit.hardware.banks import classify
+from ptxaudit.ir.reasons import Kind
+
+LANES = np.arange(32)
+ACTIVE = np.ones(32, bool)
+SITE = SiteResult(7, Status.EXACT, requests=4, wavefronts=4, formula="4*tid.x")
+OTHER = {  # a value of each type that no field of SITE has
+    "int | None": 9,
+    "int": 9,
+    "str": "measured",
+    "bool": True,
+    "Status": Status.BOUNDED,
+    "tuple[int, int] | None": (1, 9),
+    "tuple[str, ...] | None": ("n",),
+}
+
+
+def pattern(step):
+    return Pattern(LANES * step, ACTIVE, 4, 1, 1, 1, 1)
+
+
+def kept(step):
+    requests = Requests("s", (LANES * step)[None], ACTIVE[None], np.full(1, 4))
+    return Kept(classify("LDS"), lambda: Places((requests,)))
+
+
+@pytest.mark.parametrize("name", placements.FIGURES)
+def test_answers_that_differ_in_a_figure_do_not_agree(name):
+    kind = SiteResult.__annotations__[name]
+    other = replace(SITE, **{name: OTHER.get(kind, (9,))})
+    assert getattr(other, name) != getattr(SITE, name)
+    assert placements._agreed(SITE, other).reason.kind is Kind.PLACE_OF_CODE
+    assert placements._agreed(SITE, replace(SITE)) == SITE
+
+
+def test_active_lanes_and_alignment_are_figures():
+    assert {"lanes", "unaligned", "evidence", "meeting_assumed"} <= set(placements.FIGURES)
+
+
+def test_what_is_shown_of_a_request_is_so_under_both():
+    one = replace(SITE, patterns=(pattern(4),), distinct=1)
+    assert placements._agreed(one, replace(SITE, patterns=(pattern(4),), distinct=1)).patterns == one.patterns
+    other = placements._agreed(one, replace(SITE, patterns=(pattern(8),), distinct=1, formula="8*tid.x"))
+    assert (other.patterns, other.distinct, other.formula) == ((), 0, "") and other.wavefronts == 4
+
+
+def test_repairs_are_proved_of_places_that_are_the_same_under_both():
+    one = replace(SITE, kept=kept(4))
+    assert placements._agreed(one, replace(SITE, kept=kept(4))).kept.missing is None
+    other = placements._agreed(one, replace(SITE, kept=kept(8))).kept
+    assert other.missing.kind is Kind.PLACE_OF_CODE and other.requests == ()

@@ -46,6 +46,15 @@ def destinations(
     return [(place, lanes), (instruction.index + 1, mask & ~lanes)]
 
 
+def known_in(value: Value, mask: np.ndarray) -> np.ndarray | None:
+    """The numbers of a value, shaped as the mask, if it is known in all lanes of the mask; in other lanes they mean
+    nothing."""
+    unknown = [part for _, part in value.terms] + ([] if value.poison is None else [value.poison])
+    if value.valid is not None or any(anywhere((np.broadcast_to(part, mask.shape) != 0) & mask) for part in unknown):
+        return None
+    return np.broadcast_to(value.base, mask.shape)
+
+
 def rows_of(found: Destinations) -> list[np.ndarray]:
     """For each destination (rows,) bool: some lane goes there."""
     return [np.logical_or.reduce(lanes, axis=1) for _, lanes in found]
@@ -76,10 +85,10 @@ def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: 
     """The lanes by the target that their selector chooses."""
     nowhere = opaque(32, Reason(Kind.BRANCH_TARGET, instruction.index))
     value = nowhere if control.selector is None else view.read(control.selector)
-    unknown = value.poison is not None and anywhere(np.broadcast_to(value.poison, mask.shape) & mask)
-    if value.terms or value.valid is not None or unknown or not control.targets:
+    number = known_in(value, mask)
+    if number is None or not control.targets:
         return value
-    number = np.broadcast_to(value.base.astype(np.int64), mask.shape)
+    number = number.astype(np.int64)
     if anywhere(number[mask] >= len(control.targets)):
         return nowhere
     return [(control.targets[int(k)], mask & (number == k)) for k in distinct(number[mask])]

@@ -204,6 +204,14 @@ class Warps(Groups):
         self.free[rows] = True
         return []
 
+    def masks_unknown(self, cohort: Cohort, why: Reason) -> None:
+        """The lanes wait at a WARPSYNC for unknown others: unless all living lanes arrive together, it is unknown which
+        continue together, and when."""
+        rows = cohort.rows[pack(cohort.mask) != self._alive(cohort.rows)]
+        self.loosen(rows, why, cohort)
+        if len(rows):
+            self._uncertain_ahead(rows, why, (cohort,))
+
     def _tighten(self, cohort: Cohort, words: np.ndarray, again: str | None, arrived: bool = False) -> None:
         """Marks warps as converged if all their living lanes certainly wait for each other: each of them names all.
 

@@ -14,7 +14,7 @@ from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.lanes import pack
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.exec.control import Destinations, destinations, is_uniform, rows_of, torn, why_undecided
+from ptxaudit.engine.exec.control import Destinations, destinations, is_uniform, known_in, rows_of, torn, why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
@@ -169,10 +169,11 @@ class Transfers:
         cohort.pc = pc
         words = None
         if c.selector is not None:
-            value = self.warps.view(cohort).read(c.selector)
-            if not value.known:
+            number = known_in(self.warps.view(cohort).read(c.selector), cohort.mask)
+            if number is None:
+                self.warps.masks_unknown(cohort, Reason(Kind.MASKS_NAMED, pc - 1))
                 return cohort
-            words = np.broadcast_to(value.base.astype(np.uint32), cohort.mask.shape)
+            words = number.astype(np.uint32)
         named = c.selector.value if isinstance(c.selector, Const) else 0
         return self.run.go_on(self.warps.warpsync(cohort, words, named, c.kind == "part", self._meeting_again(c)))
 

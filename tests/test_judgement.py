@@ -15,7 +15,7 @@ from reports import kernel, open_site, report, site
 import ptxaudit
 from ptxaudit.engine.answer.result import SiteResult, Status
 from ptxaudit.report.assemble import excess_per_request
-from ptxaudit.report.model import Local, Pairing, Problem, Site, Source, Span, Why
+from ptxaudit.report.model import LaunchRecord, Local, MemorySite, Pairing, Problem, Site, Source, Span, Why
 from ptxaudit.review import rules
 from ptxaudit.review.figures import Judgement, above_ideal, against, total_above_ideal, ways
 from ptxaudit.review.findings import Certainty
@@ -269,6 +269,54 @@ def test_local_arrays_and_kernels_without_a_launch():
     by = [Local("ld.local.f32", "", by, None, 5, Source("/src/k.cu", 5)) for by in ("lane", "data")]
     assert stands("PA008", site(), local=tuple(by)) == ["denied", "not judged"] and stands("PA008", site()) == []
     assert stands("PA010", site(), launch=None) == []
+
+
+def of_memory(status: Status = Status.EXACT, space: str = "global", **changes) -> MemorySite:
+    known = dict(id="m", offset=16, ptx_line=None, opcode="ATOMG.E", text="", access="atomic", width=4, source=None)
+    return MemorySite(**(known | {"status": status, "space": space, "requests": 4} | changes))
+
+
+ALIKE = Why("several", False, parts=(Why("lanes-cost-alike", False),))
+
+
+@pytest.mark.parametrize(
+    "rule, one, changes, standing",
+    [
+        ("PA012", of_memory(same_address=1), {}, ["passed"]),
+        ("PA012", of_memory(Status.BOUNDED, same_address=1), {}, ["passed"]),
+        ("PA012", of_memory(Status.UNREACHED), {}, ["passed"]),
+        ("PA012", of_memory(same_address=8), {}, ["denied"]),
+        ("PA012", of_memory(same_address=8), {"isa": "ptx"}, ["not judged"]),
+        ("PA012", of_memory(Status.INVARIANT, same_address=8), {}, ["denied"]),
+        ("PA012", of_memory(Status.INVARIANT, same_address=8, why=ALIKE), {}, ["not judged"]),
+        ("PA012", of_memory(Status.DATA_DEPENDENT), {}, ["not judged"]),
+        ("PA012", of_memory(access="load"), {}, []),
+        ("PA013", of_memory(kind="spill", space="local", requests=64), {}, ["denied"]),
+        ("PA013", of_memory(kind="spill", space="local", requests=32), {}, ["passed"]),
+        ("PA013", of_memory(kind="spill", space="local", requests=64), {"launch": None}, ["not judged"]),
+        (
+            "PA013",
+            of_memory(kind="spill", space="local", requests=64),
+            {"launch": LaunchRecord(None, None)},
+            ["not judged"],
+        ),
+        ("PA013", of_memory(Status.UNKNOWN, kind="spill", space="local", requests=None), {}, ["not judged"]),
+        ("PA013", of_memory(Status.UNREACHED, kind="spill", space="local"), {"launch": None}, ["passed"]),
+        ("PA013", of_memory(space="local", opcode="STL", requests=64), {}, ["not judged"]),
+        ("PA013", of_memory(space="local", opcode="STL", requests=32), {}, ["passed"]),
+        ("PA013", of_memory(space="local", opcode="ST.E", requests=64), {}, []),
+        ("PA013", of_memory(space="local", opcode="STL", kind="array", requests=64), {}, []),
+    ],
+)
+def test_each_rule_of_memory_counts_what_it_could_not_judge(rule, one, changes, standing):
+    assert stands(rule, memory=(one,), **({"isa": "sass"} | changes)) == standing
+
+
+def test_lanes_on_one_address_are_not_one_because_a_request_costs_its_ideal():
+    given = SiteResult(0, Status.INVARIANT, requests=2, active_requests=2, per_request=(1, 1), ideal_per_request=(1, 1))
+    assert structs.replace(given, ways=32).counted().ways == 1  # in shared memory, one way per group
+    assert structs.replace(given, ways=32, lanes=64).counted().ways is None
+    assert structs.replace(given, ways=1, lanes=64).counted().ways == 1
 
 
 def test_scalars_that_may_conflict_side_by_side():

@@ -355,6 +355,40 @@ ret;
             assert verdict.standing == {standing: 1}
 
 
+@pytest.mark.parametrize(
+    "address, kind",
+    [
+        ("mov.u32 %r1, %tid.x; shl.b32 %r4, %r1, 4;", "by-shape"),
+        ("mov.b32 %r5, %laneid; shl.b32 %r4, %r5, 9;", "by-last-warp"),
+    ],
+)
+def test_the_steps_of_a_copy_depend_on_an_unspecified_block(address, kind):
+    """Rows of 16 bytes take one step in a block of 32 lanes, four in one of 2 x 16; a block of one lane takes one."""
+    text = f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a)
+{{
+.reg .b32 %r<8>;
+.reg .b64 %d<2>;
+.shared .align 128 .b8 s[65536];
+ld.param.u64 %d1, [a];
+{address}
+mov.u32 %r2, s;
+add.u32 %r4, %r4, %r2;
+cp.async.cg.shared.global [%r4], [%d1], 16;
+ret;
+}}
+"""
+    given = ptxaudit.audit(text)
+    (free,) = given.sites
+    assert free.status is Status.CONDITIONAL and kind in {why.kind for why in free.why.walk()}
+    assert judge(given, [parse_limit("PA004")]).standing == {Standing.OPEN: 1} and free.conditions
+    for block in ((32,), (1,), (2, 16), (4, 24), (2, 1, 24)):
+        (one,) = ptxaudit.audit(text, launches=[ptxaudit.Launch("k", grid=1, block=block)]).sites
+        assert (free.line_class_proved or 0) <= one.line_class_proved <= one.line_class_max <= free.line_class_max
+
+
 def test_fewer_lanes_of_a_vector_may_be_merged_and_conflict():
     """Lanes 0 and 16 alone are one group, in which they meet; all of them are two groups without a conflict."""
     body = (

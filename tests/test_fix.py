@@ -392,6 +392,48 @@ extern "C" __global__ void k(const float* in, float* out) {
     assert found[0].repairs and all(repair.bytes <= 0 for repair in found[0].repairs)
 
 
+@pytest.mark.parametrize(
+    ("dynamic", "padded"), [(1024, True), (227 * 1024 - 4096 - 128, True), (227 * 1024 - 4096, False)]
+)
+def test_a_repair_leaves_room_for_the_dynamic_shared_memory_of_the_launch(dynamic, padded, here) -> None:
+    source = """
+extern __shared__ float rest[];
+extern "C" __global__ void k(float* out) {
+    __shared__ float s[32][32];
+    for (int i = 0; i < 32; i++) s[i][threadIdx.x] = rest[threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 32; i++) out[i] = s[threadIdx.x][i];
+}"""
+    for limit in (None, 1 << 20):  # a limit does not raise that of the architecture
+        (here / "k.cu").write_text(source)
+        launch = Launch("k", grid=1, block=32, dynamic_shared=dynamic)
+        (found,), _, _ = find_repairs(["k.cu"], Options(launches=[launch], arch="compute_90"), limit=limit)
+        assert found.repairs and all(repair.after.blocks_per_sm for repair in found.repairs)
+        assert ("pad" in {repair.code.kind for repair in found.repairs}) is padded
+
+
+def test_a_kernel_with_the_same_declaration_into_which_a_repair_does_not_fit_is_named(here) -> None:
+    source = """
+__device__ inline void turn(const float* in, float* out) {
+    __shared__ float s[32][32];
+    for (int i = 0; i < 32; i++) s[i][threadIdx.x] = in[i * 32 + threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 32; i++) out[i * 32 + threadIdx.x] = s[threadIdx.x][i];
+}
+extern "C" __global__ void one(const float* in, float* out) { turn(in, out); }
+extern "C" __global__ void full(const float* in, float* out) { turn(in, out); }
+"""
+    (here / "k.cu").write_text(source)
+    launches = [
+        Launch(name, grid=1, block=32, dynamic_shared=dynamic)
+        for name, dynamic in (("one", 0), ("full", 227 * 1024 - 4096))
+    ]
+    found, _, _ = find_repairs(["k.cu"], Options(launches=launches, arch="compute_90"))
+    (one,) = (one for one in found if one.examined.entry.name == "one")
+    pad = next(repair for repair in one.repairs if repair.code.kind == "pad")
+    assert pad.also == ("it does not fit into the shared memory of full, with the same declaration",)
+
+
 def test_the_json_keeps_to_its_schema(here) -> None:
     runner = CliRunner()
     for name, (source, _launch, *_) in {

@@ -27,6 +27,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.ir.nodes import Function
 from ptxaudit.report.model import Kernel, Pairing, Site
+from ptxaudit.report.paths import stem
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.artifacts.cubin import Cubin
@@ -172,7 +173,7 @@ def partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
     only PTX."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for at, kernel in enumerate(kernels):
-        groups[kernel.name, repr(kernel.launch), _stem(kernel.input)].append(at)
+        groups[kernel.name, repr(kernel.launch), stem(kernel.input)].append(at)
     for group in groups.values():
         ptx = [at for at in group if kernels[at].isa == "ptx"]
         for sass in group:
@@ -180,11 +181,6 @@ def partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
                 same = [at for at in ptx if _number(kernels[at].arch) == _number(kernels[sass].arch)]
                 if same or len(ptx) == 1:
                     yield (same or ptx)[0], sass
-
-
-def _stem(path: str) -> str:
-    """k.ptx and k.cubin in one folder are two views of one compilation."""
-    return str(PurePath(path).with_suffix("")) if path.endswith((".ptx", ".cubin")) else path
 
 
 def _number(arch: str) -> str:

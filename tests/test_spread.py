@@ -7,6 +7,7 @@ import sys
 import threading
 from collections import Counter
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -16,10 +17,13 @@ import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part
+from ptxaudit.pipeline.loading import Loaded
+from ptxaudit.report.model import Input
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review import audit as audits
 from ptxaudit.review import executors, kept_parts
-from ptxaudit.review.divided import batches, divided
+from ptxaudit.review.divided import Piece, Whole, batches, divided
 from ptxaudit.ui.cli import main
 
 _ENTRY, _BODY = ".visible .entry ", PTX[PTX.index("(", PTX.index(".entry")) :]
@@ -126,6 +130,22 @@ def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
         closing.start()
         assert "closes the connection" in refused(place)
     assert "HOST:PORT" in refused("127.0.0.1")
+
+
+def test_the_toolchains_of_a_file_are_those_of_all_its_pieces():
+    """A piece reads the images with its kernels: others may have been built by another release."""
+    entry = lambda toolchain, log="": Part(inputs=[Input("lib.so", "0", "host", toolchain, log)])
+    whole = Whole((Piece(("lib.so",)),) * 4)
+    for pieces in (
+        (None, "ptxas 13.0", "ptxas 12.9", "ptxas 13.0"),
+        ("ptxas 12.9", None, "ptxas 12.9, ptxas 13.0", None),
+    ):
+        (made,) = whole.joined([entry(toolchain, "seen" * (at == 2)) for at, toolchain in enumerate(pieces)]).inputs
+        assert (made.toolchain, made.log) == ("ptxas 12.9, ptxas 13.0", "seen")
+    part = entry(None)
+    for toolchain in ("ptxas 13.0", "ptxas 12.9", "ptxas 13.0", "ptxas 12.9"):
+        part.add_loaded(SimpleNamespace(path="lib.so"), Loaded((), toolchain))
+    assert part.inputs[0].toolchain == "ptxas 12.9, ptxas 13.0"
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 10])

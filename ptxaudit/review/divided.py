@@ -20,7 +20,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import Content, read
 from ptxaudit.frontend.options import Options, Share
 from ptxaudit.frontend.source_text import decode
-from ptxaudit.pipeline.collect import Part, silent
+from ptxaudit.pipeline.collect import Part, joined_inputs, silent
 from ptxaudit.report.model import Kernel
 from ptxaudit.report.paths import stem
 
@@ -47,7 +47,7 @@ class Whole(Record):
         """The results of the pieces, as a single process would give them."""
         if len(parts) == 1:
             return parts[0]
-        whole = Part(inputs=next((part.inputs for part in parts if part.inputs), []))
+        whole = Part(inputs=joined_inputs(parts))
         for part in parts:
             whole.names_of |= part.names_of
             for file, names in part.parameters_of.items():

@@ -190,6 +190,22 @@ extern "C" __global__ void __launch_bounds__(128) stages(const float* in, float*
 """
 
 
+@pytest.mark.parametrize("size, assumed", [(1024, False), (512, True)])
+def test_threads_that_would_leave_the_array_are_assumed_away(size, assumed, here) -> None:
+    """Without a block's shape: a block of 1,024 threads fills the one array and would leave the other."""
+    source = """
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[SIZE];
+    s[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[(threadIdx.x & 15) * 32];
+}"""
+    found, _ = repaired(source.replace("SIZE", str(size)), None)
+    assert found[0].repairs
+    for repair in found[0].repairs:
+        assert ("as long as accesses stay inside the array" in repair.proved_for) is assumed
+
+
 def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
     """The stage is a multiple of 8,192 bytes that is not known, or of 8,448: a swizzle of 1,024 bytes is tried at every
     residue.

@@ -168,10 +168,11 @@ INSIDE = "accesses stay inside the array"
 
 
 def _inside(array: Array) -> Array:
-    """The array without the requests of threads that cannot exist because they would access bytes outside of it."""
+    """The array without the requests of threads that cannot exist because they would access bytes outside of it: what
+    is proved then assumes that they do not exist."""
     if not array.size:
         return array
-    uses = []
+    uses, before = [], sum(len(r.offsets) for use in array.uses for r in use.requests)
     for use in array.uses:
         kept, width = [], use.access.width or 1
         for r in use.requests:
@@ -191,7 +192,8 @@ def _inside(array: Array) -> Array:
                 kept.append(replace(r, **columns))
         if kept:
             uses.append(replace(use, requests=tuple(kept)))
-    return replace(array, uses=tuple(uses))
+    fewer = sum(len(r.offsets) for use in uses for r in use.requests) < before
+    return replace(array, uses=tuple(uses), assumed=INSIDE if fewer else array.assumed)
 
 
 def _least(moves: tuple[Move, ...]) -> int:
@@ -213,6 +215,7 @@ def _together(arrays: list[Array]) -> list[Array]:
                 uses=first.uses + array.uses,
                 others=(*first.others, replace(array, uses=(), others=()), *array.others),
                 refused=first.refused or array.refused,
+                assumed=first.assumed or array.assumed,
                 align=min(first.align, array.align),
             )
         out.append(array)
@@ -343,7 +346,7 @@ def _checked(
 ) -> Array:
     """The array, refused if some accesses to it are unknown."""
     refused = _unplaced(array, unplaced, sites, where, function) or _outside(array) or _of_matrices(array)
-    return replace(array, refused=refused, assumed="" if _surely_inside(array) else INSIDE)
+    return replace(array, refused=refused, assumed=array.assumed if _surely_inside(array) else INSIDE)
 
 
 def _surely_inside(array: Array) -> bool:

@@ -14,11 +14,13 @@ from fix_kernels import GEMM, GEMM_LAUNCH, STRUCTURES, TWO_WORDS, UNUSED_PADDING
 import ptxaudit
 from ptxaudit.base import resources
 from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer import kept
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.review.fix.patch import patch
 from ptxaudit.review.fix.run import find_repairs, fix
 from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.fixes import closing, fix_text
 
 SCHEMA = json.loads(resources.data("report/schemas/fix-1.schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(SCHEMA)
@@ -665,3 +667,19 @@ extern "C" __global__ void k(const float* in, float* out) {{
         options = Options(launches=[Launch("k", grid=8, block=256)])
         report = fix([source], options)
         assert len(report.arrays[0].sites) >= sites - 1
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize("most", [0, 1])
+def test_sites_whose_places_are_not_kept_are_not_without_excess(most, isa, here, monkeypatch) -> None:
+    """A launch with too many requests to look for repairs: it says so, and which site is the reason."""
+    monkeypatch.setattr(kept, "MOST_REQUESTS", most)
+    source, launch = transpose("float", 32, 32)
+    (here / "k.cu").write_text(source)
+    report = fix(["k.cu"], Options(launches=[launch], isa=isa, arch="sm_90"))
+    sites = ptxaudit.audit("k.cu", launches=[launch], isa=isa, arch="sm_90").sites
+    assert {site.id for site in sites if site.excess} <= {id for array in report.arrays for id in array.sites}
+    for array in report.arrays:
+        assert "different addresses" in array.refused and array.excess and not array.repairs
+    assert "refused" in closing(report) and "no shared array has excess" not in fix_text(report)
+    jsonschema.validate(report.to_dict(), SCHEMA)

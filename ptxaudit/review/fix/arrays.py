@@ -237,6 +237,18 @@ def _dynamic(function: Function) -> frozenset[str]:
     return frozenset(v.name for v in function.variables if v.space.startswith("shared") and not v.size)
 
 
+def variables_of(array: Array, function: Function) -> frozenset[str]:
+    """The variables that an array is, or is part of."""
+    return _dynamic(function) if array.variable == DYNAMIC else frozenset((array.variable,))
+
+
+def name_of(variables: frozenset[str], function: Function) -> str:
+    """The name of the array that an access with an unknown address accesses, if it can be only one."""
+    if variables and variables <= _dynamic(function):
+        return DYNAMIC
+    return source_name(next(iter(variables))) if len(variables) == 1 else "shared memory"
+
+
 def _in_own_window(r: Requests) -> Requests:
     """The requests without the block's rank in its cluster, which determines whose window they access."""
     return replace(r, moves=tuple(move for move in r.moves if move.step % WINDOW))
@@ -359,7 +371,7 @@ def _unplaced(
     array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
 ) -> str:
     """The reason if an access with an unknown address may access the array."""
-    names = _dynamic(function) if array.variable == DYNAMIC else (array.variable,)
+    names = variables_of(array, function)
     for index, reason in unplaced:
         if any(where.may_touch(index, name) for name in names):
             site, lifted = sites[index], function.instructions[index].site

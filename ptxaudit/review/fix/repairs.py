@@ -25,7 +25,7 @@ from ptxaudit.hardware.occupancy import STATIC_LIMIT, blocks_per_sm, limits_of
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.accesses import changes
 from ptxaudit.review.fix.arrays import Array, Use, place_of
-from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of, proved
+from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of, proved, without_places
 from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.declared import Declared, rows_of
 from ptxaudit.review.fix.hints import hints_of
@@ -82,7 +82,10 @@ def repairs_of(
     of work for each array, and for each of its sites. quick: as in `Search.found`, with the likeliest row lengths
     only, without hints, and without the effect of a repair on arrays without excess.
     """
-    every = [candidate for examined in kernels for candidate in candidates_of(examined, costly=quick)]
+    every: list[Candidate] = []
+    for examined in kernels:
+        found = candidates_of(examined, costly=quick)
+        every += [*found, *([] if quick else without_places(examined, found))]
     siblings: dict[tuple[Any, ...], list[Candidate]] = defaultdict(list)
     for candidate in every:
         if candidate.declared is not None:

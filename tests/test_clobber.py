@@ -7,6 +7,8 @@ import ptxaudit
 from ptxaudit.base.status import Status
 from ptxaudit.frontend.sass.lift import lift_cubin
 from ptxaudit.report.model import Site
+from ptxaudit.review.rules import find
+from ptxaudit.ui.render.text import report_text
 
 TRANSPOSE = """
 .visible .entry transpose(.param .u64 p) {
@@ -63,3 +65,14 @@ def test_an_access_of_which_nothing_is_known_costs_what_any_request_may(access):
     assert free.status is Status.UNKNOWN and "vset4" in free.reason
     assert free.per_request.low <= launched.per_request.low and launched.per_request.high <= free.per_request.high == 32
     assert free.wavefronts is None and free.excess_per_request is None
+
+
+@pytest.mark.parametrize("launches", [WITH, WITHOUT])
+def test_a_copy_past_l1_of_which_nothing_is_known_has_no_wavefronts(launches):
+    """No counter sees them: what is known is that 32 lanes take at most 32 steps, and why it is no more."""
+    site = only_site("cp.async.cg.shared.global [%r5], [%d1], 16;", launches)
+    assert site.per_request is None and site.bounds is None and (site.line_class_max, site.lines) == (32, None)
+    report = ptxaudit.audit(UNKNOWN.replace("ACCESS", "cp.async.cg.shared.global [%r5], [%d1], 16;"), launches=launches)
+    assert "vset4" in report_text(report)
+    (finding,) = (finding for finding in find(report) if finding.rule == "PA004")
+    assert not finding.certain and ("vset4" in finding.what) is (site.status is Status.UNKNOWN)

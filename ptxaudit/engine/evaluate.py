@@ -382,8 +382,14 @@ def _widest(machine: Machine, access: banks.Access, site: Site) -> tuple[int, in
 
 def _in_range(result: SiteResult, access: banks.Access | None, machine: Machine, function: Function) -> SiteResult:
     """The answer, with the range of any request if nothing is known: so that no launch says less than none, where the
-    shapes that are tried have a range. (No counter covers the wavefronts of cp.async.cg.)"""
-    if access is None or access.bypass or result.status != Status.UNKNOWN or result.per_request is not None:
+    shapes that are tried have a range. For cp.async.cg, whose wavefronts no counter covers, the range of its steps."""
+    if access is None or result.status in (Status.EXACT, Status.UNREACHED):
+        return result
+    if access.bypass:
+        known = result.line_class_max is not None or result.per_request == (0, 0)
+        open_ = replace(result, per_request=None, ideal_per_request=None, bounds=None, line_class_max=LANES)
+        return result if known else open_
+    if result.status != Status.UNKNOWN or result.per_request is not None:
         return result
     return replace(result, per_request=_widest(machine, access, function.site(result.index)))
 

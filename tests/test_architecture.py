@@ -232,6 +232,7 @@ OF_BOTH = {
     "review/fix/patch.py",
     "review/part.py",
     "review/profiles.py",
+    "review/result_cache.py",
     "review/rules/pa007_split_access.py",
     "review/rules/pa012_same_address_global_atomics.py",
 }

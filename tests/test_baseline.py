@@ -12,9 +12,10 @@ from reports import kernel, open_site, report, site
 import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.result import Status
-from ptxaudit.report.model import Input, Local, Source, Span
+from ptxaudit.report.model import Input, Local, Source, Span, Why
 from ptxaudit.review import rules
 from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
+from ptxaudit.review.figures import above_ideal
 from ptxaudit.review.gate import judge, parse_limit
 
 
@@ -191,6 +192,19 @@ def test_ranges_come_through_the_file(tmp_path):
     (read,) = read_baseline(file).report.kernels
     assert read.registers == 32 and read.sites[0].bounds == (8, 32) and read.sites[0].excess_per_request == Span(0, 3)
     assert read.sites[0].source.file == "k.cu" and "/src" not in file.read_text()
+
+
+def test_figures_of_tried_block_shapes_prove_nothing_in_the_file_either(against, tmp_path):
+    """Unchanged code is not denied: the report cannot judge it, nor could the baseline."""
+    span = {"per_request": Span(1, 32), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 31)}
+    tried = open_site(Status.CONDITIONAL, why=Why("several", False, parts=(Why("by-shape", False),)), **span)
+    given = told(kernel(tried, launch=None))
+    for limit in ("excess=32", "excess=1", "ways=64", "PA001"):
+        verdict, _ = against(given, given, limit, strict=True)
+        assert not verdict.denials and verdict.as_before == 1
+    (tmp_path / "b.json").write_text(baseline_json(given))
+    (read,) = read_baseline(tmp_path / "b.json").report.kernels
+    assert above_ideal(read.sites[0]) == above_ideal(tried) == (0, None)
 
 
 def test_the_file_has_a_line_a_site_and_no_offsets():

@@ -8,6 +8,7 @@ import pytest
 from ptxaudit.engine.answer.result import Pattern, SiteResult, Status
 from ptxaudit.hardware import banks, machines
 from ptxaudit.report.cause import cause_of, stride_text
+from ptxaudit.report.memory_words import memory_cause
 
 LANES = np.arange(32)
 
@@ -90,3 +91,19 @@ def test_strides():
     assert stride(-4 * LANES) == "stride -4 bytes"
     assert stride(LANES**2) == ""
     assert stride(4 * LANES, LANES < 1) == ""
+
+
+@pytest.mark.parametrize(
+    "addresses, active, said",
+    [
+        (128 * LANES, LANES >= 0, "lanes are 128 bytes apart"),
+        (-128 * LANES + 4096, LANES >= 0, "lanes are 128 bytes apart"),
+        (16 * LANES, LANES % 3 == 0, "lanes are 16 bytes apart"),
+        (LANES // 3 * 128, LANES % 3 == 0, "active lanes are 128 bytes apart"),  # 42 2/3 bytes from lane to lane
+        (LANES // 3 * 128, LANES >= 0, "lanes are scattered"),
+    ],
+)
+def test_the_distance_of_lanes_is_not_rounded(addresses, active, said):
+    worst = Pattern(np.where(active, addresses, 0), active, 1, 11, 11, 2, 1)
+    result = SiteResult(0, Status.EXACT, patterns=(worst,))
+    assert memory_cause(result, "global", 4) == f"{said}: 11 sectors for the bytes of 2"

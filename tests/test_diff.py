@@ -17,10 +17,11 @@ from reports import LAUNCH, kernel, open_site, report, site
 
 from ptxaudit.base.sequences import align
 from ptxaudit.engine.answer.result import Status
-from ptxaudit.report.model import SCHEMA_FILE, Frame, Source, Span
+from ptxaudit.report.model import SCHEMA_FILE, Frame, Source, Span, Why
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review.diff.reports import Verdict, diff_reports, judge
 from ptxaudit.review.diff.sitematch import match_sites
+from ptxaudit.review.diff.verdict import surely_conflicts, together
 from ptxaudit.ui.render.change_results import change_results
 from ptxaudit.ui.render.changes import closing_lines, diff_markdown, diff_text
 
@@ -238,6 +239,16 @@ CG = {"access": "cp.async", "line_class_max": 1, "lines": 8, "lines_ideal": 8}
 UNKNOWN = open_site(Status.UNKNOWN, reason="tex.2d")
 
 
+def copy(least: int, most: int, status: Status = Status.BOUNDED):
+    """A cp.async.cg of 8 requests in one line each, with `least` to `most` steps."""
+    steps = {"line_class_proved": least, "line_class_max": most, "lines_proved": 8 * least, "lines": 8 * most}
+    return open_site(status, **(CG | steps))
+
+
+def by_shape(low: int, high: int):
+    return structs.replace(invariant(low, high), status=Status.CONDITIONAL, why=Why("by-shape", False))
+
+
 @pytest.mark.parametrize(
     "old, new, verdict",
     [
@@ -268,10 +279,37 @@ UNKNOWN = open_site(Status.UNKNOWN, reason="tex.2d")
             open_site(Status.BOUNDED, **(CG | {"lines": 16, "line_class_max": 2})),
             Verdict.WORSE,
         ),
+        (copy(2, 2), copy(4, 4), Verdict.WORSE),
+        (copy(2, 2), copy(1, 4), Verdict.STATUS_CHANGED),
+        (copy(1, 4), copy(2, 2), Verdict.STATUS_CHANGED),
+        (copy(2, 2), copy(2, 4), Verdict.STATUS_CHANGED),  # a figure that became a range, whatever its status
+        (copy(2, 2), copy(1, 4, Status.CONDITIONAL), Verdict.STATUS_CHANGED),
+        (copy(2, 2), copy(3, 4, Status.CONDITIONAL), Verdict.WORSE),
+        (copy(1, 4), copy(1, 4), Verdict.SAME),
+        (copy(2, 2), open_site(Status.UNREACHED, access="cp.async", requests=0), Verdict.BETTER),
+        (by_shape(1, 32), by_shape(1, 32), Verdict.SAME),
+        (by_shape(1, 4), by_shape(8, 32), Verdict.STATUS_CHANGED),  # other shapes may cost anything
+        (by_shape(2, 32), invariant(1), Verdict.STATUS_CHANGED),
+        (invariant(1), by_shape(2, 32), Verdict.STATUS_CHANGED),
     ],
 )
 def test_the_verdict_on_a_site(old, new, verdict):
     assert judge(old, new, same_launch=True) is verdict
+
+
+def test_steps_are_compared_by_what_is_proved_of_them():
+    (change,) = diff_reports(report(kernel(copy(2, 2))), report(kernel(copy(1, 4)))).kernels[0].changes
+    assert (change.verdict, change.impact) == (Verdict.STATUS_CHANGED, -1)
+    each = {"lines": None, "lines_proved": None}
+    old, new = (structs.replace(copy(k, k), **each) for k in (1, 4))
+    assert judge(old, new, same_launch=True) is Verdict.WORSE  # as no launch is specified, by request
+    assert surely_conflicts(copy(2, 4)) and not surely_conflicts(copy(1, 4))
+
+
+def test_figures_of_the_shapes_that_are_tried_prove_no_conflict():
+    assert surely_conflicts(invariant(2)) and not surely_conflicts(by_shape(2, 32))
+    both = together((invariant(2), by_shape(2, 32)))
+    assert judge(both, together((invariant(4), by_shape(2, 32))), same_launch=True) is Verdict.STATUS_CHANGED
 
 
 def test_under_another_launch_single_requests_are_compared():

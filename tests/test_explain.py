@@ -75,6 +75,14 @@ def test_an_offset_in_machine_code(here):
     offset = next(site.offset for site in sass_sites("column.cu") if site.access == "store")
     assert [one.site.offset for one in found("column.cu", f"column+{offset:#x}", isa="sass")] == [offset]
     assert [one.site.offset for one in found("column.cu", f"col*+{offset}", isa="both")] == [offset]
+    assert [one.site.offset for one in found("column.cu", f"column+0{offset}", isa="sass")] == [offset]
+
+
+@pytest.mark.parametrize("wanted", ["column+010", "column.cu:" + "9" * 5000, "9" * 5000, "column+" + "9" * 5000])
+def test_numbers_that_no_site_has(wanted, here):
+    for isa in ("ptx", "sass"):
+        with pytest.raises(InputError, match="there is no shared-memory site at"):
+            found("column.cu", wanted, isa=isa)
 
 
 def sass_sites(path):

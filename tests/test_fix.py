@@ -14,11 +14,13 @@ from fix_kernels import GEMM, GEMM_LAUNCH, STRUCTURES, TWO_WORDS, UNUSED_PADDING
 import ptxaudit
 from ptxaudit.base import resources
 from ptxaudit.base.errors import InputError
+from ptxaudit.engine.answer import kept
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.review.fix.patch import patch
 from ptxaudit.review.fix.run import find_repairs, fix
 from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.fixes import closing, fix_text
 
 SCHEMA = json.loads(resources.data("report/schemas/fix-1.schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(SCHEMA)
@@ -188,6 +190,22 @@ extern "C" __global__ void __launch_bounds__(128) stages(const float* in, float*
     }
 }
 """
+
+
+@pytest.mark.parametrize("size, assumed", [(1024, False), (512, True)])
+def test_threads_that_would_leave_the_array_are_assumed_away(size, assumed, here) -> None:
+    """Without a block's shape: a block of 1,024 threads fills the one array and would leave the other."""
+    source = """
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[SIZE];
+    s[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[(threadIdx.x & 15) * 32];
+}"""
+    found, _ = repaired(source.replace("SIZE", str(size)), None)
+    assert found[0].repairs
+    for repair in found[0].repairs:
+        assert ("as long as accesses stay inside the array" in repair.proved_for) is assumed
 
 
 def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
@@ -390,6 +408,48 @@ extern "C" __global__ void k(const float* in, float* out) {
 }"""
     found, _ = repaired(source, Launch("k", grid=1, block=32))
     assert found[0].repairs and all(repair.bytes <= 0 for repair in found[0].repairs)
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "padded"), [(1024, True), (227 * 1024 - 4096 - 128, True), (227 * 1024 - 4096, False)]
+)
+def test_a_repair_leaves_room_for_the_dynamic_shared_memory_of_the_launch(dynamic, padded, here) -> None:
+    source = """
+extern __shared__ float rest[];
+extern "C" __global__ void k(float* out) {
+    __shared__ float s[32][32];
+    for (int i = 0; i < 32; i++) s[i][threadIdx.x] = rest[threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 32; i++) out[i] = s[threadIdx.x][i];
+}"""
+    for limit in (None, 1 << 20):  # a limit does not raise that of the architecture
+        (here / "k.cu").write_text(source)
+        launch = Launch("k", grid=1, block=32, dynamic_shared=dynamic)
+        (found,), _, _ = find_repairs(["k.cu"], Options(launches=[launch], arch="compute_90"), limit=limit)
+        assert found.repairs and all(repair.after.blocks_per_sm for repair in found.repairs)
+        assert ("pad" in {repair.code.kind for repair in found.repairs}) is padded
+
+
+def test_a_kernel_with_the_same_declaration_into_which_a_repair_does_not_fit_is_named(here) -> None:
+    source = """
+__device__ inline void turn(const float* in, float* out) {
+    __shared__ float s[32][32];
+    for (int i = 0; i < 32; i++) s[i][threadIdx.x] = in[i * 32 + threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 32; i++) out[i * 32 + threadIdx.x] = s[threadIdx.x][i];
+}
+extern "C" __global__ void one(const float* in, float* out) { turn(in, out); }
+extern "C" __global__ void full(const float* in, float* out) { turn(in, out); }
+"""
+    (here / "k.cu").write_text(source)
+    launches = [
+        Launch(name, grid=1, block=32, dynamic_shared=dynamic)
+        for name, dynamic in (("one", 0), ("full", 227 * 1024 - 4096))
+    ]
+    found, _, _ = find_repairs(["k.cu"], Options(launches=launches, arch="compute_90"))
+    (one,) = (one for one in found if one.examined.entry.name == "one")
+    pad = next(repair for repair in one.repairs if repair.code.kind == "pad")
+    assert pad.also == ("it does not fit into the shared memory of full, with the same declaration",)
 
 
 def test_the_json_keeps_to_its_schema(here) -> None:
@@ -607,3 +667,19 @@ extern "C" __global__ void k(const float* in, float* out) {{
         options = Options(launches=[Launch("k", grid=8, block=256)])
         report = fix([source], options)
         assert len(report.arrays[0].sites) >= sites - 1
+
+
+@pytest.mark.parametrize("isa", ["ptx", "sass"])
+@pytest.mark.parametrize("most", [0, 1])
+def test_sites_whose_places_are_not_kept_are_not_without_excess(most, isa, here, monkeypatch) -> None:
+    """A launch with too many requests to look for repairs: it says so, and which site is the reason."""
+    monkeypatch.setattr(kept, "MOST_REQUESTS", most)
+    source, launch = transpose("float", 32, 32)
+    (here / "k.cu").write_text(source)
+    report = fix(["k.cu"], Options(launches=[launch], isa=isa, arch="sm_90"))
+    sites = ptxaudit.audit("k.cu", launches=[launch], isa=isa, arch="sm_90").sites
+    assert {site.id for site in sites if site.excess} <= {id for array in report.arrays for id in array.sites}
+    for array in report.arrays:
+        assert "different addresses" in array.refused and array.excess and not array.repairs
+    assert "refused" in closing(report) and "no shared array has excess" not in fix_text(report)
+    jsonschema.validate(report.to_dict(), SCHEMA)

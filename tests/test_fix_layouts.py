@@ -14,6 +14,7 @@ from ptxaudit.engine.answer.kept import Move
 from ptxaudit.hardware import machines
 from ptxaudit.review.fix.cost import Costs, NotProvable
 from ptxaudit.review.fix.layouts import SAME, Chain, Order, Pad, Skew, Xor, one_to_one
+from ptxaudit.review.fix.naming import of_elements
 from ptxaudit.review.fix.search import Search
 
 MACHINE = machines.get("sm_90")
@@ -209,3 +210,19 @@ def test_the_bound_of_vectors_is_reached_by_narrower_stores_only() -> None:
     assert min(f.figure.low for f in kept) == search.floor.low and any(f.floor for f in kept)
     narrow = [f for f in found if any(f.parts)]
     assert min(f.figure.low for f in narrow) == 8 * 4 + 32  # four stores of a float each, and columns without conflict
+
+
+@settings(max_examples=200, deadline=None)
+@given(layouts(), st.sampled_from((1, 2, 4, 8, 12, 16, 20, 24)))
+def test_a_map_of_elements_moves_their_bytes_as_the_layout_does(made, element):
+    layout, size, _ = made
+    scaled = of_elements(layout, element)
+    if scaled is not None:
+        elements = np.arange(size // element)
+        assert (layout.place(elements * element) == scaled.place(elements) * element).all()
+
+
+def test_a_swizzle_of_bytes_may_be_none_of_elements_of_12():
+    """24 ^ 12 is 20: a swizzle by 12 takes elements of three words apart."""
+    layout = Xor(384, (12,))
+    assert layout.keeps(4) and of_elements(layout, 12) is None and of_elements(layout, 4) == Xor(96, (3,))

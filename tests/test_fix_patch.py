@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
+from reports import kernel, open_site, site
 from test_fix import applied, here, repaired  # noqa: F401 (a fixture)
 
 import ptxaudit
+from ptxaudit.base.status import Status
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
+from ptxaudit.report.model import Span
+from ptxaudit.review.fix import patch as patching
 from ptxaudit.review.fix.patch import patch
 from ptxaudit.review.fix.run import find_repairs
 from ptxaudit.ui.cli import main
@@ -239,12 +245,91 @@ def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch
     """What ptxas makes of it decides: eight floats in a row, which it joins to vectors, are apart after a swizzle of
     floats.
     """
-    from ptxaudit.review.fix import patch as module
-
-    monkeypatch.setattr(module._MachineCode, "_of", lambda self, examined, texts: (100 + len(texts), 50))
+    monkeypatch.setattr(patching._MachineCode, "_of", lambda self, examined, texts: (100 + len(texts), 50))
     found, made = repaired(PLAIN, LAUNCH)
     assert found[0].repairs and not made.applied and not made.diff
     assert "in machine code 101 instead of 100" in made.refused[0][1]
+
+
+def test_each_repair_is_compared_with_the_source_as_the_ones_before_left_it(here, monkeypatch) -> None:
+    """A saving of one repair must not hide what the next one costs."""
+    source = PLAIN + PLAIN.replace(" k(", " again(").replace("tile", "other")
+    compared = []
+    cost = lambda kernels: [one.entry.totals.excess for one in kernels]
+    monkeypatch.setattr(patching, "_worse", lambda old, new, limit: compared.append((cost(old), cost(new))) or "")
+    _, made = repaired(source, LAUNCH)
+    assert len(made.applied) == 2 and [sum(before) for before, _ in compared] == [2 * 992, 992]
+    assert [sum(after) for _, after in compared] == [992, 0]
+
+
+def examined(*sites, shared: int = 4096, dynamic: int = 0):
+    entry = kernel(*sites)
+    launch = Launch("k", grid=1, block=32, dynamic_shared=dynamic)
+    return SimpleNamespace(entry=entry, launch=launch, function=SimpleNamespace(shared_static=shared))
+
+
+COPIES = {"access": "cp.async", "line_class_max": 1, "lines": 8, "lines_ideal": 8}
+EACH = {"per_request": Span(1, 4), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 3)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        (examined(site(1), site(2)), examined(site(1), site(2)), ""),
+        (examined(site(1, wavefronts=64)), examined(site(1)), ""),
+        (examined(site(1)), examined(site(1, wavefronts=16)), "costs 16 wavefronts in the changed source, but 8 now"),
+        (examined(site(1)), examined(open_site(Status.BOUNDED, 1)), "known less precisely"),
+        (
+            examined(site(1), site(2), open_site(Status.UNKNOWN, 3)),
+            examined(site(1), open_site(Status.BOUNDED, 2), open_site(Status.UNKNOWN, 3)),
+            "known less precisely",
+        ),
+        (
+            examined(open_site(Status.BOUNDED, **COPIES)),
+            examined(open_site(Status.BOUNDED, **(COPIES | {"lines": 64}))),
+            "take 64 steps in the changed source, but 8 now",
+        ),
+        (
+            examined(open_site(Status.INVARIANT, **EACH)),
+            examined(open_site(Status.INVARIANT, **(EACH | {"per_request": Span(8, 8)}))),
+            "requests of k(float*) cost more",
+        ),
+        (examined(dynamic=227 * 1024 - 4096), examined(dynamic=227 * 1024 - 4096), ""),
+        (
+            examined(dynamic=227 * 1024 - 4096),
+            examined(shared=4224, dynamic=227 * 1024 - 4096),
+            "too much shared memory",
+        ),
+        (examined(shared=4000), examined(shared=4097), "too much shared memory"),
+    ],
+)
+def test_what_makes_a_kernel_worse(before, after, why) -> None:
+    limit = 4096 if before.function.shared_static == 4000 else None
+    said = patching._worse([before], [after], limit)
+    assert why in said and bool(why) is bool(said)
+
+
+def test_a_saving_does_not_hide_what_other_arrays_of_the_kernel_cost() -> None:
+    """The array saves 56 wavefronts, another one costs 8 more: the kernel costs less."""
+    old, new = examined(site(1, wavefronts=64), site(2)), examined(site(1), site(2, wavefronts=16))
+    assert not patching._worse([old], [new], None)
+    assert "cost 8 wavefronts more" in patching._worse_elsewhere(old, 56, [old], [new])
+    assert not patching._worse_elsewhere(old, 56, [old], [examined(site(1), site(2))])
+    assert not patching._worse_elsewhere(old, None, [old], [new])
+
+
+def test_repairs_of_several_arrays_fit_together(here) -> None:
+    """Each alone may add its bytes, but not both."""
+    body = BODY.replace("tile", "TILE").replace("__syncthreads", "__syncthreads")
+    arrays = "".join(f"    __shared__ float t{n}[32][32];{body.replace('TILE', f't{n}')}" for n in range(2))
+    source = f'extern "C" __global__ void k(const float* in, float* out) {{\n{arrays}}}\n'
+    (here / "k.cu").write_text(source)
+    options = Options(launches=[LAUNCH], arch="compute_90")
+    found, kernels, _ = find_repairs(["k.cu"], options, limit=8192 + 128)
+    pads = [structs.replace(one, repairs=[r for r in one.repairs if r.code.kind == "pad"]) for one in found]
+    assert [len(one.repairs) for one in pads] == [1, 1]
+    made = patch(pads, kernels, ["k.cu"], options, limit=8192 + 128)
+    assert len(made.applied) == 1 and "has too much shared memory" in made.refused[0][1]
 
 
 def test_macros_of_the_file_without_effects_may_be_written_twice(here) -> None:

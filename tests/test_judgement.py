@@ -15,7 +15,7 @@ from reports import kernel, open_site, report, site
 import ptxaudit
 from ptxaudit.engine.answer.result import SiteResult, Status
 from ptxaudit.report.assemble import excess_per_request
-from ptxaudit.report.model import Local, Pairing, Problem, Site, Source, Span, Why
+from ptxaudit.report.model import LaunchRecord, Local, MemorySite, Pairing, Problem, Site, Source, Span, Why
 from ptxaudit.review import rules
 from ptxaudit.review.figures import Judgement, above_ideal, against, total_above_ideal, ways
 from ptxaudit.review.findings import Certainty
@@ -274,6 +274,54 @@ def test_local_arrays_and_kernels_without_a_launch():
     assert stands("PA010", site(), launch=None) == []
 
 
+def of_memory(status: Status = Status.EXACT, space: str = "global", **changes) -> MemorySite:
+    known = dict(id="m", offset=16, ptx_line=None, opcode="ATOMG.E", text="", access="atomic", width=4, source=None)
+    return MemorySite(**(known | {"status": status, "space": space, "requests": 4} | changes))
+
+
+ALIKE = Why("several", False, parts=(Why("lanes-cost-alike", False),))
+
+
+@pytest.mark.parametrize(
+    "rule, one, changes, standing",
+    [
+        ("PA012", of_memory(same_address=1), {}, ["passed"]),
+        ("PA012", of_memory(Status.BOUNDED, same_address=1), {}, ["passed"]),
+        ("PA012", of_memory(Status.UNREACHED), {}, ["passed"]),
+        ("PA012", of_memory(same_address=8), {}, ["denied"]),
+        ("PA012", of_memory(same_address=8), {"isa": "ptx"}, ["not judged"]),
+        ("PA012", of_memory(Status.INVARIANT, same_address=8), {}, ["denied"]),
+        ("PA012", of_memory(Status.INVARIANT, same_address=8, why=ALIKE), {}, ["not judged"]),
+        ("PA012", of_memory(Status.DATA_DEPENDENT), {}, ["not judged"]),
+        ("PA012", of_memory(access="load"), {}, []),
+        ("PA013", of_memory(kind="spill", space="local", requests=64), {}, ["denied"]),
+        ("PA013", of_memory(kind="spill", space="local", requests=32), {}, ["passed"]),
+        ("PA013", of_memory(kind="spill", space="local", requests=64), {"launch": None}, ["not judged"]),
+        (
+            "PA013",
+            of_memory(kind="spill", space="local", requests=64),
+            {"launch": LaunchRecord(None, None)},
+            ["not judged"],
+        ),
+        ("PA013", of_memory(Status.UNKNOWN, kind="spill", space="local", requests=None), {}, ["not judged"]),
+        ("PA013", of_memory(Status.UNREACHED, kind="spill", space="local"), {"launch": None}, ["passed"]),
+        ("PA013", of_memory(space="local", opcode="STL", requests=64), {}, ["not judged"]),
+        ("PA013", of_memory(space="local", opcode="STL", requests=32), {}, ["passed"]),
+        ("PA013", of_memory(space="local", opcode="ST.E", requests=64), {}, []),
+        ("PA013", of_memory(space="local", opcode="STL", kind="array", requests=64), {}, []),
+    ],
+)
+def test_each_rule_of_memory_counts_what_it_could_not_judge(rule, one, changes, standing):
+    assert stands(rule, memory=(one,), **({"isa": "sass"} | changes)) == standing
+
+
+def test_lanes_on_one_address_are_not_one_because_a_request_costs_its_ideal():
+    given = SiteResult(0, Status.INVARIANT, requests=2, active_requests=2, per_request=(1, 1), ideal_per_request=(1, 1))
+    assert structs.replace(given, ways=32).counted().ways == 1  # in shared memory, one way per group
+    assert structs.replace(given, ways=32, lanes=64).counted().ways is None
+    assert structs.replace(given, ways=1, lanes=64).counted().ways == 1
+
+
 def test_scalars_that_may_conflict_side_by_side():
     open_ = as_site((((1,),), ((4,),)), Status.BOUNDED)
     four = [
@@ -308,6 +356,40 @@ ret;
                 ptxaudit.audit(text.replace("SHAPE", shape)), [parse_limit("excess=1"), parse_limit("PA002")]
             )
             assert verdict.standing == {standing: 1}
+
+
+@pytest.mark.parametrize(
+    "address, kind",
+    [
+        ("mov.u32 %r1, %tid.x; shl.b32 %r4, %r1, 4;", "by-shape"),
+        ("mov.b32 %r5, %laneid; shl.b32 %r4, %r5, 9;", "by-last-warp"),
+    ],
+)
+def test_the_steps_of_a_copy_depend_on_an_unspecified_block(address, kind):
+    """Rows of 16 bytes take one step in a block of 32 lanes, four in one of 2 x 16; a block of one lane takes one."""
+    text = f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a)
+{{
+.reg .b32 %r<8>;
+.reg .b64 %d<2>;
+.shared .align 128 .b8 s[65536];
+ld.param.u64 %d1, [a];
+{address}
+mov.u32 %r2, s;
+add.u32 %r4, %r4, %r2;
+cp.async.cg.shared.global [%r4], [%d1], 16;
+ret;
+}}
+"""
+    given = ptxaudit.audit(text)
+    (free,) = given.sites
+    assert free.status is Status.CONDITIONAL and kind in {why.kind for why in free.why.walk()}
+    assert judge(given, [parse_limit("PA004")]).standing == {Standing.OPEN: 1} and free.conditions
+    for block in ((32,), (1,), (2, 16), (4, 24), (2, 1, 24)):
+        (one,) = ptxaudit.audit(text, launches=[ptxaudit.Launch("k", grid=1, block=block)]).sites
+        assert (free.line_class_proved or 0) <= one.line_class_proved <= one.line_class_max <= free.line_class_max
 
 
 def test_fewer_lanes_of_a_vector_may_be_merged_and_conflict():

@@ -322,3 +322,25 @@ def test_the_closing_lines_say_what_the_code_has_of_memories_that_were_not_looke
     line = others_line(report)
     assert told.replace("580 bytes", f"{kernel.spills.everywhere:,} bytes" if kernel.spills else "") in line
     assert report_text(report).endswith(f"{line}\n") and others_line(ptxaudit.audit(text, space="all")) == ""
+
+
+COUNTING = """
+extern "C" __global__ void k(int* bins, const int* in) {
+    atomicExch(bins + threadIdx.x / 4, 1);
+    atomicExch(bins + threadIdx.x, 2);
+    atomicExch(bins + in[threadIdx.x], 3);
+    if (in[threadIdx.x] > 0) atomicExch(bins, 4);
+}
+"""
+
+
+def test_atomics_at_unknown_addresses_are_not_judged():
+    """The place of an array changes the sectors of a request, but not how many lanes access one address."""
+    for assume, certain in (({"*": 256}, True), ({}, False)):
+        given = audited(COUNTING, "global", (None, None), assume=assume)
+        of = [site for site in given.kernels[0].memory if site.access == "atomic"]
+        assert [site.same_address for site in of] == [4, 1, None, 32]
+        found = {f.site.id: f.certainty for f in find(given) if f.rule == "PA012"}
+        first = Certainty.CERTAIN if certain else Certainty.POSSIBLE
+        assert [found.get(site.id) for site in of] == [first, None, Certainty.UNKNOWN, Certainty.POSSIBLE]
+        assert len(judge(given, [parse_limit("PA012")], strict=True).denials) == 3

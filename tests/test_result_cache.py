@@ -392,6 +392,45 @@ def test_what_lies_beside_a_file_decides(here, audited):
     assert audited == ["k.ptx", "c.cubin", "k.ptx", "c.cubin"]
 
 
+def test_a_file_is_kept_with_the_one_that_it_is_paired_with(here, audited):
+    """With both instruction sets, the PTX says what became of it in the machine code, and the other way round."""
+    (here / "c.ptx").write_text(compile_source(here / "c.cu").ptx)
+    wait_for_the_clock()
+
+    def audit(*files):
+        """(whether it is what an audit without the cache finds, the files that it did not take from it)"""
+        del audited[:]
+        found, anew = run(*files, isa="both"), audited.copy()
+        return found == ptxaudit.audit(list(files), isa="both"), anew
+
+    pair = "c.ptx", "c.cubin"
+    assert audit("c.ptx") == (True, ["c.ptx"])
+    assert audit(*pair) == (True, [*pair])
+    assert audit(*pair) == (True, []) and audit("k.ptx", *pair) == (True, ["k.ptx"])
+    assert audit("c.cubin") == (True, ["c.cubin"]) and audit("c.ptx") == (True, [])
+    (here / "c.cubin").write_bytes(from_cuda(COLUMN.replace("float", "double")))
+    wait_for_the_clock()
+    assert audit(*pair) == (True, [*pair]) and audit(*pair) == (True, [])
+
+
+def test_a_pair_of_which_one_changes_while_it_is_audited_is_not_kept(here, audited, monkeypatch):
+    (here / "c.ptx").write_text(compile_source(here / "c.cu").ptx)
+    wait_for_the_clock()
+    audit = pipeline._audited
+
+    def changing(inputs, options, progress):
+        (here / "c.cubin").write_bytes(from_cuda(COLUMN.replace("float", "double")))
+        return audit(inputs, options, progress)
+
+    monkeypatch.setattr(pipeline, "_audited", changing)
+    run("c.ptx", "c.cubin", isa="both")
+    monkeypatch.setattr(pipeline, "_audited", audit)
+    (here / "c.cubin").write_bytes(from_cuda(COLUMN))
+    wait_for_the_clock()
+    fresh = ptxaudit.audit(["c.ptx", "c.cubin"], isa="both")
+    assert run("c.ptx", "c.cubin", isa="both") == fresh
+
+
 def test_the_data_of_a_buffer_decide(here, audited):
     for numbers in (range(8), range(8), range(1, 9)):
         np.save(here / "a.npy", np.array(numbers, np.int32))

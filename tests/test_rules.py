@@ -13,7 +13,7 @@ from reports import kernel, open_site, report, site
 import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.result import Status
-from ptxaudit.report.model import Frame, Report, Source, Span, Suppression
+from ptxaudit.report.model import Frame, MemorySite, Report, Source, Span, Suppression
 from ptxaudit.review import rules
 from ptxaudit.review.findings import Certainty, fold, stale_suppressions
 from ptxaudit.review.rules import find
@@ -204,6 +204,23 @@ def test_a_suppression_is_of_one_rule_and_one_line():
         assert found(given, "PA001")[0].allowed is None
         assert stale_suppressions(given, find(given)) == (wrong,)
     assert stale_suppressions(suppressed(right), find(suppressed(right))) == ()
+
+
+@pytest.mark.parametrize(
+    "status, spaces, stale",
+    [
+        (Status.EXACT, ("global",), True),
+        (Status.UNREACHED, ("global",), False),  # the launch that needs it is another one
+        (Status.EXACT, ("shared",), False),  # nobody has looked
+        (Status.EXACT, ("local", "shared"), False),
+    ],
+)
+def test_a_suppression_about_global_memory_is_stale_where_that_was_examined(status, spaces, stale):
+    source = Source("/src/k.cu", 10)
+    access = MemorySite("m", None, 9, "ld.global.f32", "", "load", 4, source, status, sectors_excess=0, space="global")
+    (one, other) = (Suppression(rule, "cold", "/src/k.cu", 9, 10) for rule in ("PA011", "PA014"))
+    given = structs.replace(report(kernel(memory=(access,), spaces=spaces)), suppressions=(one, other))
+    assert stale_suppressions(given, find(given)) == ((one, other) if stale else ())
 
 
 def test_the_page_of_rules_is_what_the_command_prints():

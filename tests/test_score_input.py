@@ -70,6 +70,7 @@ COPY = "cp.async.ca.shared.global 16"
         ({"opcode": COPY, "addresses": QUADS, "sources": QUADS[:8]}, "8 sources for 32 lanes"),
         ({"opcode": COPY, "addresses": QUADS, "zero_filled": 1 << 40}, "zero-filled mask"),
         ({"opcode": "atom.shared.add.u32", "addresses": WORDS, "operand": "1"}, "operand '1'"),
+        ({"opcode": "atom.shared.add.u32 09", "addresses": WORDS}, "the operand after an atomic is the constant"),
     ],
 )
 def test_bad_requests(given, says):
@@ -190,6 +191,7 @@ def test_exact_and_ranged_scores_say_so():
     assert score_request("atom.shared.add.u32", [0] * 32).note.startswith("as ATOMS.ADD")
     assert score_request("atom.shared.add.u32", WORDS).note == ""
     assert score_request("atom.shared.add.u32", [0] * 32, operand=1).bounds == (1, 32)
+    assert score_request("atom.shared.add.u32 01", [0] * 32).bounds == (1, 32)  # octal, as in PTX
 
 
 # --- many requests --------------------------------------------------------------------------

@@ -7,18 +7,23 @@ import sys
 import threading
 from collections import Counter
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from kernels import PTX
+from kernels import COLUMN, PTX
 
 import ptxaudit
 from ptxaudit.base.errors import InputError
+from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.options import Options
+from ptxaudit.pipeline.collect import Part
+from ptxaudit.pipeline.loading import Loaded
+from ptxaudit.report.model import Input
 from ptxaudit.report.reader import parse_report
 from ptxaudit.review import audit as audits
 from ptxaudit.review import executors, kept_parts
-from ptxaudit.review.divided import divided
+from ptxaudit.review.divided import Piece, Whole, batches, divided
 from ptxaudit.ui.cli import main
 
 _ENTRY, _BODY = ".visible .entry ", PTX[PTX.index("(", PTX.index(".entry")) :]
@@ -125,6 +130,43 @@ def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
         closing.start()
         assert "closes the connection" in refused(place)
     assert "HOST:PORT" in refused("127.0.0.1")
+
+
+def test_the_toolchains_of_a_file_are_those_of_all_its_pieces():
+    """A piece reads the images with its kernels: others may have been built by another release."""
+    entry = lambda toolchain, log="": Part(inputs=[Input("lib.so", "0", "host", toolchain, log)])
+    whole = Whole((Piece(("lib.so",)),) * 4)
+    for pieces in (
+        (None, "ptxas 13.0", "ptxas 12.9", "ptxas 13.0"),
+        ("ptxas 12.9", None, "ptxas 12.9, ptxas 13.0", None),
+    ):
+        (made,) = whole.joined([entry(toolchain, "seen" * (at == 2)) for at, toolchain in enumerate(pieces)]).inputs
+        assert (made.toolchain, made.log) == ("ptxas 12.9, ptxas 13.0", "seen")
+    part = entry(None)
+    for toolchain in ("ptxas 13.0", "ptxas 12.9", "ptxas 13.0", "ptxas 12.9"):
+        part.add_loaded(SimpleNamespace(path="lib.so"), Loaded((), toolchain))
+    assert part.inputs[0].toolchain == "ptxas 12.9, ptxas 13.0"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10])
+def test_what_is_paired_is_in_one_batch(size):
+    files = ["a.cubin", "a.ptx", "b.ptx", "x/c.ptx", "c.cubin", "d.cu", "x/c.cubin", "e.ptx", b"", "f.cubin", "f.ptx"]
+    both, one = (list(batches(files, Options(isa=isa), size)) for isa in ("both", "ptx"))
+    assert [file for batch in both for file in batch] == [file for batch in one for file in batch] == files
+    assert max(map(len, one)) <= size
+    for pair in (("a.cubin", "a.ptx"), ("x/c.ptx", "x/c.cubin"), ("f.cubin", "f.ptx")):
+        assert any(set(pair) <= {file for file in batch if isinstance(file, str)} for batch in both)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_kernels_are_paired_in_any_number_of_processes(jobs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(COLUMN)
+    made = compile_source("k.cu")
+    (tmp_path / "k.ptx").write_text(made.ptx)
+    (tmp_path / "k.cubin").write_bytes(made.cubin)
+    found = ptxaudit.audit(["k.ptx", "k.cubin"], isa="both", jobs=jobs)
+    assert len(found.kernels) == 2 and all(site.pairs_with for kernel in found.kernels for site in kernel.sites)
 
 
 # --- JSON Lines ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from reports import kernel, open_site, report, site
 from ptxaudit.base.errors import InputError
 from ptxaudit.engine.answer.result import Status
 from ptxaudit.report.measures import MEASURES
-from ptxaudit.report.model import Code, Spills
+from ptxaudit.report.model import Code, Span, Spills
 from ptxaudit.review.diff.reports import diff_reports
 from ptxaudit.review.diff.thresholds import judge_thresholds, parse_threshold
 from ptxaudit.ui.render.thresholds import judged_lines
@@ -164,3 +164,20 @@ def test_what_is_no_limit(text, what, hint):
 )
 def test_a_limit_reads_as_it_was_written(text):
     assert str(parse_threshold(text)) == text
+
+
+def test_ways_are_known_if_those_of_every_site_are():
+    """A site of 32 ways whose cost becomes unknown is no improvement."""
+    four, most = site(1, wavefronts=32), site(2, wavefronts=256)
+    unknown = open_site(Status.UNKNOWN, 2)
+    old, lost, worse = kernel(four, most), kernel(four, unknown), kernel(site(1, wavefronts=512), unknown)
+    assert [MEASURES["ways"].of(one) for one in (old, lost, worse)] == [32, None, None]
+    assert [MEASURES["ways"].least(one) for one in (old, lost, worse)] == [32, 4, 64]
+    for before, after in ((old, lost), (lost, old), (lost, lost)):
+        _, found = judged([before], [after], "ways+0")
+        assert not found.crossings and len(found.unjudged) == 1
+    assert denied([old], [worse], "ways+32") == ["ways+32: k(float*): ways 32 → 64"]  # at least that many
+    fine = open_site(Status.BOUNDED, 2, per_request=Span(0, 2), excess_per_request=Span(0, 0))
+    copy = open_site(Status.BOUNDED, 3, access="cp.async", line_class_max=4)
+    unreached = open_site(Status.UNREACHED, 4)
+    assert MEASURES["ways"].of(kernel(four, fine, copy, unreached)) == 4 and MEASURES["ways"].of(kernel()) is None

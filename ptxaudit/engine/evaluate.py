@@ -146,7 +146,7 @@ def _evaluated(
         for i in accesses
         if task.originals[i] == i
     }
-    sites = tuple(results[i] for i in sorted(results))
+    sites = tuple(_in_range(results[i], accesses.get(i), machine, function) for i in sorted(results))
     return KernelResult(sites, supposed + _assumed(graph, facts, code, sites), endless=endless)
 
 
@@ -378,6 +378,20 @@ def _widest(machine: Machine, access: banks.Access, site: Site) -> tuple[int, in
     """The range of a request's cost: from zero if all its lanes may access other memory, or another block's."""
     low, high = banks.bounds(machine, access, 1, LANES)
     return 0 if site.space in ("generic", "shared::cluster") or copied.may_fill(site) else low, high
+
+
+def _in_range(result: SiteResult, access: banks.Access | None, machine: Machine, function: Function) -> SiteResult:
+    """The answer, with the range of any request if nothing is known: so that no launch says less than none, where the
+    shapes that are tried have a range. For cp.async.cg, whose wavefronts no counter covers, the range of its steps."""
+    if access is None or result.status in (Status.EXACT, Status.UNREACHED):
+        return result
+    if access.bypass:
+        known = result.line_class_max is not None or result.per_request == (0, 0)
+        open_ = replace(result, per_request=None, ideal_per_request=None, bounds=None, line_class_max=LANES)
+        return result if known else open_
+    if result.status != Status.UNKNOWN or result.per_request is not None:
+        return result
+    return replace(result, per_request=_widest(machine, access, function.site(result.index)))
 
 
 def _settled(result: SiteResult) -> bool:

@@ -181,3 +181,9 @@ def width_of(opcode: str) -> int | None:
     sized = _PTX_TYPE.match(modifiers[-1]) if modifiers else None
     elements = next((int(found[1]) for m in modifiers if (found := _VECTOR.match(m))), 1)
     return int(sized[1]) // 8 * elements if sized else None
+
+
+def is_of_stack(opcode: str) -> bool:
+    """Whether the opcode is a load or store of local memory, as every spill to it is; no spill has a generic
+    address."""
+    return class_of(opcode) in ("local-load", "local-store")

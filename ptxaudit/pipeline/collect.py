@@ -76,9 +76,9 @@ class Part(Struct):
     def add_loaded(self, content: Content, loaded: Loaded) -> None:
         """Adds what was loaded from the input that was added last, possibly in portions."""
         if loaded.toolchain:
-            made_by = dict.fromkeys([*filter(None, [self.inputs[-1].toolchain]), loaded.toolchain])
+            before = self.inputs[-1]
             self.inputs[-1] = replace(
-                self.inputs[-1], toolchain=", ".join(made_by), log=self.inputs[-1].log or loaded.log
+                before, toolchain=all_of(before.toolchain, loaded.toolchain), log=before.log or loaded.log
             )
         names = self.names_of.setdefault(content.path, [])
         names += [*loaded.names, *(function.name for module in loaded.modules for function in module.kernels())]
@@ -98,6 +98,24 @@ class Part(Struct):
         self.problems += other.problems
         self.failed = self.failed or other.failed
         self.passing += other.passing
+
+
+def all_of(one: str | None, other: str | None) -> str | None:
+    """The toolchains of both, "nvrtc 12.9, nvrtc 13.0": in one order, whichever part of a file is read first."""
+    if not one or not other:
+        return one or other
+    first, second = set(one.split(", ")), set(other.split(", "))
+    return one if second <= first else other if first <= second else ", ".join(sorted(first | second))
+
+
+def joined_inputs(parts: Iterable[Part]) -> list[Input]:
+    """The inputs of parts that each hold some kernels of the same files."""
+    found: dict[str, Input] = {}
+    for entry in (entry for part in parts for entry in part.inputs):
+        known = found.setdefault(entry.path, entry)
+        made_by = all_of(known.toolchain, entry.toolchain)
+        found[entry.path] = replace(known, toolchain=made_by, log=known.log or entry.log)
+    return list(found.values())
 
 
 def read_all(

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from pathlib import PurePath
 from typing import TypeVar
 
 from ptxaudit.report.entries import Kernel
+from ptxaudit.report.paths import stem
 
 Of = TypeVar("Of")
 
@@ -21,7 +21,7 @@ def partners(kernels: Sequence[Kernel]) -> Iterator[tuple[int, int]]:
     only PTX."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for at, kernel in enumerate(kernels):
-        groups[kernel.name, repr(kernel.launch), _stem(kernel.input)].append(at)
+        groups[kernel.name, repr(kernel.launch), stem(kernel.input)].append(at)
     for group in groups.values():
         ptx = [at for at in group if kernels[at].isa == "ptx"]
         for sass in group:
@@ -46,11 +46,6 @@ def each_once(of: Iterable[Of], kernel: Callable[[Of], Kernel]) -> list[Of]:
 def kernels_once(kernels: Iterable[Kernel]) -> list[Kernel]:
     """The kernels, without the PTX of those whose machine code is there as well."""
     return each_once(kernels, lambda kernel: kernel)
-
-
-def _stem(path: str) -> str:
-    """k.ptx and k.cubin in one folder are two views of one compilation."""
-    return str(PurePath(path).with_suffix("")) if path.endswith((".ptx", ".cubin")) else path
 
 
 def _number(arch: str) -> str:

@@ -4,7 +4,8 @@
     MEASURES["spills"].of(kernel)           ->  2,008 bytes, None where the machine code does not say
     MEASURES["float"].of(kernel)            ->  64 instructions of that class (`mix`)
 
-An unknown figure is None. Sums over the launch are known if every site of the kernel is settled.
+An unknown figure is None. Sums over the launch are known if every site of the kernel is settled, ways if those of every
+site are.
 """
 
 from __future__ import annotations
@@ -13,22 +14,47 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from ptxaudit.base.records import Record
+from ptxaudit.base.status import Status
 from ptxaudit.hardware.opcode_classes import CLASSES
 from ptxaudit.report.mix import mean_width
-from ptxaudit.report.model import Kernel, Totals
+from ptxaudit.report.model import Kernel, Site, Totals
 
 Figure = int | float
 
 
 class Measure(Record):
     """name: in limits; words: what the figure counts, for people ("bytes of stack"); less_is_worse: it should not
-    fall; summed: several kernels are combined by their sum, else by the worst of them."""
+    fall; summed: several kernels are combined by their sum, else by the worst of them; least: a lower bound, also where
+    the figure is unknown, if there is one."""
 
     name: str
     words: str
     of: Callable[[Kernel], Figure | None]
     less_is_worse: bool = False
     summed: bool = True
+    least: Callable[[Kernel], Figure | None] = lambda kernel: None
+
+
+def _ways_of(site: Site) -> tuple[int, int | None]:
+    """Bounds of the most ways of a request; the upper one None where there is none."""
+    if site.status is Status.UNREACHED:
+        return (0, 0)
+    if site.ways is not None and site.status in (Status.EXACT, Status.INVARIANT):
+        return (site.ways, site.ways)
+    excess = site.excess_per_request
+    return (0, 1 if excess is not None and excess.high == 0 else None)
+
+
+def _counted(kernel: Kernel) -> list[tuple[int, int | None]]:
+    """`_ways_of` for each site except cp.async.cg, which is counted in steps."""
+    return [_ways_of(site) for site in kernel.sites if site.line_class_max is None]
+
+
+def _ways(kernel: Kernel) -> int | None:
+    """The most ways of any request, if they are known of all sites."""
+    highs = [high for _, high in _counted(kernel)]
+    known = [high for high in highs if high is not None]
+    return max(known, default=None) if len(known) == len(highs) else None
 
 
 def _settled(figure: Callable[[Totals], int | None], kernel: Kernel) -> int | None:
@@ -68,7 +94,13 @@ MEASURES: dict[str, Measure] = {
         Measure("excess", "excess wavefronts", partial(_settled, lambda totals: totals.excess)),
         Measure("sectors", "sectors of global and local memory", partial(_of_memory, "sectors")),
         Measure("sectors-excess", "sectors in excess", partial(_of_memory, "sectors_excess")),
-        Measure("ways", "ways", lambda kernel: kernel.totals.ways, summed=False),
+        Measure(
+            "ways",
+            "ways",
+            _ways,
+            summed=False,
+            least=lambda kernel: max((low for low, _ in _counted(kernel)), default=None),
+        ),
         Measure("open", "sites of unknown cost", _open),
         Measure("registers", "registers", lambda kernel: kernel.registers, summed=False),
         Measure("shared", "bytes of static shared memory", lambda kernel: kernel.shared_static, summed=False),

@@ -45,13 +45,13 @@ def memory_cause(result: SiteResult, of: str, width: int | None) -> str:
 
 def _global_cause(worst: Pattern, width: int) -> str:
     addresses = worst.addresses[worst.active]
-    steps = {
-        int(step)
-        for step in (addresses[1:] - addresses[:-1]) // (worst.active.nonzero()[0][1:] - worst.active.nonzero()[0][:-1])
-    }
     cost = f"{worst.low} sectors for the bytes of {worst.ideal}"
-    if len(steps) == 1 and (step := abs(steps.pop())) > width:
-        return f"lanes are {step} bytes apart: {cost}"
+    apart = np.diff(addresses)
+    of_lanes = apart / np.diff(np.flatnonzero(worst.active))
+    for who, distances in (("lanes", set(of_lanes.tolist())), ("active lanes", set(apart.tolist()))):
+        step = abs(next(iter(distances))) if len(distances) == 1 else 0
+        if step > width and step == int(step):
+            return f"{who} are {int(step)} bytes apart: {cost}"
     if (
         _fewer_when_aligned(worst)
         and len({int(a) // LINE for a in addresses}) <= -(-len(addresses) * width // LINE) + 1

@@ -120,8 +120,10 @@ def _each_part(
     files = list(first.files_of(inputs, options.isa))
     yield first
     if options.jobs == 1 and executor is None:
-        for at in range(0, len(files), AT_ONCE):
-            yield audit_part(files[at : at + AT_ONCE], options, progress, keep)
+        from ptxaudit.review.divided import batches
+
+        for batch in batches(files, options, AT_ONCE):
+            yield audit_part(batch, options, progress, keep)
     else:
         yield from _spread(files, options, progress, executor)
 

@@ -21,18 +21,20 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import interval, number, plural
+from ptxaudit.ir.reasons import Kind
 from ptxaudit.report.model import AnySite, Kernel, Report, Site, plain
 from ptxaudit.report.reader import json_of, report_from_dict
 from ptxaudit.report.shown import shown
 from ptxaudit.review.diff.reports import Change, Diff, KernelDiff, Verdict, diff_reports
-from ptxaudit.review.figures import Judgement, above_ideal, total_above_ideal
+from ptxaudit.review.figures import Judgement, above_ideal, of_tried_shapes, total_above_ideal
 from ptxaudit.review.findings import CONFLICTS, Finding
 from ptxaudit.review.rules import find
 
 SCHEMA = "ptxaudit/baseline/1"
 AGAIN = "write it again with: ptxaudit baseline update FILE INPUT..."
 
-# The fields of a site that diff and the rules compare; absent fields are null, as in a report.
+# The fields of a site that diff and the rules compare; absent fields are null, as in a report. Of `why`, the file has
+# only that figures are those of the block shapes that are tried.
 _SITE = (
     "id",
     "opcode",
@@ -160,7 +162,8 @@ def rules_of(findings: Iterable[Finding]) -> tuple[dict[int, list[str]], dict[in
 def _site_dict(site: AnySite) -> dict[str, Any]:
     names = _SITE if isinstance(site, Site) else _MEMORY
     known = {name: plain(getattr(site, name)) for name in names if getattr(site, name) is not None}
-    return {"source": _source(site.source), **known}
+    tried = {"why": {"kind": Kind.BY_SHAPE.text, "data": False}} if of_tried_shapes(site) else {}
+    return {"source": _source(site.source), **known, **tried}
 
 
 def _portable(path: str) -> str:

@@ -20,8 +20,9 @@ from ptxaudit.base.records import Record
 from ptxaudit.frontend.inputs import Content, read
 from ptxaudit.frontend.options import Options, Share
 from ptxaudit.frontend.source_text import decode
-from ptxaudit.pipeline.collect import Part, silent
+from ptxaudit.pipeline.collect import Part, joined_inputs, silent
 from ptxaudit.report.model import Kernel
+from ptxaudit.report.paths import stem
 
 PIECES_A_WORKER = 4  # of files, which a process takes one after the other
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
@@ -46,7 +47,7 @@ class Whole(Record):
         """The results of the pieces, as a single process would give them."""
         if len(parts) == 1:
             return parts[0]
-        whole = Part(inputs=next((part.inputs for part in parts if part.inputs), []))
+        whole = Part(inputs=joined_inputs(parts))
         for part in parts:
             whole.names_of |= part.names_of
             for file, names in part.parameters_of.items():
@@ -67,10 +68,23 @@ class Whole(Record):
 
 def divided(files: Sequence[Any], options: Options, workers: int) -> list[Whole]:
     """Divides files into pieces for a number of processes."""
-    if len(files) < workers and options.isa != "both":  # both: kernels are paired within one piece
+    if len(files) < workers and options.isa != "both":  # both: a kernel's two views are paired within one piece
         return [_of_file(file, options, -(-workers // len(files))) for file in files]
     size = max(1, -(-len(files) // (PIECES_A_WORKER * workers)))
-    return [Whole((Piece(tuple(files[at : at + size])),)) for at in range(0, len(files), size)]
+    return [Whole((Piece(tuple(some)),)) for some in batches(files, options, size)]
+
+
+def batches(files: Sequence[Any], options: Options, size: int) -> Iterator[Sequence[Any]]:
+    """The files, `size` at a time; more where that would separate files whose kernels are paired."""
+    stems = [stem(str(file)) for file in files] if options.isa == "both" else []
+    last = {of: at for at, of in enumerate(stems)}
+    start = 0
+    while start < len(files):
+        end, at = min(start + size, len(files)), start
+        while stems and at < end:
+            end, at = max(end, last[stems[at]] + 1), at + 1
+        yield files[start:end]
+        start = end
 
 
 def _of_file(file: Any, options: Options, workers: int) -> Whole:

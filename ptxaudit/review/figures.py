@@ -116,8 +116,11 @@ def lines_excess(site: Site) -> Interval:
     return (max(0, (site.line_class_proved or 0) - 1), max(0, site.line_class_max - 1))
 
 
+def of_tried_shapes(site: AnySite) -> bool:
+    """Its figures are those of the block shapes that are tried where none is specified."""
+    return site.why is not None and any(why.kind in BY_SHAPE for why in site.why.walk())
+
+
 def _proved(site: AnySite) -> Span | None:
     """Proved bounds of the excess of each request."""
-    if site.why is not None and any(why.kind in BY_SHAPE for why in site.why.walk()):
-        return None
-    return site.excess_per_request
+    return None if of_tried_shapes(site) else site.excess_per_request

@@ -22,6 +22,7 @@ from ptxaudit.review.figures import Judgement, against
 
 CONFLICTS = frozenset(("PA001", "PA002", "PA003", "PA004"))  # rules that judge excess and ways
 EXCESSES = CONFLICTS | {"PA011"}  # those, and the rule that judges sectors
+OF_MEMORY = {"PA011": "global", "PA012": "global", "PA013": "local", "PA014": "global"}  # what rules examine
 IN_WAVEFRONTS = frozenset(("PA001", "PA002", "PA003"))  # rules whose findings are excess wavefronts
 
 
@@ -127,19 +128,22 @@ def _lines(finding: Finding) -> Iterable[tuple[str, str, int | None]]:
 
 
 def stale_suppressions(report: Report, findings: Iterable[Finding]) -> tuple[Suppression, ...]:
-    """The suppressions that no finding matches any more, except those that apply to an unreached site."""
+    """The suppressions that no finding matches any more, except those that apply to an unreached site, and those of
+    rules about a memory that was not examined."""
+    examined = {space for kernel in report.kernels for space in kernel.spaces}
     lines = {line for finding in findings for line in _lines(finding)}
     idle = {
         (file, line)
         for kernel in report.kernels
-        for site in kernel.sites
+        for site in kernel.accesses
         if site.status is Status.UNREACHED and site.source
         for _, file, line in _lines(Finding("", "", kernel, site))
     }
     return tuple(
         s
         for s in report.suppressions
-        if not any((s.rule, s.file, line) in lines or (s.file, line) in idle for line in s.targets)
+        if OF_MEMORY.get(s.rule, "shared") in {*examined, "shared"}
+        and not any((s.rule, s.file, line) in lines or (s.file, line) in idle for line in s.targets)
     )
 
 

@@ -1,6 +1,7 @@
 """Caches the results for a file, so that an unchanged file is not audited again.
 
-    key   = the file's path and content, the files beside it, the options, and this tool's code (`fingerprint`)
+    key   = the file's path and content, the files beside it, the options, and this tool's code (`fingerprint`);
+            with both instruction sets, the content of the audited file that it is paired with
     value = the kernels found in it, as they are in the report
 
 For PTX and compiled code, the content decides everything. A CUDA source is compiled each time, since the files that
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import msgpack
+from msgspec.structs import replace
 
 from ptxaudit.base import private
 from ptxaudit.base.errors import InputError
@@ -37,6 +39,7 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
 from ptxaudit.pipeline.collect import Part
+from ptxaudit.report.paths import stem
 from ptxaudit.review import fingerprint
 
 if TYPE_CHECKING:
@@ -91,11 +94,13 @@ class ResultCache:
         self._tool = _tool(self._cache) if self._cache is not None else None
         self._roots = Roots.of((), options.source_root)
 
-    def get(self, content: Content) -> Found:
-        """The entry of a file that needs no compiler."""
+    def get(self, content: Content, paired: Sequence[str] = ()) -> Found:
+        """The entry of a file that needs no compiler. paired: the contents of the files in the same audit whose
+        kernels are paired with its own."""
         if content.kind not in KINDS or not content.is_file:
             return NOTHING
-        return self._kept(content, [suffix for suffix in BESIDE if Path(content.path).with_suffix(suffix).exists()])
+        beside = [suffix for suffix in BESIDE if Path(content.path).with_suffix(suffix).exists()]
+        return self._kept(content, [*beside, *paired])
 
     def get_compiled(self, content: Content, compiled: Compiled) -> Found:
         """The entry of a compiled CUDA source."""
@@ -242,7 +247,8 @@ def with_kept(
     results = ResultCache(options)
     whole = Part()
     files = list(whole.files_of(inputs, options.isa))
-    found = [_found(file, results, audit_source) for file in files]
+    pairs = _paired(files) if options.isa == "both" else {}
+    found = _whole_pairs(files, [_found(file, results, audit_source, pairs) for file in files], pairs)
     missing = [file for file, kept in zip(files, found) if kept.part is None]
     began = fingerprint.moment()
     fresh = audit(missing) if missing else Part()  # avoids imports if nothing is missing
@@ -254,14 +260,57 @@ def with_kept(
             whole.add(kept.part)
         elif apart and piece is not None:
             whole.add(piece)
-        if kept.part is None and kept.key is not None and piece is not None:
+        if kept.part is None and kept.key is not None and piece is not None and _as_read(file, pairs, fresh):
             results.put(kept.key, file, piece, began)
     if not apart:
         whole.add(fresh)
     return whole
 
 
-def _found(item: Any, results: ResultCache, audit_source: Callable[[Content, ResultCache], Part] | None) -> Found:
+Pairs = dict[str, dict[str, str]]  # file -> {file that it is paired with: digest of its content}
+
+
+def _paired(files: Sequence[Any]) -> Pairs:
+    """The files whose kernels are paired with those of others: PTX and machine code of one stem."""
+    groups: dict[str, dict[str, str]] = {}
+    for name in filter(None, map(_name, files)):
+        groups.setdefault(stem(name), {})[name] = ""
+    for group in groups.values():
+        for name in group if len(group) > 1 else ():
+            try:
+                group[name] = read(name).sha256
+            except InputError:  # reported where it is audited
+                continue
+    return {
+        name: {other: digest for other, digest in group.items() if other != name}
+        for group in groups.values()
+        if len(group) > 1
+        for name in group
+    }
+
+
+def _whole_pairs(files: Sequence[Any], found: Sequence[Found], pairs: Pairs) -> Sequence[Found]:
+    """The entries without those of files whose counterpart has none: the two are audited together."""
+    names = [name if (name := _name(file)) in pairs else None for file in files]
+    missing = {stem(name) for name, kept in zip(names, found) if name is not None and kept.part is None}
+    return [
+        replace(kept, part=None) if name is not None and stem(name) in missing else kept
+        for name, kept in zip(names, found)
+    ]
+
+
+def _as_read(file: Any, pairs: Pairs, fresh: Part) -> bool:
+    """The counterparts of a file were audited with the content that its key contains."""
+    audited = {entry.path: entry.sha256 for entry in fresh.inputs}
+    return all(audited.get(other) == digest for other, digest in pairs.get(_name(file) or "", {}).items())
+
+
+def _found(
+    item: Any,
+    results: ResultCache,
+    audit_source: Callable[[Content, ResultCache], Part] | None,
+    pairs: Pairs,
+) -> Found:
     """The entry of an input; for a source that is audited separately, its results."""
     if _name(item) is None:
         return NOTHING
@@ -271,7 +320,7 @@ def _found(item: Any, results: ResultCache, audit_source: Callable[[Content, Res
         return NOTHING
     if content.kind == "cuda" and audit_source is not None:
         return Found(part=audit_source(content, results))
-    return results.get(content)
+    return results.get(content, [text for one in pairs.get(_name(item) or "", {}).items() for text in one])
 
 
 def _name(item: Any) -> str | None:

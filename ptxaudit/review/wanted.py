@@ -16,7 +16,7 @@ from ptxaudit.report.paths import place
 
 MOST_SUGGESTED = 8
 
-_OFFSET = re.compile(r"(?P<kernel>.+)\+(?P<offset>0x[0-9a-fA-F]+|\d+)")
+_OFFSET = re.compile(r"(?P<kernel>.+)\+(?:0x(?P<hex>[0-9a-fA-F]+)|(?P<offset>\d+))")
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 Placed = tuple[AnySite, Kernel]  # a site with its kernel
@@ -27,17 +27,21 @@ def names(wanted: str, site: AnySite, kernel: Kernel) -> bool:
     if wanted == site.id:
         return True
     if wanted.isdecimal():
-        return site.ptx_line == whole(wanted)
+        return (line := whole(wanted)) is not None and site.ptx_line == line
     if match := _OFFSET.fullmatch(wanted):
-        return site.offset == int(match["offset"], 0) and Launch(kernel=match["kernel"]).matches(kernel.name)
+        offset = whole(match["offset"]) if match["hex"] is None else int(match["hex"], 16)
+        return offset is not None and site.offset == offset and Launch(kernel=match["kernel"]).matches(kernel.name)
     if match := _PLACE.fullmatch(wanted):
-        line = int(match["line"])
-        if site.source is not None:
-            places = site.source.places
-            if any(place.line == line and _ends_with(place.file, match["file"]) for place in places):
-                return True
-        return site.ptx_line == line and kernel.input.endswith(".ptx") and _ends_with(kernel.input, match["file"])
+        return (line := whole(match["line"])) is not None and _is_at(match["file"], line, site, kernel)
     return False
+
+
+def _is_at(file: str, line: int, site: AnySite, kernel: Kernel) -> bool:
+    """A line of the source, or of the PTX, is the site's."""
+    places = site.source.places if site.source is not None else ()
+    if any(place.line == line and _ends_with(place.file, file) for place in places):
+        return True
+    return site.ptx_line == line and kernel.input.endswith(".ptx") and _ends_with(kernel.input, file)
 
 
 def _ends_with(file: str, wanted: str) -> bool:

@@ -279,7 +279,7 @@ def _ideals(ranges: list[Figures], one_lane: int | None, shapes: Shapes) -> tupl
     return low if one_lane is None else min(low, one_lane), high
 
 
-def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shapes: Shapes, found: Found) -> SiteResult:
+def _of_lines(answer: Answer, groups: tuple[str, ...], shapes: Shapes, found: Found) -> SiteResult:
     """The answer for cp.async.cg: an upper bound of k, and a lower bound that some request reaches.
 
     It has neither if any of the requests has no figure.
@@ -288,17 +288,28 @@ def _of_lines(answer: Callable[..., SiteResult], groups: tuple[str, ...], shapes
     reason = several(Reason(Kind.COPY_LINE_CLASS), _dependence(found), *(bounds.reason for bounds in without[:1]))
     if without:
         return answer(Status.BOUNDED, reason)
-    ranges = [found.ranges[group] for group in groups]
-    low = min(r.lines_low for r in ranges if r.lines_low is not None)
-    high = max(r.lines_high for r in ranges if r.lines_high is not None)
+    cases = [Case(g, r.lines_low or 0, r.lines_high or 0, 1) for g, r in found.ranges.items() if g in groups]
+    low, high = min(case.low for case in cases), max(case.high for case in cases)
     least = min(low, found.fewest(1)) if found.inexact else low
-    least = least if shapes.low is None else 1  # a warp may have one lane
-    same = least == high and not shapes.decides and found.wrapped is None and not found.reasons and not found.unknowns
+    if shapes.decides:
+        rest = Case("any other block, or one whose last warp has fewer lanes", 1, LANES)
+        return answer(
+            Status.CONDITIONAL,
+            several(reason, Reason(Kind.BY_SHAPE)),
+            line_class_max=LANES,
+            conditions=(*cases, rest),
+        )
+    same = least == high and found.wrapped is None and not found.reasons and not found.unknowns
+    status = Status.INVARIANT if same else Status.BOUNDED
+    if shapes.low is None or least <= 1:  # one lane takes one step
+        return answer(status, reason, line_class_max=high, line_class_proved=least)
+    fewer = Case("all lanes of a warp exist", least, high, 1), Case("the block's last warp has fewer", 1, high, 1)
     return answer(
-        Status.INVARIANT if same else Status.BOUNDED,
-        reason,
+        Status.CONDITIONAL if same else status,
+        several(reason, Reason(Kind.BY_LAST_WARP)),
         line_class_max=high,
-        line_class_proved=None if shapes.decides else least,
+        line_class_proved=1,
+        conditions=fewer if same else (),
     )
 
 

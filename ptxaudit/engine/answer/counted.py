@@ -68,13 +68,18 @@ def site_result(index: int, record: SiteRecord) -> SiteResult:
         )
     common |= {"bounds": (t.low, t.high), "per_request": per, "ideal_per_request": ideal_per}
     if record.by_place:
-        cases = record.base_cases()
-        return SiteResult(index, Status.CONDITIONAL, record.loose, ideal=ideal, conditions=cases, **common)
+        return _by_base(SiteResult(index, Status.CONDITIONAL, record.loose, ideal=ideal, **common), record, t)
     if t.low != t.high or record.loose:
         reason = record.loose or rule_range(record.machine, record.access) or Reason(Kind.REQUEST_RANGE)
         return SiteResult(index, Status.BOUNDED, reason, ideal=ideal, ways=None, **common)
     excess = t.low - t.ideal
     return SiteResult(index, Status.EXACT, wavefronts=t.low, ideal=t.ideal, excess=excess, ways=t.ways, **common)
+
+
+def _by_base(answer: SiteResult, record: SiteRecord, t: Totals) -> SiteResult:
+    """The answer with a case for each place of the array, which does not decide how many lanes access one address."""
+    ways = t.ways if record.access.space != "shared" and t.ways >= 0 else None
+    return replace(answer, conditions=record.base_cases(), ways=ways)
 
 
 def _without_rule(index: int, record: SiteRecord) -> SiteResult:

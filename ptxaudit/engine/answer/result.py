@@ -148,14 +148,10 @@ class SiteResult(Record):
         if found.ideal_per_request is None or found.ideal_per_request[0] != found.ideal_per_request[1]:
             return found
         ideal = found.ideal_per_request[0] * self.active_requests
-        return replace(
-            found,
-            status=Status.EXACT,
-            reason=None,
-            ideal=ideal,
-            excess=cost - ideal,
-            ways=1 if cost == ideal else found.ways,
-        )
+        in_memory = found.lanes is not None  # its ways are lanes on one address, of which fewer may be active
+        least = found.ways == 1 if in_memory else cost == ideal
+        ways = 1 if least else None if in_memory else found.ways
+        return replace(found, status=Status.EXACT, reason=None, ideal=ideal, excess=cost - ideal, ways=ways)
 
 
 class KernelResult(Record):

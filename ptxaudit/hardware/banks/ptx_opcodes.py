@@ -50,11 +50,11 @@ def classify(opcode: str, name: str, rest: list[str], operand: int | None, as_wr
         return _copy(opcode, modifiers[1:], rest)
     if head in ("atom", "red"):
         if rest:
-            if len(rest) > 1 or not re.fullmatch(r"-?(0x[0-9a-fA-F]+|[0-9]+)", rest[0]):
+            operand = _integer(rest[0]) if len(rest) == 1 else None
+            if operand is None:
                 raise unknown(
                     opcode, "the operand after an atomic is the constant that it adds", f"write {name}, or {name} 1"
                 )
-            operand = int(rest[0], 0)
         return _atomic(opcode, head, modifiers, operand, as_written)
     if rest:
         raise unknown(opcode, "operands after the opcode", f"write {name}")
@@ -104,6 +104,15 @@ NOT_SHARED = (
     "tcgen05.dealloc",
     "tcgen05.relinquish",
 )
+
+
+def _integer(text: str) -> int | None:
+    """A constant as PTX writes it, 0x10, 020 (octal) or 16; None for any other text."""
+    if not (match := re.fullmatch(r"(-?)(?:0x([0-9a-fA-F]+)|0([0-7]+)|(0|[1-9][0-9]{0,19}))", text)):
+        return None
+    sign, hexadecimal, octal, decimal = match.groups()
+    value = int(hexadecimal, 16) if hexadecimal else int(octal, 8) if octal else int(decimal)
+    return -value if sign else value
 
 
 def _space(opcode: str, modifiers: list[str]) -> tuple[str, list[str]]:

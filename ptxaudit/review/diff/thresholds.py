@@ -100,11 +100,19 @@ def judge_thresholds(diff: Diff, thresholds: Iterable[Threshold]) -> Judged:
             crossings += [Crossing(threshold, entry) for entry in diff.kernels if entry.got_worse]
             continue
         for entry, (old, new) in _figures(diff, threshold):
+            if entry is not None and old is not None and new is None and not threshold.total:
+                new = _proved(threshold, entry, old)
             if entry is not None and (old is None or new is None):
                 unjudged.append((threshold, entry))
             elif old is not None and new is not None and threshold.met_by(old, new):
                 crossings.append(Crossing(threshold, entry, old, new))
     return Judged(tuple(crossings), tuple(unjudged))
+
+
+def _proved(threshold: Threshold, entry: KernelDiff, old: Figure) -> Figure | None:
+    """The lower bound of a figure that is unknown now, if that alone meets the threshold."""
+    least = None if entry.new is None else MEASURES[threshold.name].least(entry.new)
+    return least if least is not None and threshold.met_by(old, least) else None
 
 
 def _figures(

@@ -5,9 +5,10 @@
     LDS ×4, 4 wavefronts    ->  LDS.128, 4 wavefronts                    widened
 
 The cost decides: first wavefronts (for global and local memory sectors), then excess, their share caused by
-conflicts. Sums over the launch are compared if both launches are the same, single requests otherwise. Intervals count
-if they do not overlap, or if a range of the same status moved. `status-changed` is what no figure decides: an exact
-figure that became a range around it, or an unknown.
+conflicts; for cp.async.cg, whose wavefronts no counter covers, line classes. Sums over the launch are compared if both
+launches are the same, single requests otherwise. Intervals count if they do not overlap, or if a range of the same
+status moved. `status-changed` is what no figure decides: an exact figure that became a range around it, an unknown, or
+other figures of the block shapes that are tried where none is specified.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.report.model import AnySite, Site, Span
 from ptxaudit.review.diff.sitematch import signature
+from ptxaudit.review.figures import above_ideal, of_tried_shapes, total_above_ideal
 
 Interval = tuple[int, int]
 
@@ -137,13 +139,14 @@ def together(sites: tuple[AnySite, ...]) -> AnySite | None:
         figures[name] = None if None in known else max(known)
     status = max((site.status for site in sites), key=_SUREST_FIRST.index)
     first = next(site for site in sites if site.status is status)
+    tried = next((site.why for site in sites if of_tried_shapes(site)), None)
     return replace(
         sites[0],
         **figures,
         status=status,
         reason=first.reason,
         reason_kind=first.reason_kind,
-        why=first.why,
+        why=first.why if tried is None else tried,
         conditions=(),
         trips=(),
     )
@@ -174,14 +177,17 @@ def judge(old: AnySite, new: AnySite, same_launch: bool) -> Verdict:
     """Compares the figures of one site: first wavefronts, then excess."""
     changed = old.status is not new.status
     undecided = Verdict.STATUS_CHANGED if changed else Verdict.SAME
+    tried = of_tried_shapes(old) or of_tried_shapes(new)
     for before, after in _figures(old, new, same_launch):
         if before == after:
             continue
+        if tried:
+            return Verdict.STATUS_CHANGED
         if after[0] > before[1]:
             return Verdict.WORSE
         if after[1] < before[0]:
             return Verdict.BETTER
-        if changed:
+        if changed or (before[0] == before[1]) is not (after[0] == after[1]):
             return Verdict.STATUS_CHANGED
         if after[0] >= before[0] and after[1] >= before[1]:
             return Verdict.WORSE
@@ -202,10 +208,20 @@ def _figures(old: AnySite, new: AnySite, same_launch: bool) -> Iterator[tuple[In
         spans = getattr(old, of_request), getattr(new, of_request)
         if spans[0] is not None and spans[1] is not None:
             yield (spans[0].low, spans[0].high), (spans[1].low, spans[1].high)
-    for name in ("lines",) if same_launch else ("line_class_max",):
-        before, after = getattr(old, name, None), getattr(new, name, None)
-        if before is not None and after is not None:
-            yield (before, before), (after, after)
+    lines = _lines(old, same_launch), _lines(new, same_launch)
+    if same_launch and None in lines:
+        lines = _lines(old, False), _lines(new, False)
+    if lines[0] is not None and lines[1] is not None:
+        yield lines[0], lines[1]
+
+
+def _lines(site: AnySite, of_launch: bool) -> Interval | None:
+    """Of cp.async.cg: the line classes, summed over the launch or those of the largest request; None for other
+    accesses, and where there is no upper bound."""
+    if not isinstance(site, Site) or site.status is Status.UNREACHED:
+        return (0, 0) if isinstance(site, Site) else None
+    low, high = (site.lines_proved, site.lines) if of_launch else (site.line_class_proved, site.line_class_max)
+    return None if high is None else (low or 0, high)
 
 
 def excess_of(site: AnySite) -> Interval | None:
@@ -229,16 +245,17 @@ def paid_of(site: AnySite) -> Interval | None:
 
 
 def surely_conflicts(site: AnySite) -> bool:
-    excess = excess_of(site)
-    if excess is None and site.excess_per_request is not None:
-        excess = (site.excess_per_request.low, site.excess_per_request.high)
-    return excess is not None and excess[0] > 0
+    """It is proved that some request costs more than its ideal."""
+    return above_ideal(site)[0] > 0 or total_above_ideal(site)[0] > 0
 
 
 def _cost(site: AnySite | None, other: AnySite | None) -> int:
-    """The lower bound of a site's wavefronts, over the launch if the other site's are known there as well."""
+    """The lower bound of a site's wavefronts, over the launch if the other site's are known there as well; where no
+    counter covers them, of the line classes of a request."""
     if site is None or site.status is Status.UNREACHED:
         return 0
     if (whole := paid_of(site)) is not None and (other is None or paid_of(other) is not None):
         return whole[0]
-    return site.per_request.low if site.per_request is not None else getattr(site, "line_class_max", None) or 0
+    if site.per_request is not None:
+        return site.per_request.low
+    return (site.line_class_proved or 0) if isinstance(site, Site) else 0

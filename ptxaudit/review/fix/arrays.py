@@ -168,10 +168,11 @@ INSIDE = "accesses stay inside the array"
 
 
 def _inside(array: Array) -> Array:
-    """The array without the requests of threads that cannot exist because they would access bytes outside of it."""
+    """The array without the requests of threads that cannot exist because they would access bytes outside of it: what
+    is proved then assumes that they do not exist."""
     if not array.size:
         return array
-    uses = []
+    uses, before = [], sum(len(r.offsets) for use in array.uses for r in use.requests)
     for use in array.uses:
         kept, width = [], use.access.width or 1
         for r in use.requests:
@@ -191,7 +192,8 @@ def _inside(array: Array) -> Array:
                 kept.append(replace(r, **columns))
         if kept:
             uses.append(replace(use, requests=tuple(kept)))
-    return replace(array, uses=tuple(uses))
+    fewer = sum(len(r.offsets) for use in uses for r in use.requests) < before
+    return replace(array, uses=tuple(uses), assumed=INSIDE if fewer else array.assumed)
 
 
 def _least(moves: tuple[Move, ...]) -> int:
@@ -213,6 +215,7 @@ def _together(arrays: list[Array]) -> list[Array]:
                 uses=first.uses + array.uses,
                 others=(*first.others, replace(array, uses=(), others=()), *array.others),
                 refused=first.refused or array.refused,
+                assumed=first.assumed or array.assumed,
                 align=min(first.align, array.align),
             )
         out.append(array)
@@ -232,6 +235,18 @@ def _by_variable(requests: tuple[Requests, ...], dynamic: frozenset[str]) -> Ite
 def _dynamic(function: Function) -> frozenset[str]:
     """The variables in dynamic shared memory, which all begin at the same place."""
     return frozenset(v.name for v in function.variables if v.space.startswith("shared") and not v.size)
+
+
+def variables_of(array: Array, function: Function) -> frozenset[str]:
+    """The variables that an array is, or is part of."""
+    return _dynamic(function) if array.variable == DYNAMIC else frozenset((array.variable,))
+
+
+def name_of(variables: frozenset[str], function: Function) -> str:
+    """The name of the array that an access with an unknown address accesses, if it can be only one."""
+    if variables and variables <= _dynamic(function):
+        return DYNAMIC
+    return source_name(next(iter(variables))) if len(variables) == 1 else "shared memory"
 
 
 def _in_own_window(r: Requests) -> Requests:
@@ -343,7 +358,7 @@ def _checked(
 ) -> Array:
     """The array, refused if some accesses to it are unknown."""
     refused = _unplaced(array, unplaced, sites, where, function) or _outside(array) or _of_matrices(array)
-    return replace(array, refused=refused, assumed="" if _surely_inside(array) else INSIDE)
+    return replace(array, refused=refused, assumed=array.assumed if _surely_inside(array) else INSIDE)
 
 
 def _surely_inside(array: Array) -> bool:
@@ -356,7 +371,7 @@ def _unplaced(
     array: Array, unplaced: list[tuple[int, str]], sites: dict[int, Site], where: Reach, function: Function
 ) -> str:
     """The reason if an access with an unknown address may access the array."""
-    names = _dynamic(function) if array.variable == DYNAMIC else (array.variable,)
+    names = variables_of(array, function)
     for index, reason in unplaced:
         if any(where.may_touch(index, name) for name in names):
             site, lifted = sites[index], function.instructions[index].site

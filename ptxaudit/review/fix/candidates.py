@@ -13,10 +13,20 @@ from ptxaudit.base.records import Record
 from ptxaudit.hardware.occupancy import Blocks
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.report.model import Site
-from ptxaudit.review.fix.arrays import Array, Use, arrays_of, touched, with_these
+from ptxaudit.review.fix.arrays import (
+    Array,
+    Use,
+    arrays_of,
+    name_of,
+    place_of,
+    touched,
+    variables_of,
+    with_these,
+)
 from ptxaudit.review.fix.cost import Costs, Figure
 from ptxaudit.review.fix.declared import Declared, declared, plain_variables
 from ptxaudit.review.fix.layouts import Layout, one_to_one
+from ptxaudit.review.fix.reach import reach
 from ptxaudit.review.fix.search import Found
 from ptxaudit.review.fix.written import Rewrite
 
@@ -90,6 +100,28 @@ def candidates_of(examined: Examined, costly: bool = False) -> list[Candidate]:
     return [
         Candidate(examined, array, found.get(array.variable))
         for array in arrays_of(examined, plain_variables(found), everything)
+    ]
+
+
+def without_places(examined: Examined, found: Sequence[Candidate]) -> list[Candidate]:
+    """An array for each site with excess whose requests are not known, so that it is in none of those that were found,
+    with the reason; except where one of these is refused because of the site."""
+    placed = {use.index for one in found for use in one.array.uses}
+    left = [(r, site) for r, site in examined.of_shared if r.index not in placed and _site_excess(site)]
+    if not left:
+        return []
+    function, where = examined.function, reach(examined.function)
+    reasons = dict(touched(examined).unplaced)
+    said = [name for one in found if one.array.refused and one.has_excess for name in variables_of(one.array, function)]
+    groups: dict[tuple[str, str], list[Use]] = {}
+    for result, site in left:
+        access = function.site(result.index).access
+        if access is not None and not any(where.may_touch(result.index, name) for name in said):
+            key = name_of(where.variables.get(result.index, frozenset()), function), reasons.get(result.index, "")
+            groups.setdefault(key, []).append(Use(result.index, site, access, ()))
+    return [
+        Candidate(examined, Array(name, "", 0, None, 1, tuple(uses), refused=f"{place_of(uses[0].site)}: {why}"), None)
+        for (name, why), uses in groups.items()
     ]
 
 

@@ -111,7 +111,7 @@ def of_elements(layout: Layout, element: int) -> Layout | None:
             return Pad(tuple((row // element, more // element) for row, more in layout.rows))
         case Skew() if layout.row % element == 0 and layout.step % element == 0:
             return Skew(layout.row // element, layout.step // element)
-        case Xor() if layout.row % element == 0 and not any(image % element for image in layout.images):
+        case Xor() if not element & element - 1 and layout.keeps(element):  # XOR does not commute with other factors
             return Xor(layout.row // element, tuple(image // element for image in layout.images))
         case Order() if layout.row % element == 0 and layout.unit % element == 0 and layout.more % element == 0:
             return Order(layout.row // element, layout.rows, layout.unit // element, layout.more // element)

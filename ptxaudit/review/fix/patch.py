@@ -5,8 +5,9 @@ offered only if that confirms what was proved.
                                           and Applied(wavefronts=256, excess=0), from the audit of the changed source
 
 Kernel by kernel and launch by launch, every request of the changed code to the array must be a request of the old
-code at its new place, as often; its sites must cost what was proved; and no kernel may cost more in total. Otherwise
-the patch is refused: this detects accesses that are written in a way that was not understood.
+code at its new place, as often; its sites must cost what was proved; no kernel may cost more than with the repairs
+before, nor any other array of the same kernel; and blocks must fit. Otherwise the patch is refused: this detects
+accesses that are written in a way that was not understood.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ptxaudit.review.fix.candidates import Repair
 from ptxaudit.review.fix.cost import Costs, Figure
 from ptxaudit.review.fix.declared import Declared
 from ptxaudit.review.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
-from ptxaudit.review.fix.repairs import ArrayRepairs
+from ptxaudit.review.fix.repairs import ArrayRepairs, too_large
 from ptxaudit.review.fix.structures import structure_members
 from ptxaudit.review.fix.written import Edit
 
@@ -68,12 +69,12 @@ def patch(
     inputs: Sequence[str],
     options: Options,
     progress: Progress = silent,
+    limit: int | None = None,
 ) -> Patch:
     """The best repairs of all arrays that can be written into their sources. found: from `repairs_of`, for these
-    kernels, inputs and options."""
+    kernels, inputs, options and limit."""
     inputs = [os.fspath(file) for given in inputs for file in expand(given, options.isa)]
-    out, machine = Patch(), _MachineCode(inputs, options, progress)
-    edits: dict[str, list[Edit]] = {}
+    out, source = Patch(), _Source(kernels, inputs, options, progress, limit)
     done: set[tuple[str, int]] = set()
     for one in sorted(found, key=lambda one: -one.now.excess):
         if one.declared is None or one.refused or not one.repairs:
@@ -87,21 +88,16 @@ def patch(
         for repair in one.repairs:
             try:
                 more = {one.declared.place[0]: list(edits_of(one.declared, repair))}
-                together = {
-                    file: [*edits.get(file, ()), *changes]
-                    for file, changes in {**{f: [] for f in edits}, **more}.items()
-                }
-                out.applied.append(_tried(one, repair, together, kernels, inputs, options, machine, progress))
+                out.applied.append(source.changed_by(one, repair, more))
             except Refused as why:
                 whys.append(f"{repair.code.summary}: {why}")
                 continue
-            edits = together
             done.add(one.declared.place)
             break
         else:
             out.refused.append((one, whys[0]))
     texts = {one.declared.place[0]: one.declared.text.text for one in found if one.declared is not None}
-    out.texts = {file: changed(texts[file], changes) for file, changes in edits.items() if changes}
+    out.texts = {file: changed(texts[file], changes) for file, changes in source.edits.items() if changes}
     out.diff = _diff(out.texts, texts)
     return out
 
@@ -181,39 +177,57 @@ def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
 # --- the changed source -------------------------------------------------------------------------
 
 
-def _tried(
-    one: ArrayRepairs,
-    repair: Repair,
-    edits: Mapping[str, Sequence[Edit]],
-    before: Sequence[Examined],
-    inputs: Sequence[str],
-    options: Options,
-    machine: _MachineCode,
-    progress: Progress,
-) -> Applied:
-    """The repair with the figures from an audit of the changed source. Raises Refused."""
-    texts = {file: changed(one.examined.lines.text(file) or "", changes) for file, changes in edits.items()}
-    expected = repair.figure
-    if shape_known(one.examined):
-        mine, after = one, recompiled(texts, inputs, options, progress)
-    else:
-        again = Again(inputs, options, progress)
-        block, mine, with_block = with_a_block(one, before, again)
-        after, before = again.examined(before, texts, block), with_block
-        expected = Costs(mine.examined.machine, mine.array.uses, mine.array.align).total(repair.found.layout)
-    new, arrays = shown(mine, repair, before, after)
-    figure = figure_of(new, arrays)
-    if (figure.low, figure.high) != (expected.low, expected.high):
-        raise Refused(f"the changed source costs {figure.high:,} wavefronts, but {expected.high:,} were proved")
-    if worse := _worse(before, after):
-        raise Refused(worse)
-    return Applied(
-        one,
-        repair,
-        figure,
-        (one.examined.entry.instructions, new.entry.instructions),
-        machine.compared(one.examined, texts),
-    )
+class _Source:
+    """The source with the repairs so far. Each further one is compared with it, so that no repair hides what another
+    one costs.
+
+    edits: of the repairs so far, by file.
+    """
+
+    def __init__(
+        self,
+        kernels: Sequence[Examined],
+        inputs: Sequence[str],
+        options: Options,
+        progress: Progress,
+        limit: int | None,
+    ):
+        self.kernels, self.inputs, self.options, self.progress, self.limit = kernels, inputs, options, progress, limit
+        self.edits: dict[str, list[Edit]] = {}
+        self._now: Sequence[Examined] | None = kernels  # None: not examined since the last repair
+        self._machine = _MachineCode(inputs, options, progress)
+
+    def changed_by(self, one: ArrayRepairs, repair: Repair, more: Mapping[str, list[Edit]]) -> Applied:
+        """Adds a repair, with the figures from an audit of the changed source. Raises Refused."""
+        edits = {file: [*self.edits.get(file, ()), *more.get(file, ())] for file in {**self.edits, **more}}
+        texts, so_far = _texts(one, edits), _texts(one, self.edits)
+        expected, known = repair.figure, shape_known(one.examined)
+        if known:
+            mine, old, after = one, self.kernels, recompiled(texts, self.inputs, self.options, self.progress)
+            before = self._now or recompiled(so_far, self.inputs, self.options, self.progress)
+        else:
+            again = Again(self.inputs, self.options, self.progress)
+            block, mine, old = with_a_block(one, self.kernels, again)
+            after = again.examined(self.kernels, texts, block)
+            before = again.examined(self.kernels, so_far, block)
+            expected = Costs(mine.examined.machine, mine.array.uses, mine.array.align).total(repair.found.layout)
+        new, arrays = shown(mine, repair, old, after)
+        figure = figure_of(new, arrays)
+        if (figure.low, figure.high) != (expected.low, expected.high):
+            raise Refused(f"the changed source costs {figure.high:,} wavefronts, but {expected.high:,} were proved")
+        if figure.lines > expected.lines:
+            raise Refused(f"the changed source takes {figure.lines:,} steps, but {expected.lines:,} were proved")
+        saved = mine.now.low - figure.low if mine.counted and mine.now.low == mine.now.high else None
+        if worse := _worse(before, after, self.limit) or _worse_elsewhere(mine.examined, saved, before, after):
+            raise Refused(worse)
+        sizes = one.examined.entry.instructions, new.entry.instructions
+        applied = Applied(one, repair, figure, sizes, self._machine.compared(one.examined, texts))
+        self.edits, self._now = edits, after if known else None
+        return applied
+
+
+def _texts(one: ArrayRepairs, edits: Mapping[str, Sequence[Edit]]) -> dict[str, str]:
+    return {file: changed(one.examined.lines.text(file) or "", changes) for file, changes in edits.items()}
 
 
 class _MachineCode:
@@ -258,18 +272,45 @@ class _MachineCode:
         )
 
 
-def _worse(before: Sequence[Examined], after: Sequence[Examined]) -> str:
-    """A kernel that costs more, or is known less precisely, than before."""
+def _worse(before: Sequence[Examined], after: Sequence[Examined], limit: int | None) -> str:
+    """A kernel that costs more, is known less precisely, or has too much shared memory for its launch, if it had not
+    before."""
     for old in before:
-        new = same_kernel(old, after)
+        new, name = same_kernel(old, after), old.entry.demangled
         if new is None:
-            return f"the changed source has no kernel {old.entry.demangled}"
+            return f"the changed source has no kernel {name}"
         was, now = old.entry.totals, new.entry.totals
         if now.wavefronts > was.wavefronts:
-            return (
-                f"{old.entry.demangled} costs {now.wavefronts:,} wavefronts in the changed source, but"
-                f" {was.wavefronts:,} now"
-            )
-        if was.complete and not now.complete:
-            return f"of {old.entry.demangled} the changed source is known less precisely"
+            return f"{name} costs {now.wavefronts:,} wavefronts in the changed source, but {was.wavefronts:,} now"
+        if (more := _lines(new)) > (lines := _lines(old)):
+            return f"the copies of {name} take {more:,} steps in the changed source, but {lines:,} now"
+        if _open(new) > _open(old):
+            return f"of {name} the changed source is known less precisely"
+        if _each(new) > _each(old) and len(new.entry.sites) == len(old.entry.sites):
+            return f"requests of {name} cost more in the changed source"
+        if too_large(new, limit) and not too_large(old, limit):
+            return f"with the changed source, a block of {name} has too much shared memory"
     return ""
+
+
+def _worse_elsewhere(mine: Examined, saved: int | None, before: Sequence[Examined], after: Sequence[Examined]) -> str:
+    """Wavefronts that a kernel's other arrays cost more. saved: what the repaired one costs less; None if unknown."""
+    old, new = same_kernel(mine, before), same_kernel(mine, after)
+    if saved is None or old is None or new is None or not old.entry.totals.complete:
+        return ""
+    more = new.entry.totals.wavefronts - old.entry.totals.wavefronts + saved
+    return f"other arrays of {mine.entry.demangled} cost {more:,} wavefronts more" if more > 0 else ""
+
+
+def _open(examined: Examined) -> int:
+    return sum(not site.settled for site in examined.entry.sites)
+
+
+def _lines(examined: Examined) -> int:
+    """Steps of the kernel's copies past L1: over the launch where known, else of a request of each."""
+    return sum(site.line_class_max or 0 if site.lines is None else site.lines for site in examined.entry.sites)
+
+
+def _each(examined: Examined) -> int:
+    """The most that one request of each site costs whose cost in the launch is unknown."""
+    return sum(s.per_request.high for s in examined.entry.sites if not s.settled and s.per_request is not None)

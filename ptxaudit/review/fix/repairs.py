@@ -25,7 +25,7 @@ from ptxaudit.hardware.occupancy import STATIC_LIMIT, blocks_per_sm, limits_of
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.accesses import changes
 from ptxaudit.review.fix.arrays import Array, Use, place_of
-from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of, proved
+from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of, proved, without_places
 from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.declared import Declared, rows_of
 from ptxaudit.review.fix.hints import hints_of
@@ -82,7 +82,10 @@ def repairs_of(
     of work for each array, and for each of its sites. quick: as in `Search.found`, with the likeliest row lengths
     only, without hints, and without the effect of a repair on arrays without excess.
     """
-    every = [candidate for examined in kernels for candidate in candidates_of(examined, costly=quick)]
+    every: list[Candidate] = []
+    for examined in kernels:
+        found = candidates_of(examined, costly=quick)
+        every += [*found, *([] if quick else without_places(examined, found))]
     siblings: dict[tuple[Any, ...], list[Candidate]] = defaultdict(list)
     for candidate in every:
         if candidate.declared is not None:
@@ -132,7 +135,7 @@ def _repaired(
         replace(
             repair,
             uses=repair.uses or search.under(repair.found.layout, repair.found.parts, repair.align or None),
-            also=_also(repair, one, others),
+            also=_also(repair, one, others, limit),
         )
         for repair in in_order
     )
@@ -215,10 +218,7 @@ def _elsewhere(use: Use, array: Array) -> bool:
 
 def _made(found: Found, one: Candidate, search: Searched, limit: int | None) -> Repair | None:
     """The repair with a layout; None if it cannot be proved or adds too many bytes."""
-    array = one.array
-    more = _more(found.layout, one)
-    if array.part or array.dynamic:  # keeps what follows aligned
-        more = -(-more // _BEHIND) * _BEHIND
+    array, more = one.array, _added(found.layout, one)
     if found.layout.kind == "same" and not any(found.parts):
         return None
     widths = {part or use.access.width or 1 for use, part in zip(array.uses, found.parts or [0] * len(array.uses))}
@@ -302,6 +302,12 @@ def _alignment(found: Found, one: Candidate, search: Searched) -> int:
     return 0
 
 
+def _added(layout: Layout, one: Candidate) -> int:
+    """Bytes that are added to a block's shared memory."""
+    more = _more(layout, one)
+    return -(-more // _BEHIND) * _BEHIND if one.array.part or one.array.dynamic else more  # keeps what follows aligned
+
+
 def _more(layout: Layout, one: Candidate) -> int:
     """Bytes that are added. Declared but unused bytes are available for padding if the code uses one index only."""
     array = one.array
@@ -320,19 +326,33 @@ def _more(layout: Layout, one: Candidate) -> int:
 
 def _shared(one: Candidate) -> int:
     """Bytes of shared memory per block now."""
-    launch = one.examined.launch
-    return one.examined.function.shared_static + ((launch.dynamic_shared or 0) if launch is not None else 0)
+    return one.examined.function.shared_static + _dynamic(one.examined)
+
+
+def _dynamic(examined: Examined) -> int:
+    return (examined.launch.dynamic_shared or 0) if examined.launch is not None else 0
 
 
 def _fits(one: Candidate, more: int, limit: int | None) -> bool:
     """The bytes of a block are within the limit."""
-    if more <= 0:
-        return True
-    limits = limits_of(one.examined.entry.arch)
-    of_kind = (limits.shared_of_block if limits else STATIC_LIMIT) if one.array.dynamic else STATIC_LIMIT
-    if limit is None and not one.array.dynamic:
-        return one.examined.function.shared_static + more <= of_kind
-    return _shared(one) + more <= (of_kind if limit is None else limit)
+    static = one.examined.function.shared_static
+    return more <= 0 or fits(one.examined, static + (0 if one.array.dynamic else more), _shared(one) + more, limit)
+
+
+def fits(examined: Examined, static: int, shared: int, limit: int | None) -> bool:
+    """Whether a block of the kernel may have this much shared memory, `static` of it static. limit: as in
+    `repairs_of`; no limit raises that of the architecture."""
+    if static > STATIC_LIMIT and limit is None:
+        return False
+    limits = limits_of(examined.entry.arch)
+    most = limits.shared_of_block if limits else STATIC_LIMIT if limit is None else limit
+    return shared <= (most if limit is None else min(most, limit))
+
+
+def too_large(examined: Examined, limit: int | None) -> bool:
+    """A block of the kernel has more shared memory than the limit."""
+    static = examined.function.shared_static
+    return not fits(examined, static, static + _dynamic(examined), limit)
 
 
 def _proved_for(one: Candidate, counted: bool, layout: Layout) -> str:
@@ -404,7 +424,7 @@ def _no_use(repair: Repair, better: Sequence[Repair]) -> bool:
 # --- the same declaration in other kernels ------------------------------------------------------
 
 
-def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[str, ...]:
+def _also(repair: Repair, one: Candidate, others: Sequence[Candidate], limit: int | None) -> tuple[str, ...]:
     """The effects of the repair where the same line of source declares the array of another kernel, or of another
     instance of a template."""
     said: dict[str, list[str]] = defaultdict(list)
@@ -426,7 +446,9 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate]) -> tuple[
             continue
         if repair.code.kind in _OF_ACCESSES:
             continue
-        if then is None:
+        if layout is not None and not _fits(other, _added(layout, other), limit):
+            said["it does not fit into the shared memory of {}, with the same declaration"].append(name)
+        elif then is None:
             said["not for {}: the same declaration with other values"].append(name)
         elif then.low + then.high > now.low + now.high:
             said["it would cost {}, which the same declaration is of: change it for this kernel only"].append(

@@ -15,6 +15,7 @@ What to do
 
 from collections.abc import Iterator
 
+from ptxaudit.base.status import Status
 from ptxaudit.report.copy_words import steps
 from ptxaudit.report.model import Report, Site
 from ptxaudit.review.figures import lines_excess, total_above_ideal
@@ -42,7 +43,7 @@ def check(report: Report) -> Iterator[Finding]:
 
 
 def _what(site: Site) -> str:
-    if site.line_class_max is None:
+    if site.line_class_max is None or site.status is Status.UNKNOWN:
         return "its number of steps is unknown" + (f": {site.reason}" if site.reason else "")
     return f"{site.cause or steps(site)}; profilers do not count it"
 

@@ -5,7 +5,8 @@ and loads them again later. Outside loops this costs little; in a loop it is pai
 iteration, four sectors per warp for each store and load. Since CUDA 13, a kernel may request spills
 to shared memory, which take one wavefront for each store and load, and shared memory. Spills exist
 in machine code (`--isa sass`), which marks them since CUDA 12.6; audit those to local memory with
-`--space local` or `--space all`. How often they run depends on the launch.
+`--space local` or `--space all`. How often they run depends on the launch: without one they are not
+judged, nor are accesses to the stack that may be spills, in files that do not mark them.
 
 What to do
 - Allow more registers: a smaller block in `__launch_bounds__`, or a larger `--maxrregcount`.
@@ -14,9 +15,11 @@ What to do
 
 from collections.abc import Iterator
 
-from ptxaudit.report.model import Report
+from ptxaudit.base.status import Status
+from ptxaudit.hardware.opcode_classes import is_of_stack
+from ptxaudit.report.model import AnySite, Report
 from ptxaudit.report.shares import warps_of
-from ptxaudit.review.findings import Finding
+from ptxaudit.review.findings import Certainty, Finding
 from ptxaudit.review.rules import Example, Rule
 
 
@@ -24,14 +27,29 @@ def check(report: Report) -> Iterator[Finding]:
     for kernel in report.kernels:
         warps = warps_of(kernel)
         for site in kernel.accesses:
-            if site.kind == "spill" and warps and site.requests is not None and site.requests > warps:
-                times = site.requests / warps
-                yield Finding(
-                    "PA013",
-                    f"{site.opcode}: a spill to {site.space} memory that runs {times:,.3g} times per warp",
-                    kernel,
-                    site,
-                )
+            if not concerned(site) or site.status is Status.UNREACHED or site.requests == 0:
+                continue
+            if not warps or site.requests is None:
+                yield Finding("PA013", _open(site), kernel, site, certainty=Certainty.UNKNOWN)
+            elif site.requests > warps:
+                often = f"runs {site.requests / warps:,.3g} times per warp"
+                what = f"{site.opcode}: a spill to {site.space} memory that {often}"
+                if site.kind == "spill":
+                    yield Finding("PA013", what, kernel, site)
+                else:
+                    what = f"{site.opcode}: an access to the stack that {often} may be a spill"
+                    yield Finding("PA013", what, kernel, site, certainty=Certainty.UNKNOWN)
+
+
+def concerned(site: AnySite) -> bool:
+    """A spill, or an access to the stack that may be one: files before CUDA 12.6 do not mark spills."""
+    return site.kind == "spill" or site.kind is None and is_of_stack(site.opcode)
+
+
+def _open(site: AnySite) -> str:
+    subject = f"a spill to {site.space} memory" if site.kind == "spill" else "an access to the stack"
+    whether = f"{site.opcode}: how often {subject} runs is unknown"
+    return whether + (f": {site.reason}" if site.reason else "")
 
 
 _SOURCE = """
@@ -56,8 +74,8 @@ RULE = Rule(
     title="Spill in a loop",
     level="note",
     check=check,
-    concerns=lambda kernel, site: site.kind == "spill",
-    of_memory=lambda site: site.kind == "spill",
+    concerns=lambda kernel, site: concerned(site),
+    of_memory=concerned,
     example=Example(
         triggers=_SOURCE.replace("BOUNDS", "1024, 2"),
         clean=_SOURCE.replace("BOUNDS", "128"),

@@ -72,7 +72,7 @@ def command(
     options = options_of(given)
     with progress() as step:
         found, kernels, part = find_repairs([input], options, site, smem_limit, step)
-        patched = _patched(found, kernels, input, patch, options, step) if patch else None
+        patched = _patched(found, kernels, input, patch, options, smem_limit, step) if patch else None
         report = report_of(found, part, patched)
     emit_as(form, report, lambda: in_width(fix_text(report), width), output)
     for problem in report.problems:
@@ -81,7 +81,13 @@ def command(
 
 
 def _patched(
-    found: list[ArrayRepairs], kernels: list[Examined], input: str, file: str, options: Options, step: Progress
+    found: list[ArrayRepairs],
+    kernels: list[Examined],
+    input: str,
+    file: str,
+    options: Options,
+    limit: int | None,
+    step: Progress,
 ) -> PatchEntry:
     """Makes the patch and writes it as a unified diff."""
     from ptxaudit.base.errors import InputError
@@ -91,7 +97,7 @@ def _patched(
 
     if input == "-":
         raise InputError("--patch changes files, but the input is standard input", "name the source file")
-    made = patch(found, kernels, [input], options, step)
+    made = patch(found, kernels, [input], options, step, limit)
     if made.diff:
         emit(made.diff, None if file == "-" else file)
     return patch_entry(made, file)

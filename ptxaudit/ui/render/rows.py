@@ -17,6 +17,7 @@ from ptxaudit.base.places import base_name
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import bare_name, cut_at, interval, number, plural, sequence
+from ptxaudit.ir.reasons import Kind
 from ptxaudit.report.copy_words import explained, steps
 from ptxaudit.report.counterparts import kernels_once
 from ptxaudit.report.model import Condition, Fix, Frame, Kernel, MemorySite, Report, Site, Source, Span
@@ -89,7 +90,16 @@ def by_rule(kernel: Kernel) -> list[str]:
 
 
 def _shows_reason(site: Site) -> bool:
-    return bool(site.reason) and site.status in _WITH_REASON and site.line_class_max is None
+    return bool(site.reason) and site.status in _WITH_REASON and _says_more(site)
+
+
+_ONLY_STEPS = frozenset((Kind.SEVERAL.text, Kind.COPY_LINES.text, Kind.COPY_LINE_CLASS.text))
+
+
+def _says_more(site: Site) -> bool:
+    """Its reason says more than that a cp.async.cg is counted in steps, which `copy_lines` explains."""
+    kinds = {why.kind for why in site.why.walk()} if site.why is not None else _ONLY_STEPS
+    return site.line_class_max is None or not kinds <= _ONLY_STEPS
 
 
 def fold(sites: Iterable[Site]) -> list[tuple[Site, ...]]:
@@ -347,9 +357,7 @@ def closing_lines(report: Report, most: int = MOST_REASONS) -> list[str]:
     parts += [f"{count[status]:,} {status}" for status in (Status.UNREACHED, Status.UNKNOWN) if count[status]]
     lines = [f"{plural(len(sites), 'site')} in {kernels}: {', '.join(parts)}"]
     why = Counter(
-        (str(site.status), site.reason)
-        for site in sites
-        if not site.settled and site.reason and site.line_class_max is None
+        (str(site.status), site.reason) for site in sites if not site.settled and site.reason and _says_more(site)
     )
     lines += [f"  {status} ×{n}: {reason}" for (status, reason), n in why.most_common(most)]
     lines += [f"  {line}" for line in copy_lines(report)]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import TypeVar
 
 from ptxaudit.report.entries import Kernel
-from ptxaudit.report.paths import stem
 
 Of = TypeVar("Of")
 
@@ -46,6 +46,12 @@ def each_once(of: Iterable[Of], kernel: Callable[[Of], Kernel]) -> list[Of]:
 def kernels_once(kernels: Iterable[Kernel]) -> list[Kernel]:
     """The kernels, without the PTX of those whose machine code is there as well."""
     return each_once(kernels, lambda kernel: kernel)
+
+
+def stem(path: str) -> str:
+    """What k.ptx and k.cubin in one folder share, which are two views of one compilation: the kernels of files with one
+    stem are paired."""
+    return str(PurePath(path).with_suffix("")) if path.endswith((".ptx", ".cubin")) else path
 
 
 def _number(arch: str) -> str:

@@ -48,9 +48,3 @@ def place(site: Site | MemorySite, kernel: Kernel) -> str:
     if site.ptx_line is not None:
         return f"{PurePath(kernel.input).name}:{site.ptx_line}" if kernel.is_ptx_file else f"PTX line {site.ptx_line}"
     return f"+{site.offset:#06x}" if site.offset is not None else site.id
-
-
-def stem(path: str) -> str:
-    """What k.ptx and k.cubin in one folder share, which are two views of one compilation: the kernels of files with one
-    stem are paired."""
-    return str(PurePath(path).with_suffix("")) if path.endswith((".ptx", ".cubin")) else path

@@ -21,8 +21,8 @@ from ptxaudit.frontend.inputs import Content, read
 from ptxaudit.frontend.options import Options, Share
 from ptxaudit.frontend.source_text import decode
 from ptxaudit.pipeline.collect import Part, joined_inputs, silent
+from ptxaudit.report.counterparts import stem
 from ptxaudit.report.model import Kernel
-from ptxaudit.report.paths import stem
 
 PIECES_A_WORKER = 4  # of files, which a process takes one after the other
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")

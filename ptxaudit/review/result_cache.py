@@ -39,7 +39,7 @@ from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
 from ptxaudit.pipeline.collect import Part
-from ptxaudit.report.paths import stem
+from ptxaudit.report.counterparts import stem
 from ptxaudit.review import fingerprint
 
 if TYPE_CHECKING:

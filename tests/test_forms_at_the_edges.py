@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from machine_code import PROLOGUE
+from machine_code import PROLOGUE, from_ptx
 
 import ptxaudit
+from ptxaudit.engine.evaluate import RETRIES
+from ptxaudit.engine.memory.generic import HOST_POINTERS
 
 KERNEL = """.visible .entry k({parameters}) .reqntid {block}, 1, 1
 {{ .reg .b32 %r<40>, %a, %x, %y, %z; .reg .f32 %f<20>; .reg .b64 %d<20>; .reg .pred %p, %q;
@@ -18,7 +21,8 @@ BY_LANE = "shl.b32 %y, %y, 2; mul.lo.u32 %y, %y, %x; add.u32 %a, %a, %y; ld.shar
 
 
 def site_of(body, parameters=".param .u32 n", params=None, block=32, isa="ptx", before="", told=True):
-    content = PROLOGUE.format(arch="sm_90") + before + KERNEL.format(parameters=parameters, body=body, block=block)
+    code = before + KERNEL.format(parameters=parameters, body=body, block=block)
+    content = PROLOGUE.format(arch="sm_90") + code if isa == "ptx" else from_ptx(code)
     launches = [ptxaudit.Launch("k", grid=(1,), block=(block,), params=params)] if told else []
     return ptxaudit.audit(content, isa=isa, arch="sm_90", launches=launches).sites[-1]
 
@@ -61,6 +65,8 @@ def test_a_length_that_wraps_around(length):
         ("0x7fffffffffffffff + 1 >> 63", -1),
         ("-1 == 0xffffffffffffffff", 1),
         ("7 - 8U >> 1", 0x7FFFFFFFFFFFFFFF),
+        ("!2", 0),
+        ("!0", 1),
     ],
 )
 def test_constant_expressions_have_64_bits_and_a_sign_or_none(expression, number):
@@ -111,3 +117,128 @@ def test_sources_of_a_copy_whose_upper_words_are_not_known(upper):
     (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90", launches=launches).sites
     assert (site.status == "exact") is (upper == "0")
     assert upper == "0" or may_take(site, 32)
+
+
+RECURSIVE = """.visible .func (.param .b32 total) f(.param .b32 n)
+{ .reg .b32 %r<9>; .reg .pred %p; .local .align 4 .b8 depot[8];
+ ld.param.b32 %r1, [n]; st.local.u32 [depot], %r1; mov.u32 %r5, 0; setp.eq.u32 %p, %r1, 0; @%p bra END;
+ sub.u32 %r2, %r1, 1;
+ { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), f, (a); ld.param.b32 %r5, [b]; }
+ END: ld.local.u32 %r3, [depot]; add.u32 %r3, %r3, %r5; st.param.b32 [total], %r3; ret; }
+"""
+
+
+def test_each_activation_of_a_function_has_local_variables_of_its_own():
+    """3 + 2 + 1: what the caller keeps is there yet when the callee has come back."""
+    body = "{ .param .b32 a; .param .b32 b; st.param.b32 [a], 3; call (b), f, (a); ld.param.b32 %y, [b]; }" + BY_LANE
+    site = site_of(body, before=RECURSIVE, params=[0])
+    assert site.status != "exact" and may_take(site, 2)
+    assert site_of(body + "st.shared.u32 [%a], %z;", before=RECURSIVE, params=[0], isa="sass").wavefronts == 2  # by R1
+
+
+@pytest.mark.parametrize(("block", "several"), ((32, False), (64, True)))
+@pytest.mark.parametrize("told", (True, False))
+def test_the_range_of_an_atomic_loop_rests_on_other_warps(block, several, told):
+    code = KERNEL.format(parameters="", body="red.shared.add.f32 [%a], %f0;", block=block)
+    launches = [ptxaudit.Launch("k", grid=(1,), block=(block,), params=[])] if told else []
+    report = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + code, isa="ptx", arch="sm_90", launches=launches)
+    assert (RETRIES in report.kernels[0].assumed) is several
+
+
+@pytest.mark.parametrize(("guard", "wavefronts"), (("@%p", 17), ("@!%p", 16), ("", 1)))
+def test_lanes_in_which_the_guard_of_an_indexed_branch_does_not_hold_go_on(guard, wavefronts):
+    body = "setp.lt.u32 %p, %x, 16; mov.u32 %r1, 1; T: .branchtargets A, B; mov.u32 %y, 3;"
+    body += f"{guard} brx.idx %r1, T; mov.u32 %y, 32; bra C; A: mov.u32 %y, 5; bra C; B: mov.u32 %y, 1; C: "
+    assert site_of(body + "bar.warp.sync -1;" + BY_LANE, params=[0]).wavefronts == wavefronts
+
+
+@pytest.mark.parametrize("apart", (1 << 36, 1 << 37, (1 << 37) + 64))
+def test_sources_that_are_far_apart(apart):
+    """Two lanes write to each sector of shared memory, from a sector each."""
+    body = "ld.param.u64 %d1, [n]; ld.param.u64 %d2, [m]; and.b32 %r1, %x, 1; setp.eq.u32 %p, %r1, 0;"
+    body += "selp.b64 %d3, %d1, %d2, %p; shr.u32 %r2, %x, 1; mul.wide.u32 %d4, %r2, 32; add.u64 %d3, %d3, %d4;"
+    body += "mad.lo.u32 %a, %x, 16, %a; cp.async.cg.shared.global [%a], [%d3], 16;"
+    code = KERNEL.format(parameters=".param .u64 n, .param .u64 m", body=body, block=32)
+    launches = [ptxaudit.Launch("k", grid=(1,), block=(32,), params=[1 << 44, (1 << 44) + apart])]
+    content = PROLOGUE.format(arch="sm_90") + code
+    report = ptxaudit.audit(content, isa="ptx", arch="sm_90", launches=launches, space="all")
+    assert [site.sectors for site in report.kernels[0].memory] == [32]
+
+
+@pytest.mark.parametrize(("cluster", "known"), ((None, False), ((1, 1, 1), False), ((2, 1, 1), True)))
+def test_a_cluster_of_one_block_may_be_stated(cluster, known):
+    body = "mov.pred %p, %is_explicit_cluster; selp.u32 %y, 32, 1, %p;" + BY_LANE
+    content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters="", body=body, block=32)
+    launches = [ptxaudit.Launch("k", grid=(2,), block=(32,), params=[], cluster=cluster)]
+    (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90", launches=launches).sites
+    assert (site.status == "exact") is known and may_take(site, 32)
+
+
+@pytest.mark.parametrize("block", (32, 64))
+def test_lanes_wait_for_each_other_at_two_barriers_of_the_warp(block):
+    """Each part goes on from its own: the one on top ends, and then the other one goes on."""
+    body = "mov.u32 %r1, %laneid; setp.eq.u32 %p, %r1, 0; @!%p bra ALL; bar.warp.sync -1; st.shared.u32 [%a+32], %x;"
+    body += "ALL: bar.warp.sync -1; st.shared.u32 [%a+64], %x;"
+    code = KERNEL.format(parameters="", body=body, block=block)
+    launches = [ptxaudit.Launch("k", grid=(1,), block=(block,), params=[])]
+    sites = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + code, isa="ptx", arch="sm_90", launches=launches).sites
+    assert [site.requests for site in sites] == [block // 32, 2 * block // 32]
+
+
+@pytest.mark.parametrize("space", ("global", "const", "shared", "local"))
+def test_pointers_of_the_host_to_constant_memory_are_left_out_and_that_is_said(space):
+    """ptxas compares an address with the limits of constant memory, which the launch does not tell."""
+    body = f"ld.param.u64 %d1, [n]; isspacep.{space} %p, %d1; selp.u32 %y, 32, 1, %p;" + BY_LANE
+    code = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u64 n", body=body, block=32)
+    launches = [ptxaudit.Launch("k", grid=(1,), block=(32,), params=[None])]
+    report = ptxaudit.audit(code, isa="ptx", arch="sm_90", launches=launches)
+    assert (HOST_POINTERS in report.kernels[0].assumed) is (space in ("global", "const"))
+
+
+@pytest.mark.parametrize(("cluster", "exact"), ((None, True), ((1, 1, 1), True), ((2, 1, 1), False)))
+def test_addresses_in_shared_memory_hold_the_rank_in_the_cluster(cluster, exact):
+    """S2UR UR5, SR_CgaCtaId; ULEA UR4, UR5, 0x400, 0x18"""
+    body = "shr.u32 %r1, %a, 24; setp.eq.u32 %p, %r1, 0; selp.u32 %y, 1, 32, %p;" + BY_LANE
+    content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters="", body=body, block=32)
+    launches = [ptxaudit.Launch("k", grid=(2,), block=(32,), params=[], cluster=cluster)]
+    (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90", launches=launches).sites
+    assert (site.status == "exact") is exact and (exact or may_take(site, 32))
+
+
+@pytest.mark.parametrize(
+    ("between", "exact"), (("prefetch.global.L2 [%d1];", True), ("discard.global.L2 [%d1], 128;", False))
+)
+def test_what_is_discarded_is_not_known_any_more(between, exact):
+    body = f"ld.param.u64 %d1, [n]; {between} ld.global.u32 %y, [%d1]; and.b32 %y, %y, 31;" + BY_LANE
+    site = site_of(body, ".param .u64 n", params=[np.full(32, 2, np.uint32)])
+    assert (site.status == "exact") is exact
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        ("sub.cc.u32 %r2, %r0, 3; addc.u32 %y, 0, 1;", (1, 2)),  # 1 + (nothing is borrowed)
+        ("add.cc.u32 %r2, %r0, -3; subc.u32 %y, 5, 0;", (4, 5)),  # 5 - (nothing is carried)
+        ("sub.cc.u32 %r2, %r0, 3; subc.u32 %y, 5, 0;", (4, 5)),
+        ("sub.cc.u32 %r2, %r0, 3; madc.lo.u32 %y, %r1, 2, 0;", (2, 3)),
+        ("sub.cc.u32 %r2, %r0, 3; subc.cc.u32 %r2, 0, 0; addc.u32 %y, 1, 0;", (1, 2)),
+    ],
+)
+def test_a_subtraction_leaves_the_carry_of_what_it_adds(code, number):
+    """By ptxas, a - b is a + ~b + 1: its flag is set where nothing is borrowed, and an addition reads it so."""
+    body = "ld.param.u32 %r0, [n]; mov.u32 %r1, 1;" + code + "add.u32 %y, %y, -1; shl.b32 %y, 1, %y;" + BY_LANE
+    for n, y in zip((2, 3), number):
+        machine = site_of(body + "st.shared.u32 [%a], %z;", params=[n], isa="sass")
+        assert site_of(body, params=[n]).wavefronts == machine.wavefronts == 2 ** (y - 1)
+
+
+@pytest.mark.parametrize(
+    "opcode", ("bfe.u64 %d1, %d1, %r1, 5;", "bfe.u64 %d1, %d1, 3, %r1;", "bfi.b64 %d1, %d1, %d1, %r1, 5;")
+)
+def test_fields_of_64_bits_that_are_not_within_255_are_undefined(opcode):
+    """ptxas cuts nothing off: a shift by 259 leaves nothing."""
+    body = (
+        f"ld.param.u32 %r1, [n]; mov.u64 %d1, 0x123456789; {opcode} cvt.u32.u64 %y, %d1; and.b32 %y, %y, 31;" + BY_LANE
+    )
+    assert site_of(body, params=[3]).status == "exact"
+    assert site_of(body, params=[256 + 3]).status != "exact"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import cache, partial
+from math import prod
 
 from msgspec.structs import replace
 
@@ -32,7 +33,7 @@ from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
 from ptxaudit.hardware import banks
-from ptxaudit.hardware.machine_model import Machine
+from ptxaudit.hardware.machine_model import Machine, Uncertainty
 from ptxaudit.hardware.unscored import MEASURED
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.member_masks import behind_several_masks
@@ -48,6 +49,11 @@ MEETING = (
 MASKS = (
     "member masks: lanes that name different ones (of vote.sync, shfl.sync and the like) stay together; ptxas may run"
     " what follows for each mask by itself"
+)
+
+RETRIES = (
+    "atomic loops: no other warp changes the word of an atomic that is a loop between its load and its swap; otherwise"
+    " it takes more passes than its range has"
 )
 
 
@@ -147,7 +153,7 @@ def _evaluated(
         if task.originals[i] == i
     }
     sites = tuple(_in_range(results[i], accesses.get(i), machine, function) for i in sorted(results))
-    return KernelResult(sites, supposed + _assumed(graph, facts, code, sites), endless=endless)
+    return KernelResult(sites, supposed + _assumed(task, code, sites), endless=endless)
 
 
 def _specified(
@@ -221,11 +227,12 @@ def _either(
     return replace(both, kept=Kept(of_run.access, lambda: supposed.places if known.missing else known.places))
 
 
-def _assumed(graph: Graph, facts: Facts, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+def _assumed(task: Task, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
     """The assumptions behind the answers, for the report, besides those of inference."""
+    graph, facts = task.graph, task.facts
     told = [one for one in (facts.constants, facts.memory, facts.counters) if one is not None]
     sentences = dict.fromkeys(sentence for one in told for sentence in one.sentences())
-    return (*sentences, *code.sentences(), *_of_branches(sites), *_of_masks(graph, sites))
+    return (*sentences, *code.sentences(), *_of_branches(sites), *_of_masks(graph, sites), *_of_loops(task, sites))
 
 
 def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
@@ -244,6 +251,15 @@ def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
         return () if behind_several_masks(graph).isdisjoint(counted) else (MASKS,)
     except Exhausted:
         return (MASKS,)
+
+
+def _of_loops(task: Task, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """What the ranges of atomics that are loops rest on, where a block may have several warps."""
+    block = (task.launch.block if task.launch is not None else None) or task.facts.block or task.function.block
+    if block is not None and prod(block) <= LANES:
+        return ()
+    open_ends = {i for i, a in task.accesses.items() if task.machine.known_rule(a).uncertainty is Uncertainty.PASSES}
+    return (RETRIES,) if any(site.index in open_ends and site.per_request is not None for site in sites) else ()
 
 
 def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: bool) -> _Asked:

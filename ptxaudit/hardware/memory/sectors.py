@@ -125,16 +125,20 @@ def _most_alike(ordered: np.ndarray) -> np.ndarray:
 
 def _pairs(addresses: np.ndarray, others: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(n,) the number of distinct pairs of a source sector and a destination sector."""
-    read, written = addresses // SECTOR, others // SECTOR
-
-    def counted_from_first(sectors: np.ndarray) -> np.ndarray:
-        least: np.ndarray = np.where(active, sectors, _NOTHING).min(axis=1, keepdims=True)
-        relative: np.ndarray = sectors - least
-        return relative
-
-    keys = np.where(active, counted_from_first(read) << 32 | counted_from_first(written) & 0xFFFF_FFFF, _NOTHING)
+    lanes = addresses.shape[1]
+    read, written = _ranked(addresses // SECTOR), _ranked(others // SECTOR)
+    keys = np.where(active, read * lanes + written, _NOTHING)
     keys.sort(axis=1)
     return _distinct(keys, 1)
+
+
+def _ranked(numbers: np.ndarray) -> np.ndarray:
+    """(n, lanes): numbers from 0 on, the same for the same; a difference of addresses may need all bits."""
+    order = np.argsort(numbers, axis=1)
+    ordered = np.take_along_axis(numbers, order, 1)
+    found = np.zeros(numbers.shape, np.int64)
+    np.put_along_axis(found, order[:, 1:], np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1), 1)
+    return found
 
 
 def _local(width: int, addresses: np.ndarray, active: np.ndarray, evidence: str) -> Scores:

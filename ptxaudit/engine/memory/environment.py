@@ -279,7 +279,7 @@ class Environment:
             case "cluster_nctaid" | "cluster_nctarank":
                 return constant(size[d] if d >= 0 else size[0] * size[1] * size[2], 32)
             case "is_explicit_cluster":
-                return constant(0 if single else 1, 1)
+                return None if single else constant(1, 1)  # a cluster of one block may be stated, or not
             case "clusterid" if d >= 0 and size[d] == 1:
                 return self._block_index(d)
             case "clusterid" if d in self.concrete_block:

@@ -282,8 +282,11 @@ class Warps(Groups):
     def idle(self) -> None:
         """Handles a deadlock: all remaining lanes wait for others that will not arrive.
 
-        The measurements do not say which lanes continue.
+        The measurements do not say which lanes continue. If none waits, the groups above the suspended ones have ended.
         """
+        if not self.waiting():
+            self.free[:] = True
+            return
         first = min(c.pc for c in self.waiting())
         freed: dict[tuple[int, ...], list[Cohort]] = defaultdict(list)
         for name, c in self.blocked:

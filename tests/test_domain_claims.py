@@ -207,6 +207,16 @@ def steps(rng: random.Random, pool: list[Made]) -> Iterator[tuple[Op, tuple[Made
                     (some(32), some(32), number(0, 1, 5, 31, 32, 33)),
                     1,
                 ),
+                lambda: (
+                    Op(f"szext.{rng.choice('us')}", (), (), 32, (rng.choice(("wrap", "clamp")),)),
+                    (some(32), number(0, 1, 8, 31, 32, 33, 64, 255)),
+                    1,
+                ),
+                lambda: (Op(f"sad.{rng.choice('us')}", (), (), bits), (some(bits), some(bits), some(bits)), 1),
+                lambda: (Op("bmsk", (), (), 32, (rng.choice(("wrap", "clamp")),)), (some(32), number(0, 8, 32, 33)), 1),
+                lambda: (Op(rng.choice(("clz", "popc", "bfind.u", "bfind.s")), (), (), 32), (some(bits),), 1),
+                lambda: (Op("extract", (), (), rng.choice((8, 16)), (rng.choice((0, 8, 16)),)), (some(32),), 1),
+                lambda: (Op("cat", (), (), 32), (some(16), some(16)), 1),
                 lambda: (Op("popc", (), (), 32), (some(32),), 1),
                 lambda: (
                     Op("add3.carry", (), (), 32, keep),

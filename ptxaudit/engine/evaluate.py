@@ -21,7 +21,7 @@ from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.memory import copied, tickets
+from ptxaudit.engine.memory import copied, generic, tickets
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import Facts
@@ -232,7 +232,14 @@ def _assumed(task: Task, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[s
     graph, facts = task.graph, task.facts
     told = [one for one in (facts.constants, facts.memory, facts.counters) if one is not None]
     sentences = dict.fromkeys(sentence for one in told for sentence in one.sentences())
-    return (*sentences, *code.sentences(), *_of_branches(sites), *_of_masks(graph, sites), *_of_loops(task, sites))
+    return (
+        *sentences,
+        *code.sentences(),
+        *_of_branches(sites),
+        *_of_masks(graph, sites),
+        *_of_loops(task, sites),
+        *generic.assumed(graph.function),
+    )
 
 
 def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:

@@ -16,11 +16,13 @@ from ptxaudit.engine.memory.clusters import remote
 from ptxaudit.engine.memory.environment import WINDOW_ZEROS, Environment
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.engine.memory.spaces import OF, OPEN, PARAM, SHARED, spaces_of, within
-from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.nodes import Function, Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 # space -> the window from which its addresses are computed (a test of any other space needs more than origins)
 NEVER_OTHERS = {"shared": "shared", "shared::cluster": "shared", "local": "local"}
+
+HOST_POINTERS = "isspacep: pointers that the host gives lead to global memory, none to constant memory"
 
 
 class Located(Record):
@@ -114,3 +116,13 @@ def _in_space(op: Op, address: Value, space: str, view: View, index: int) -> Val
             inside, unknown = inside & ~unknown, NOWHERE
     why = Reason(Kind.STATE_SPACE, index)
     return Value(inside, poison=unknown, why=why) if unknown.any() else Value(inside)
+
+
+def assumed(function: Function) -> tuple[str, ...]:
+    """What the answers rest on where code asks whether an address is one of global memory, or of constant memory. (QSPC
+    of machine code takes both for global memory, and compares with the limits of constant memory, which nobody knows.)
+    """
+    asked = not function.explicit_reconvergence and any(
+        op.name == "isspacep" and op.attrs[0] in ("global", "const") for i in function.instructions for op in i.ops
+    )
+    return (HOST_POINTERS,) if asked else ()

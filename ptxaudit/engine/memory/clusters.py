@@ -11,14 +11,13 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.value import Uniform, Value, signed
-from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.environment import RANK_BIT, Environment
 from ptxaudit.engine.memory.registers import take
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware.unscored import UNSCORED
 from ptxaudit.ir.nodes import Function, Special
 from ptxaudit.ir.reasons import Kind, Reason
 
-RANK_BIT = 24
 ALONE = (1, 1, 1)
 REMOTE = Reason(Kind.REMOTE, given=(UNSCORED["remote"],))
 

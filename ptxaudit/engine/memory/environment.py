@@ -50,6 +50,7 @@ _WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variabl
 HIGH_WORD = 1 << 32
 WINDOW_ZEROS = 24  # low zero bits of the base of a window
 ALL_BLOCKS = 0b111  # of a number that depends on block indices of all dimensions
+RANK_BIT = 24  # the lowest bit of a block's rank in its cluster, in addresses in shared memory
 MOST_IN_CLUSTER = 16  # blocks, if a kernel allows more than the portable 8
 _OF_A_BLOCK = ("clusterid", "cluster_ctaid", "cluster_ctarank", "cga_ctaid")  # the others depend only on the launch
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
@@ -184,7 +185,9 @@ class Environment:
             return constant(self.facts.memory.variables[a.name] + a.offset, a.bits)
         align = variable.align if variable is not None else 1
         kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"
-        limit = SHARED_WINDOW if kind == "shared" else POINTER_LIMIT
+        limit = POINTER_LIMIT
+        if kind == "shared":  # the rank of a block in its cluster is above its place in the block's memory
+            limit = SHARED_WINDOW if self.cluster == (1, 1, 1) else MOST_IN_CLUSTER << RANK_BIT
         symbol = Uniform(
             naming.variable(a.name),
             a.bits,

@@ -131,11 +131,11 @@ class Emitter(Writer):
             return constant(operand.value, bits)
         if type(operand) is s.Float:
             return float_constant(operand, bits)
-        if type(operand) is s.Unary and operand.operator == "!":
-            return self.compute("not", (self.value(operand.value, 1),), 1)
         number = folded(operand)
         if number is not None:
             return ir.Const(number & (1 << bits) - 1, bits)
+        if type(operand) is s.Unary and operand.operator == "!":
+            return self.compute("not", (self.value(operand.value, 1),), 1)
         if type(operand) is s.Binary and operand.operator in "+-":
             place, shift = self.value(operand.left, bits), folded(operand.right)
             if isinstance(place, ir.Address) and shift is not None:

@@ -207,11 +207,11 @@ class Translation:
             case "add" if "cc" in words:
                 return f"{{ u128 w = (u128){v(1)} + {v(2)}; cc = w >> {n}; {put('w')} }}"
             case "sub" if "cc" in words:
-                return f"{{ cc = {v(1)} < {v(2)}; {put(f'{v(1)} - {v(2)}')} }}"
+                return f"{{ cc = {v(1)} >= {v(2)}; {put(f'{v(1)} - {v(2)}')} }}"
             case "addc":
                 return put(f"{v(1)} + {v(2)} + cc")
             case "subc":
-                return put(f"{v(1)} - {v(2)} - cc")
+                return put(f"{v(1)} - {v(2)} - !cc")
             case "add":
                 return put(f"(u{n})({v(1)} + {v(2)})")
             case "sub":

@@ -279,12 +279,11 @@ class Instructions:
                     n if "hi" in words else 0
                 )
                 v = [product & mask(n), v[2]]
-            c = frame.carry[l] if takes else 0
-            if base.startswith("sub"):
-                total = v[0] - v[1] - c
-                out = int(total < 0)
+            if base.startswith("sub"):  # by ptxas the flag says that nothing is borrowed
+                total = v[0] - v[1] - (1 - frame.carry[l] if takes else 0)
+                out = int(total >= 0)
             else:
-                total = v[0] + v[1] + c
+                total = v[0] + v[1] + (frame.carry[l] if takes else 0)
                 out = total >> n
             if gives:
                 frame.carry[l] = out

@@ -160,20 +160,15 @@ def with_carry(
 ) -> None:
     """target = a ± b with the carry flag.
 
-    Subtraction adds the complement, so the carry of the sum means "no borrow"; the register holds its negation, the
-    borrow.
+    Subtraction adds the complement, so the flag means "no borrow", and an addition that reads it as a carry adds it
+    (ptxas from 11.8 to 13.5, at -O0 and -O3).
     """
     flag = ir.Reg(CARRY, 1)
-    carry: ir.Operand = ir.Const(0, 1)
     if subtract:
         b = e.compute("not", (b,), bits)
-        carry = e.compute("not", (flag,), 1) if reads else ir.Const(1, 1)
-    elif reads:
-        carry = flag
-    out = flag if writes and not subtract else e.temporary(1) if writes else None
+    carry = flag if reads else ir.Const(int(subtract), 1)
+    out = flag if writes else None
     e.emit("add3.carry", (target, out, None), (a, b, ir.Const(0, bits), carry, ir.Const(0, 1)), bits)
-    if out is not None and subtract:
-        e.emit("not", (flag,), (out,), 1)
 
 
 def add_or_sub(name: str) -> Resolve:

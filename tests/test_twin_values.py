@@ -18,6 +18,7 @@ from ptxaudit.ir.slices import Slice
 EVERY = opcodes.every_opcode()
 GROUP = 40
 REFUSED = {"dp4a", "sat"}  # opcodes without a meaning in the engine, by a word of theirs
+UNDEFINED = ("bfi.b64", "bfe.u64", "bfe.s64")  # of most operands: only fields within 255 bits are defined
 
 
 def engine_values(text: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -52,5 +53,7 @@ def test_every_opcode(start):
             if known[k] and int(numbers[k]) != column[k]
         ]
         assert not wrong, f"{opcode}: (operands, engine, twin) {wrong[:3]}"
+        if opcode in UNDEFINED:
+            continue
         if not set(opcode.split(".")) & REFUSED and "f64" not in opcode and "ftz" not in opcode:
             assert known.mean() > 0.5, f"{opcode}: known in {known.sum()} lanes"

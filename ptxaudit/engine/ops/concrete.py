@@ -148,6 +148,14 @@ def bfe(
     return with_sign
 
 
+def beyond_the_field(bits: int, attrs: tuple[Any, ...], *arrays: np.ndarray) -> np.ndarray:
+    """Where the place or the length of a field of 64 bits is more than 255: they are restricted to that, and ptxas does
+    not cut off what is above."""
+    pos, length = arrays[-2:]
+    result: np.ndarray = (pos > 0xFF) | (length > 0xFF) if bits > 32 else np.zeros((1, 1), bool)
+    return result
+
+
 def bfi(
     bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray, pos: np.ndarray, length: np.ndarray
 ) -> np.ndarray:

@@ -83,7 +83,8 @@ def mad(op: Op, a: Range, b: Range, c: Range) -> Range | None:
 
 
 def field(op: Op, a: Range, place: Range, length: Range) -> Range | None:
-    return Range(0, (1 << length.high) - 1) if length.high < 32 and not length.name else None
+    known = not length.name and (op.bits <= 32 or not place.name and place.high <= 0xFF)
+    return Range(0, (1 << length.high) - 1) if known and length.high < 32 else None
 
 
 def ones(op: Op, a: Range) -> Range | None:

@@ -317,6 +317,8 @@ def field(op: Op, *values: Value) -> Value | None:
     if None in numbers:
         return None
     if op.name == "bfe.u":
+        if bits > 32 and max(number or 0 for number in numbers) > 0xFF:
+            return None
         p, n = ((number or 0) & 0xFF for number in numbers)
     else:
         p, n = 0, numbers[0] or 0

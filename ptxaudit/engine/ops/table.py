@@ -375,13 +375,14 @@ OPS |= {
     "bfe.u": Row(
         _with_sign_and_attributes(concrete.bfe, False),
         "scc",
+        concrete.beyond_the_field,
         affine=symbolic.field,
         range=ranges.field,
         bits=tristates.field,
         origin=Origin.NUMBER,
     ),
-    "bfe.s": Row(_with_sign_and_attributes(concrete.bfe, True), "scc", origin=Origin.NUMBER),
-    "bfi": Row(concrete.bfi, "sscc", origin=Origin.SUM),
+    "bfe.s": Row(_with_sign_and_attributes(concrete.bfe, True), "scc", concrete.beyond_the_field, origin=Origin.NUMBER),
+    "bfi": Row(concrete.bfi, "sscc", concrete.beyond_the_field, origin=Origin.SUM),
     "bmsk": Row(concrete.bmsk, "cc", origin=Origin.NUMBER),
     "szext.u": Row(
         _with_sign_and_attributes(concrete.szext, False),

@@ -136,7 +136,7 @@ def minimum(a: Tristate, b: Tristate) -> Tristate:
 
 def field(op: Op, source: Tristate, place: Tristate, size: Tristate) -> Tristate | None:
     start, length = place.number, size.number
-    if start is None or length is None:
+    if start is None or length is None or op.bits > 32 and max(start, length) > 0xFF:
         return None
     start, length = start & 0xFF, length & 0xFF
     a = resized(source, op.bits)

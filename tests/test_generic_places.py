@@ -44,7 +44,7 @@ def test_another_blocks_memory_is_not_scored_as_the_own():
         launches=[ptxaudit.Launch("cluster_sum", grid=(8,), block=(128,), cluster=(4,), params=[None, None])],
     )
     (remote,) = [s for s in report.sites if s.opcode.startswith("LD.E")]
-    assert remote.wavefronts is None and (remote.per_request is None or remote.per_request[0] == 0), remote.reason
+    assert remote.wavefronts is None and (remote.per_request is None or remote.per_request.low == 0), remote.reason
 
 
 OF_ANOTHER = """

@@ -37,12 +37,13 @@ def test_sums_do_not_wrap_around(tmp_path, grid, trips):
 
 
 def test_requests_of_so_many_blocks_are_not_kept(tmp_path):
-    """Repairs add up figures in 64 bits; what does not fit there is not looked at."""
+    """Repairs add up figures in 64 bits; sites whose figures do not fit are listed with the reason."""
     path = tmp_path / "k.ptx"
     path.write_text(KERNEL)
     grid = f"{2**31 - 1},65535,65535"
     result = run("fix", path, "--grid", grid, "--block", 512, "--param", "n=1", "--format", "json")
-    assert json.loads(result.stdout)["arrays"] == []
+    (array,) = json.loads(result.stdout)["arrays"]
+    assert array["repairs"] == [] and "281,474,976,710,656" in array["refused"]
 
 
 SOME_BLOCKS = """.version 8.5

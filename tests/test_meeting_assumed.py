@@ -3,7 +3,7 @@
 import pytest
 
 import ptxaudit
-from ptxaudit.engine.evaluate import MASKS, MEETING
+from ptxaudit.engine.answer.assumptions import MASKS, MEETING
 from ptxaudit.frontend.compile.ptxas import assemble
 
 HEAD = """.version 8.0

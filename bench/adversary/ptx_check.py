@@ -15,7 +15,7 @@ from bench.adversary.claims import Finding, Verdict, claim_of, each
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
-from ptxaudit.engine.evaluate import MASKS
+from ptxaudit.engine.answer.assumptions import MASKS
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.hardware import machines

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import cache, partial
-from math import prod
 
 from msgspec.structs import replace
 
@@ -16,12 +15,13 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import plural
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
+from ptxaudit.engine.answer.assumptions import assumed
 from ptxaudit.engine.answer.kept import Kept
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.memory import copied, generic, tickets
+from ptxaudit.engine.memory import copied, tickets
 from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import Facts
@@ -33,28 +33,13 @@ from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
 from ptxaudit.hardware import banks
-from ptxaudit.hardware.machine_model import Machine, Uncertainty
+from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.unscored import MEASURED
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.member_masks import behind_several_masks
 from ptxaudit.ir.nodes import Function, Instruction, Site
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 Accesses = dict[int, banks.Access]  # by instruction
-
-MEETING = (
-    "divergent branches: lanes meet again where the ways of a branch do, at its post-dominator; ptxas may let them meet"
-    " later"
-)
-MASKS = (
-    "member masks: lanes that name different ones (of vote.sync, shfl.sync and the like) stay together; ptxas may run"
-    " what follows for each mask by itself"
-)
-
-RETRIES = (
-    "atomic loops: no other warp changes the word of an atomic that is a loop between its load and its swap; otherwise"
-    " it takes more passes than its range has"
-)
 
 
 @no_collection()
@@ -153,7 +138,7 @@ def _evaluated(
         if task.originals[i] == i
     }
     sites = tuple(_in_range(results[i], accesses.get(i), machine, function) for i in sorted(results))
-    return KernelResult(sites, supposed + _assumed(task, code, sites), endless=endless)
+    return KernelResult(sites, supposed + assumed(task, code, sites), endless=endless)
 
 
 def _specified(
@@ -225,48 +210,6 @@ def _either(
         return replace(both, kept=supposed)
     known = of_run
     return replace(both, kept=Kept(of_run.access, lambda: supposed.places if known.missing else known.places))
-
-
-def _assumed(task: Task, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """The assumptions behind the answers, for the report, besides those of inference."""
-    graph, facts = task.graph, task.facts
-    told = [one for one in (facts.constants, facts.memory, facts.counters) if one is not None]
-    sentences = dict.fromkeys(sentence for one in told for sentence in one.sentences())
-    return (
-        *sentences,
-        *code.sentences(),
-        *_of_branches(sites),
-        *_of_masks(graph, sites),
-        *_of_loops(task, sites),
-        *generic.assumed(graph.function),
-    )
-
-
-def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """The assumption behind counts in PTX where lanes diverge: PTX does not specify where they reconverge."""
-    return (MEETING,) if any(site.meeting_assumed and site.requests is not None for site in sites) else ()
-
-
-def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """The assumption behind counts in PTX where lanes name different member masks: it does not say where they
-    reconverge.
-    """
-    counted = [site.index for site in sites if site.requests is not None]
-    if graph.function.explicit_reconvergence or not counted:
-        return ()
-    try:
-        return () if behind_several_masks(graph).isdisjoint(counted) else (MASKS,)
-    except Exhausted:
-        return (MASKS,)
-
-
-def _of_loops(task: Task, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """What the ranges of atomics that are loops rest on, where a block may have several warps."""
-    block = (task.launch.block if task.launch is not None else None) or task.facts.block or task.function.block
-    if block is not None and prod(block) <= LANES:
-        return ()
-    open_ends = {i for i, a in task.accesses.items() if task.machine.known_rule(a).uncertainty is Uncertainty.PASSES}
-    return (RETRIES,) if any(site.index in open_ends and site.per_request is not None for site in sites) else ()
 
 
 def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: bool) -> _Asked:

@@ -142,6 +142,8 @@ def _copied(op: ir.Op) -> tuple[ir.Operand, ...]:
     match op.name:
         case "load":
             return ()
+        case "f2f" if op.attrs[:1] and op.attrs[0].endswith("i"):  # to an integer, by an FRND
+            return ()
         case "store" | "atom" | ir.STORE_MATRIX:
             return op.src[1:]
         case "fmul" | "fdiv":

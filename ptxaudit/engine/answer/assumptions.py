@@ -1,0 +1,74 @@
+"""States the assumptions that figures rest on, for the report.
+
+A figure of PTX whose lanes diverge      lanes reconverge at the post-dominator of the branch
+A range of an atomic that is a loop      no other warp changes its word meanwhile
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ptxaudit.base.work import Exhausted
+from ptxaudit.engine.answer.placements import Tables
+from ptxaudit.engine.answer.result import SiteResult
+from ptxaudit.engine.answer.task import Task
+from ptxaudit.engine.domain.lanes import LANES
+from ptxaudit.engine.memory import generic
+from ptxaudit.hardware.machine_model import Uncertainty
+from ptxaudit.ir.graph import Graph
+from ptxaudit.ir.member_masks import behind_several_masks
+
+MEETING = (
+    "divergent branches: lanes reconverge where the paths of a branch join, at its post-dominator; ptxas may let them"
+    " reconverge later"
+)
+MASKS = (
+    "member masks: lanes that name different masks (of vote.sync, shfl.sync and the like) stay converged; ptxas may run"
+    " the code that follows once for each mask"
+)
+RETRIES = (
+    "atomic loops: no other warp changes the word of an atomic that is a loop between its load and its swap; if one"
+    " does, the loop takes more passes than the range has"
+)
+
+
+def assumed(task: Task, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """The assumptions behind the answers, for the report, besides those of inference."""
+    graph, facts = task.graph, task.facts
+    told = [one for one in (facts.constants, facts.memory, facts.counters) if one is not None]
+    sentences = dict.fromkeys(sentence for one in told for sentence in one.sentences())
+    return (
+        *sentences,
+        *code.sentences(),
+        *_of_branches(sites),
+        *_of_masks(graph, sites),
+        *_of_loops(task, sites),
+        *generic.assumed(graph.function),
+    )
+
+
+def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """The assumption behind counts in PTX where lanes diverge: PTX does not specify where they reconverge."""
+    return (MEETING,) if any(site.meeting_assumed and site.requests is not None for site in sites) else ()
+
+
+def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """The assumption behind counts in PTX where lanes name different member masks: it does not say where they
+    reconverge.
+    """
+    counted = [site.index for site in sites if site.requests is not None]
+    if graph.function.explicit_reconvergence or not counted:
+        return ()
+    try:
+        return () if behind_several_masks(graph).isdisjoint(counted) else (MASKS,)
+    except Exhausted:
+        return (MASKS,)
+
+
+def _of_loops(task: Task, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
+    """What the ranges of atomics that are loops rest on, where a block may have several warps."""
+    block = (task.launch.block if task.launch is not None else None) or task.facts.block or task.function.block
+    if block is not None and prod(block) <= LANES:
+        return ()
+    open_ends = {i for i, a in task.accesses.items() if task.machine.known_rule(a).uncertainty is Uncertainty.PASSES}
+    return (RETRIES,) if any(site.index in open_ends and site.per_request is not None for site in sites) else ()

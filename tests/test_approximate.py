@@ -1,4 +1,4 @@
-"""Candidates for results of special functions: only those that the documentation allows, and all that an H100 returns."""
+"""Candidates for results of special functions: only documented ones, and all that an H100 returns."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ptxaudit.ir import nodes as ir
 MEASURED = json.loads(gzip.decompress((Path(__file__).parent / "data" / "convergence_sm90.json.gz").read_bytes()))
 MANNERS = sorted({name.split("/")[0] for name in MEASURED["counts"]})
 COUNTED = (Status.EXACT, Status.UNREACHED)
-# minimum share of counted records: none are where lanes leave a barrier without BREAK, or others wait at it
+# minimum share of counted records: none are counted where lanes leave a barrier without BREAK, or others wait at it
 SHARE = {"reused": 0.15, "yielding": 0.5, "careless": 0.6, "halfway": 0.7}
 
 

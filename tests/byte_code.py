@@ -1,9 +1,10 @@
-"""Byte code is made once, where Python is told to write none.
+"""Compiles byte code once, even if Python is told to write none.
 
-pytest rewrites the assertions of some seven hundred modules, and each process of a run, and each of the hundreds of
-commands that tests start, would do that or compile them for itself. They share a folder of their own, which goes when
-the run ends; what is of the checkout and of installed packages stays for the next run, in build/bytecode. Nothing is
-written beside a source. That begins when this is imported, which conftest.py does first.
+pytest rewrites the assertions of some seven hundred modules. Otherwise each process of a run, and each of the
+hundreds of commands that tests start, would do that or compile the modules itself. They share a separate folder,
+which is deleted when the run ends; byte code of the checkout and of installed packages remains for the next run, in
+build/bytecode. Nothing is written next to a source. Importing this module, which conftest.py does first, has this
+effect.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-LASTING = (TESTS.parent, Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())  # as the next run finds them
+LASTING = (TESTS.parent, Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())  # unchanged in the next run
 KEPT = TESTS.parent / "build" / "bytecode"
 
 
@@ -28,7 +29,7 @@ def _share() -> None:
     """Processes of pytest-xdist, and commands, find the folder in their environment."""
     sys.pycache_prefix = tempfile.mkdtemp(prefix="ptxaudit-bytecode-")
     for folder in LASTING:
-        with suppress(OSError):  # one within another; a checkout that cannot be written to
+        with suppress(OSError):  # nested folders; a read-only checkout
             lasting = KEPT.joinpath(*folder.parts[1:])
             lasting.mkdir(parents=True, exist_ok=True)
             here = Path(sys.pycache_prefix, *folder.parts[1:])
@@ -41,14 +42,14 @@ def _share() -> None:
 
 
 def made_in_turns(config: pytest.Config) -> None:
-    """Each process of a run of all tests begins with modules of its own, and finds the byte code of the others'."""
+    """Each process of a run of all tests starts with different modules, and finds the byte code of the others'."""
     worker = getattr(config, "workerinput", None)
     if worker is None or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
     modules = sorted(path.stem for path in TESTS.glob("test_*.py"))
     first = len(modules) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
     for name in modules[first:]:
-        with suppress(Exception, pytest.skip.Exception):  # collecting it says what is wrong
+        with suppress(Exception, pytest.skip.Exception):  # collecting it reports the error
             importlib.import_module(name)
 
 

@@ -1,9 +1,9 @@
-"""Random integer expressions as CUDA C and as Python: what both compute must be equal.
+"""Random integer expressions as CUDA C and as Python: both must compute the same number.
 
     generate(Random(1), 3)  ->  Expression("(u32)(a / ((b & 0x7f) | 1))", "u32", <function of the variables>)
 
-Types: i32, u32, i64, u64. Python's side wraps as C's does on the machine; signed overflow does not
-happen (all arithmetic is unsigned inside).
+Types: i32, u32, i64, u64. The Python function wraps as the machine does; signed overflow does not occur (all
+arithmetic is unsigned inside).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def width(kind: str) -> int:
 
 
 def wrap(value: int, kind: str) -> int:
-    """A value as its type has it: signed ones as negative numbers."""
+    """A number as its type represents it: signed ones may be negative."""
     bits = width(kind)
     value &= (1 << bits) - 1
     return value - (1 << bits) if kind[0] == "i" and value >> (bits - 1) else value

@@ -1,4 +1,4 @@
-"""How many calls of Python functions something takes: a measure of work that no other load of the machine changes."""
+"""Counts calls of Python functions: a measure of work that is independent of the machine's load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of the command line share: a working folder with files in it, and the command run in it."""
+"""Shared by tests of the command line: a working folder with files, and running the command in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptxaudit.ui.cli import main
 
 
 def run(*arguments: object, status: int = 0, stdin: str | bytes | None = None) -> Result:
-    """The command with these words, in this process. It has to end with the status, and without a traceback."""
+    """Runs the command with these words, in this process. It must exit with the status, and without a traceback."""
     result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
     assert result.exit_code == status, result.output + str(result.exception)
     assert "Traceback" not in result.output, result.output

@@ -1,8 +1,8 @@
-"""What NVRTC makes of a source is made once a run of the tests, whichever test asks for it, and in whichever process.
+"""Compiles each source with NVRTC once per run of the tests, for all tests and processes.
 
-Only of sources whose compilation cannot differ: those of samples/ and copies of them that lie alone in a folder, and
-those that include nothing. What tests say of the compiler itself (its limits, its crashes, headers that change) they say
-of other sources.
+This covers only sources whose compilation cannot change: those of samples/, copies of them that are alone in a
+folder, and those without includes. Tests of the compiler itself (its limits, its crashes, headers that change) use
+other sources.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMES = frozenset(path.name for path in SAMPLES.glob("*/*.cu"))
 
 
 def shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on results are looked for in the folder, and written to it. Other processes may do the same."""
+    """From now on, reads results from the folder and writes them to it. Other processes may do the same."""
     compile_anew = Worker.compile
 
     def compile(self: Worker, text: str, file: str, arguments: Sequence[str], instantiate: Sequence[str]) -> Result:
@@ -54,7 +54,7 @@ def shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def one_result(text: str, file: str, arguments: Sequence[str]) -> bool:
-    """Nothing that the source could include changes while tests run."""
+    """Whether no file that the source could include changes while tests run."""
     if "include" not in text and not any("include" in argument for argument in arguments if argument[:2] != "-I"):
         return True
     if Path(file).name not in NAMES:

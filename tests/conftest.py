@@ -1,5 +1,6 @@
-"""Every report that a test writes is held against the JSON Schema;
-samples are compiled once a run, and the disassembler stays."""
+"""Validates every report that a test writes against the JSON Schema, compiles samples once per run, and keeps the
+disassembler running.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +16,19 @@ from reports import validate
 
 from ptxaudit.report.model import Report
 
-# No clock decides whether a test passes: a busy machine is slow at making examples, too.
+# No test depends on the clock: on a busy machine, generating examples is slow, too.
 settings.register_profile("ptxaudit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ptxaudit")
 
 
-ALLOCATIONS = 10_000_000  # more than were freed, after which garbage is looked for; there is hardly any
+ALLOCATIONS = 10_000_000  # allocations, net of frees, before a garbage collection; there is hardly any garbage
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session):
-    """Ten thousand tests, and what is imported for them, are no garbage: the collector, which would look at them again
-    and again, leaves them out."""
+    """Ten thousand tests and their imports are not garbage: the collector, which would scan them again and again,
+    ignores them.
+    """
     gc.disable()
     byte_code.made_in_turns(session.config)
 
@@ -39,12 +41,12 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure():
-    gc.freeze()  # pytest looks for garbage five times when it ends
+    gc.freeze()  # pytest collects garbage five times when it ends
 
 
 @pytest.fixture
 def pytester(pytester):
-    gc.freeze()  # so do the runs of pytest inside
+    gc.freeze()  # so do nested runs of pytest
     return pytester
 
 

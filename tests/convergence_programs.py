@@ -1,5 +1,4 @@
-"""Programs of convergence barriers (bench/convergence) as the engine takes them, and what was measured of them on a
-GPU.
+"""Programs of convergence barriers (bench/convergence) as the engine takes them, and their measurements on a GPU.
 
 function, launch = as_kernel(program, lanes)      every record is a store of one word to shared memory
 """
@@ -90,9 +89,9 @@ def _instructions(step, k: _Kernel, targets: dict[int, int]) -> None:
 
 
 def as_kernel(program, lanes: list[tuple[int, int]]) -> tuple[ir.Function, Launch, dict[int, int]]:
-    """(kernel, launch of one warp, site -> the number that its record has). lanes: (word, records) of each."""
+    """(kernel, launch of one warp, site -> the number of its record). lanes: (word, records) of each."""
     targets: dict[int, int] = {}
-    for _final in (False, True):  # first to find out where the steps stand
+    for _final in (False, True):  # the first pass finds the positions of the steps
         k = _Kernel()
         k.put(
             "S2R R0, SR_TID.X",
@@ -124,7 +123,7 @@ def as_kernel(program, lanes: list[tuple[int, int]]) -> tuple[ir.Function, Launc
 
 
 def claims(program, lanes: list[tuple[int, int]]) -> dict[int, SiteResult]:
-    """What the engine says of each record."""
+    """The engine's result for each record."""
     function, launch, numbers = as_kernel(program, lanes)
     result = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90"))
     return {numbers[site.index]: site for site in result.sites}

@@ -1,8 +1,9 @@
-"""One nvdisasm an architecture does for all tests of a process.
+"""Runs one nvdisasm per architecture for all tests of a process.
 
-It reads the tables of an architecture for a fifth of a second before it looks at the code, and a thousand tests need it.
-With disassembler.c in it, it stays there and forks for each piece of code: the text is what the same program says. Where
-there is no C compiler, or a version that opens its files otherwise, each piece of code starts one of its own.
+nvdisasm spends a fifth of a second on reading an architecture's tables before it looks at the code, and a thousand
+tests need it. With disassembler.c loaded, it stays resident and forks for each piece of code: the output is that of
+the same program. Without a C compiler, or with a version that opens its files differently, each piece of code starts
+its own process.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ptxaudit.frontend.compile import toolchains
 
 SOURCE = Path(__file__).with_suffix(".c")
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}  # to copy small ones for each fork took half of its time
+LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}  # copying small pages for each fork took half of its time
 
 
 class Server:
@@ -44,7 +45,7 @@ class Server:
         )
 
     def run(self, path: str) -> vendor.Done | None:
-        """How it ended on this code; None where it did not."""
+        """Its result for this code; None if it did not run."""
         with suppress(OSError):
             print(path, file=self._process.stdin, flush=True)
             answer = self._process.stdout.readline()
@@ -60,7 +61,7 @@ class Server:
 
 
 class Servers:
-    """Those of a process, begun when they are asked for first."""
+    """The servers of a process, each started on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -68,7 +69,7 @@ class Servers:
         self._servers: dict[str, Server] = {}
 
     def instead_of(self, run: Callable[..., vendor.Done]) -> Callable[..., vendor.Done]:
-        """`vendor.run`, but for what is asked of nvdisasm."""
+        """`vendor.run`, except that a server handles calls of nvdisasm."""
 
         def served(command: Sequence[str], *limits: Any, **options: Any) -> vendor.Done:
             if list(command[:2]) != [self._tool, "-b"] or len(command) != 4:
@@ -86,7 +87,7 @@ class Servers:
 
 
 def stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From now on nvdisasm stays. Gives what ends it."""
+    """From now on, keeps nvdisasm running. Returns the function that stops it."""
     if COMPILER is None:
         return lambda: None
     servers = Servers(folder)

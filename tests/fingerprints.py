@@ -1,4 +1,4 @@
-"""What a derived unknown was derived from: the domain's tests follow it by the fingerprint in its name."""
+"""The source of each derived unknown: the domain's tests find it by the fingerprint in the unknown's name."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""Kernels with conflicts, for tests of their repair: the cases of the samples as code of their own, and idioms that
-people ask about.
+"""Kernels with conflicts, for tests of their repair: the cases of the samples as separate code, and idioms that people
+ask about.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ extern "C" __global__ void pairs(const float* in, float* out) {
 }
 """
 
-# Rows padded by 8 floats, which is what makes the stores of int4 meet; the templated loader of a GEMM.
+# Rows padded by 8 floats, which makes the stores of int4 conflict; the templated loader of a GEMM.
 GEMM = """\
 template <int kRows, int kColumns, int kSkew>
 struct Tile {
@@ -93,7 +93,7 @@ extern "C" __global__ void matrices(const uint4* in, unsigned* out) {{
 
 
 def ldmatrix(columns: int, trans: bool) -> tuple[str, Launch]:
-    """(source, launch) of a tile of 64 rows of so many halves."""
+    """(source, launch) of a tile of 64 rows of `columns` halves."""
     return LDMATRIX.format(columns=columns, trans="trans." if trans else ""), Launch("matrices", grid=1, block=128)
 
 
@@ -122,7 +122,7 @@ extern "C" __global__ void columns(const float4* in, float* out) {
 }
 """
 
-# Words next to each other, from a place that only the launch tells.
+# Adjacent words, at an offset that only the launch specifies.
 TWO_WORDS = """\
 extern "C" __global__ void both(const float* in, float* out, int n) {
     __shared__ float s[1024];

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# One warp stores a column of a 32 x 32 tile: line 4 is 32-way, line 6 is free.
+# One warp stores a column of a 32 x 32 tile: line 4 has a 32-way conflict, line 6 none.
 COLUMN = """\
 extern "C" __global__ void column(const float* in, float* out) {
     __shared__ float s[1024];

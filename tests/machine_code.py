@@ -1,4 +1,4 @@
-"""Small programs compiled to machine code for tests, each once a run."""
+"""Small programs compiled to machine code for tests, each once per run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptxaudit.frontend.compile.ptxas import assemble
 from ptxaudit.frontend.sass.disassemble import Line, disassemble
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121")
-# What the lifter states of a function in machine code.
+# The facts that the lifter states about a function in machine code.
 STATED = {
     "explicit_reconvergence": True,
     "absolute_shared": True,
@@ -26,9 +26,9 @@ PROLOGUE = """.version 9.0
 
 @cache
 def ptx_of(source: str, arch: str = "sm_90", options: tuple[str, ...] = (), name: str | None = None) -> str:
-    """The PTX of a source for an architecture, whose machine code, half of NVRTC's work, is not made."""
+    """The PTX of a source for an architecture, without its machine code, which takes half of NVRTC's time."""
     virtual = arch.replace("sm_", "compute_")
-    return compile_source(source + "\n", virtual, options=options, name=name).ptx  # a line break says that it is text
+    return compile_source(source + "\n", virtual, options=options, name=name).ptx  # a line break marks it as text
 
 
 @cache
@@ -49,7 +49,7 @@ def lines_of(data: bytes) -> tuple[Cubin, dict[str, tuple[Line, ...]]]:
     return cubin, disassemble([cubin])[0]
 
 
-# A kernel with a bit of everything: calls, a jump table, division, double precision, shuffles, spills.
+# A kernel with many features: calls, a jump table, division, double precision, shuffles, spills.
 EVERYTHING = r"""
 struct Big { int x[40]; };
 __constant__ int table[4] = {3, 1, 4, 1};

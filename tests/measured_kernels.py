@@ -1,8 +1,8 @@
-"""The kernels that were measured on a GPU: their cubins, launches and counts under tests/data.
+"""The kernels measured on a GPU: their cubins, launches and counts under tests/data.
 
     for launch in load("samples_sm90"): comparison = launch.compare()
 
-Each folder there has `cubins.tar.xz` and `launches.json.gz`; its README says where they come from.
+Each folder there has `cubins.tar.xz` and `launches.json.gz`; its README documents their origin.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from ptxaudit.review.compare import Comparison, Counted, Profile, Verdict, compa
 
 DATA = Path(__file__).resolve().parent / "data"
 SETS = ("kernels_sm90", "samples_sm90", "idioms_sm90")
-BUDGET = 20.0  # seconds a launch, in steps; the slowest takes 2
+BUDGET = 20.0  # seconds per launch, in steps; the slowest takes 2
 
 
 class Lifted:
-    """A cubin, lifted when it is asked for first."""
+    """A cubin, lifted on first use."""
 
     def __init__(self, cubin: Cubin, code: dict[str, Any]) -> None:
         self._cubin, self._code = cubin, code
@@ -55,7 +55,7 @@ class Lifted:
 
 @dataclass(frozen=True)
 class Measured:
-    """One launch: the kernel, what was specified of it, and what was counted."""
+    """One launch: the kernel, what was specified, and the counts."""
 
     set: str
     at: int  # position in the set
@@ -103,7 +103,7 @@ def measuring() -> ModuleType:
 
 
 def with_data(launch: Measured) -> Measured:
-    """The same launch with what its pointers pointed to, by the launch.toml and data.toml of its folder."""
+    """The same launch with the contents of its buffers, from the launch.toml and data.toml of its folder."""
     script = measuring()
     entries = document(launch.set)["launches"]
     entry = entries[launch.at]
@@ -144,7 +144,7 @@ def cubins(name: str) -> dict[str, bytes]:
 
 @lru_cache
 def load(name: str) -> list[Measured]:
-    """All launches of a set; its cubins go through one process of the disassembler."""
+    """All launches of a set; one process of the disassembler handles its cubins."""
     files = [read_cubin(data, file) for file, data in cubins(name).items()]
     modules = {cubin.file: Lifted(cubin, code) for cubin, code in zip(files, disassemble(files), strict=True)}
     return [
@@ -179,7 +179,7 @@ def everything() -> Iterator[Measured]:
 
 
 def main() -> None:
-    """Prints what the tests check, a line a set."""
+    """Prints the figures that the tests check, one line per set."""
     from collections import Counter
 
     print(f"{'set':16}{'launches':>10}" + "".join(f"{verdict:>11}" for verdict in Verdict))

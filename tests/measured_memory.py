@@ -1,6 +1,6 @@
-"""The kernels of bench/memory as they were measured on a GPU: tests/data/memory_sm90.
+"""The kernels of bench/memory as measured on a GPU: tests/data/memory_sm90.
 
-for launch in load(): launch.results()      {place: (ir.Instruction, SiteResult)} of one memory
+for launch in load(): launch.results()      {offset: (ir.Instruction, SiteResult)} of one memory
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Measured:
-    """One launch: what was specified of it, and what was counted."""
+    """One launch: what was specified, and the counts."""
 
     entry: dict[str, Any]
     module: ir.Module
@@ -66,7 +66,7 @@ class Measured:
 
     @property
     def launch(self) -> Launch:
-        """With the addresses that the pointers had, and what `idx` pointed to."""
+        """With the addresses of the pointers, and the content of `idx`."""
         e = self.entry
         data = bytes.fromhex(e["param_bytes"])
         first, second = (int.from_bytes(data[at : at + 8], "little") for at in (0, 8))
@@ -78,7 +78,7 @@ class Measured:
         )
 
     def results(self, wanted: tuple[str, ...] = MEMORIES) -> dict[tuple[int, str], tuple[ir.Instruction, SiteResult]]:
-        """By place and memory."""
+        """By offset and memory."""
         function = with_sites(link(self.module, self.module.functions[self.entry["kernel"]]), wanted)
         found = engine.evaluate(function, graph.build(function), launch=self.launch, machine=machines.get("sm_90"))
         sites = [(function.instructions[site.index], site) for site in found.sites]
@@ -92,7 +92,7 @@ def document() -> dict[str, Any]:
 
 @lru_cache
 def load() -> list[Measured]:
-    """All launches; the cubins go through one process of the disassembler."""
+    """All launches; one process of the disassembler handles the cubins."""
     with tarfile.open(DATA / "cubins.tar.xz") as archive:
         files = [read_cubin(archive.extractfile(member).read(), member.name) for member in archive]
     modules = {cubin.file: lift_module(cubin, code) for cubin, code in zip(files, disassemble(files), strict=True)}

@@ -1,4 +1,4 @@
-"""Reports for tests of the HTML pages, and a headless Chromium to look at them with."""
+"""Reports for tests of the HTML pages, and a headless Chromium to view them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ OPCODES = (
 
 
 def data_of(page: str) -> dict:
-    """The JSON that a page is drawn from."""
+    """The JSON from which a page is drawn."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
 
 
@@ -104,7 +104,7 @@ def requests_report(count: int = 60) -> Report:
 
 
 def large(sites: int) -> tuple[Checked, Material]:
-    """A report of so many sites in forty files, with code, requests and repairs, no two of them alike."""
+    """A report of `sites` sites in forty files, with code, requests and repairs, no two of them alike."""
     rnd = random.Random(1)
     files = [f"/src/proj/kernels/file{at}.cuh" for at in range(40)]
     text = "\n".join(
@@ -205,12 +205,12 @@ def large_page(sites: int) -> str:
 
 
 def chromium() -> str | None:
-    """The path of a Chromium of this machine."""
+    """The path of a Chromium on this machine."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def axe() -> str:
-    """axe-core as a script: out of the folder in PTXAUDIT_AXE (npm install axe-core), else the one that comes with
+    """The axe-core script: from the folder in PTXAUDIT_AXE (npm install axe-core), or else the one that comes with
     axe-playwright-python.
     """
     folder = os.environ.get("PTXAUDIT_AXE")
@@ -219,7 +219,7 @@ def axe() -> str:
 
 @contextmanager
 def browser() -> Iterator:
-    """A headless Chromium with a profile of its own. Raises LookupError where there is none."""
+    """A headless Chromium with a fresh profile. Raises LookupError where there is none."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -236,8 +236,9 @@ def browser() -> Iterator:
 
 
 class Windows:
-    """A browser's windows, one for all pages that are looked at with the same options: to open one takes as long as
-    axe-core needs for a page."""
+    """A browser's windows, one for all pages viewed with the same options: opening one takes as long as axe-core needs
+    for a page.
+    """
 
     def __init__(self, running: Any) -> None:
         self.browser = running
@@ -251,12 +252,12 @@ class Windows:
         return self._open[key]
 
     def emptied(self, page: Any) -> None:
-        """Nothing of what it showed is left for the next: no page, no emulated medium, nothing that a page kept."""
+        """Clears the page, its emulated media and its stored data for the next user."""
         page.evaluate("localStorage.clear()")
         page.emulate_media(media="null", color_scheme="null")
         page.goto("about:blank")
 
     def closed(self, page: Any) -> None:
-        """The next with its options gets another window."""
+        """Closes the window: the next user of its options gets another."""
         self._open = {key: other for key, other in self._open.items() if other is not page}
         page.context.close()

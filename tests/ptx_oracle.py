@@ -1,9 +1,9 @@
 """The printer's oracle: does printed PTX assemble to the same machine code as the original?
 
-`check(text, module)` holds three texts against each other: the original, the printed one, and the printed
-one after `disguised` gave every register and label another name and every constant another spelling.
-Used by test_ptx_oracle.py on modules compiled from this repository, and by bench/ptx_oracle.py on
-any folder of PTX files. Where the printed text is token by token the original, there is nothing to assemble.
+`check(text, module)` compares three texts: the original, the printed one, and the printed one after `disguised`
+renamed every register and label and respelled every constant. Used by test_ptx_oracle.py on modules compiled from
+this repository, and by bench/ptx_oracle.py on any folder of PTX files. If the printed text equals the original token
+by token, nothing needs to be assembled.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ptxaudit.frontend.compile import ptxas
 from ptxaudit.frontend.ptx import printer
 from ptxaudit.frontend.ptx import syntax as s
 
-SIZED = (".nv.shared.",)  # no content of its own: relocatable code has leftovers there
+SIZED = (".nv.shared.",)  # without content: relocatable code has leftover bytes there
 COMPARED = (".text.", ".nv.constant", ".nv.global.init", *SIZED)
 
 
 def machine_code(text: str, arch: str | None = None, options: tuple[str, ...] = ()) -> dict[str, bytes]:
-    """Section name -> content of what ptxas makes of a module: code, constants, initial data."""
-    level = "-O0" if re.search(r"^\.target .*debug", text, re.MULTILINE) else "-O1"  # -O1 is quick
+    """Section name -> content of the code, constants and initial data that ptxas generates for a module."""
+    level = "-O0" if re.search(r"^\.target .*debug", text, re.MULTILINE) else "-O1"  # -O1 is fast
     elf = ELFFile(io.BytesIO(ptxas.assemble(text, arch, options=[level, *options]).cubin))
     return {
         section.name: bytes(section["sh_size"]) if section.name.startswith(SIZED) else section.data()
@@ -36,7 +36,7 @@ def machine_code(text: str, arch: str | None = None, options: tuple[str, ...] = 
 
 
 def check(text: str, module: s.Module, arch: str | None = None, options: tuple[str, ...] = ()) -> None:
-    """AssertionError when the printer's text of what was read, plain or disguised, is not the same program."""
+    """Raises AssertionError if the printed text of the parsed module, plain or disguised, is not the same program."""
     wanted = machine_code(text, arch, options)
     assert any(wanted.values()), "the module has no code"
     printed = printer.module_text(module)
@@ -52,7 +52,7 @@ _PIECE = re.compile(
 
 
 def tokens(text: str) -> list[str]:
-    """All of a text but comments and the space between its words: with the same ones it is the same program."""
+    """The tokens of a text without comments and white space: texts with equal tokens are the same program."""
     return [piece[0] for piece in _PIECE.finditer(text) if piece["nothing"] is None]
 
 
@@ -65,7 +65,7 @@ _serial = itertools.count()
 def disguised(module: s.Module) -> s.Module:
     """The same program with new names for registers and labels, and constants spelled in hexadecimal."""
     items = []
-    debug = "debug" in module.target  # then DWARF sections speak of registers and labels by name
+    debug = "debug" in module.target  # in this case DWARF sections refer to registers and labels by name
     for item in module.items:
         if isinstance(item, s.Function) and item.body is not None:
             item = structs.replace(item, body=_renamed(item.body, {}, not debug))
@@ -74,8 +74,9 @@ def disguised(module: s.Module) -> s.Module:
 
 
 def _declared(block: s.Block) -> dict[str, str]:
-    """New names of what a scope declares, no two alike: an inner scope must not hide what it uses
-    of an outer one. A range `%r<9>` is known by its prefix and "<"."""
+    """New names for the declarations of a scope, all distinct: an inner scope must not shadow an outer name that it
+    uses. The key of a range `%r<9>` is its prefix and "<".
+    """
     names = {}
     for statement in block.statements:
         match statement:
@@ -99,7 +100,7 @@ def _new_name(name: str, names: dict[str, str]) -> str:
 
 
 def _renamed(node, names: dict[str, str], rename: bool = True):
-    """A node with the names replaced that are known where it stands."""
+    """A node with the names in scope replaced."""
     match node:
         case s.Block():
             inner = names | _declared(node) if rename else names

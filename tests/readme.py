@@ -1,11 +1,11 @@
-"""Runs what README.md shows: `python -m tests.readme` compares, `python -m tests.readme --write` writes the outputs
-anew; `python -m tests.readme --write docs/tour.md` does so for another page.
+"""Runs the examples of README.md: `python -m tests.readme` compares, `python -m tests.readme --write` rewrites the
+outputs; `python -m tests.readme --write docs/tour.md` does so for another page.
 
 ```console                  lines with `$ ` are commands, in a folder with `samples` in it, and tests/data as `measured`;
-$ ptxaudit machines         what follows is what they print (stdout and stderr)
+$ ptxaudit machines         the following lines are their output (stdout and stderr)
 ```
 
-```pycon                    `>>> ` and `... ` are Python, what follows is what it prints
+```pycon                    `>>> ` and `... ` are Python, the following lines are its output
 ```
 """
 
@@ -31,17 +31,17 @@ from ptxaudit.ui.cli import main
 CHECKOUT = Path(__file__).resolve().parent.parent
 README = CHECKOUT / "README.md"
 TOUR = CHECKOUT / "docs" / "tour.md"
-BY_BLOCK = (README, TOUR)  # whose blocks are a test each, one after the other in one folder
+BY_BLOCK = (README, TOUR)  # each block is a test; they run in order in one folder
 
 _BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_OWN = re.compile(  # a command of ptxaudit's, and what a shell does with what it prints
+_OWN = re.compile(  # a command of ptxaudit, and how the shell uses its output
     r"""(?P<command>ptxaudit(?:\ (?:'[^']*'|[^\s|;<>&$*`\\'"])+)+)
         (?P<both>\ 2>&1)? (?:\ >\ (?P<file>[\w./]+))? (?P<filter>\ \|\ [^;&]+)? (?P<status>;\ echo\ "exit\ status\ \$\?")?""",
     re.VERBOSE,
 )
 _VOLATILE = re.compile(
     r"%[a-z]+\d+|(?<=nvrtc )\d+\.\d+"
-)  # compilers number registers as they like, and the newest one is installed
+)  # register numbers depend on the compiler, and the newest one is installed
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -50,13 +50,13 @@ def blocks(text: str) -> list[tuple[str, str]]:
 
 
 def commands(content: str) -> list[str]:
-    """The commands of a console block, continued lines joined as the shell would."""
+    """The commands of a console block, with continued lines joined as in the shell."""
     joined = content.replace("\\\n", "")
     return [line[2:] for line in joined.splitlines() if line.startswith("$ ")]
 
 
 def rewritten(kind: str, content: str, folder: Path) -> str:
-    """The block with what its commands print now."""
+    """The block with the current output of its commands."""
     return _console(content, folder) if kind == "console" else _python(content, folder)
 
 
@@ -68,7 +68,7 @@ def _console(content: str, folder: Path) -> str:
 
 
 def printed(command: str, folder: Path) -> str:
-    """What a shell prints for a command, without the newlines at its end but one."""
+    """The output that a shell shows for a command, with a single final newline."""
     said = ""
     for part in command.split(" && ") if _OWN.search(command) else [command]:
         own = _OWN.fullmatch(part)
@@ -81,7 +81,7 @@ def printed(command: str, folder: Path) -> str:
 
 
 def _of_ptxaudit(own: re.Match[str], folder: Path) -> tuple[str, int]:
-    """(what the command prints, its status), in this process: one NVRTC compiles for all blocks."""
+    """(output of the command, its status), in this process: one NVRTC compiles for all blocks."""
     with contextlib.chdir(folder):
         done = CliRunner().invoke(main, shlex.split(own["command"])[1:], prog_name="ptxaudit")
     if not (own["file"] or own["filter"]):
@@ -98,7 +98,7 @@ def _of_ptxaudit(own: re.Match[str], folder: Path) -> tuple[str, int]:
 
 
 def _of_shell(command: str, folder: Path, given: str = "") -> tuple[str, int]:
-    """(what it prints, its status)."""
+    """(output, status)."""
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "/usr/bin:/bin")]
     inherited = {
         name: value
@@ -144,7 +144,7 @@ def _python(content: str, folder: Path) -> str:
 
 @contextlib.contextmanager
 def working_folder() -> Iterator[Path]:
-    """An empty folder but for the samples and what was measured."""
+    """A folder with nothing but the samples and the measurements."""
     with tempfile.TemporaryDirectory(prefix="ptxaudit-readme-") as name:
         folder = Path(name)
         (folder / "samples").symlink_to(CHECKOUT / "samples")
@@ -156,12 +156,12 @@ _FETCHED = re.compile(r"^ptxaudit: downloading CUDA .*\n", re.MULTILINE)
 
 
 def comparable(text: str) -> str:
-    """Register numbers, compiler versions, and what is said while a release is fetched for the first time aside."""
+    """A text without register numbers, compiler versions, and messages about the first download of a release."""
     return _VOLATILE.sub("…", _FETCHED.sub("", text))
 
 
 def filled(text: str, folder: Path) -> str:
-    """A page with what its commands print now, one after the other."""
+    """A page with the current output of its commands, run in order."""
     return _BLOCK.sub(lambda match: f"```{match[1]}\n{rewritten(match[1], match[2], folder)}```", text)
 
 

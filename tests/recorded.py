@@ -1,4 +1,4 @@
-"""A driver and a CUPTI without a GPU, built of tests/recording, and programs that are recorded with them."""
+"""A driver and a CUPTI without a GPU, built from tests/recording, and programs recorded with them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRITON_CACHE = HERE / "data" / "triton_cache"
 
 @cache
 def headers() -> tuple[str, ...]:
-    """Folders with cuda.h, crt and, where it is there, cupti.h."""
+    """Folders with cuda.h, crt and, if available, cupti.h."""
     folders = [str(folder) for root, _ in roots() if (folder := root / "include").is_dir()]
     found = [next((f for f in folders if Path(f, name).is_file()), None) for name in ("cupti.h", "cuda.h")]
     crt = next((f for f in folders if Path(f, "crt/host_defines.h").is_file()), None)
@@ -30,7 +30,7 @@ def headers() -> tuple[str, ...]:
 
 
 def built(source: Path, out: Path, *more: str) -> Path:
-    """A C file compiled; the test does not run where that cannot be done."""
+    """A compiled C file; skips the test if it cannot be compiled."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("NOT RUN: there is no C compiler for the driver that stands in for a GPU")
@@ -60,18 +60,18 @@ def launched(folder: Path) -> dict[tuple, int]:
 
 
 def cupti(folder: Path) -> str:
-    """The path of the CUPTI that goes with it."""
+    """The path of the matching CUPTI."""
     if not any(Path(include, "cupti.h").is_file() for include in headers()):
         pytest.skip("NOT RUN: there are no headers of CUPTI (nvidia-cuda-cupti)")
     return str(built(SOURCES / "fake_cupti.c", folder / "libcupti_fake.so", "-shared"))
 
 
 def record(arguments, environment, cwd, **more):
-    """`ptxaudit record` with these arguments."""
+    """Runs `ptxaudit record` with these arguments."""
     command = [sys.executable, "-m", "ptxaudit", "record", *map(str, arguments)]
     return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=120, **more)
 
 
 def launches(folder: Path) -> list[dict]:
-    """The launches of a recording, as its launch file has them."""
+    """The launches of a recording, as in its launch file."""
     return tomllib.loads((folder / "recorded.toml").read_text()).get("launch", [])

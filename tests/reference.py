@@ -1,6 +1,6 @@
-"""The dumb twin of `banks.score`: plain loops over lanes and words, written from the rules' own words.
+"""The plain twin of `banks.score`: loops over lanes and words, written from the text of the rules.
 
-It shares no code and no tables with the package: what it says and what the records say must agree.
+It shares no code and no tables with the package: the two must agree.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ WARP = 32
 
 
 def worst_bank(lanes, addresses, width, banks=32, word=4, segment=None):
-    """Max over banks of the distinct words that the lanes need (or of the distinct segments, where one is given)."""
+    """The maximum over banks of the distinct words that the lanes need (or of the distinct segments, if specified)."""
     found = defaultdict(set)
     for lane in lanes:
         for w in range(addresses[lane] // word, (addresses[lane] + width - 1) // word + 1):
@@ -22,7 +22,7 @@ def worst_bank(lanes, addresses, width, banks=32, word=4, segment=None):
 
 
 def fullest(lanes, addresses, unit, slots):
-    """Max over slots of the lanes in it."""
+    """The maximum over slots of the lanes in it."""
     found = defaultdict(int)
     for lane in lanes:
         found[addresses[lane] // unit % slots] += 1
@@ -30,7 +30,7 @@ def fullest(lanes, addresses, unit, slots):
 
 
 def cut(lanes, size, of=WARP):
-    """The active lanes by consecutive groups of `size`."""
+    """The active lanes in consecutive groups of `size`."""
     return [[lane for lane in lanes if start <= lane < start + size] for start in range(0, of, size)]
 
 
@@ -76,7 +76,7 @@ def arbitrate(width, lanes, addresses, sources):
 
 
 def copy(width, lanes, addresses, sources, resident):
-    """cp.async.ca with no source line in L1, or all of them: passes of the warp, then groups, then rounds."""
+    """cp.async.ca with none or all source lines in L1: passes of the warp, then groups, then rounds."""
     total, waiting = 0, list(lanes)
     while waiting:
         taken = {}
@@ -94,7 +94,7 @@ def line_class(line):
 
 
 def copy_bounds(width, lanes, addresses, sources):
-    """(low, high) of cp.async.ca over all ways to cut each group's source lines into passes."""
+    """(low, high) of cp.async.ca over all partitions of each group's source lines into passes."""
     low = high = 0
     for group in cut(lanes, 128 // width):
         lines = sorted({sources[lane] // 128 for lane in group})
@@ -117,7 +117,7 @@ def copy_bounds(width, lanes, addresses, sources):
 
 
 def cuttings(items):
-    """All ways to part a list into sets."""
+    """All partitions of a list into sets."""
     if len(items) == 1:
         return [[items]]
     result = []
@@ -133,7 +133,7 @@ def line_class_max(lanes, addresses):
 
 
 def generic(banks, word, threads, broadcast, width, lanes, addresses):
-    """((low, high), ideal) on the abstract machine; one request of a word a lane for each word of the width."""
+    """((low, high), ideal) on the abstract machine, with one request of a word per lane for each word of the width."""
     low = high = ideal = 0
     for part in range(max(1, width // word)):
         at = [address + part * word for address in addresses]
@@ -154,7 +154,7 @@ def generic(banks, word, threads, broadcast, width, lanes, addresses):
 
 
 def steps(words, banks):
-    """(fewest, most) steps over all choices of the broadcast word and of the lanes served beside it."""
+    """(fewest, most) steps over all choices of the broadcast word and of the lanes served with it."""
     count = defaultdict(lambda: defaultdict(int))
     for w in words:
         count[w % banks][w] += 1
@@ -163,7 +163,7 @@ def steps(words, banks):
 
 @cache
 def play(state):
-    """state: for each bank that has lanes left, how many are on each word."""
+    """state: for each bank with remaining lanes, the number of lanes on each word."""
     if not state:
         return 0, 0
     results = []
@@ -177,5 +177,5 @@ def play(state):
 
 
 def serve_one(counts):
-    """What a bank can look like after one of its lanes was served."""
+    """The possible states of a bank after one of its lanes was served."""
     return {tuple(sorted(c for c in counts[:i] + (counts[i] - 1,) + counts[i + 1 :] if c)) for i in range(len(counts))}

@@ -1,5 +1,5 @@
-"""CUDA releases out of their wheels, for tests: fetched once into the user's cache; a test is skipped where they cannot
-be.
+"""CUDA releases from their wheels, for tests: fetched once into the user's cache; a test is skipped if they are
+unavailable.
 """
 
 from __future__ import annotations

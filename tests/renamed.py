@@ -1,4 +1,4 @@
-"""PTX with all names of its own changed: parameters, variables, registers, labels, functions.
+"""PTX with all declared names changed: parameters, variables, registers, labels, functions.
 
 renamed(".visible .entry k(.param .u64 p) { .reg .b32 %r<3>; L: bra L; }", Random(1))
 -> (".visible .entry shared_window_hi4(.param .u64 trip1_2) { .reg .b32 %cc7_<3>; loaded3: bra loaded3; }", {"k":
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from random import Random
 
-# What the engine calls things of its own, and what looks like it.
+# Names that the engine uses internally, and similar ones.
 WORDS = (
     "my_shared_window",
     "shared_window_hi",
@@ -80,7 +80,7 @@ def names(ptx: str) -> set[str]:
 
 
 def renamed(ptx: str, rng: Random) -> tuple[str, dict[str, str]]:
-    """The module with other names, and what each has become."""
+    """The module with other names, and the new name of each."""
     ptx = re.sub(r"//[^\n]*", "", ptx)
     new: dict[str, str] = {}
     for at, name in enumerate(sorted(names(ptx))):

@@ -1,4 +1,4 @@
-"""Reports made by hand, for tests of what reads them; and the check against the JSON Schema."""
+"""Reports made by hand, for tests of code that reads them; and their validation against the JSON Schema."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def site(line: int | None = 10, access: str = "load", wavefronts: int = 8, ideal
 
 
 def open_site(status: Status, line: int = 10, **changes) -> Site:
-    """A site none of whose sums are known."""
+    """A site whose totals are all unknown."""
     nothing = dict.fromkeys(
         (
             "requests",
@@ -87,6 +87,6 @@ def validator() -> jsonschema.Draft202012Validator:
 
 
 def validate(data: dict) -> dict:
-    """`data`, which must be a report by the schema."""
+    """Checks that `data` is a report by the schema."""
     validator().validate(data)
     return data

@@ -12,7 +12,7 @@ from ptxaudit.review.fix.arrays import Array, Use
 
 
 def request_of(offsets, active=None, weight: int | None = None, moves=()) -> Requests:
-    """One request: an offset a lane. weight: how often, None = not known."""
+    """One request: one offset per lane. weight: how often it is made, None = unknown."""
     active = np.ones(32, bool) if active is None else np.asarray(active, bool)
     offsets = np.where(active, np.asarray(offsets, np.int64), 0)
     return Requests(
@@ -27,5 +27,5 @@ def use_of(opcode: str, *requests: Requests, index: int = 0) -> Use:
 
 
 def array_of(size: int, *uses: Use) -> Array:
-    """An array of so many bytes with these sites."""
+    """An array of `size` bytes with these sites."""
     return Array("tile", "tile", 0, size, 16, tuple(structs.replace(use, index=at) for at, use in enumerate(uses)))

@@ -1,8 +1,8 @@
-"""Reads a folder of `samples/`, and holds a report against what its `expect.toml` says.
+"""Reads a folder of `samples/`, and compares a report with its `expect.toml`.
 
     samples/transpose/transpose.cu    // site: column-load     names a line of the source
     samples/transpose/launch.toml     the launches
-    samples/transpose/expect.toml     what has to come out, and why
+    samples/transpose/expect.toml     the expected figures, and the reason
 
 `samples/README.md` describes expect.toml.
 """
@@ -31,11 +31,11 @@ SAME = ("status", "width", "evidence")
 
 @dataclass(frozen=True)
 class Expectation:
-    """One [[site]] table: which sites it is about, and the figures they must have.
+    """One [[site]] table: the sites it applies to, and the figures they must have.
 
-    at: markers, all of which a site's line or the lines it was inlined at must carry … for a list
-    of markers; `sites`/`each`: how many sites (folded / each by itself); launch: the index of the
-    launch among those of the kernel, or None: without launches.
+    at: markers, all of which a site's line or the lines it was inlined at must carry … for a list of markers;
+    `sites`/`each`: the number of sites (folded / each by itself); launch: the index of the launch among those of the
+    kernel, or None: without launches.
     """
 
     kernel: str
@@ -64,7 +64,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Mutation:
-    """Edits to the source after which, for every marker of `breaks`, an expectation must fail."""
+    """Edits to the source after which an expectation must fail for every marker in `breaks`."""
 
     about: str
     edits: tuple[tuple[str, str], ...]
@@ -168,7 +168,7 @@ def audit(
     arch: str | None = None,
     kernels: tuple[str, ...] = (),
 ) -> Report:
-    """arch: another than the sample's; kernels: patterns of names, of which one has to fit."""
+    """arch: another one than the sample's; kernels: patterns of names, one of which must match."""
     launches = ptxaudit.read_launches(sample.launch_file) if launched else ()
     report = ptxaudit.audit(
         source,
@@ -184,7 +184,7 @@ def audit(
 
 
 def kernels_of(report: Report, expectation: Expectation, sample: Sample) -> list[Kernel]:
-    """The report's entries that an expectation is about: one a kernel, under its launch."""
+    """The report's entries that an expectation applies to: one per kernel, under its launch."""
     found: dict[str, list[Kernel]] = {}
     for kernel in report.kernels:
         if kernel.isa == expectation.isa and fnmatchcase(kernel.name, expectation.kernel):
@@ -231,7 +231,7 @@ def lines_of(site: Site, source: Path) -> set[int]:
 
 
 def differences(expectation: Expectation, report: Report, sample: Sample, source: Path) -> list[str]:
-    """What of the report is not as expected, one line each."""
+    """The differences between the report and the expectation, one line each."""
     kernels = kernels_of(report, expectation, sample)
     if not kernels:
         return [f"there is no kernel {expectation.kernel}"]
@@ -255,12 +255,12 @@ def differences(expectation: Expectation, report: Report, sample: Sample, source
 
 
 def reached(sites: list[Site]) -> list[Site]:
-    """Without those that the launch never issues, such as an unrolled loop's remainder; all when it issues none."""
+    """The sites that the launch issues, without an unrolled loop's remainder, for example; all if it issues none."""
     return [site for site in sites if site.status != "unreached"] or sites
 
 
 def figure(sites: list[Site], key: str) -> Any:
-    """One figure of several sites together: a sum, a maximum, or what they have in common."""
+    """One figure for several sites together: a sum, a maximum, or their common value."""
     values = [getattr(site, key) for site in sites]
     if key in SUMS:
         return None if None in values else sum(values)

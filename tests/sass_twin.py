@@ -1,9 +1,9 @@
-"""A slow, obvious interpreter of lifted machine code: one thread at a time, plain Python integers.
+"""A slow, simple interpreter of lifted machine code: one thread at a time, plain Python integers.
 
     run(function, params, tid=(3, 0, 0))  ->  {address: byte} of everything it stored to global memory
 
-It shares nothing with `ptxaudit.engine`; tests hold the lifter against source-level arithmetic
-with it. Instructions that look across lanes are refused.
+It shares nothing with `ptxaudit.engine`; tests use it to compare the lifter with source-level arithmetic.
+Instructions that communicate across lanes are rejected.
 """
 
 from __future__ import annotations

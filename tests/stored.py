@@ -1,8 +1,7 @@
-"""What the engine computes for the values that a kernel stores to global memory: to hold it against what a GPU wrote
-there.
+"""The engine's values for a kernel's stores to global memory, to compare with those that a GPU wrote.
 
-stored(function, launch, 1024)  ->  (numbers, known): what each thread of the grid stored, and whether the engine
-knows it
+stored(function, launch, 1024)  ->  (numbers, known): the value that each thread of the grid stored, and whether the
+                                    engine knows it
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ BLOCKS_AT_ONCE = 64
 
 
 class _Watching(Simulation):
-    """A simulation that keeps what is stored. first: of each row, its first thread in the grid."""
+    """A simulation that records stores. first: the first thread in the grid of each row."""
 
     def watch(self, stores: dict[int, object], first: np.ndarray, numbers: np.ndarray, known: np.ndarray) -> None:
         self.stores, self.first, self.numbers, self.known = stores, first, numbers, known
@@ -59,7 +58,8 @@ class _Watching(Simulation):
 
 def stored(function: Function, launch, threads: int, arch: str = "sm_90") -> tuple[np.ndarray, np.ndarray]:
     """(uint64 numbers, bool known) of a launch in one dimension, with whole warps, in which each thread stores one
-    number."""
+    number.
+    """
     flow = graph.build(function)
     stores = {
         i.index: op

@@ -1,4 +1,4 @@
-"""One kernel under three tellings, held against the twin."""
+"""One kernel with three levels of specified inputs, compared with the twin."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from twin import compare
 
 from ptxaudit.engine.memory.environment import Facts
 
-# what is specified -> (the number that is the second parameter, the grid)
+# what is specified -> (whether the number, the second parameter, is; whether the grid is)
 TOLD = {"nothing": (False, False), "the launch": (False, True), "the number too": (True, True)}
 BLOCK = (96, 1, 1)
 
 
 def hold(text: str, told: str, alike: int | None, seed: int) -> None:
-    """alike: how many sites have one cost a request where the number is not specified; None: any."""
+    """alike: how many sites have one cost per request if the number is not specified; None: any."""
     number, launch = TOLD[told]
     verdict = compare.partly(
         *(text, "k", (2, 1, 1), BLOCK, (None, 5), (False, number)),

@@ -1,4 +1,4 @@
-"""A program on a terminal, for tests of what people see."""
+"""Runs a program on a terminal, for tests of what people see."""
 
 import os
 import pty
@@ -7,7 +7,7 @@ import sys
 
 
 def on_a_terminal(*words, cwd, messages=True, **environment):
-    """What is seen, and the exit status. messages: with those of standard error, such as progress."""
+    """The text on the terminal, and the exit status. messages: includes standard error, such as progress."""
     leader, follower = pty.openpty()
     known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     with subprocess.Popen(

@@ -1,6 +1,4 @@
-"""A launch that comes to its end has no lane that traps or fails an assertion: the ways that lead only there are left
-out.
-"""
+"""Paths that only trap or fail an assertion are removed: in a launch that completes, no lane takes them."""
 
 from __future__ import annotations
 
@@ -59,14 +57,14 @@ PRINTS = "{ .param .b64 m0; st.param.b64 [m0], 0; call vprintf, (m0); }"
         ("@%p1 trap;", "trap;", True),
         ("@%p1 bra bad;", f"{PRINTS} @%p2 trap; trap;", True),
         ("@%p1 bra bad;", "@%p2 bra worse; trap; worse: st.shared.u32 [s], 7; trap;", True),
-        ("@%p1 bra bad;", "@%p2 bra fine; trap;", True),  # all that come there go back
-        ("@%p1 bra bad;", "@%p2 bra bad; trap;", True),  # who does not trap never ends
+        ("@%p1 bra bad;", "@%p2 bra fine; trap;", True),  # all paths return from there
+        ("@%p1 bra bad;", "@%p2 bra bad; trap;", True),  # lanes that do not trap loop forever
         ("@%p1 bra bad;", "@%p2 trap; bra bad;", True),
-        ("@%p1 bra bad;", "bra bad;", False),  # nothing aborts
+        ("@%p1 bra bad;", "bra bad;", False),  # no path aborts
         ("@!%p1 bra fine; call fails;", "trap;", True),
         ("@%p1 call fails;", "trap;", True),
         ("@%p1 bra bad;", "call fails; bra fine;", True),
-        ("@%p1 bra bad;", "call perhaps; trap;", False),  # not followed: lanes may come back
+        ("@%p1 bra bad;", "call perhaps; trap;", False),  # the callee is not analysed: lanes may return
         ("@%p1 bra bad;", "call perhaps; exit;", False),
         ("@%p1 bra bad;", "exit;", False),
         ("@%p1 bra bad;", "@%p2 exit; trap;", False),
@@ -131,27 +129,27 @@ CALLING = ("MOV R2, 0x18", "LDC.64 R2, c[0x4][R2]", "MOV R9, 0x1", "CALL.ABS.NOI
     [
         (CALLING, {0x30: "__assertfail"}),
         (("NOP", "LDC.64 R2, c[0x4][0x18]", "NOP", "CALL.ABS.NOINC R2", "EXIT"), {0x30: "__assertfail"}),
-        (("MOV R2, 0x20", *CALLING[1:]), {}),  # another function's
-        ((*CALLING[:2], "MOV R3, 0x1", *CALLING[3:]), {}),  # half of the address is written anew
+        (("MOV R2, 0x20", *CALLING[1:]), {}),  # an address of another function
+        ((*CALLING[:2], "MOV R3, 0x1", *CALLING[3:]), {}),  # half of the address is overwritten
         ((*CALLING[:2], "@P0 MOV R2, 0x1", *CALLING[3:]), {}),
-        ((*CALLING[:2], "@P0 BRA 0x40", *CALLING[3:]), {0x30: "__assertfail"}),  # others end
+        ((*CALLING[:2], "@P0 BRA 0x40", *CALLING[3:]), {0x30: "__assertfail"}),  # other lanes exit
         (("@P0 MOV R2, 0x18", *CALLING[1:]), {}),
         ((CALLING[0], "@P0 LDC.64 R2, c[0x4][R2]", *CALLING[2:]), {}),
-        (("@P0 BRA 0x40", *CALLING), {}),  # something jumps in between
+        (("@P0 BRA 0x40", *CALLING), {}),  # a branch enters the sequence
         (("@P0 BRA 0x20", *CALLING), {}),
         (("BSSY B0, 0x40", "@P0 BRA 0x40", *CALLING[:2], "BSYNC B0", *CALLING[2:]), {}),
         (("BSSY B0, 0x40", *CALLING[:2], "@P0 BRA 0x50", "NOP", "BSYNC B0", *CALLING[2:]), {0x70: "__assertfail"}),
         ((*CALLING[:2], "@P0 BRA 0x50", *CALLING[3:], "NOP", "@P1 BRA 0x50", "BRA 0x30"), {0x30: "__assertfail"}),
         ((*CALLING[:2], "@P0 BRA 0x50", *CALLING[3:], "NOP", "@P1 MOV R3, R0", "BRA 0x30"), {}),
-        ((*CALLING[:4], "@P0 BRA 0x30", "EXIT"), {0x30: "__assertfail"}),  # which keeps what is read behind it
-        (("LDC.64 R6, c[0x4][0x18]", "NOP", "CALL.ABS.NOINC R6", "@P0 BRA 0x20", "EXIT"), {}),  # not what it gives back
+        ((*CALLING[:4], "@P0 BRA 0x30", "EXIT"), {0x30: "__assertfail"}),  # the callee preserves R2
+        (("LDC.64 R6, c[0x4][0x18]", "NOP", "CALL.ABS.NOINC R6", "@P0 BRA 0x20", "EXIT"), {}),  # but not its results
         ((*CALLING[:4], "MOV R3, R3", "@P0 BRA 0x30", "EXIT"), {0x30: "__assertfail"}),
         ((CALLING[0], "LDC.64 R8, c[0x4][R2]", "MOV R2, R8", "MOV R3, R9", *CALLING[3:]), {0x40: "__assertfail"}),
-        ((CALLING[0], "LDC.64 R8, c[0x4][R2]", "MOV R2, R9", "MOV R3, R8", *CALLING[3:]), {}),  # halves exchanged
-        ((CALLING[0], "LDC.64 R2, c[0x4][0x20]", "CALL.ABS.NOINC R2", CALLING[1], *CALLING[3:]), {}),  # behind another
+        ((CALLING[0], "LDC.64 R8, c[0x4][R2]", "MOV R2, R9", "MOV R3, R8", *CALLING[3:]), {}),  # halves swapped
+        ((CALLING[0], "LDC.64 R2, c[0x4][0x20]", "CALL.ABS.NOINC R2", CALLING[1], *CALLING[3:]), {}),  # after a call
         ((*CALLING[:4], "@P0 BRA 0x0", "EXIT"), {0x30: "__assertfail"}),
         ((*CALLING[:4], "@P0 BRA 0x10", "EXIT"), {}),
-        ((*CALLING, "BRX R6 -0x50"), {}),  # or may
+        ((*CALLING, "BRX R6 -0x50"), {}),  # the indirect branch may enter it
         (("MOV R20, 0x40", *CALLING, "RET.ABS.NODEC R20 0x0"), {}),
         (("MOV R20, 0x50", *CALLING, "RET.ABS.NODEC R20 0x0"), {0x40: "__assertfail"}),
         ((*CALLING, "BRA 0x40"), {0x30: "__assertfail"}),
@@ -198,7 +196,7 @@ def some_code(rng: random.Random) -> list[Instruction]:
 
 
 def ends(code: list[Instruction], index: int, seen: tuple[int, ...] = ()) -> set[str]:
-    """How ways from an instruction end, one by one."""
+    """How the paths from an instruction end, enumerated one by one."""
     if index in seen:
         return {"never"}
     control, seen = code[index].control, (*seen, index)
@@ -218,7 +216,7 @@ def test_doomed_is_what_every_way_says(seed):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_a_function_of_the_module_is_run_whatever_its_name(isa):
-    """Its body counts, not that the runtime has one of this name."""
+    """Its body decides, not the name that it shares with a function of the runtime."""
     text = PTX.format(check="@!%p1 bra fine; " + FAILS + " st.shared.u32 [%r3+64], %r2;", bad="ret;")
     text = text.replace(".extern .func __assertfail (.param .b64 m);", ".func __assertfail (.param .b64 m) { ret; }")
     text = text.replace("setp.gt.u32 %p1, %r2, 1000;", "setp.lt.u32 %p1, %r1, 7; mov.u32 %r3, s;")
@@ -229,7 +227,7 @@ def test_a_function_of_the_module_is_run_whatever_its_name(isa):
 
 
 def test_calls_of_the_runtime_are_found_in_linear_time(monkeypatch):
-    """An address that is loaded by a number from the beginning of the code is looked for once, not from each call."""
+    """An address that depends on a number loaded at the start of the code is traced once, not from each call."""
     looked = []
     writes = Backwards._writes
     monkeypatch.setattr(Backwards, "_writes", lambda self, *given: looked.append(given) or writes(self, *given))

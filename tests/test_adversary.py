@@ -1,4 +1,4 @@
-"""The generator of kernels that are to break the engine, and how claims are held against counts (bench/adversary)."""
+"""The generator of adversarial kernels, and the comparison of claims with counts (bench/adversary)."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_builds_take_turns() -> None:
     assert met == set(builds.NAMES)
 
 
-# --- where things ran ---------------------------------------------------------------------------
+# --- locating code -----------------------------------------------------------------------------
 
 
 def ran(base: int, count: int, opcodes: list[str] | None = None) -> dict[int, str]:
@@ -139,7 +139,7 @@ def test_sections_are_found_by_their_opcodes() -> None:
 
 def test_sections_without_text_are_found_by_their_branches() -> None:
     sections = {"k": ["MOV", "CALL", "EXIT"], "f": ["STS", "ADD", "MUL", "RET"], "g": ["STS", "BRA", "ADD", "RET"]}
-    jumped = {0: "", 16: "", 48: ""}  # the third was jumped over: only g branches there
+    jumped = {0: "", 16: "", 48: ""}  # the third instruction is skipped: only g has a branch there
     opcodes = jumped | ran(256, 3, sections["k"])
     assert truth.locate(sorted(opcodes), opcodes, sections, "k") == {"g": 0, "k": 256}
 
@@ -212,7 +212,7 @@ def judged(one: Site, warps: int, threads: int, wavefronts: int, patterns: tuple
             (4, 20, 2),
             Verdict.WITHIN,
             "",
-        ),  # three of the four without a lane
+        ),  # three of the four requests have no active lane
         (
             site(Status.CONDITIONAL, conditions=(Condition("a", 1, 1), Condition("b", 4, 4)), per_request=Span(1, 4)),
             (4, 128, 17),
@@ -377,7 +377,7 @@ def test_what_is_told_is_what_was_launched(measured: list[truth.Truth]) -> None:
         assert all(a == b for a, b, told in zip(data, launched, known, strict=True) if told), str(one)
 
 
-# At least so many sites have exactly the counted requests and wavefronts; the share only grows.
+# Minimum number of sites with exactly the counted requests and wavefronts; it may only grow.
 EQUAL = {"told": 1_719, "bytes": 1_608, "shape": 720, "nothing": 0}
 
 
@@ -397,8 +397,9 @@ MORE = ROOT / "tests" / "data" / "adversary_more_sm90"
 
 
 def test_no_claim_about_kernels_that_were_wrong_once_is_wrong() -> None:
-    """Lanes that a YIELD inside a branch parts, a place in a block of the cluster that is the same for all; and kernels
-    that lock in a recursion, mix the memories of generic atomics, and access vectors in loops of goto."""
+    """Lanes that a YIELD inside a branch diverges, and an offset that is the same in all blocks of the cluster; kernels
+    that lock in a recursion, mix state spaces in generic atomics, and access vectors in loops built with goto.
+    """
     checked = [audit(one, "told", "sass") for one in truth.load(MORE, [MORE / "launches.json.gz"])]
     assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
     assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= 151
@@ -408,7 +409,7 @@ COLLECTIVES = ROOT / "tests" / "data" / "collectives_sm90"
 
 
 def test_no_claim_about_collectives_of_tiles_is_wrong() -> None:
-    """Lanes that name the masks of tiles, and lanes that came diverged."""
+    """Lanes that pass the masks of tiles, and lanes that arrive diverged."""
     measured = list(truth.load(COLLECTIVES, [COLLECTIVES / "launches.json.gz"]))
     for how, equal in {"told": 299, "shape": 272}.items():
         checked = [audit(one, how, "sass") for one in measured]
@@ -416,10 +417,10 @@ def test_no_claim_about_collectives_of_tiles_is_wrong() -> None:
         assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= equal
     of_tiles = [one for one in measured if one.entry["seed"] == 6089]
     votes = [c for one in of_tiles for _, c in one.placed() if c.text.startswith("VOTE.ANY")]
-    assert len(votes) == 2 and all(c.threads <= 8 * c.warps for c in votes)  # a tile at a time
+    assert len(votes) == 2 and all(c.threads <= 8 * c.warps for c in votes)  # one tile at a time
 
 
-# (what a set is of, its folder, what is specified, how many sites are equal at least)
+# (content of a set, its folder, what is specified, minimum number of equal sites)
 SETS = (
     ("answers of barriers, draws from a counter, digits, tables and searches", "agreed_sm90", "told", 793),
     ("answers of barriers, draws from a counter, digits, tables and searches", "agreed_sm90", "shape", 407),
@@ -472,14 +473,14 @@ def by_hand_checked(by_hand_measured: list[truth.Truth]) -> Callable[[str], list
 
 @pytest.mark.parametrize("how", EQUAL_BY_HAND)
 def test_no_claim_about_kernels_written_by_hand_is_wrong(by_hand_checked, how: str) -> None:
-    """Each is of a cause that was met once, or of a construct that the generator does not write."""
+    """Each covers a bug that occurred once, or a construct that the generator does not produce."""
     checked = by_hand_checked(how)
     assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
     assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= EQUAL_BY_HAND[how]
 
 
 def test_loops_that_goto_joins_are_counted(by_hand_measured: list[truth.Truth], by_hand_checked) -> None:
-    """Groups of lanes that have parted use one convergence barrier, at -O0, -O1, -O3 and -G."""
+    """Diverged groups of lanes share one convergence barrier, at -O0, -O1, -O3 and -G."""
     of_goto = [one for one in by_hand_measured if one.entry["seed"] in GOTO]
     assert {one.entry["build"] for one in of_goto} >= {"nvcc-O0", "nvcc-O1", "nvcc-O3", "nvcc-G"}
     for one in of_goto:
@@ -504,7 +505,7 @@ def test_kernels_written_by_hand_compile(number: int) -> None:
 
 
 def test_the_page_names_tests_that_there_are() -> None:
-    """docs/truth.md: `test_file.py::test_name`, and `::test_name` of the file that was named last."""
+    """docs/truth.md: `test_file.py::test_name`, and `::test_name` in the file named last."""
     named: list[tuple[str, str]] = []
     file = ""
     for path, test in re.findall(r"`(test_\w+\.py)?(?:::(test_\w+))?`", (ROOT / "docs" / "truth.md").read_text()):

@@ -1,8 +1,8 @@
-"""The affine domain against its dumb twin: the same operations with the unknowns replaced by numbers.
+"""The affine domain against its plain twin: the same operations with the unknowns replaced by numbers.
 
-Random chains of operations run once on values with uniform unknowns and then, for several choices of
-the unknowns, on plain numbers. Wherever the domain claims to know something (all bits, or the low
-`valid` bits), it must agree in every lane.
+Random chains of operations run once on values with uniform unknowns and then, for several choices of the unknowns, on
+plain numbers. Wherever the domain claims to know something (all bits, or the low `valid` bits), it must agree in
+every lane.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ COMPARE = ("setp.eq", "setp.ne", "setp.lt.s", "setp.lt.u", "setp.ge.s", "setp.gt
 
 
 def symbols(rng: random.Random) -> list[tuple[Uniform, list[int]]]:
-    """Unknowns with what is declared of them, and numbers that obey the declaration."""
+    """Unknowns with their declared facts, and numbers that satisfy these."""
     stage = Uniform("stage", 32, 0, 0, 3, key="stage")
     n = Uniform("n", 32, key="n")
     aligned = Uniform("base", 32, 7, 0, 1 << 17, key="base")
@@ -72,7 +72,7 @@ def symbols(rng: random.Random) -> list[tuple[Uniform, list[int]]]:
 
 
 def evaluate(value: Value, numbers: dict[str, int]) -> np.ndarray | None:
-    """The value with its unknowns replaced, or None where it contains a derived one."""
+    """The value with its unknowns replaced by numbers, or None where it contains a derived unknown."""
     if value.poison is not None:
         return None
     total = np.broadcast_to(value.base, (1, LANES)).copy()
@@ -107,7 +107,7 @@ def number_of(u: Uniform, numbers: dict[str, int]) -> int | None:
 
 
 def times_wrapped(name: str, value: Value, numbers: dict[str, int]) -> int | None:
-    """What is missing from the sum in 64 bits to the extended one, in units of 2**32: of all lanes the same."""
+    """The extended sum minus the sum in 64 bits, in units of 2**32: the same in all lanes."""
     narrow = evaluate(value, numbers)
     wide = evaluate(
         Value(value.base.astype(np.uint64), tuple((u, c.astype(np.uint64)) for u, c in value.terms)), numbers
@@ -152,7 +152,7 @@ def test_what_the_domain_claims_holds_for_every_number(seed):
         constant(rng.choice((1, 3, 4, 7, 8, 16, 31, 32, 64, 127, 128, 0xFFFFFFF0)), bits),
         constant(rng.getrandbits(5), bits),
     ] + [unknown(u, bits) for u, _ in syms]
-    for _ in range(2):  # start from index-like expressions, so that claims are frequent
+    for _ in range(2):  # start with index-like expressions, so that claims are frequent
         u = rng.choice(syms)[0]
         pool.append(
             apply(
@@ -200,7 +200,7 @@ def test_what_the_domain_claims_holds_for_every_number(seed):
 
 @pytest.mark.parametrize("seed", range(200))
 def test_bits_of_an_unknown_are_told_apart(seed):
-    """Swizzles with an unknown row, and shifts through an unknown: affine in the unknown's bits."""
+    """Swizzles with an unknown row, and shifts of an unknown: affine in the unknown's bits."""
     rng = random.Random(seed)
     u = Uniform("row", 32, 2, 0, 1 << 10, key="row")
     lane = known(np.arange(LANES, dtype=np.uint32)[None, :])
@@ -228,7 +228,7 @@ def test_bits_of_an_unknown_are_told_apart(seed):
 @pytest.mark.parametrize("extension", ["zext", "sext"])
 @pytest.mark.parametrize("zeros", [5, 7])
 def test_lanes_below_what_the_unknowns_reach_wrap_around_together(extension, zeros):
-    """An index of 32 bits, as an address of 64: what decides sectors is known, whatever the block's number is."""
+    """A 32-bit index used as a 64-bit address: the bits that decide sectors are known for every block index."""
     block = Uniform("block", 32, zeros, key="block")
     lanes = np.arange(LANES, dtype=np.uint32)[None, :]
 
@@ -251,7 +251,7 @@ def test_lanes_below_what_the_unknowns_reach_wrap_around_together(extension, zer
     [(0xBFE00000, 128, True), (0xBFE00000, 0xFFFFFF80, True), (0xFFFFFE00, 128, False), (0x100, 0xFFFFFF80, False)],
 )
 def test_the_lower_word_of_an_address_above_half_of_its_range_stays_exact(base, coefficient, exact):
-    """Read as unsigned it does not wrap around, whatever the block is; read as signed it is negative."""
+    """Read as unsigned it does not wrap for any block; read as signed it is negative."""
     block = Uniform("ctaid.y", 32, 0, 0, 3, "block", ("ctaid", 1))
     lanes = np.arange(LANES, dtype=np.uint32)[None, :]
     low = Value(lanes * np.uint32(16) + np.uint32(base), ((block, np.full((1, 1), coefficient, np.uint32)),))
@@ -303,7 +303,7 @@ def test_comparisons_and_extensions_hold(seed):
 
 @pytest.mark.parametrize("seed", range(100))
 def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
-    """Bitwise operations on numbers that are the same in all lanes, of which some bits are known: bit by bit."""
+    """Bitwise operations on uniform numbers with some known bits, compared bit by bit."""
     rng = random.Random(seed)
     name, count = rng.choice((("and", 2), ("or", 2), ("xor", 2), ("lop3", 3)))
     table = rng.randrange(256)
@@ -331,12 +331,12 @@ def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
         assert len(results) == 2 or results == {found >> bit & 1}
 
 
-# --- what is the same whatever the unknowns are ---
+# --- results that hold for all unknowns ---
 
 
 @pytest.mark.parametrize("seed", range(200))
 def test_carries_and_quotients_of_bounded_unknowns(seed):
-    """The carries of a sum, and its bits from some place on: known only where they are the same for all numbers in the
+    """The carries of a sum, and its bits from some position on, are known only if they are equal for all numbers in the
     unknowns' ranges.
     """
     rng = random.Random(seed)
@@ -386,8 +386,9 @@ def test_the_high_word_of_an_array_and_the_sign_of_an_index_are_known():
 
 
 def test_halves_of_other_warps_are_not_put_together():
-    """The upper half names the number that it was cut from, with the warps that there were then; blocks that come apart
-    later are more."""
+    """The upper half names the number that it was extracted from, with the warps at that time; after blocks are tracked
+    separately there are more rows.
+    """
     pointer = Uniform("p", 64, key=("param", 0, 64))
     whole = affine.add(unknown(pointer), known(np.array([[0], [64]], np.uint64)))
     low, high = (apply(Op("extract", bits=32, attrs=(at,)), (whole,)) for at in (0, 32))

@@ -1,7 +1,7 @@
-"""Numbers that nothing specifies but that all lanes of a warp share: the answer of a barrier, what one lane broadcasts,
-what is loaded from one address, and whatever is made of such.
+"""Unspecified numbers that all lanes of a warp share: the result of a barrier, a broadcast from one lane, a load from
+one address, and values computed from these.
 
-Each is held against the twin for several numbers of what is not specified.
+Each is compared with the twin for several values of the unspecified numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.result import Status
 from ptxaudit.frontend.launch.launch import Launch
 
-# %r5: the lane; %rd1: a pointer; %r2: 4 bytes a lane
+# %r5: the lane; %rd1: a pointer; %r2: 4 bytes per lane
 START = """
 .version 8.5
 .target sm_90

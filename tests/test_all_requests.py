@@ -1,5 +1,5 @@
-"""What a report says of every request of a site: it holds for those that are not among its patterns, too, and says
-nothing of addresses that are unknown.
+"""What a report states for every request of a site also holds for requests that are not among its patterns, and nothing
+is stated for unknown addresses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptxaudit.hardware.memory.opcodes import classify
 from ptxaudit.report.assemble import consecutive, lane_step
 from ptxaudit.review import rules
 
-TRIPS = SHOWN + 4  # each with one lane less, so that all are distinct requests; the last one differs
+TRIPS = SHOWN + 4  # each trip has one lane less, so that all requests are distinct; the last one differs
 KERNEL = """.visible .entry k(.param .u64 a) .reqntid 32, 1, 1
 {{ .reg .b32 %r<12>; .reg .b64 %rd<4>; .reg .pred %p<4>; .reg .f32 %f<5>; .shared .align 16 .b8 s[4096];
   ld.param.u64 %rd1, [a];
@@ -68,7 +68,7 @@ def test_a_request_that_would_take_fewer_sectors_may_not_be_shown():
 
 @pytest.mark.parametrize("assumed, found", [({}, ["possible"]), ({"*": 8}, ["possible"]), ({"*": 16}, ["certain"])])
 def test_an_exact_figure_is_no_alignment(assumed, found):
-    """All lanes load from one address: 1 sector, wherever it is."""
+    """All lanes load from one address: 1 sector for any alignment."""
     body = "mov.u64 %rd3, %rd1;" + FOUR
     report = report_of(body, trips=1, space="global", assume=assumed)
     assert {str(site.status) for site in report.kernels[0].memory} == {"exact"}
@@ -76,7 +76,7 @@ def test_an_exact_figure_is_no_alignment(assumed, found):
 
 
 def test_nothing_is_said_of_requests_whose_addresses_are_unknown():
-    """Of one in two trips the address is loaded."""
+    """In one of two trips the address is loaded from memory."""
     body = """ld.global.u32 %r9, [%rd1]; selp.b32 %r6, %r9, 0, %p2; shl.b32 %r7, %r1, 2; add.u32 %r7, %r7, %r6;
       add.u32 %r8, %r2, %r7; xor.b32 %r8, %r8, %r6; @%p1 ld.shared.f32 %f1, [%r8];"""
     (site,) = report_of(body, last=1, trips=2).sites
@@ -85,7 +85,9 @@ def test_nothing_is_said_of_requests_whose_addresses_are_unknown():
 
 
 def test_an_address_that_is_one_of_several_of_one_cost():
-    """The last bit of an approximate result swaps lanes or does not: one wavefront, and neighbours or none."""
+    """The last bit of an approximate result may swap lanes: one wavefront either way, but neighbours are adjacent or
+    not.
+    """
     body = """mov.f32 %f1, 0f3FA66666; ex2.approx.f32 %f1, %f1; mov.b32 %r9, %f1; and.b32 %r9, %r9, 1;
       xor.b32 %r9, %r9, %r1; shl.b32 %r9, %r9, 2; add.u32 %r8, %r2, %r9; ld.shared.f32 %f1, [%r8];"""
     (site,) = report_of(body, trips=1, machine="sm_80").sites
@@ -99,7 +101,7 @@ COPY = """mov.u32 %r9, %tid.y; mov.u32 %r10, %ntid.x; mad.lo.u32 %r9, %r9, %r10,
 
 @pytest.mark.parametrize("by, consecutive", [(2, None), (4, False)])
 def test_a_shape_that_is_not_specified_may_be_another(by, consecutive):
-    """In the shapes that are tried, neighbours are 4 bytes apart, or 16: nothing is proved of others."""
+    """In the shapes that are tried, neighbours are 4 or 16 bytes apart: nothing is proved for others."""
     body = COPY.format(by=by, access="ld.shared.f32 %f1, [%r8];")
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(body=body, last=0, trips=1).replace(".reqntid 32, 1, 1", "")
     (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90", cache=False).sites

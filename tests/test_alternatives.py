@@ -1,4 +1,4 @@
-"""Values with alternatives: every law against all outcomes, one by one."""
+"""Values with alternatives: every law is checked against all outcomes, one by one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def several(numbers, uniform: bool = False) -> Value:
 
 
 def outcomes(*values: Value):
-    """(value of each, for every combination of outcomes of their axes)."""
+    """Each value, for every combination of outcomes of their axes."""
     axes = list(dict.fromkeys(axis for v in values if v.alternatives for axis in v.alternatives.axes))
     for chosen in itertools.product(*(range(axis.size) for axis in axes)):
         at = dict(zip(axes, chosen))
@@ -118,8 +118,9 @@ def test_unknowns_stay_in_the_sum():
 
 
 def test_guarded_corrections():
-    """q + 1 where the rest is not less than the divisor, as division corrects its estimate: right in every
-    alternative."""
+    """q + 1 where the remainder is not less than the divisor, as division corrects its estimate: right in every
+    alternative.
+    """
     registers = Registers(2)
     n, d = known(np.array([[20, 21, 22, 23]] * 2, np.uint32)), constant(7, 32)
     estimate = several([[[2, 3, 3, 3]] * 2, [[1, 2, 2, 2]] * 2])
@@ -160,7 +161,9 @@ def test_registers_keep_them():
 
 @pytest.mark.parametrize("which", ["old", "new", "both"])
 def test_more_rows_than_are_tracked_with_all_alternatives(which, monkeypatch):
-    """Rows may become more after a value was made: what is merged with it, or made of it, is known where all agree."""
+    """The number of rows may grow after a value was made: a merge or a result with it is known where all alternatives
+    agree.
+    """
     a = random_value(4) if which != "new" else known(np.full((2, 4), 7, np.uint32))
     b = random_value(4) if which != "old" else known(np.full((2, 4), 9, np.uint32))
     mask = np.array([[True, False, True, False]] * 2)
@@ -184,7 +187,7 @@ def test_the_same_for_all_lanes_is_one_more_unknown():
     other = alternatives.as_unknown(operations.apply(Op("shl"), (shifted, constant(1, 32))))
     assert other is not None and other.poison is not None or other.terms[0][0] != symbol
     apart = several([[[0, 4, 8, 12]] * 2, [[0, 4, 8, 16]] * 2])
-    assert alternatives.as_unknown(apart) is apart  # lanes choose for themselves
+    assert alternatives.as_unknown(apart) is apart  # lanes choose independently
     truth = operations.apply(Op("setp.lt.u"), (several([[[1]] * 2, [[9]] * 2], uniform=True), constant(5, 32)))
     assert not is_uniform(random_value(2)) and is_uniform(truth) and squeeze(alternatives.as_unknown(truth)).terms
 
@@ -193,7 +196,7 @@ def test_the_same_for_all_lanes_is_one_more_unknown():
 
 
 def settled(numbers, opcode: str = "LDS", active=None, uniform: bool = False) -> bool:
-    """Whether a request of one warp is taken as if it had the first of some addresses (n, lanes)."""
+    """Whether a request of one warp is scored as if it had the first of several alternative addresses (n, lanes)."""
     numbers = np.array(numbers, np.uint32)[:, None]
     address = alternatives.chosen(numbers[:, None], None, (), uniform, WHY)
     mask = np.ones((1, 32), bool) if active is None else active
@@ -203,19 +206,19 @@ def settled(numbers, opcode: str = "LDS", active=None, uniform: bool = False) ->
 def test_requests_that_cost_the_same_whatever_an_address_is():
     words = np.arange(32) * 4
     beside = words.copy()
-    beside[5] = words[5] + 128  # another word of the same bank: free of conflicts, too
+    beside[5] = words[5] + 128  # another word of the same bank: also free of conflicts
     assert settled([words, beside])
     beside[5] = words[6] + 128  # a word in another lane's bank
     assert not settled([words, beside])
     assert settled([words, words + 4], uniform=True) and not settled(
         [words, words + 4]
-    )  # all together; each for itself: 2**32 ways
-    assert not settled([words, words + 2])  # misaligned, if it were so
+    )  # uniform: one choice for all lanes; independent lanes have 2**32 combinations
+    assert not settled([words, words + 2])  # the alternative would be misaligned
     two = words.copy()
-    two[5], two[6] = words[6] + 128, words[5] + 128  # no conflict if both are there, one if one of them is
+    two[5], two[6] = words[6] + 128, words[5] + 128  # no conflict if both lanes take it, one if a single lane does
     off = np.ones((1, 32), bool)
     assert not settled([words, two]) and settled([words, two], uniform=True)
     off[0, 5] = False
     beside[5] = words[6] + 128
-    assert settled([words, beside], active=off)  # a lane that takes no part
+    assert settled([words, beside], active=off)  # an inactive lane
     assert settled([words, beside], "ATOMS.ADD", active=off)

@@ -1,4 +1,6 @@
-"""Equal functions of several files, architectures and releases are examined once, and each is reported as its own."""
+"""Equal functions of several files, architectures and releases are examined once, and each is reported under its own
+name.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ LAUNCH = ptxaudit.Launch("stride", grid=1, block=64, params=["?", 5])
 
 
 def text(arch: str = "sm_80", **changed: str) -> str:
-    """The kernel for an architecture; changed: what stands there instead of other words."""
+    """The kernel for an architecture; changed: replacements in its text."""
     out = PTX.replace("ARCH", arch)
     for old, new in changed.items():
         assert old in out
@@ -50,7 +52,7 @@ def text(arch: str = "sm_80", **changed: str) -> str:
 
 @pytest.fixture
 def examined(monkeypatch):
-    """The architectures of the functions that the engine was asked about, one after the other."""
+    """The architectures of the functions that the engine evaluates, in order."""
     seen, evaluate = [], kernels.engine.evaluate
 
     def counting(function, *arguments, **options):
@@ -75,13 +77,13 @@ def test_one_function_of_several_files_is_examined_once(tmp_path, examined):
     assert examined == ["sm_80"]
     assert [kernel.sites[0].wavefronts for kernel in (one, other)] == [4, 4]
     assert one.input != other.input
-    assert audited(tmp_path / "..", text())[0].sites[0].wavefronts == 4 and len(examined) == 2  # another audit
+    assert audited(tmp_path / "..", text())[0].sites[0].wavefronts == 4 and len(examined) == 2  # a separate audit
 
 
 def test_architectures_that_serve_requests_alike_share_answers(tmp_path, examined):
     archs = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
     together = audited(tmp_path, *map(text, archs))
-    assert examined == ["sm_80", "sm_90", "sm_100"]  # by Ampere's rules, by measured ones, by Blackwell's
+    assert examined == ["sm_80", "sm_90", "sm_100"]  # by Ampere's rules, measured rules, Blackwell's rules
     assert [(kernel.arch, kernel.machine) for kernel in together] == [(arch, arch) for arch in archs]
     alone = [replace(audited(tmp_path, text(arch))[0], input="") for arch in archs]
     for kernel, expected in zip(together, alone, strict=True):
@@ -96,7 +98,7 @@ def test_architectures_that_serve_requests_alike_share_answers(tmp_path, examine
         {"2, 0, 0, 0}": "3, 0, 0, 0}"},
         {"s[8192]": "s[4096]"},
         {"ld.param.u32 %r6": "ld.param.u32 %r7"},
-        {".global .align 4 .u32 unused;": ".global .align 4 .u32 unused;\n"},  # all lines of the PTX are others
+        {".global .align 4 .u32 unused;": ".global .align 4 .u32 unused;\n"},  # shifts all line numbers of the PTX
     ),
     ids=("contents", "size", "register", "lines"),
 )
@@ -117,7 +119,7 @@ def test_each_launch_has_its_answer(tmp_path, examined):
 
 
 def test_a_machine_that_names_itself_is_asked_itself(tmp_path, examined):
-    """The reason says which machine has no rule."""
+    """The reason names the machine that has no rule."""
     copied = {"st.shared.u32 [%r3], %r1;": "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r3], {%r1};"}
     found = audited(tmp_path, text("sm_80", **copied), text("sm_86", **copied))
     assert len(examined) == 2 and all(str(kernel.sites[0].status) == "unknown" for kernel in found)
@@ -144,10 +146,10 @@ def test_requests_that_take_much_memory_are_not_kept(tmp_path, examined, monkeyp
 
 
 def test_the_oldest_is_forgotten_first(tmp_path, examined, monkeypatch):
-    monkeypatch.setattr(answers, "MOST_KEPT", 25)  # instructions: two such functions
+    monkeypatch.setattr(answers, "MOST_KEPT", 25)  # instructions: enough for two such functions
     one, two, three = text(), text(**{"s[8192]": "s[4096]"}), text(**{"s[8192]": "s[8448]"})
     audited(tmp_path, one, two, one, three, one, two)
-    assert len(examined) == 4  # the last time that the second is asked for, it is gone
+    assert len(examined) == 4  # the second was evicted before its last use
 
 
 def test_both_sides_of_a_comparison_share_them(tmp_path, examined):
@@ -159,7 +161,7 @@ def test_both_sides_of_a_comparison_share_them(tmp_path, examined):
 
 
 def test_each_shows_its_own_source(tmp_path, examined):
-    """The headers of each release lie in a folder of their own."""
+    """The headers of each release are in a folder of their own."""
     texts = [
         text(**{".global .align 4 .u32 unused;": f'.file 1 "{folder}/k.cu"', "st.shared": ".loc 1 7 0\nst.shared"})
         for folder in ("/old", "/new")
@@ -167,6 +169,6 @@ def test_each_shows_its_own_source(tmp_path, examined):
     found = audited(tmp_path, *texts)
     assert len(examined) == 1
     assert [kernel.sites[0].source.file for kernel in found] == ["/old/k.cu", "/new/k.cu"]
-    other = texts[1].replace("k.cu", "l.cu")  # the user's line may be in the name of an unknown
+    other = texts[1].replace("k.cu", "l.cu")  # the user's source line may be part of the name of an unknown
     audited(tmp_path, texts[0], other)
     assert len(examined) == 3

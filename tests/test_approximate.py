@@ -1,4 +1,4 @@
-"""Candidates of special functions: none but those that the documents allow, and all that an H100 gives."""
+"""Candidates for results of special functions: only documented ones, and all that an H100 returns."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_quotient_of_a_division_is_known_though_the_reciprocal_is_not():
     q = apply(
         "f2i.u", apply("fmul", apply("i2f.u", n, attrs=("rn",)), r, attrs=("rn", False)), attrs=("rzi", False, True)
     )
-    assert not q.known  # 13 divides some of them: the product is next to a whole number
+    assert not q.known  # 13 divides some of them: the product is next to an integer
     middle = apply(
         "i2f.u",
         apply("add", apply("mul", n, known(np.full((1, 1), 2, np.uint32))), known(np.full((1, 1), 1, np.uint32))),

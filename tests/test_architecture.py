@@ -1,5 +1,5 @@
-"""docs/architecture.md is true: what it names exists, every module of a package is named, in the order of the imports,
-and its picture is that of the imports. The other pages name nothing that is not there, either.
+"""docs/architecture.md is accurate: what it names exists, every module of a package is named, in import order, and its
+picture shows the actual imports. The other pages name nothing that does not exist, either.
 """
 
 import ast
@@ -21,7 +21,7 @@ NAMES = set(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", PAGE, flags=re.D
 ROWS = {row[0]: row[1] for row in re.findall(r"^\| `(\w+)` \|(.*)\|$", PAGE, re.MULTILINE)}
 ENTRIES = {path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py") and not path.name.startswith("__")}
 
-# Words of the page in code style that are no part of the package.
+# Words of the page in code style that are not part of the package.
 OTHER = {"examine_kernels", "assert_conflict_free", "unknown", "%ctaid", "make architecture"}
 
 
@@ -33,7 +33,7 @@ def modules(folder):
 
 @cache
 def nodes_of(path):
-    """All nodes of a file's syntax tree: it is read once for all that is asked of it."""
+    """All nodes of a file's syntax tree, which is parsed once for all tests."""
     return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
@@ -68,7 +68,7 @@ def test_at_most_ten_doors():
 
 
 def test_the_packages_are_those_of_the_contract_in_its_order():
-    """`lint-imports` holds the contract; the page says the same."""
+    """`lint-imports` enforces the contract; the page has the same order."""
     settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["importlinter"]
     contract = next(one for one in settings["contracts"] if one["type"] == "layers")
     assert list(ROWS) == contract["layers"][::-1]
@@ -111,7 +111,7 @@ def test_imports_are_counted_once_a_module(tmp_path):
 
 
 def test_nothing_in_the_picture_overlaps():
-    """Boxes lie below each other, and no line of text is wider than its box."""
+    """Boxes do not overlap vertically, and no line of text is wider than its box."""
     found = architecture.rows()
     for above, below in zip(found, found[1:], strict=False):
         assert above.y + above.height < below.y
@@ -151,12 +151,12 @@ PATTERNS = {
     "samples/NAME/NAME.cu",
     "samples/NAME/launch.toml",
     "tests/data/requests_sm140.json.gz",
-}  # made by the reader
+}  # created by the reader
 SETTINGS = {"ptxaudit.toml"}
 
 
 def there_is(dotted):
-    """A module, or a name of one: of the package itself, or one that is defined in the module."""
+    """Whether it is a module, or a name in one: exported by the package, or defined in the module."""
     path = CHECKOUT.joinpath(*dotted.split("."))
     if path.is_dir() or path.with_suffix(".py").exists():
         return True
@@ -176,7 +176,7 @@ def test_what_a_page_names_of_this_repository_exists(page):
     assert not {found for found in FILES.findall(text) if not any(f"/{own}".endswith(f"/{found}") for own in OWN_FILES)}
 
 
-# What a reason says to the user, and what tells copies of an instruction apart: text that nothing takes a meaning from.
+# Text for the user in a reason, and keys that distinguish copies of an instruction: no meaning is taken from either.
 NAMED_ONLY = {"evaluate.py": {"opcode"}, "memory/tables.py": {"opcode"}, "exec/running.py": {"opcode", "text"}}
 
 
@@ -184,8 +184,10 @@ NAMED_ONLY = {"evaluate.py": {"opcode"}, "memory/tables.py": {"opcode"}, "exec/r
     "module", sorted((PACKAGE / "engine").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE / "engine"))
 )
 def test_the_engine_asks_for_no_instruction_set(module):
-    """Nothing after `ir` knows whether an operation was PTX or SASS: the lifters attach what a site's opcode does, and
-    state how the function reconverges and addresses; the engine reads neither `isa` nor the text of an instruction."""
+    """Nothing after `ir` knows whether an operation was PTX or SASS: the lifters attach the effect of a site's opcode,
+    and state how the function reconverges and addresses memory; the engine reads neither `isa` nor the text of an
+    instruction.
+    """
     nodes = nodes_of(module)
     read = {node.attr for node in nodes if isinstance(node, ast.Attribute)} & {"isa", "opcode", "text"}
     assert read <= NAMED_ONLY.get(str(module.relative_to(PACKAGE / "engine")), set())
@@ -203,7 +205,9 @@ BEHIND = sorted(
 
 @pytest.mark.parametrize("module", [*BEHIND, "ir/operands.py", "ir/neighbours.py"])
 def test_which_memory_an_access_is_of_is_said_by_its_operations(module):
-    """Also where it has no meaning: the lifter says so (`frontend/sass/clobber.py`); nobody takes an opcode apart."""
+    """This holds for unmodelled accesses, too: the lifter records it (`frontend/sass/clobber.py`); no later stage
+    parses an opcode.
+    """
     nodes = nodes_of(PACKAGE / module)
     apart = [n.value for n in nodes if isinstance(n, ast.Attribute | ast.Subscript)]
     assert not [n for n in apart if isinstance(n, ast.Attribute) and n.attr == "opcode"]
@@ -214,7 +218,7 @@ RENDER = [str(path.relative_to(PACKAGE)) for path in sorted((PACKAGE / "ui/rende
 
 @pytest.mark.parametrize("module", [*BEHIND, *RENDER])
 def test_how_an_opcode_is_spelled_decides_nothing_behind(module):
-    """What it would say is said by the site (`ir/nodes.py`) or by its access."""
+    """The site (`ir/nodes.py`) or its access holds what the spelling would tell."""
     nodes = nodes_of(PACKAGE / module)
     calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     begins = [n for n in calls if n.func.attr in ("startswith", "endswith", "removeprefix", "removesuffix")]
@@ -222,7 +226,7 @@ def test_how_an_opcode_is_spelled_decides_nothing_behind(module):
     assert not [n for n in of_text if isinstance(n.args[0], ast.Constant)]
 
 
-# A user asks for one instruction set or for both, and of kernels of both a report says which are shown, paired, judged.
+# A user selects one instruction set or both; of kernels in both, a report states which are shown, paired and judged.
 OF_BOTH = {
     "pipeline/loading.py",
     "report/counterparts.py",
@@ -239,7 +243,7 @@ OF_BOTH = {
 
 
 def test_no_stage_behind_asks_which_instruction_set_a_function_is_of():
-    """It asks for what the lifters state of it: whether it runs as it stands, what its places are."""
+    """They use what the lifters state about the function: whether it runs as it stands, and how it is located."""
     found = set()
     for module in BEHIND:
         nodes = nodes_of(PACKAGE / module)
@@ -256,8 +260,9 @@ def test_no_stage_behind_asks_which_instruction_set_a_function_is_of():
 
 @pytest.mark.parametrize("module", [name for name in BEHIND if name.startswith(("report/", "review/"))])
 def test_opcodes_are_classified_where_they_are_lifted(module):
-    """What an opcode is, and how an access is spelled, is in `hardware`, of which `mix` asks the class of each opcode
-    that a report counts."""
+    """`hardware` classifies opcodes and knows how accesses are spelled; `mix` asks it for the class of each opcode
+    that a report counts.
+    """
     nodes = nodes_of(PACKAGE / module)
     names = {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
     assert "classify" not in names and ("class_of" not in names or module == "report/mix.py")
@@ -266,12 +271,12 @@ def test_opcodes_are_classified_where_they_are_lifted(module):
 
 # --- size ---------------------------------------------------------------------------------------
 
-MOST_LINES = 50  # of a function
+MOST_LINES = 50  # per function
 LONGER = {
-    ("bench/adversary/features_agreed.py", "few"),  # a match: a case a kind of statement
-    ("bench/calibrate/__main__.py", "main"),  # the table of its command line
-    ("bench/calibrate/instructions.py", "_table"),  # a table, a line a family of instructions
-    ("bench/hardware_doc.py", "_profiler"),  # a section of a page
+    ("bench/adversary/features_agreed.py", "few"),  # a match statement: one case per kind of statement
+    ("bench/calibrate/__main__.py", "main"),  # the table of its command-line options
+    ("bench/calibrate/instructions.py", "_table"),  # a table with one line per family of instructions
+    ("bench/hardware_doc.py", "_profiler"),  # one section of a page
 }
 
 

@@ -1,4 +1,4 @@
-"""What is done to arrays in less time, against NumPy."""
+"""The optimised array operations against NumPy."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""What a barrier answers (`__syncthreads_count`, `_or`, `_and`): a number where the predicates of all threads of the
-block are known, and one that the block shares where they are not.
+"""The result of a barrier (`__syncthreads_count`, `_or`, `_and`): a known number where the predicates of all threads of
+the block are known, and otherwise one unknown that the block shares.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ HEAD = (
     " {{ __shared__ float s[8192]; int x = threadIdx.x;"
 )
 USE = "out[x] = s[(x * a) % 8192]; }"
-# a is the stride in words: a power of two up to 32 makes as many ways
+# a is the stride in words: a power of two up to 32 causes an a-way conflict
 KNOWN = {
     "count of some": ("int a = __syncthreads_count(x % 48 < 2);", 64, 4),
     "count of all, no whole warps": ("int a = __syncthreads_count(1) / 5;", 40, 8),
@@ -51,7 +51,7 @@ UNKNOWN = {
 
 
 def audited(tmp_path, ways: dict[str, tuple]) -> dict[tuple[str, str], object]:
-    """(way, isa) -> the access whose stride the barrier decides."""
+    """(case, isa) -> the access whose stride the barrier decides."""
     path = tmp_path / "k.cu"
     path.write_text("\n".join(f"{HEAD.format(at)}\n{way}\n{USE}" for at, (way, *_) in enumerate(ways.values())))
     given = [np.zeros(4096, np.float32), IN, None, 2]
@@ -80,6 +80,6 @@ def test_predicates_that_are_known(tmp_path):
 
 
 def test_predicates_that_are_not(tmp_path):
-    """No figure, or a range in which both answers lie."""
+    """No figure, or a range that includes both results."""
     for key, site in audited(tmp_path, UNKNOWN).items():
         assert str(site.status) not in ("exact", "invariant"), (key, site.wavefronts)

@@ -1,4 +1,4 @@
-"""The ratchet: what a baseline knows, what is new or worse, what is stale; the command that writes it."""
+"""The ratchet: what a baseline contains, what is new or worse, what is stale; and the command that writes it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def told(*kernels):
 
 @pytest.fixture
 def against(tmp_path):
-    """A function: what is denied of a new report beside the baseline of an old one."""
+    """A function: what is denied in a new report, given a baseline made from an old one."""
 
     def run(old, new, *limits, strict=False):
         file = tmp_path / "b.json"
@@ -144,9 +144,9 @@ def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
     other = structs.replace(report(kernel(at(1, "o();"), name="o")), inputs=(Input("sub/k.cu", "0" * 64, "cuda"),))
     ratchet = against(OLD, other)[1]
     assert len(ratchet.stale()) == 2
-    assert not structs.replace(ratchet, whole=False).stale()  # --kernel o
+    assert not structs.replace(ratchet, whole=False).stale()  # audited with --kernel o
     both = told(*OLD.kernels, *(structs.replace(one, isa="sass") for one in OLD.kernels))
-    assert not against(both, OLD)[1].stale()  # --isa ptx
+    assert not against(both, OLD)[1].stale()  # audited with --isa ptx
 
 
 def test_files_of_one_name_in_two_folders_are_two_files(against):
@@ -195,7 +195,7 @@ def test_ranges_come_through_the_file(tmp_path):
 
 
 def test_figures_of_tried_block_shapes_prove_nothing_in_the_file_either(against, tmp_path):
-    """Unchanged code is not denied: the report cannot judge it, nor could the baseline."""
+    """Unchanged code is not denied: neither the report nor the baseline can judge it."""
     span = {"per_request": Span(1, 32), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 31)}
     tried = open_site(Status.CONDITIONAL, why=Why("several", False, parts=(Why("by-shape", False),)), **span)
     given = told(kernel(tried, launch=None))
@@ -297,7 +297,7 @@ def test_a_baseline_that_is_not_there(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("rule", rules.RULES.values(), ids=lambda rule: rule.id)
 def test_what_any_rule_found_is_known(rule, tmp_path):
-    """Each rule's own example: denied by it, and not with a baseline of itself."""
+    """Each rule's own example is denied by that rule, but not against a baseline made from it."""
     launches = [ptxaudit.Launch(**one) for one in rule.example.options.get("launches", ())]
     found = ptxaudit.audit(rule.example.triggers, **(rule.example.options | {"launches": launches}))
     (tmp_path / "b.json").write_text(baseline_json(found))
@@ -330,7 +330,9 @@ ret;
     "stride, more, excess, denied", [(32, "", 28, 0), (16, "", 12, 0), (32, "ld.global.f32 %v, [%b+512];", 28, 1)]
 )
 def test_what_is_wasted_of_global_memory_is_known_and_no_more(stride, more, excess, denied, tmp_path):
-    """A load of 32 lanes 32 bytes apart: 32 sectors where 4 would do; 16 bytes apart 16. Of two loads one is new."""
+    """A load of 32 lanes takes 32 sectors where 4 would do if they are 32 bytes apart, and 16 if 16 bytes. With two
+    loads one is new.
+    """
 
     def audited(stride, more):
         launch = ptxaudit.Launch("k", grid=1, block=32, params=[1 << 20])

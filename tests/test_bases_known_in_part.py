@@ -1,5 +1,5 @@
-"""Requests whose base is known up to a multiple of a power of two, beside others, and with lanes that are known only up
-to a line: their sums and their ranges.
+"""Requests whose base is known modulo a power of two, beside others, and with lanes known only up to a line: their sums
+and ranges.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def figure(site):
     "body, space", [(TWO_LANES + TWICE, "shared"), (WALK, "global")], ids=["two banks", "two places of an array"]
 )
 def test_the_same_addresses_from_a_known_and_an_unknown_base_are_two_requests(body, space):
-    """Only the second trip's base is unknown; what it may cost is not what the first one costs."""
+    """Only the second trip's base is unknown: its cost may differ from that of the first."""
     open_ended = audit(body, space=space)
     assert open_ended.status == "conditional" and open_ended.requests == 2
     seen = set()

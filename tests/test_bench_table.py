@@ -1,4 +1,4 @@
-"""The table of docs/speed.md: what is measured anew is written, what is not stays."""
+"""The table of docs/speed.md: rows measured again are replaced, the others are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bits that are known of values with unknowns in them, against every number: ranks of lanes behind a shuffled count."""
+"""Known bits of values that contain unknowns, against every number: ranks of lanes after a shuffled count."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_N = (0, 1, 5, 0xFFFFFFFF)
 
 
 def beside(parts, width, factor):
-    """A value of two lanes, whose bits are known or not, and a multiple of an unknown."""
+    """A value of two lanes with known and unknown bits, plus a multiple of an unknown."""
     base, sure = (
         np.array([[n & (1 << width) - 1 for n in column]], DTYPES[width])
         for column in zip(*[(b, ~u) for b, u in parts])
@@ -33,7 +33,9 @@ def beside(parts, width, factor):
 
 
 def at(value, lane, n):
-    """(the bits that are known of a lane where the unknown is this number, those that are not); None: nothing is."""
+    """(known bits, unknown bits, multiples of unknowns) of a lane where the unknown is this number; None: nothing is
+    known.
+    """
     part = known_bits.known_part(value)
     unknown, bits = (int(np.broadcast_to(a, (1, 2))[0, lane]) for a in (part.unknown, part.bits))
     more = 0
@@ -45,7 +47,7 @@ def at(value, lane, n):
 
 
 def holds_for_every_number(name, lanes, factors, out):
-    """What is known of a result is so for every number that the sources can be in each lane."""
+    """What is claimed of a result holds for every number that the sources may be in each lane."""
     width, widths, _, attributes = SHAPES[name]
     for lane, n in itertools.product(range(2), OF_N):
         found = at(out, lane, n)
@@ -78,7 +80,7 @@ def test_bits_beside_unknowns_are_those_of_every_number(name, seed):
 
 
 def low_bits_of(parts, width, factor):
-    """A value of two lanes of which the bits below the lowest that is not known are all that is known."""
+    """A value of two lanes of which only the bits below the lowest unknown bit are known."""
     together = parts[0][1] | parts[1][1]
     low = (together & -together).bit_length() - 1 if together else width
     base = np.array([[b & (1 << low) - 1 for b, _ in parts]], DTYPES[width])
@@ -89,14 +91,13 @@ def low_bits_of(parts, width, factor):
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "mad", "shl"])
 def test_low_bits_beside_lanes_that_are_not_known(name, seed):
-    """Where one source is known in its low bits alone, and another in some lanes alone, a result is known in neither's
-    other bits."""
+    """If one source is known only in its low bits, and another only in some lanes, a result claims no other bits."""
     rng = random.Random(f"{name} {seed}")
     width, widths, constants, attributes = SHAPES[name]
     lanes = [[some(rng, w, k in constants) for k, w in enumerate(widths)] for _ in range(2)]
     for k in constants:
         lanes[1][k] = lanes[0][k] = (rng.randrange(33), 0) if name == "shl" else lanes[0][k]
-    known = rng.randrange(len(widths))  # of this one, nothing is unknown in the second lane
+    known = rng.randrange(len(widths))  # this source is fully known in the second lane
     lanes[1][known] = lanes[1][known][0], 0
     factors = [0 if k in constants else rng.choice((0, 1, 4, 128)) for k in range(len(widths))]
     values = [

@@ -21,7 +21,7 @@ INDICES = [
 
 
 def random_value(rng: random.Random) -> tuple[Value, callable]:
-    """A value in some of the block indices, and what it is at one."""
+    """A value affine in some of the block indices, and a function that evaluates it at one index."""
     base = [rng.randrange(-40, 200) + rng.choice((0, 1, 4)) * lane for lane in range(LANES)]
     factors = {
         d: [rng.choice((1, 4, -3)) + rng.choice((0, 0, 1)) * lane for lane in range(LANES)]
@@ -40,7 +40,7 @@ def test_what_is_decided_holds_for_every_block(seed):
     (a, a_at), (b, b_at) = random_value(rng), random_value(rng)
     low = [rng.randrange(4) for _ in range(3)]
     boxes = [(low, [first + rng.randrange(6) for first in low])]
-    for _ in range(MOST_CUTS):  # each cut is inside of its box, and cutting comes to an end
+    for _ in range(MOST_CUTS):  # each cut lies inside its box, so cutting terminates
         lows, highs = (np.array(ends, np.int64) for ends in zip(*boxes))
         result, cuts = decide(f"{relation}.s", a, b, lows, highs)
         if result is not None:

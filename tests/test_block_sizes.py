@@ -1,4 +1,4 @@
-"""With no block told, what is said of a request holds for every block that a launch may have."""
+"""With no block specified, claims about a request hold for every block that a launch may have."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_the_range_of_a_request_holds_for_every_block(body: str, isa: str) -> No
                 site,
                 said,
             )
-    if said.conditions:  # all cases together leave no block out
+    if said.conditions:  # the cases together cover every block
         assert (min(c.low for c in said.conditions), max(c.high for c in said.conditions)) == (
             said.per_request.low,
             said.per_request.high,
@@ -144,7 +144,7 @@ def test_what_no_block_changes_is_not_widened(isa: str) -> None:
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize(("apart", "steps"), [(0, (1, 4)), (512, (8, 32))])
 def test_a_narrow_block_takes_fewer_steps_for_a_copy(isa: str, apart: int, steps: tuple[int, int]) -> None:
-    """cp.async.cg: k, of 8 lanes and of 32."""
+    """cp.async.cg: k, with 8 lanes and with 32."""
     (said,) = map(only, kernels(f"copies {apart} bytes apart", isa, []))
     told = [only(kernel).line_class_max for kernel in kernels(f"copies {apart} bytes apart", isa, [(8,), (32,)])]
     assert tuple(told) == steps and said.line_class_max == steps[1]
@@ -160,4 +160,4 @@ def test_a_block_that_the_code_requires_is_used(isa: str) -> None:
     assert only(kernels("quads by thread", isa, [], ".reqntid 40, 1, 1")[0]).per_request == ptxaudit.report.model.Span(
         1, 4
     )
-    assert only(kernels("quads by thread", isa, [], ".maxntid 64, 1, 1")[0]).per_request.low == 1  # at most so many
+    assert only(kernels("quads by thread", isa, [], ".maxntid 64, 1, 1")[0]).per_request.low == 1  # an upper bound

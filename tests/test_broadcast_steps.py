@@ -1,4 +1,4 @@
-"""Steps with one broadcast word: fewest and most against every game that the choices allow."""
+"""Steps with one broadcast word: the fewest and most against an exhaustive search over all choices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_game(words, banks_):
 @settings(max_examples=60, deadline=None)
 @given(words=st.lists(st.integers(0, 50), min_size=32, max_size=32), mask=st.integers(0, (1 << 32) - 1))
 def test_half_warps_of_tesla(words, mask):
-    """Words in three banks, so that all games can be played."""
+    """Words in three banks, so that the search can be exhaustive."""
     words = [16 * (w // 3) + w % 3 for w in words]
     active = np.array([[bool(mask >> lane & 1) for lane in range(32)]])
     scores = banks.score(machines.get("tesla"), banks.classify("ld.shared.f32"), np.array([words]) * 4, active)

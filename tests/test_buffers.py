@@ -1,4 +1,4 @@
-"""What pointers point to, told by files, values and arrays: read, placed, packed, reported."""
+"""Buffers that pointers refer to, specified by files, values and arrays: read, placed, packed, reported."""
 
 from dataclasses import replace
 

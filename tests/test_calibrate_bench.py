@@ -1,4 +1,6 @@
-"""bench/calibrate without a GPU: the kernels are what they say, plans repeat and are in range, logs become records."""
+"""bench/calibrate without a GPU: the kernels contain the named instructions, plans are reproducible and within range,
+logs become records.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def test_each_kernel_issues_the_instruction_that_it_is_named_for(machine_code):
             assert access.operation == "loop" and found[0].startswith("STS") and len(found) == 3, name
             continue
         if one.kind == "generic atomic":
-            found = found[:1]  # behind it what serves an address that is local
+            found = found[:1]  # the code after it serves local addresses
         assert len(found) == one.requests and len(set(found)) == 1, name
         sass = classify(found[0])
         expected = "count" if one.name.startswith("red_count") else access.operation

@@ -1,4 +1,4 @@
-"""The kernels of bench/calibrate, audited with their address table told, against what the hardware counted for them."""
+"""The kernels of bench/calibrate, audited with their address table specified, against the hardware's counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE = 4096
 
 
 def chosen() -> dict[str, dict]:
-    """A request of each kind of load, store and atomic, where there is one with some lanes off."""
+    """A request of each kind of load, store and atomic, with some inactive lanes where there is one."""
     found: dict[str, dict] = {}
     for name, one in INSTRUCTIONS.items():
         if (

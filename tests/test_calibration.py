@@ -1,5 +1,5 @@
-"""`ptxaudit calibrate`: the data in the tree agree exactly, what disagrees is shown, and files that are none are
-refused.
+"""`ptxaudit calibrate`: the committed data agree exactly, disagreements are shown, and files of another kind are
+rejected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptxaudit.ui.cli import main
 
 DATA = Path(__file__).parent / "data"
 FILES = [DATA / f"{name}_sm90.json.gz" for name in ("requests", "calibration", "sparse")]
-# (instruction, situation) without one figure for every request, and why
+# (instruction, situation) without a single figure for every request, and why
 NOT_EXACT = {
     ("atom.shared.cas.b16", "all passes"): "what it compares with decides",
     ("LDGSTS.E.BYPASS.128.ZFILL", "sources not in L1, source sizes"): "lanes that copy a part of their bytes",
@@ -46,18 +46,18 @@ def test_every_instruction_agrees_exactly(file):
     assert sum(one.exact for one in agreements) > 0.8 * sum(one.requests for one in agreements)
 
 
-# requests of which no pair of lanes, i^1 or i^2, has two that are on
+# requests in which at most one lane of every pair, i^1 or i^2, is active
 SPARSE = {"LDS.64": 1758, "LDS.128": 1892, "STS.64": 151, "STS.128": 147, "LD.E.64": 92, "LD.E.128": 93}
 
 
 def _one_lane_a_pair(mask: int) -> bool:
-    """Of each pair of lanes i, i^1, or of each pair i, i^2, one is active at most."""
+    """At most one lane is active in every pair i, i^1, or in every pair i, i^2."""
     return not mask & mask >> 1 & 0x5555_5555 or not mask & mask >> 2 & 0x3333_3333
 
 
 def test_wide_accesses_of_which_lanes_are_off():
-    """A load takes a group twice as long where partners agree or are off, whatever the mask; a store and a generic load
-    never do.
+    """A load serves groups twice as large where partners agree or are inactive, for any mask; a store and a generic
+    load never do.
     """
     merged, kept = {"LDS.64": 16, "LDS.128": 8}, {"STS.64": 16, "STS.128": 8, "LD.E.64": 16, "LD.E.128": 8}
     seen = dict.fromkeys((*merged, *kept), 0)
@@ -162,7 +162,7 @@ LANES = range(32)
 def test_a_loop_passes_once_for_every_lane_on_a_bank():
     apart, one, column = [4 * lane for lane in LANES], [0] * 32, [128 * lane for lane in LANES]
     ones = [1] * 32
-    assert play(4, "add", apart, ones).wavefronts == 3  # a load, and 2 for the compare-and-spin
+    assert play(4, "add", apart, ones).wavefronts == 3  # one for the load, 2 for the compare-and-spin
     assert (play(4, "add", one, ones).loads, play(4, "add", one, ones).atomics) == (32, 64)
     assert (play(4, "add", column, ones).loads, play(4, "add", column, ones).atomics) == (32 * 33 // 2, 64)
 

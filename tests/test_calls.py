@@ -1,4 +1,4 @@
-"""Where calls go, and whether they come back: the return address is in registers that the code itself sets."""
+"""The targets of calls, and whether they return: the code itself sets the registers that hold the return address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BY_CALLER = """
     IADD3 R4, R4, 0x1, RZ
     RET.REL.NODEC R20 0x0
 """
-# With one caller, ptxas puts the address into the function.
+# With one caller, ptxas sets the return address in the function.
 BY_CALLEE = """
     NOP
     CALL.REL.NOINC 0x40
@@ -34,7 +34,7 @@ COPIED = BY_CALLEE.replace("MOV R2, 0x20", "MOV R18, 0x20\n    IMAD.MOV.U32 R2, 
 TWO_CALLERS = BY_CALLEE.replace("EXIT", "CALL.REL.NOINC 0x40")
 ELSEWHERE = BY_CALLEE.replace("R2, 0x20", "R2, 0x30")
 COMPUTED = BY_CALLER.replace("IADD3 R4, R4", "IADD3 R20, R20")
-# What another way through the function does to a register of the return address says nothing of this one.
+# A write to a return-address register on another path through the function does not affect this path.
 TWO_WAYS = """
     MOV R20, 0x20
     CALL.REL.NOINC 0x40
@@ -74,7 +74,8 @@ BY_TABLE = """
     RET.REL.NODEC R20 0x0
 """
 NOT_WHERE_THEY_MEET = WHERE_LANES_MEET.replace("IADD3 R20, R20", "IADD3 R21, R20")
-# What comes to one BSYNC of a barrier does not go on where lanes do that wait at another, for which it was opened before.
+# Lanes that arrive at one BSYNC of a barrier do not continue with lanes that wait at another BSYNC, for which an
+# earlier BSSY set it.
 BARRIER_TWICE = """
     NOP
     CALL.REL.NOINC 0x40
@@ -94,7 +95,7 @@ BARRIER_TWICE = """
 BARRIER_MOVED = BARRIER_TWICE.replace("IADD3 R20, R4, 0x1, RZ", "IADD3 R20, R4, 0x1, RZ\n    BMOV.32 B0, R7")
 OPENED_ON_ONE_WAY = BARRIER_TWICE.replace("BSSY B0, 0xd0", "@P2 BSSY B0, 0xd0")
 ENDLESS = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "EXIT")
-# Lanes leave the function otherwise: into the code before it, behind it, or into another function by a relocation.
+# Lanes leave the function in other ways: into the code before or after it, or into another function by a relocation.
 JUMPS_OUT = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "BRA 0x20")
 JUMPS_AWAY = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "JMP `(g)")
 RUNS_OUT = BY_CALLER.replace("RET.REL.NODEC R20 0x0", "@P0 EXIT")
@@ -167,8 +168,7 @@ def found(code: str, named: bool = True) -> dict[int, tuple[str, int]]:
     return find_calls(Context(section, 90, 0x210), [section], {"k": tuple(lines)}, {"k": 0})
 
 
-# Routines that lanes leave on several ways, called from another routine: ptxas puts BSSY and BSYNC around the inner
-# call.
+# Routines with several exits, called from another routine: ptxas puts BSSY and BSYNC around the inner call.
 NESTED = """
 __device__ __noinline__ void leaf(unsigned* x) {{ {leaf} }}
 __device__ __noinline__ unsigned middle(unsigned* g, const unsigned* s, int t) {{ leaf(g); return s[t]; }}

@@ -42,7 +42,7 @@ def observed(offset: int, lanes: np.ndarray = ALL, exact: bool = False, base: Va
 
 
 def test_a_routine_that_yields(tmp_path):
-    """In such code (b = 15 and 0) an H100 counted 30 wavefronts for 25 requests."""
+    """For this code (b = 15 and 0) an H100 counted 30 wavefronts for 25 requests."""
     source = tmp_path / "calls.cu"
     source.write_text(SOURCE)
     report = ptxaudit.audit(

@@ -1,4 +1,4 @@
-"""The cause of a conflict in words, from requests whose meeting lanes are known."""
+"""The cause of a conflict in words, from requests whose conflicting lanes are known."""
 
 from __future__ import annotations
 

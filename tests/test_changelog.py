@@ -1,4 +1,4 @@
-"""CHANGELOG.md is of this version, and names what there is."""
+"""CHANGELOG.md covers this version, and names only what exists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ptxaudit.ui.cli import main
 from ptxaudit.ui.render.names import NAMES
 
 PAGE = (Path(__file__).resolve().parent.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-SECTIONS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")  # of keepachangelog.com, in its order
+SECTIONS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")  # as keepachangelog.com orders them
 
 
 def test_the_newest_version_is_that_of_the_package():

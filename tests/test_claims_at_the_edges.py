@@ -1,5 +1,5 @@
-"""Kernels that numbers take to where they wrap around, and to where too many of them come together: no claim may follow
-from what holds elsewhere only.
+"""Kernels that push numbers to where they wrap, or combine too many unknowns: no claim may follow from facts that hold
+elsewhere only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 LANES = 32
-MANY = MAX_TERMS // 2 + 1  # unknowns of each of two sums, of which the difference has too many
+MANY = MAX_TERMS // 2 + 1  # unknowns in each of two sums, whose difference has too many
 KERNEL = """.visible .entry k({parameters}) .reqntid 32, 1, 1
 {{ .reg .b32 %r<40>, %a, %x, %y, %z; .reg .b64 %d; .reg .pred %p, %q; .shared .align 128 .b8 s[65536];
  mov.u32 %x, %tid.x; mov.u32 %a, s; mad.lo.u32 %a, %x, 128, %a;
@@ -40,7 +40,7 @@ def site_of(body, parameters=".param .u32 n", grid=None, params=None, cluster=No
 
 
 def may_take(site, wavefronts):
-    """Requests of so many wavefronts may be made."""
+    """Whether a request may take this many wavefronts."""
     per = site.per_request
     return site.status != "unreached" and per is not None and per.low <= wavefronts <= per.high
 
@@ -52,7 +52,7 @@ RISING = "sub.s32 %z, {u}, 1; mul.lo.s32 %z, %z, 1048576;"  # 2**20·(u - 1)
 
 
 def test_a_difference_whose_form_is_off_by_a_whole_turn():
-    """Both fit, and so does their difference, but not what it is for u = 0, which u never is."""
+    """Both sums fit, and so does their difference, except at u = 0, which u never is."""
     compared = FALLING.format(u="%r0") + RISING.format(u="%r0") + f"setp.ge.s32 %p, %y, %z; {ACCESS}"
     site = site_of("ld.param.u32 %r1, [n]; and.b32 %r1, %r1, 511; mov.u32 %r0, %nctaid.x; " + compared, grid=(7,))
     assert (site.wavefronts, site.requests) == (7 * 32, 7)
@@ -76,19 +76,19 @@ def test_block_indices_times_what_64_bits_do_not_hold(relation, true):
 
 
 def test_a_number_of_64_bits_may_be_negative():
-    """Nothing says that it is a pointer."""
+    """Nothing states that it is a pointer."""
     body = f"ld.param.u64 %d, [n]; setp.lt.s64 %p, %d, 0; {ACCESS}"
     assert may_take(site_of(body, ".param .u64 n", grid=(1,), params=[None]), 32)
     assert site_of(body, ".param .u64 n", grid=(1,), params=[-5]).wavefronts == 32
     assert site_of(body, ".param .u64 .ptr .align 4 n", grid=(1,), params=[None]).active_requests == 0
 
 
-# --- tables by an unknown ---
+# --- tables indexed by an unknown ---
 
 
 @pytest.mark.parametrize(("read", "blocks"), [("ld.param.u32 %r0, [n]", None), ("mov.u32 %r0, %nctaid.x", 1 << 25)])
 def test_a_pitch_with_which_all_lanes_wrap_around_to_one_place(read, blocks):
-    """128·2**25 is 2**32. (A grid has a block at least, so that its size is never 0.)"""
+    """128·2**25 is 2**32. (A grid has at least one block, so its size is never 0.)"""
     body = f"{read}; mul.lo.u32 %r0, %r0, %x; shl.b32 %r0, %r0, 7; mov.u32 %a, s; add.u32 %a, %a, %r0; {LOAD}"
     site = site_of(body)
     (case,) = (case for case in site.conditions if (case.low, case.high) == (1, 1))
@@ -143,7 +143,7 @@ def test_the_lower_word_of_a_window_may_have_its_highest_bit():
 
 
 def _sums():
-    """%y and %z, of other parameters times numbers of the lane."""
+    """%y and %z, sums of different parameters times numbers of the lane."""
     text = "mov.u32 %y, 0; mov.u32 %z, 0;"
     for k in range(2 * MANY):
         of = "%y" if k < MANY else "%z"
@@ -180,7 +180,7 @@ def test_lanes_that_hold_one_of_two_such_sums():
     assert lanes_that_agree("r", a, b).poison.all()
 
 
-# --- what the block's shape decides ---
+# --- results that depend on the block's shape ---
 
 STORED = {
     "address": "st.local.u32 [l], %x; ld.local.u32 %r1, [l]; ",
@@ -191,7 +191,7 @@ STORED = {
 
 @pytest.mark.parametrize("how", STORED)
 def test_what_is_kept_in_local_memory_is_made_of_the_shape_too(how):
-    """In a block of one thread a row no lane is told from others by its x."""
+    """In a block with one thread per row, all lanes have the same x."""
     access = "mov.u32 %a, s; mad.lo.u32 %a, %r1, 128, %a; ld.shared.u32 %z, [%a];"
     body = f".local .align 4 .b8 l[4]; {STORED[how]} {access}"
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=body)
@@ -206,7 +206,7 @@ OF_ONE_LANE_IN_FOUR = """mov.u32 %r3, %laneid; and.b32 %r4, %x, 3; setp.ne.u32 %
 
 
 def test_lanes_that_take_part_in_other_shapes_have_addresses_of_their_own():
-    """Those of one row of a block that is one row have the same; in a block of 7 by 9 threads others take part."""
+    """The lanes active in a block of one row have equal addresses; in a block of 7 by 9 threads others are active."""
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=OF_ONE_LANE_IN_FOUR)
     content = content.replace(".reqntid 32, 1, 1", "")
     launch = ptxaudit.Launch("k", grid=1, block=(7, 9), params=[3])
@@ -215,7 +215,7 @@ def test_lanes_that_take_part_in_other_shapes_have_addresses_of_their_own():
     assert told.ways == 2 and may_take(site, 2) and site.status == "conditional"
 
 
-# --- what differs from lane to lane ---
+# --- values that differ between lanes ---
 
 MATRICES = {
     "a product": "cvt.rn.f32.u32 %f0, %n; mov.b32 %r0, %f0; mov.f32 %f1, 0f00000000; mma.sync.aligned.m16n8k8.row.col"
@@ -233,13 +233,13 @@ OF_A_PART = """.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32, 1, 1
 
 @pytest.mark.parametrize("made", MATRICES)
 def test_each_lane_has_a_part_of_a_matrix(made):
-    """What is read for it is the same in all of them; a branch on the part chooses lanes all the same."""
+    """The value read for it is uniform; a branch on the lane's own part still diverges."""
     sites = ptxaudit.audit(from_ptx(OF_A_PART.format(made=MATRICES[made]))).sites
     stores = [site for site in sites if site.access == "store"]
     assert stores and all((site.per_request.low, site.per_request.high) == (1, 32) for site in stores)
 
 
-# --- what differs from warp to warp ---
+# --- values that differ between warps ---
 
 OF_SOME_WARPS = """mov.u32 %r2, %x; shr.u32 %r3, %r2, 5; mov.u32 %r4, 0; mov.u32 %r5, 0; ld.param.u32 %r1, [n];
  setp.ge.u32 %p, %r3, 1; @!%p bra A; shl.b32 %r6, %r3, 1; add.u32 %r6, %r6, 3; {first}
@@ -257,7 +257,7 @@ MADE_OF_N = {
 
 @pytest.mark.parametrize("made", MADE_OF_N)
 def test_warps_that_have_the_numbers_of_others(made):
-    """Warps 1 and 2 have 5 and 7, then warps 0 and 1: what warp 1 makes of n differs."""
+    """Warps 1 and 2 hold 5 and 7, then warps 0 and 1: the number that warp 1 computes from n differs."""
     body = OF_SOME_WARPS.format(first=MADE_OF_N[made].format(to="%r4"), second=MADE_OF_N[made].format(to="%r5"))
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=body)
     content = content.replace(".reqntid 32, 1, 1", "")
@@ -270,7 +270,7 @@ def test_warps_that_have_the_numbers_of_others(made):
     assert all(may_take(anything, site(n).wavefronts) for n in (0, 2, 6, 7, 11, 0xFFFFFFFA))
 
 
-# --- rules of single operations ---
+# --- rules of individual operations ---
 
 
 def test_a_quotient_whose_base_is_the_last_number():

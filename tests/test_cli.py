@@ -1,4 +1,4 @@
-"""The command line: options, exit statuses, what goes to which stream. A few runs are real processes."""
+"""The command line: options, exit statuses, and the stream of each output. A few runs are real processes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_launch_from_options(here):
         "param_bytes": None,
         "symbols": None,
     }
-    stores = [site for site in sites(data) if site["access"] == "store"]  # the loop is unrolled, with a rest
+    stores = [site for site in sites(data) if site["access"] == "store"]  # the loop is unrolled, with a remainder
     assert {site["status"] for site in stores} <= {"exact", "unreached"}
     assert sum(site["requests"] for site in stores) == sum(site["wavefronts"] for site in stores) == 2
 
@@ -145,7 +145,7 @@ def test_a_problem_outweighs_a_denial(here):
     run("audit", "column.cu", "gone.cu", *LAUNCH, "--fail-on", "excess=1", status=2)
 
 
-# --- bad input, one by one ------------------------------------------------------------------
+# --- bad input, case by case -----------------------------------------------------------------
 
 BAD_OPTIONS = [
     (["--arch", "sm_3000"], "sm_3000"),
@@ -335,7 +335,7 @@ def test_diff_with_what_is_no_report(here, text, what):
 
 def test_diff_with_a_bad_input_still_compares_the_rest(here):
     result = run("diff", "k.ptx", "gone.ptx", status=2)
-    assert "no such file" in result.stderr and result.stdout == ""  # not: everything is gone
+    assert "no such file" in result.stderr and result.stdout == ""  # and not a diff in which everything is gone
     (here / "some").mkdir()
     (here / "some" / "k.ptx").write_text(PTX)
     (here / "some" / "empty.ptx").write_text("")

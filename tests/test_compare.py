@@ -1,4 +1,4 @@
-"""A report against a profile: verdicts on sites, kernels found by name and code, Nsight Compute's CSV."""
+"""Comparing a report with a profile: verdicts on sites, kernels matched by name and code, Nsight Compute's CSV."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def test_lanes_that_are_not_known_are_cases_of_one_range() -> None:
         (None, Verdict.DISPUTED),
         (8, Verdict.DISPUTED),
         (12, Verdict.DIFFERS),  # the profiler was right after all
-        (6, Verdict.DIFFERS),  # nothing takes away of what instructions cost
-        (10, Verdict.DISPUTED),  # less than the profiler's, and more than the report's: what fills the L1 may be in it
+        (6, Verdict.DIFFERS),  # instructions cannot cost less than that
+        (10, Verdict.DISPUTED),  # between the report and the profiler: it may include wavefronts that fill the L1
         (40, Verdict.DISPUTED),
     ],
 )
@@ -144,7 +144,9 @@ def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:
 
 
 def test_a_counter_says_nothing_where_the_errors_of_the_profiler_cancel() -> None:
-    """LDS.128 from one place by 16 lanes, 2 wavefronts and not 1, and by pairs from three, 3 and not 4."""
+    """LDS.128 with 16 lanes on one address costs 2 wavefronts instead of 1, and with pairs on three addresses 3 instead
+    of 4.
+    """
     sites = [exact(id=f"k+{at:#x}", offset=at, opcode="LDS.128", wavefronts=n) for at, n in ((16, 3), (32, 3))]
     counted = (Counted(16, "LDS.128", 4, 2), Counted(32, "LDS.128", 4, 4))
     result = compare(entry(*sites), Profile("k", counted, {"op_ld": 6}))
@@ -153,7 +155,7 @@ def test_a_counter_says_nothing_where_the_errors_of_the_profiler_cancel() -> Non
 
 @pytest.mark.parametrize(("counter", "verdict"), [(8, Verdict.DISPUTED), (9, Verdict.DISPUTED), (7, Verdict.DIFFERS)])
 def test_a_counter_that_strays_by_a_wavefront_is_no_proof(counter, verdict) -> None:
-    """Forty runs of one launch: 300 wavefronts of loads in 35 of them, 301 in five, as the profiler's own sum has."""
+    """Forty runs of one launch: 35 counted 300 wavefronts of loads, five counted 301, as did the profiler's own sum."""
     result = compare(
         entry(exact(opcode="LDS.128")), Profile("k", (Counted(16, "LDS.128", 4, 9, 8),), {"op_ld": counter})
     )
@@ -163,9 +165,9 @@ def test_a_counter_that_strays_by_a_wavefront_is_no_proof(counter, verdict) -> N
 @pytest.mark.parametrize(
     ("figures", "counted", "agrees"),
     [
-        ({"wavefronts": 0, "per_request": Span(0, 0)}, 4, True),  # all of other memory: one a request
+        ({"wavefronts": 0, "per_request": Span(0, 0)}, 4, True),  # all in other memory: one per request
         ({"wavefronts": 0, "per_request": Span(0, 0)}, 0, False),
-        ({"wavefronts": 8, "per_request": Span(2, 2)}, 8, True),  # all of shared memory: what they cost
+        ({"wavefronts": 8, "per_request": Span(2, 2)}, 8, True),  # all in shared memory: their cost
         ({"wavefronts": 8, "per_request": Span(2, 2)}, 12, False),
         ({"wavefronts": 4, "per_request": Span(0, 2)}, 6, True),  # some of both
     ],
@@ -182,8 +184,9 @@ def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted,
     [(1024, 4, "disputed"), (64, 0, "disputed"), (0, 7552, "disputed"), (64, 16, "differs"), (16, 4, "within")],
 )
 def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verdict) -> None:
-    """A tag request is for one to four sectors of a line. So it was counted of `@!P0 LDGSTS.E.BYPASS.128` in 64 warps, of
-    which four had lanes that copy, and of an `@P0` one that copies in a kernel of CUTLASS."""
+    """A tag request covers one to four sectors of a line. Such counts occurred for `@!P0 LDGSTS.E.BYPASS.128` in 64
+    warps, of which four had lanes that copy, and for an `@P0` one that copies in a kernel of CUTLASS.
+    """
     ours = MemorySite(
         id="k+0x10",
         space="global",
@@ -215,8 +218,9 @@ def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verd
     ],
 )
 def test_sectors_of_copies_behind_a_predicate_prove_nothing(text, tags, verdict) -> None:
-    """So the profiler counts of a product of CUTLASS on an H100: 64 copies take 16,384 sectors, of which those behind P0
-    are said to take 15,136 to 16,256, with the tag requests of the others."""
+    """The profiler counts this way for a matrix product of CUTLASS on an H100: 64 copies take 16,384 sectors; those
+    guarded by P0 are reported with 15,136 to 16,256, and with the tag requests of the others.
+    """
     ours = MemorySite(
         id="k+0x10",
         space="global",
@@ -240,7 +244,9 @@ def test_sectors_of_copies_behind_a_predicate_prove_nothing(text, tags, verdict)
 
 @pytest.mark.parametrize(("stores", "rest", "agrees"), [(120, 228, True), (124, 224, True), (124, 222, False)])
 def test_copies_that_are_counted_among_stores_are_copies(stores, rest, agrees) -> None:
-    """Of a launch of cp.async of 4 bytes on an H200: 120 wavefronts of stores and 228 of copies, counted as 124 and 224."""
+    """In a launch of cp.async of 4 bytes on an H200, 120 wavefronts of stores and 228 of copies were counted as 124 and
+    224.
+    """
     store = exact(opcode="STS", access="store", wavefronts=120)
     copy = exact(id="k+0x20", offset=32, opcode="LDGSTS.E", access="cp.async", wavefronts=228)
     counters = {"": stores + rest + 144, "op_ld": 0, "op_st": stores, "op_atom": 0, "op_misc": 144}
@@ -289,7 +295,7 @@ def test_launches_are_matched_by_grid_then_in_order_then_by_agreement() -> None:
 
 
 def test_a_launch_of_another_size_is_not_compared() -> None:
-    """Its counts are not those of the report's launch, and say nothing of it."""
+    """Its counts are not those of the report's launch, and tell nothing about it."""
     of = {"launch": LAUNCH.__class__(grid=(5, 1, 1), block=(32, 1, 1))}
     smaller = profile(requests=9, grid=(4, 1, 1), block=(32, 1, 1))
     result = compare_all(report(entry(exact(), **of)), [smaller, profile(grid=(5, 1, 1), block=(32, 1, 1))])
@@ -428,12 +434,12 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path) -> None:
             read_profiles([tmp_path / name])
 
 
-# --- from end to end ----------------------------------------------------------------------------
+# --- end to end ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """The report of two measured cubins, and Nsight Compute's exports of the same run."""
+    """The report on two measured cubins, and Nsight Compute's exports of the same run."""
     folder = tmp_path_factory.mktemp("compare")
     for name in ("source.csv", "raw.csv"):
         (folder / name).write_bytes(
@@ -461,7 +467,7 @@ def test_a_real_export_agrees_with_the_report(exported) -> None:
 
 
 def test_a_real_export_agrees_in_its_columns_of_global_memory(exported) -> None:
-    """The pointers of that program were those of cudaMalloc, multiples of 256."""
+    """The pointers of that program came from cudaMalloc: multiples of 256."""
     launches = [
         launch
         for name in ("transpose", "vector_merges")

@@ -11,7 +11,7 @@ from ptxaudit.engine.domain.comparisons import compare
 from ptxaudit.engine.domain.value import MAX_TERMS, Uniform, constant, unknown
 
 BLOCK = unknown(Uniform("ctaid", 32, 0, 0, 10, "block", ("ctaid", 0)))
-BEFORE = affine.subtract(BLOCK, constant(1, 32))  # of block 0 the greatest number without a sign
+BEFORE = affine.subtract(BLOCK, constant(1, 32))  # in block 0 the largest unsigned number
 KERNEL = """.visible .entry k() .reqntid 32, 1, 1
 { .reg .b32 %x, %y, %s; .reg .pred %p; .shared .align 128 .b8 s[512];
  mov.u32 %x, %ctaid.x; sub.u32 %y, %x, 1; setp.lt.SIGN32 %p, %y, %x; selp.b32 %s, 4, 8, %p;

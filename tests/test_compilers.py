@@ -1,4 +1,4 @@
-"""docs/compilers.md is what its script writes: one sample again, and the shape of the rest."""
+"""docs/compilers.md is the output of its script: one sample is recomputed, and the format of the rest checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = dict(re.findall(r"^\| (\w+) \| (.*) \|$", TEXT, re.MULTILINE)[1:])
 
 @pytest.fixture(scope="module")
 def again():
-    """The page of one sample, made now."""
+    """The page for one sample, computed now."""
     try:
         for release in compilers.OLDER:
             toolchain_fetch.ensure("nvrtc", release, say=lambda sentence: None)
@@ -38,7 +38,7 @@ def test_one_sample_changes_as_the_page_says(again):
     found = dict(re.findall(r"^\| (\w+) \| (.*) \|$", again, re.MULTILINE)[1:])
     if f"and {toolchains.get('nvrtc').version} for" in TEXT:
         assert found[AGAIN] == ROWS[AGAIN]
-    else:  # made with another release than the one installed
+    else:  # computed with another release than the one installed
         assert found[AGAIN].split(" | ")[0] == ROWS[AGAIN].split(" | ")[0]
     assert again.startswith("# What a compiler upgrade changes")
 

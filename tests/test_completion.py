@@ -1,4 +1,4 @@
-"""Shells complete commands, options and what these take; docs/terminal.md has the lines to set it up."""
+"""Shells complete commands, options and their values; docs/terminal.md has the lines that enable it."""
 
 import os
 import re
@@ -17,7 +17,7 @@ SETUP = re.findall(r"^_PTXAUDIT_COMPLETE=(\w+)_source ptxaudit > ", PAGE, re.MUL
 
 
 def asked(line):
-    """What is offered for the last word of a line: (kind, word)."""
+    """The completions of a line's last word: (kind, word)."""
     environment = {
         "_PTXAUDIT_COMPLETE": "bash_complete",
         "COMP_WORDS": line,
@@ -30,7 +30,7 @@ def asked(line):
 
 @pytest.fixture
 def command(tmp_path):
-    """A folder with the command in it, as an installation has it."""
+    """A folder that contains the command, as an installation does."""
     program = tmp_path / "bin" / "ptxaudit"
     program.parent.mkdir()
     program.write_text(f"#!{sys.executable}\nfrom ptxaudit.ui.cli import main\nmain()\n")
@@ -96,7 +96,7 @@ def test_the_lines_of_the_page_define_the_completion(command, shell):
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_a_bash_that_is_set_up_so_completes(command, tmp_path):
-    """The page's line for bash, in a home of its own; then what a press of the tab key calls."""
+    """Runs the page's line for bash, with a separate home folder, and then the function that the tab key calls."""
     (setup,) = re.findall(r"^(_PTXAUDIT_COMPLETE=bash_source .*)$", PAGE, re.MULTILINE)
     script = f"""{setup}
 . ~/.bashrc

@@ -1,8 +1,8 @@
-"""Indices that kernels compute by divisions, roots and special functions, against what an H100 wrote down.
+"""Indices that kernels compute by divisions, roots and special functions, against those that an H100 wrote to memory.
 
 The kernels of bench/special_functions/indices.py, compiled at -O3, -O1, -O0 and -G, with fast and with loose
-arithmetic: where the engine knows an index it is the GPU's. Among them are those that were once taken for divisions
-because of an instruction beside them.
+arithmetic: where the engine knows an index, it equals the GPU's. Some of them were once mistaken for divisions
+because of an adjacent instruction.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ptxaudit.ir.link import link
 
 MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 NAMES = [str(name) for name in MEASURED["names"]]
-TOOLCHAIN = "13.5"  # whose ptxas and NVRTC made what the GPU ran: another may write an approximation otherwise
+TOOLCHAIN = "13.5"  # compiled the measured code: another ptxas or NVRTC may implement an approximation differently
 SAME = toolchains.get("ptxas").version.startswith(TOOLCHAIN)
 EXACT = [
     name
@@ -33,10 +33,10 @@ EXACT = [
     if name.startswith(("udiv", "urem", "sdiv", "srem"))
     or name in ("fdiv_ax", "frcp", "fdiv_bits", "sqrtf", "ddiv", "dsqrt")
 ]
-APPROXIMATE = ("rcp_raw", "rcp_fma2", "rsqrtf", "exp2f")  # what the unit's last place decides
-# what stays open: half arithmetic, tables in global memory, tanh
+APPROXIMATE = ("rcp_raw", "rcp_fma2", "rsqrtf", "exp2f")  # depends on the last place of the special function unit
+# remain unknown: half arithmetic, tables in global memory, tanh
 OPEN = {"sin", "hdiv", "tanhf"}
-# of -G and -O0 also what no one follows: calls that ptxas makes without saying where they return to, checks of the
+# at -G and -O0 also unanalysable code: calls that ptxas emits without stating where they return to, checks of the
 # stack
 LEAST_KNOWN = {"O3": 104, "fast": 103, "loose": 104, "O1": 103, "O0": 100, "G": 60}
 
@@ -49,7 +49,7 @@ def cubin(variant: str, arch: str = "sm_90", names: tuple[str, ...] | None = Non
 
 @cache
 def module(variant: str, arch: str = "sm_90"):
-    """On other generations of what is looked at there."""
+    """On other generations only the kernels that are checked there."""
     return lift_cubin(cubin(variant, arch, None if arch == "sm_90" else (*EXACT, *APPROXIMATE)), "indices.cubin")
 
 
@@ -81,7 +81,7 @@ def test_indices_are_those_of_the_gpu(variant):
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_100", "sm_120"])
 def test_divisions_on_generations_that_were_not_measured(arch):
-    """What division and rounded roots give does not depend on the unit's last place; what does is not known."""
+    """Division and rounded roots do not depend on the unit's last place; results that do are unknown."""
     for name in EXACT:
         numbers, known = computed("O3", name, arch)
         assert (numbers == of_gpu("O3", name))[known].all(), name
@@ -91,11 +91,11 @@ def test_divisions_on_generations_that_were_not_measured(arch):
 
 
 def counted(words: np.ndarray) -> int:
-    """Wavefronts of a store to table[word] of each warp."""
+    """Wavefronts of a store to table[word], per warp."""
     return sum(ptxaudit.score_request("STS", [int(w) * 4 for w in warp]).wavefronts for warp in words.reshape(-1, 32))
 
 
-# an approximation, then what looks like the correction of a division: another multiplier, another rounding, plus or
+# an approximation followed by a near miss of a division's correction: another multiplier, another rounding, plus or
 # minus one
 LOOKALIKES = (
     ("O3", "rcp_fma"),

@@ -1,4 +1,4 @@
-"""Settings of a project and compile commands: what they fill, what goes before them, what is wrong with them."""
+"""A project's settings and compile commands: the options they set, what takes precedence, and errors in them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_project_is_audited_without_arguments(project, name, text):
 def test_settings_are_found_from_below_and_their_paths_are_theirs(project, monkeypatch):
     (project / "pyproject.toml").write_text(PYPROJECT)
     monkeypatch.chdir(project / "src")
-    assert report(status=1)["kernels"][0]["input"] == "k.cu"  # relative to where the command runs
+    assert report(status=1)["kernels"][0]["input"] == "k.cu"  # relative to the working directory
 
 
 def test_the_command_line_goes_before(project):
@@ -97,7 +97,7 @@ def test_baseline_and_other_commands_read_them_too(project):
 
 
 def test_a_part_of_a_project_is_audited_with_the_launches_of_the_whole(project):
-    """As pre-commit does: the files of a commit, and the settings of all."""
+    """As pre-commit does: the files of a commit, with the settings of the whole project."""
     (project / "pyproject.toml").write_text(PYPROJECT)
     (project / "src" / "other.cu").write_text(KERNEL.replace("void k(", "void other("))
     (project / "launches.toml").write_text(LAUNCH + LAUNCH.replace('"k"', '"other"'))
@@ -109,7 +109,7 @@ def test_a_part_of_a_project_is_audited_with_the_launches_of_the_whole(project):
         and "other.cu" in run("diff", "src/k.cu", "src/other.cu").stdout
     )
     (project / "launches.toml").write_text(LAUNCH + LAUNCH.replace('"k"', '"othre"'))
-    assert "there is no kernel 'othre'" in run("audit", status=2).stderr  # the whole project has none
+    assert "there is no kernel 'othre'" in run("audit", status=2).stderr  # the whole project has no such kernel
     assert "there is no kernel 'othre'" in run("audit", "src", "--launch", "launches.toml", status=2).stderr
     assert "there is no kernel 'kk'" in run("audit", "src/k.cu", "--kernel", "kk", status=2).stderr
 
@@ -220,7 +220,9 @@ def test_flags_of_a_compiler(words, flags):
 
 
 def test_arguments_in_files_are_the_compilers_too(tmp_path):
-    """CMake's way for CUDA: https://cmake.org/cmake/help/latest/variable/CMAKE_LANG_USE_RESPONSE_FILE_FOR_INCLUDES.html"""
+    """CMake does so for CUDA:
+    https://cmake.org/cmake/help/latest/variable/CMAKE_LANG_USE_RESPONSE_FILE_FOR_INCLUDES.html
+    """
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "includes_CUDA.rsp").write_text('-I/a/inc "-I/with blank" -isystem /sys @more.rsp\n')
     (tmp_path / "more.rsp").write_text("-DN=4\n")
@@ -303,7 +305,7 @@ def test_a_macro_of_the_command_line_is_defined_even_if_the_build_cancels_it(pro
 
 @pytest.mark.parametrize("option, opcode", [("-fmad=false", "FADD"), ("--use_fast_math", "CALL.REL.NOINC")])
 def test_options_that_change_the_code_are_those_of_the_build(project, option, opcode):
-    """Without fused operations there is a sum; without an exact quotient there is no call of its routine."""
+    """Without fused operations there is a separate sum; without an exact quotient its routine is not called."""
 
     def opcodes(arguments: str) -> set[str]:
         (kernel,) = (kernel for kernel in built(project, arguments)["kernels"] if kernel["isa"] == "sass")

@@ -1,4 +1,4 @@
-"""Constant expressions are what ptxas makes of them: 64 bits, signed or unsigned by the rules of the manual."""
+"""Constant expressions evaluate as in ptxas: in 64 bits, signed or unsigned by the rules of the manual."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ OPERATORS = "+ - * & | ^ == != < > <= >= && ||".split()
 
 
 def expression(rng: Random, depth: int) -> str:
-    """Without parentheses around most operations, so that their precedence counts."""
+    """Most operations have no parentheses, so that precedence matters."""
     if not depth:
         return rng.choice(LITERALS)
     kind, a, b = rng.randrange(10), expression(rng, depth - 1), expression(rng, depth - 1)
@@ -113,7 +113,7 @@ def expression(rng: Random, depth: int) -> str:
 def test_random_expressions(seed):
     rng = Random(seed)
     every = [expression(rng, rng.randint(1, 4)) for _ in range(120)]
-    texts = [text for text in every if ours(table([text])) is not None]  # not with a shift by 64 or more
+    texts = [text for text in every if ours(table([text])) is not None]  # excludes shifts by 64 or more
     assert len(texts) > 90
     mine, wanted = ours(table(texts)), theirs(table(texts))
     assert mine is not None

@@ -1,4 +1,4 @@
-"""Device code out of everything it comes in: fat binaries, objects, programs, archives, caches of Python libraries."""
+"""Device code from every kind of container: fat binaries, objects, programs, archives, caches of Python libraries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def kernel(name: str, pitch: int) -> str:
 
 @lru_cache
 def fat_binary(*options: str) -> bytes:
-    """What NVIDIA's packer makes of three cubins and the PTX of one kernel, whose accesses take 2 wavefronts each."""
+    """NVIDIA's packer on three cubins and the PTX of one kernel, whose accesses take 2 wavefronts each."""
     packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
     if not packer.is_file():
         pytest.skip("the compiler's package has no fatbinary")
@@ -57,7 +57,7 @@ def fat_binary(*options: str) -> bytes:
 
 
 def host(section: str, payload: bytes) -> bytes:
-    """A 64-bit x86 ELF file with one section beside its names."""
+    """A 64-bit x86 ELF file with one section besides its names."""
     names = b"\0.shstrtab\0" + section.encode() + b"\0"
     at = 64 + len(names) + -len(names) % 16
     table = at + len(payload) + -len(payload) % 16
@@ -130,7 +130,7 @@ def test_host_files(tmp_path, wrap):
 
 
 def test_fat_binaries_outside_of_their_section(tmp_path):
-    """As in cuFFT, whose kernels lie among its data; what is the magic number by chance there is no damage."""
+    """As in cuFFT, whose kernels lie among its data, where a chance occurrence of the magic number is not damage."""
     data = fat_binary("--compress-all")
     program = host(".nv_fatbin", data)
     assert len(images("k", program)) == 4
@@ -143,7 +143,9 @@ def test_fat_binaries_outside_of_their_section(tmp_path):
 
 
 def test_chains_in_chains_that_come_to_nothing_are_looked_at_once(tmp_path, monkeypatch):
-    """Each entry ends in the head of a fat binary that has all entries behind it, and says to end a byte before they do."""
+    """Each entry ends with the header of a fat binary that holds all later entries, and claims to end a byte before
+    they do.
+    """
     count, head, entry = 3000, 16, 64
     part = entry + head
     length = count * part
@@ -164,7 +166,7 @@ def test_chains_in_chains_that_come_to_nothing_are_looked_at_once(tmp_path, monk
 
 
 def test_objects_of_an_archive_may_name_one_source(tmp_path):
-    """As nvcc -dc makes them: entries carry their source's name, which says nothing about which is which."""
+    """As nvcc -dc makes them: the entries carry their source's name, which does not tell them apart."""
     data = fat_binary("--compress-all", "--ident=k.cu", "--device-c")
     (tmp_path / "libk.a").write_bytes(archive(a_o=host(".nv_fatbin", data), b_o=host(".nv_fatbin", data)))
     assert sorted(summary(tmp_path / "libk.a")) == sorted(2 * MACHINE_CODE)
@@ -202,7 +204,7 @@ def test_cache_entries(tmp_path, name, entry):
 
 
 def test_cupy_leaves_out_the_last_byte(tmp_path):
-    """Its getCUBIN takes the highest byte of the last program header for the zero at the end of a string."""
+    """CuPy's getCUBIN takes the highest byte of the last program header for the terminating zero of a string."""
     cubin = from_ptx(kernel("k", 8), "sm_90")
     assert cubin[-1] == 0
     (tmp_path / "0123abcd.cubin").write_bytes(cupy_entry(cubin[:-1]))
@@ -217,7 +219,7 @@ def test_cupy_leaves_out_the_last_byte(tmp_path):
 
 
 def without_segments(cubin: bytes) -> bytearray:
-    """As nvjet's kernels of cuBLAS are: linked, without a table of segments behind that of the sections."""
+    """As in nvjet's kernels of cuBLAS: linked, without a program header table after the section header table."""
     sections, size, number = struct.unpack_from("<40xQ10xHH", cubin, 0)
     whole = bytearray(cubin[: sections + size * number])
     struct.pack_into("<Q", whole, 32, 0)  # e_phoff
@@ -236,7 +238,7 @@ def test_linked_code_without_segments(tmp_path):
 
 
 def test_an_object_is_not_taken_for_linked_code(tmp_path):
-    """What is left to be linked tells it."""
+    """Its remaining relocations identify it."""
     source = tmp_path / "k.ptx"
     source.write_text(PROLOGUE.format(arch="sm_90") + kernel("k", 8))
     command = [toolchains.get("nvcc").path, "-arch=sm_90", "-rdc=true", "-cubin", "-o", tmp_path / "k.o.cubin", source]
@@ -269,7 +271,7 @@ def test_object_code_of_cuda_core_with_machine_code(tmp_path):
         assert summary(code) == MACHINE_CODE[1:2]
 
 
-# --- what is inside -------------------------------------------------------------------------
+# --- contents ------------------------------------------------------------------------------
 
 
 def test_a_listing_reads_tables_only(tmp_path, monkeypatch):
@@ -329,7 +331,7 @@ def test_damaged_entries_leave_the_others(tmp_path):
 
 def test_images_before_the_damage_are_audited(tmp_path):
     whole = fat_binary("--compress=false")
-    second = whole.index(from_ptx(kernel("k", 8), "sm_90")) - 64  # where its entry may begin at the latest
+    second = whole.index(from_ptx(kernel("k", 8), "sm_90")) - 64  # the latest possible start of its entry
     (tmp_path / "k.fatbin").write_bytes(
         whole[: second - 16] + b"\xff" * 80 + whole[second + 64 :] + fat_binary("--compress-all")
     )
@@ -341,7 +343,7 @@ def test_images_before_the_damage_are_audited(tmp_path):
     assert len(listing) == 5 and [one.what for one in problems] == [problem.what]
     assert ptxaudit.audit(
         tmp_path / "k.fatbin", arch="sm_90"
-    ).problems  # what is lost may have been of any architecture
+    ).problems  # the damaged part may have been of any architecture
 
 
 def test_host_files_that_are_cut_off_say_so(tmp_path):
@@ -395,7 +397,7 @@ def test_data_that_cannot_be_unpacked_say_so():
 
 
 def test_a_large_library_is_not_read_into_memory(tmp_path):
-    """More of other things around one image than the process may take, which are 300 MB."""
+    """Other data around one image, larger than the 300 MB that the process may take."""
     import sys
 
     image = fat_binary("--compress-all")
@@ -403,7 +405,7 @@ def test_a_large_library_is_not_read_into_memory(tmp_path):
         head = host(".nv_fatbin", image)
         file.write(head)
         file.truncate(320 << 20)
-    code = (  # not getrusage(): its maximum begins with that of the process that started this one
+    code = (  # not getrusage(): its maximum includes that of the parent process
         "import ptxaudit, re, sys; r = ptxaudit.audit(sys.argv[1], arch='sm_90');"
         r"peak = re.search(r'VmHWM:\s*(\d+) kB', open('/proc/self/status').read())[1];"
         "print(len(r.kernels), len(r.problems), int(peak) // 1024)"
@@ -417,7 +419,7 @@ def test_a_large_library_is_not_read_into_memory(tmp_path):
 
 @pytest.fixture
 def library_of_old_images(tmp_path) -> str:
-    """Images for sm_60, which the disassembler does not read, among one for sm_70, one for sm_90 and PTX."""
+    """Images for sm_60, which the disassembler does not read, along with one for sm_70, one for sm_90 and PTX."""
     packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
     if not packer.is_file():
         pytest.skip("the compiler's package has no fatbinary")
@@ -432,7 +434,7 @@ def library_of_old_images(tmp_path) -> str:
     (tmp_path / "k.ptx").write_text(PROLOGUE.format(arch="sm_75") + kernel("k", 8))
     several = [[*command[:3], one] for one in (*command[3:], "--image3=kind=ptx,sm=75,file=k.ptx")]
     whole = b""
-    for one in several:  # an image each: the packer keeps one of an architecture
+    for one in several:  # packed separately: the packer keeps one image per architecture
         subprocess.run(one, cwd=tmp_path, check=True, capture_output=True)
         whole += (tmp_path / "k.fatbin").read_bytes()
     (tmp_path / "lib.o").write_bytes(host(".nv_fatbin", whole))
@@ -449,7 +451,7 @@ def test_images_too_old_to_be_read_are_one_problem_an_architecture(library_of_ol
     assert several.images == (f"{path}#1", f"{path}#3", f"{path}#5")
     assert one.what.startswith("machine code for sm_70;") and one.file == f"{path}#2" and one.images == ()
     assert all("--isa ptx" in problem.hint and "nvdisasm of CUDA 12" in problem.hint for problem in report.problems)
-    assert not ptxaudit.audit(path, isa="ptx", launches=WARP).problems  # as it says
+    assert not ptxaudit.audit(path, isa="ptx", launches=WARP).problems  # follows the hint
 
 
 def test_what_has_no_ptx_is_not_told_to_audit_it(tmp_path, library_of_old_images) -> None:

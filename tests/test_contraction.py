@@ -1,6 +1,6 @@
-"""Sums that ptxas contracts with a product, whatever stands between the two, are unknown; others are not.
+"""A sum that ptxas contracts with a product is unknown, whatever stands between the two; other sums are known.
 
-Of those in `FUSED` ptxas makes an FFMA.
+ptxas turns those in `FUSED` into an FFMA.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptxaudit import Launch, audit
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module
 
-# The sum's second operand is a parameter c. %f3 is a product of parameters, %f2 is c, %p1 is not known to ptxas.
+# The sum's second operand is a parameter c. %f3 is a product of parameters, %f2 is c, %p1 is unknown to ptxas.
 FUNCTIONS = """.func (.reg .f32 %ret) same(.reg .f32 %a) { mov.f32 %ret, %a; ret; }
 .func (.reg .f32 %ret) less(.reg .f32 %a, .reg .f32 %b) { sub.f32 %ret, %a, %b; ret; }
 """
@@ -63,7 +63,7 @@ FUSED = {
     "quotient by one": "div.full.f32 %f4, %f3, 0f3F800000;",
     "reciprocal": "rcp.approx.f32 %f4, %f1;",
 }
-PERHAPS = {  # no known release does
+PERHAPS = {  # no known release fuses these
     "call": ("call (%f4), same, (%f3);", SUM),
     "sum in a call": ("", "call (%f5), less, (%f3, %f2);"),
     "guard": ("mov.f32 %f4, %f2; @%p1 mov.f32 %f4, %f3;", SUM),
@@ -98,14 +98,14 @@ def kernel(between: str, added: str, name: str = "k") -> str:
 
 
 def open_sums(body: str) -> list[str]:
-    """The sums of a module whose value is left open."""
+    """The sums of a module whose value is unknown."""
     functions = lift_module(parse_module(PROLOGUE.format(arch="sm_90") + FUNCTIONS + body)).functions.values()
     return [op.name for f in functions for i in f.instructions for op in i.ops if "perhaps fused" in op.name]
 
 
 @cache
 def machine_code(arch: str) -> dict[str, list[str]]:
-    """The machine code of each kernel that `FUSED` makes, from one module."""
+    """The machine code of each kernel in `FUSED`, compiled as one module."""
     body = "".join(kernel(between, SUM, f"k{n}") for n, between in enumerate(FUSED.values()))
     lines = lines_of(from_ptx(body, arch))[1]
     return {name: [line.text for line in lines[f"k{n}"]] for n, name in enumerate(FUSED)}
@@ -139,7 +139,7 @@ def test_rounded_operands_stay_known(name):
 
 
 def test_no_figure_of_a_fused_sum_is_exact_in_ptx():
-    """x*x - c is 0 if the product is rounded, and 8 wavefronts if it is not."""
+    """x*x - c is 0 if the product is rounded, and takes 8 wavefronts if it is not."""
     launch = Launch("k", grid=1, block=32, params=[None, 1.000244140625, 1.00048828125])
     report = audit(
         PROLOGUE.format(arch="sm_90") + kernel(FUSED["mov"], SUM), arch="sm_90", launches=[launch], isa="both"

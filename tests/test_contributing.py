@@ -1,5 +1,5 @@
-"""CONTRIBUTING.md is followed to the letter: each *how to add* is done in a copy of the repository, where its commands
-fail before and print after what the page says.
+"""The instructions of CONTRIBUTING.md work as written: each *how to add* is carried out in a copy of the repository,
+where its commands fail before and print the stated output afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SECONDS = 300
 
 
 def changed(text: str, change: str) -> str:
-    """A text after the hunks of a change, which are distinguished by "@@" lines. Each has to fit at one place."""
+    """A text after the hunks of a change, separated by "@@" lines. Each must match at exactly one place."""
     for hunk in re.split(r"^@@.*\n", change, flags=re.MULTILINE):
         lines = hunk.splitlines(keepends=True)
         assert all(line[0] in " +-" for line in lines if line.strip()), hunk
@@ -47,8 +47,8 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def copy(place):
-    """The parts of the repository that the examples change or run; each copy is at one place, and as old as what it is
-    a copy of, so that byte code of what an example does not change is good for it, and for the next.
+    """The parts of the repository that the examples change or run. Every copy has the same path and modification times,
+    so that byte code of unchanged modules remains valid for it and for the next copy.
     """
     root = place / "copy"
     shutil.rmtree(root, ignore_errors=True)
@@ -79,7 +79,7 @@ def copy(place):
 
 
 def carry_byte_code(root: Path) -> None:
-    """What this run has compiled of the checkout, to where the copy's is looked for."""
+    """Copies the byte code that this run compiled for the checkout to where Python looks for the copy's."""
     if byte_code(root).exists():
         return
     for folder in {path.parent for path in root.rglob("*.py")}:
@@ -91,7 +91,7 @@ def carry_byte_code(root: Path) -> None:
 
 
 def linked_or_copied(file: Path, to: Path) -> None:
-    """Of what is never changed in place."""
+    """For files that are never changed in place."""
     try:
         os.link(file, to)
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def byte_code(root: Path) -> Path:
 
 
 def run(command: str, folder: Path) -> tuple[int, str]:
-    """(exit status, what it prints) of a command that runs the copy."""
+    """Runs a command in the copy: (exit status, output)."""
     path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
     more = {
         "PATH": path,
@@ -114,7 +114,7 @@ def run(command: str, folder: Path) -> tuple[int, str]:
         "PTXAUDIT_CACHE": "0",
         "PYTHONPYCACHEPREFIX": str(byte_code(folder)),
         "PYTEST_ADDOPTS": "-p no:cacheprovider",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # pytest would rewrite the whole package, whose plugin is one of them
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # pytest would rewrite the whole package, since its plugin is part of it
     }
     done = subprocess.run(
         command,
@@ -130,12 +130,12 @@ def run(command: str, folder: Path) -> tuple[int, str]:
 
 
 def commands(content: str) -> list[tuple[str, list[str]]]:
-    """(command, lines that it has to print) of a console block."""
+    """(command, lines that it must print) of a console block."""
     return [(part.partition("\n")[0], part.splitlines()[1:]) for part in re.split(r"^\$ ", content, flags=re.M)[1:]]
 
 
 def follows(command: str, wanted: list[str], folder: Path) -> str:
-    """ "" where the command succeeds and prints the lines, else what it printed."""
+    """The empty string if the command succeeds and prints the lines, otherwise its output."""
     status, printed = run(command, folder)
     said = " ".join(printed.split())
     return "" if status == 0 and all(line in said for line in wanted) else f"$ {command}\n{printed}"
@@ -171,7 +171,7 @@ def test_each_kind_of_thing_has_its_example():
 
 
 def test_code_of_the_page_is_as_the_repository_has_it(tmp_path):
-    """New modules on the page pass what is run before a commit."""
+    """New modules on the page pass the checks that run before a commit."""
     for at, (path, kind, content) in enumerate(_BLOCK.findall(PAGE)):
         if kind == "python":
             (tmp_path / f"m{at}.py").write_text(content)

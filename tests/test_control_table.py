@@ -1,4 +1,4 @@
-"""The one table of where control goes: of every kind, the same for the graph and for the lanes."""
+"""The table of control transfers: for every kind, the graph and the lanes agree."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_kind_leads_where_the_table_says(kind):
     block = flow.block_of[1]
     places = PLACES.get(kind, {ON})
     if places == {ON}:
-        assert kind == "sync" or flow.block_of[2] == block  # it ends no block, but where lanes wait
+        assert kind == "sync" or flow.block_of[2] == block  # it ends no block unless lanes wait there
         return
     blocks = {END if at in (ENDS, RETURNS) else flow.block_of[at] for at in places}
     assert set(flow.cfg.successors(block)) == blocks | (set() if kind == "switch" else {flow.block_of[2]})

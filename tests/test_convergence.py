@@ -1,4 +1,4 @@
-"""Lanes that part and meet in machine code, held against what an H100 did with random programs (bench/convergence)."""
+"""Divergence and reconvergence in machine code, compared with random programs on an H100 (bench/convergence)."""
 
 import gzip
 import json
@@ -22,8 +22,7 @@ from ptxaudit.ir import nodes as ir
 MEASURED = json.loads(gzip.decompress((Path(__file__).parent / "data" / "convergence_sm90.json.gz").read_bytes()))
 MANNERS = sorted({name.split("/")[0] for name in MEASURED["counts"]})
 COUNTED = (Status.EXACT, Status.UNREACHED)
-# of the records so many are counted at least: barriers that lanes leave without a word, or that others wait at, leave
-# none
+# minimum share of counted records: none are counted where lanes leave a barrier without BREAK, or others wait at it
 SHARE = {"reused": 0.15, "yielding": 0.5, "careless": 0.6, "halfway": 0.7}
 
 
@@ -46,7 +45,7 @@ def test_what_is_counted_is_what_was_measured(manner):
 
 
 def requests(*steps: Step, lanes=None) -> dict:
-    """record -> its requests, None where they are not counted."""
+    """record -> its requests, or None where they are not counted."""
     found = claims(steps, lanes or [(lane & 1, 9) for lane in range(LANES)])
     return {number: site.requests if site.status in COUNTED else None for number, site in found.items()}
 
@@ -69,9 +68,7 @@ def test_lanes_that_gave_way_are_together_again_where_all_of_them_name_all():
 
 
 def test_lanes_that_name_none_but_themselves_do_not_wait():
-    """Those that wait at another WARPSYNC for all go on waiting for them (a kernel whose halves each sync by
-    themselves).
-    """
+    """Lanes that wait for all at another WARPSYNC keep waiting for them (a kernel whose halves each synchronise)."""
     lanes = [(int(lane % 4 == 0), 9) for lane in range(LANES)]
     rest = sum(1 << lane for lane in range(LANES) if lane % 4)
     assert requests(
@@ -84,7 +81,7 @@ def test_lanes_that_name_none_but_themselves_do_not_wait():
     ) == {1: 1}
 
 
-# traces that the plain machine leaves unexplained: a YIELD, and barriers that others wait at
+# traces that the plain machine does not explain: a YIELD, and barriers set while others wait at them
 UNEXPLAINED = {"yielding": 7, "reused": 2, "careless": 1}
 
 
@@ -100,7 +97,9 @@ def test_the_plain_machine_does_what_was_measured(manner):
 
 
 def test_the_plain_machine_lets_lanes_pass_a_warpsync_that_miss_nobody():
-    """The 24 lanes that name themselves go on; the 8 that wait for all at the other WARPSYNC stay until they come."""
+    """The 24 lanes whose mask names only themselves continue; the 8 that wait for all at the other WARPSYNC stay until
+    they come.
+    """
     lanes = [(int(lane % 4 == 0), 1) for lane in range(LANES)]
     rest = sum(1 << lane for lane in range(LANES) if lane % 4)
     program = (
@@ -126,7 +125,7 @@ def test_lanes_that_wait_go_on_when_the_others_run_off_the_end_of_the_code():
             "site": with_access(ir.Site("STS", address), ()),
         },
         {"control": ir.Control("exit")},
-        {},  # nothing follows: the lanes from 16 on end here
+        {},  # the end of the code: lanes 16 and above end here
     ]
     code = tuple(ir.Instruction(k, 16 * k, "", "", **part) for k, part in enumerate(parts))
     function = ir.Function("k", "sass", "sm_90", code, shared_static=1024, **STATED)

@@ -1,4 +1,4 @@
-"""bench/corpus.py on PTX made here: what counts as answered, faults and time-outs, the results file."""
+"""bench/corpus.py on PTX made here: what counts as answered, faults and timeouts, the results file."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_long_names_are_cut_and_stay_apart(corpus) -> None:
 
 
 def test_a_folder_of_packages(corpus, tmp_path) -> None:
-    """Two packages, one file that is no PTX, one that ptxas refuses; nothing stops the others."""
+    """Two packages, one file that is not PTX, one that ptxas rejects; nothing stops the others."""
     for package, name, text in (
         ("one", "fine.ptx", FINE),
         ("one", "broken.ptx", FINE[:-20]),
@@ -123,7 +123,7 @@ def test_registers_of_128_bits(corpus, tmp_path) -> None:
 
 
 def test_the_page_is_that_of_the_results() -> None:
-    """docs/coverage.md is what `make coverage` writes."""
+    """docs/coverage.md is the output of `make coverage`."""
     spec = importlib.util.spec_from_file_location("coverage_page", ROOT / "bench" / "coverage.py")
     coverage = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(coverage)

@@ -1,4 +1,4 @@
-"""Kernels that a report has as PTX and as machine code: sums take each once, and leave out none of either."""
+"""Kernels in a report as both PTX and machine code: totals count each once and omit no kernel with only one form."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sass(name: str, wavefronts: int = 8, **changes) -> Kernel:
     ("machine_code", "left_out"),
     [
         (sass("f"), True),
-        (sass("f", arch="sm_80"), True),  # of the only PTX there is
+        (sass("f", arch="sm_80"), True),  # machine code of the only PTX there is
         (sass("g"), False),
         (sass("f", input="other.cu"), False),
         (sass("f", launch=structs.replace(LAUNCH, grid=(1,))), False),
@@ -63,7 +63,7 @@ def test_ptx_of_another_architecture_stays():
     assert kernels_once(kernels) == [kernels[0], kernels[2]]
 
 
-# `bad` conflicts and is there as PTX alone; `good` is there as both, and counts as machine code
+# `bad` conflicts and exists as PTX only; `good` exists in both forms, and counts as machine code
 MIXED = report(ptx("bad", 256), ptx("good", 16), sass("good", 8))
 
 

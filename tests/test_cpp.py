@@ -1,5 +1,5 @@
-"""The reader of CUDA C++: declarations of shared arrays, their accesses, constants; what it does not understand it
-leaves alone.
+"""The reader of CUDA C++: declarations of shared arrays, their accesses, constants; it ignores code that it does not
+understand.
 """
 
 from __future__ import annotations

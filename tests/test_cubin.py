@@ -1,4 +1,4 @@
-"""What is read out of a cubin, on every architecture, and what is said of damaged ones."""
+"""The contents read from a cubin, on every architecture, and the messages about damaged ones."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ JUMPS = """.visible .entry k(.param .u64 p, .param .u32 n)
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_jump_tables(arch):
-    """Each indirect branch has its targets, all of them instructions of the function."""
+    """Each indirect branch has its targets, all of which are instructions of the function."""
     cubin, lines = lines_of(from_ptx(JUMPS, arch))
     (kernel,) = cubin.functions
     jumps = {at * 16 for at, line in enumerate(lines["k"]) if line.opcode.startswith("BRX")}
@@ -170,7 +170,7 @@ def test_older_architecture_is_named():
 
 
 def test_every_damaged_word_is_survived():
-    """A word of ones anywhere in the file gives an InputError or a cubin, never another exception."""
+    """A word of ones anywhere in the file results in an InputError or a cubin, never in another exception."""
     data = from_cuda(
         'extern "C" __global__ void k(float *o) { __shared__ float s[4]; s[threadIdx.x] = o[1]; o[0] = s[2]; }'
     )

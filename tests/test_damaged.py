@@ -1,4 +1,4 @@
-"""PTX and launch files damaged at random: each is audited or refused with a message; none is a fault, none hangs."""
+"""Randomly damaged PTX and launch files: each is audited or rejected with a message; none causes a fault or a hang."""
 
 import random
 import re
@@ -45,7 +45,7 @@ def texts():
 
 
 def damaged(text, rng):
-    """The text after one accident: cut, a piece lost, a word for another, a number too large, lines swapped."""
+    """The text after one mutation: truncated, a piece removed, a word replaced, a number too large, lines swapped."""
     place = rng.randrange(len(text))
     lines = text.split("\n")
     first, second = rng.randrange(len(lines)), rng.randrange(len(lines))

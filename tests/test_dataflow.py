@@ -1,5 +1,5 @@
-"""Dominators, definitions and closures against their definitions, and what the analyses cost as kernels grow, in
-steps.
+"""Dominators, definitions and closures against their definitions, and how the cost of the analyses, in steps, grows
+with the kernel.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.growth import FAMILIES, Family, cost
 
 GUARD = Guard(Reg("%p", 1))
-SMALL, LARGE = 60, 240  # pieces; four times as many may take four times the steps, and little more
+SMALL, LARGE = 60, 240  # pieces; four times as many may take little more than four times the steps
 MOST_GROWTH = 4.4
 
 
@@ -119,7 +119,7 @@ def test_a_closure_looks_no_further_than_to_all_the_bits_there_are(seed):
 
 
 def random_writes(rng: random.Random) -> Graph:
-    """A function that writes two registers here and there, some of the writes under a predicate."""
+    """A function that writes two registers at random places, with some writes under a predicate."""
     count = rng.randrange(3, 25)
     instructions = []
     for n in range(count):
@@ -134,7 +134,7 @@ def random_writes(rng: random.Random) -> Graph:
 
 
 def reaching(graph: Graph, register: str, index: int) -> set[int]:
-    """By its definition: backwards, instruction by instruction, up to a write that always happens."""
+    """By definition: backwards, instruction by instruction, up to an unconditional write."""
     writing = {
         at: any(kills for one, kills in graph.definitions.get(register, ()) if one == at)
         for at, _ in graph.definitions.get(register, ())
@@ -176,13 +176,13 @@ def test_reaching_definitions(seed):
 
 
 def depends_on(graph: Graph, index: int) -> set[int]:
-    """By its definition: the writes that may be read there, and the branches on which it depends whether it comes."""
+    """By definition: the writes that may reach its reads, and the branches that control whether it executes."""
     instruction = graph.function.instructions[index]
     reads = [s.name for op in instruction.ops for s in op.src if isinstance(s, Reg)]
     guards = [op.guard for op in instruction.ops] + ([instruction.control.guard] if instruction.control else [])
     reads += [guard.reg.name for guard in guards if guard is not None]
     writes = set[int]()
-    for name in reads:  # of a register that is written in one place, every read is one of that
+    for name in reads:  # if a register has a single write, every read depends on it
         every = {at for at, _ in graph.definitions.get(name, ())}
         writes |= every if len(every) < 2 else reaching(graph, name, index)
     return writes | {graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[index], ())}
@@ -214,7 +214,7 @@ def test_what_differs_between_lanes_is_the_same_however_many_ask(seed):
 
 
 def test_what_is_read_is_no_larger_than_the_code():
-    """Each of a chain of guarded writes joins with the one before it, not with all."""
+    """Each of a chain of guarded writes joins with its predecessor, not with all earlier writes."""
     writes = [Instruction(n, n, "op", str(n), ops=(Op("mov", (Reg("a", 32),), (), guard=GUARD),)) for n in range(100)]
     graph = build(
         Function("f", "ptx", "sm_90", (*writes, Instruction(100, 100, "exit", "exit", control=Control("exit"))))
@@ -233,7 +233,7 @@ def test_steps_grow_as_kernels_do(name):
 
 
 class _Looked(list):
-    """Writes of a register; total: how many were looked at one after the other."""
+    """Writes of a register; total: how many were iterated over."""
 
     total = 0
 
@@ -243,7 +243,7 @@ class _Looked(list):
 
 
 def test_a_slice_does_not_look_through_all_writes_of_a_register_at_each_read():
-    """Work that takes no steps grows with the code, too."""
+    """Work that is not counted in steps also grows linearly with the code."""
     looked = []
     for size in (SMALL, LARGE):
         module = lift_module(parse_module(FAMILIES["loads"].kernel(size), "k.ptx"))
@@ -257,7 +257,7 @@ def test_a_slice_does_not_look_through_all_writes_of_a_register_at_each_read():
 
 @pytest.mark.parametrize("seed", range(50))
 def test_a_fixed_point_is_reached_in_any_order(seed):
-    """Each node gathers what its successors have: those it leads to, however the worklist is ordered."""
+    """Each node joins the facts of its successors: the result is what it reaches, in any worklist order."""
     rng = random.Random(seed)
     after = {n: rng.sample(range(12), rng.randrange(4)) for n in range(12)}
     before = {n: [m for m in after if n in after[m]] for n in after}

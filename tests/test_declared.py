@@ -1,5 +1,6 @@
-"""Every lowering declares what of an opcode it understands, walked over all forms that were seen in compilers'
-libraries and sources (`bench/forms.py` collects them): nothing is looked over."""
+"""Every lowering declares the modifiers of an opcode that it understands, checked over all forms seen in compilers'
+libraries and sources (`bench/forms.py` collects them): none is overlooked.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +23,15 @@ from ptxaudit.ir.nodes import Unknown
 DATA = Path(__file__).resolve().parent / "data"
 FORMS = (DATA / "sass_forms.txt").read_text().splitlines()
 OPCODES = (DATA / "ptx_opcodes.txt").read_text().splitlines()
-UNDERSTOOD, UNDERSTOOD_PTX = 3_101, 785  # of the forms, of the opcodes: at least so many
+UNDERSTOOD, UNDERSTOOD_PTX = 3_101, 785  # minimum numbers of forms and of opcodes
 
 CODE = bytes(64 * INSTRUCTION_BYTES)
 CONTEXT = Context(CodeSection("k", CODE, True, (Symbol("k", ".text.k", 0, len(CODE), True),)), 90, 0x210)
 _REGISTER = re.compile(r"(?<![A-Za-z0-9_.])(U?[RP])(?![A-Za-z0-9_])")
 
 _CACHES = "CTA SM GPU SYS STRONG EF EL LU NA LTC128B CONSTANT U"
-_REDUCED = "F16x2 F32 F64 FTZ RN S32"  # what is not known of memory stays so
-# Marks without an effect on registers, on the place in memory, or on the flow of control.
+_REDUCED = "F16x2 F32 F64 FTZ RN S32"  # results of memory remain unknown anyway
+# Modifiers without an effect on registers, on the location in memory, or on control flow.
 NO_EFFECT = {
     **dict.fromkeys(("LDG", "LDL", "STG"), _CACHES),
     **dict.fromkeys(("RED", "REDG", "ATOMG"), f"{_CACHES} {_REDUCED}"),
@@ -44,22 +45,22 @@ NO_EFFECT = {
         ("CCTL", "DEPBAR", "FENCE", "MEMBAR", "NANOSLEEP", "UBLKPF", "UTMACCTL", "WARPGROUP"),
         "E IVALL PF1 PF2 LE S T ALL CTA GPU SC SYNCS WARP L2 IV PF ARRIVE",
     ),
-    "CS2R": "32",  # the default, of a register that has no more
+    "CS2R": "32",  # the default for a 32-bit register
     "IMAD": "IADD MOV SHL U32",  # how it is printed, and the lower word of a product
     "UIMAD": "U32",
     **dict.fromkeys(("ISETP", "UISETP"), "U32"),
     **dict.fromkeys(("REDUX", "VIMNMX", "UVIMNMX"), "S32"),
     "MOV": "SPILL",
     "R2UR": "BROADCAST FILL",
-    "UTCATOMSWS": "2CTA ALIGN",  # which columns are free is not followed
+    "UTCATOMSWS": "2CTA ALIGN",  # free columns are not modelled
     "WARPSYNC": "ALL COLLECTIVE",
 }
-# … except where it decides: a comparison for equality has no sign, others do.
+# … except where it matters: a comparison for equality is sign-independent, others are not.
 SIGNED = re.compile(r"U?ISETP\.(EQ|NE)\.")
 
 
 def in_full(form: str, always: bool) -> tuple[str, str]:
-    """(opcode, operands) with registers and numbers of their own. always: predicates are PT."""
+    """(opcode, operands) with distinct registers and numbers. always: predicates are PT."""
     opcode, _, operands = form.partition(" ")
     count = 0
 
@@ -79,7 +80,7 @@ def lowered(opcode: str, operands: str) -> Builder:
 
 
 def lines() -> list[tuple[str, str]]:
-    """Each form as an instruction that is understood, where one of it is."""
+    """Each form as an instruction, in a variant that is understood where there is one."""
     out = []
     for form in FORMS:
         ways = [in_full(form, always) for always in (False, True)]
@@ -124,7 +125,7 @@ def test_an_unknown_modifier_of_an_operand_is_not_looked_over() -> None:
 
 
 def _nothing_is_kept(strange: Builder, plain: Builder) -> None:
-    """What the instruction writes is lost, or holds what memory gave; its access has no figure."""
+    """The results of the instruction are unknown or loaded; its access has no figure."""
     assert {op.name for op in strange.ops} <= {"opaque", "clobber", "load", "barrier.reset"}, (
         strange.opcode,
         strange.ops,
@@ -136,7 +137,7 @@ def _nothing_is_kept(strange: Builder, plain: Builder) -> None:
 
 
 def test_every_mark_that_is_understood_says_something() -> None:
-    """Without it the operations are others, or it is in the table above."""
+    """Removing it changes the operations, unless it is in the table above."""
     silent = set()
     for opcode, operands in WITH_MEANING:
         parts = opcode.split(".")
@@ -154,7 +155,7 @@ def test_every_mark_that_is_understood_says_something() -> None:
     "opcode", ("VIADD", "VIADD.16x2", "VIMNMX.S16x2", "IADD3.X", "LOP3.LUT", "STRANGE", "BRA.STRANGE")
 )
 def test_what_is_not_understood_leaves_nothing(opcode: str) -> None:
-    """An opcode that is in no table may write all; a jump that is not supported leads anywhere."""
+    """An opcode in no table may write every register; an unsupported branch may lead anywhere."""
     b = lowered(f"{opcode}.NEW", "R4, R8, R12")
     names = {d.name for op in b.ops for d in op.dst if d is not None}
     assert "R4" in names and {op.name for op in b.ops} <= {"opaque", "clobber"}
@@ -167,7 +168,7 @@ def test_of_ptx() -> None:
     assert len(known) >= UNDERSTOOD_PTX
     whole = {
         name for name, row in PTX_ROWS.items() if "*" in row.modifiers.split()
-    }  # whatever they say, what they answer is not known
+    }  # their results are unknown for any modifiers
     assert whole == {"tcgen05", "tensormap", "clusterlaunchcontrol", "mbarrier", "fence"}
     for opcode in known:
         parts = opcode.split(".")
@@ -179,7 +180,9 @@ def test_of_ptx() -> None:
 
 
 def test_every_modifier_of_ptx_that_is_declared_was_written_for_it() -> None:
-    """Of what is one operation on plain operands, no two opcodes with other types or roundings are the same one."""
+    """Among single operations on plain operands, no two opcodes with different types or roundings have the same
+    meaning.
+    """
     found: dict[object, str] = {}
     same = []
     for opcode in OPCODES:

@@ -1,4 +1,4 @@
-"""Matching sites across builds, judging what became of them, and the diff for people."""
+"""Matching sites across builds, judging how they changed, and the diff as text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def lines(pairs):
 
 
 def pairs_of(old, new):
-    """The first site of each side of every group."""
+    """The first site on each side of every group."""
     return [(olds[0] if olds else None, news[0] if news else None) for olds, news in match_sites(old, new)]
 
 
@@ -157,7 +157,7 @@ def test_line_information_on_one_side_only_leaves_the_order():
 
 
 def test_the_lines_of_one_statement_are_near():
-    """Compilers name one or another line of a statement for the accesses of it."""
+    """Compilers attribute the accesses of a statement to any of its lines."""
     for first, second in (("asm(", '"r"(x));'), (None, None)):
         old, new = (
             [at(40, text=first), at(41, text=second), at(41, text=second)],
@@ -256,11 +256,11 @@ def by_shape(low: int, high: int):
         (site(wavefronts=8), site(wavefronts=16), Verdict.WORSE),
         (site(wavefronts=16), site(wavefronts=8), Verdict.BETTER),
         (site(wavefronts=16, ideal=16), site(wavefronts=8), Verdict.BETTER),  # fewer requests, no excess
-        (site(wavefronts=8), open_site(Status.UNREACHED, requests=0), Verdict.BETTER),  # runs no more
+        (site(wavefronts=8), open_site(Status.UNREACHED, requests=0), Verdict.BETTER),  # no longer runs
         (site(wavefronts=8), UNKNOWN, Verdict.STATUS_CHANGED),
         (UNKNOWN, site(wavefronts=8), Verdict.STATUS_CHANGED),
         (UNKNOWN, UNKNOWN, Verdict.SAME),
-        (site(wavefronts=8), bounded(16, 32), Verdict.WORSE),  # surely above
+        (site(wavefronts=8), bounded(16, 32), Verdict.WORSE),  # certainly above
         (site(wavefronts=16), bounded(8, 32), Verdict.STATUS_CHANGED),
         (bounded(8, 16), bounded(8, 32), Verdict.WORSE),
         (bounded(8, 32), bounded(8, 16), Verdict.BETTER),
@@ -282,13 +282,13 @@ def by_shape(low: int, high: int):
         (copy(2, 2), copy(4, 4), Verdict.WORSE),
         (copy(2, 2), copy(1, 4), Verdict.STATUS_CHANGED),
         (copy(1, 4), copy(2, 2), Verdict.STATUS_CHANGED),
-        (copy(2, 2), copy(2, 4), Verdict.STATUS_CHANGED),  # a figure that became a range, whatever its status
+        (copy(2, 2), copy(2, 4), Verdict.STATUS_CHANGED),  # a figure that became a range, for any status
         (copy(2, 2), copy(1, 4, Status.CONDITIONAL), Verdict.STATUS_CHANGED),
         (copy(2, 2), copy(3, 4, Status.CONDITIONAL), Verdict.WORSE),
         (copy(1, 4), copy(1, 4), Verdict.SAME),
         (copy(2, 2), open_site(Status.UNREACHED, access="cp.async", requests=0), Verdict.BETTER),
         (by_shape(1, 32), by_shape(1, 32), Verdict.SAME),
-        (by_shape(1, 4), by_shape(8, 32), Verdict.STATUS_CHANGED),  # other shapes may cost anything
+        (by_shape(1, 4), by_shape(8, 32), Verdict.STATUS_CHANGED),  # other shapes may have any cost
         (by_shape(2, 32), invariant(1), Verdict.STATUS_CHANGED),
         (invariant(1), by_shape(2, 32), Verdict.STATUS_CHANGED),
     ],
@@ -302,7 +302,7 @@ def test_steps_are_compared_by_what_is_proved_of_them():
     assert (change.verdict, change.impact) == (Verdict.STATUS_CHANGED, -1)
     each = {"lines": None, "lines_proved": None}
     old, new = (structs.replace(copy(k, k), **each) for k in (1, 4))
-    assert judge(old, new, same_launch=True) is Verdict.WORSE  # as no launch is specified, by request
+    assert judge(old, new, same_launch=True) is Verdict.WORSE  # no launch is specified: judged per request
     assert surely_conflicts(copy(2, 4)) and not surely_conflicts(copy(1, 4))
 
 
@@ -326,10 +326,10 @@ def test_what_counts_as_worse():
 
     assert not worse([kernel(clean)], [kernel(clean)])
     assert worse([kernel(clean)], [kernel(clean, bad)])  # a new conflict
-    assert not worse([kernel(bad)], [kernel(structs.replace(bad, access="store"))])  # gone and new, no excess more
+    assert not worse([kernel(bad)], [kernel(structs.replace(bad, access="store"))])  # one gone, one new, no more excess
     assert not worse([kernel(clean)], [kernel(clean, UNKNOWN)])
-    assert worse([kernel(clean, UNKNOWN)], [kernel(clean, UNKNOWN, bad)])  # sums not complete: a new one that conflicts
-    assert worse([kernel(clean)], [kernel(clean), kernel(bad, name="other")])  # so does a new kernel
+    assert worse([kernel(clean, UNKNOWN)], [kernel(clean, UNKNOWN, bad)])  # incomplete totals: a new conflicting site
+    assert worse([kernel(clean)], [kernel(clean), kernel(bad, name="other")])  # so is a new kernel
     assert not worse([kernel(clean)], [kernel(clean), kernel(site(3), name="other")])
     assert not worse([kernel(clean), kernel(bad, name="other")], [kernel(clean)])  # gone
 
@@ -356,7 +356,7 @@ def test_a_kernel_under_a_changed_launch_is_still_the_same_kernel():
     assert entry.old and entry.new and not entry.comparable
 
 
-# --- the same work in other pieces ----------------------------------------------------------
+# --- the same work, divided differently ----------------------------------------------------
 
 
 def pieces(count, width, line=10, opcode="LDS", **figures):
@@ -397,7 +397,7 @@ def test_a_line_unrolled_further_is_the_same_work():
 
 
 def test_a_line_unrolled_otherwise_is_the_same_line_though_lanes_part_elsewhere():
-    """Lanes that leave a loop early make requests of their own: their number depends on how it is unrolled."""
+    """Lanes that leave a loop early make separate requests, whose number depends on how it is unrolled."""
 
     def copies(*told):
         return [
@@ -537,7 +537,7 @@ def test_resources_stand_beside():
     assert entry["old_resources"] == {"registers": 32, "shared_static": 4096, "instructions": 100}
 
 
-# --- for people -----------------------------------------------------------------------------
+# --- text ----------------------------------------------------------------------------------
 
 OLD = report(
     kernel(at(10, text="a = s[i];"), at(11, "store", text="s[i] = b;"), at(12, text="c = s[j];"), at(14, text="gone;"))
@@ -625,14 +625,14 @@ def test_json_tells_every_change():
 
 # --- speed ----------------------------------------------------------------------------------
 
-MOST_CALLS = 2_000_000  # twice what it takes; what is squared in the number of sites makes 25 million
+MOST_CALLS = 2_000_000  # twice the actual number; a quadratic algorithm makes 25 million
 
 
 @pytest.mark.parametrize(
     "kind", ["one kernel with text", "one kernel without text", "many kernels", "no lines", "shuffled"]
 )
 def test_two_reports_of_5000_sites_are_compared_in_few_steps(kind, monkeypatch):
-    monkeypatch.undo()  # 10,000 sites against the schema take seconds; the same records are checked above
+    monkeypatch.undo()  # validating 10,000 sites against the schema takes seconds; the same records are validated above
     count = 5000
 
     def sites(shift, n=count):

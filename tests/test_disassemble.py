@@ -1,5 +1,5 @@
-"""The disassembler in batches: the same text as of each cubin by itself; what does not decode; how many processes it
-takes.
+"""The disassembler in batches: the same text as for each cubin separately, undecodable code, and the number of
+processes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def nothing_is_kept():
 
 @pytest.fixture
 def runs(monkeypatch):
-    """The calls of the disassembler, each as the number of functions it was given."""
+    """The calls of the disassembler, each as its number of functions."""
     calls = []
     run = module._nvdisasm
     monkeypatch.setattr(module, "_nvdisasm", lambda pieces, *a: calls.append(len(pieces)) or run(pieces, *a))
@@ -48,7 +48,7 @@ def runs(monkeypatch):
 
 
 def of_one_file(data: bytes, tmp_path) -> dict[str, list[str]]:
-    """function -> instructions, as nvdisasm prints a cubin without labels and names (`-raw`… of its own file)."""
+    """function -> instructions, as nvdisasm prints one cubin without labels and names (as `-raw` would)."""
     path = tmp_path / "one.cubin"
     path.write_bytes(data)
     said = subprocess.run(
@@ -69,7 +69,7 @@ _PLACE = re.compile(r"`\([^)]*\)|\(\*.*\*\)|-?\b0x[0-9a-f]+\s*(\(\*.*\*\))?$")
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_90", "sm_120"))
 def test_a_batch_reads_as_each_file_alone(arch, tmp_path, runs):
-    """All but the places that branches go to, which nvdisasm names by labels in a file."""
+    """Except for branch targets, which nvdisasm prints as labels for a file."""
     cubins = [from_ptx(SMALL % (1, 7, 4), arch), from_cuda(EVERYTHING, arch), from_ptx(SMALL % (2, 9, 8), arch)]
     batch = disassemble([read_cubin(data, "k") for data in cubins])
     assert len(runs) == 1
@@ -100,7 +100,7 @@ def test_one_process_an_architecture(runs):
 
 
 def test_an_instruction_that_is_in_several_places_is_given_once(monkeypatch):
-    """Each place has its own branch targets all the same."""
+    """Each occurrence still has its own branch targets."""
     cubins, given, run = [read_cubin(from_ptx(SMALL % (n, 5, 4)), "k") for n in (1, 2)], [], module._nvdisasm
     monkeypatch.setattr(module, "_nvdisasm", lambda p, codes, *a: given.append(len(codes)) or run(p, codes, *a))
     together = disassemble(cubins)
@@ -120,7 +120,7 @@ def test_code_that_was_seen_before_is_not_disassembled_again(runs, monkeypatch):
     assert disassemble([replace(one, sm=86)]) != [] and runs == [2, 1, 1]  # another instruction set
     monkeypatch.setattr(module, "KEPT_BYTES", 2 * len(one.functions[0].code))
     disassemble([read_cubin(from_ptx(SMALL % (4, 4, 16)), "k")])
-    assert disassemble([one])[0] == first[0] and runs[3:] == [1, 1]  # what was used longest ago went first
+    assert disassemble([one])[0] == first[0] and runs[3:] == [1, 1]  # the least recently used was evicted first
 
 
 def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
@@ -136,7 +136,7 @@ def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
 
 
 def test_a_stream_that_is_left_is_not_waited_for():
-    """It may be closed by the collector of garbage, in any thread: to wait there for another was a deadlock."""
+    """The garbage collector may close it, in any thread: waiting there for another thread was a deadlock."""
     gate = threading.Event()
 
     def items():
@@ -210,7 +210,7 @@ def test_nothing_to_disassemble():
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc or clang) is installed: nothing is kept running")
 def test_the_disassembler_that_stays_says_what_one_of_its_own_does(tmp_path):
-    """What the other tests are given (tests/disassembler.py), of code that decodes and of code that does not."""
+    """The server that other tests use (tests/disassembler.py), on code that decodes and code that does not."""
     (function,) = read_cubin(from_ptx(SMALL % (1, 1, 4)), "k").functions
     for name, code in {
         "good": function.code,

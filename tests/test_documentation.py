@@ -1,6 +1,6 @@
-"""The pages of docs/ that show commands show what comes out of them, and the site (`make docs`) has every page.
+"""The output of commands shown in docs/ is current, and the site (`make docs`) has every page.
 
-`python -m tests.readme --write docs/tutorial.md` writes the outputs of a page anew.
+`python -m tests.readme --write docs/tutorial.md` rewrites the outputs of a page.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_pages_that_teach_show_commands():
 
 @pytest.mark.parametrize("file", ["commands.md", "python.md", "reasons.md"])
 def test_the_reference_is_what_the_code_says(file):
-    """`make reference` writes it, in a process of its own: other tests change what commands say of themselves."""
+    """`make reference` writes it, in a separate process: other tests change the help texts of commands."""
     code = "import json; from bench import reference_doc; print(json.dumps(reference_doc.pages()))"
     made = subprocess.run([sys.executable, "-c", code], cwd=DOCS.parent, capture_output=True, check=True).stdout
     assert (DOCS / "reference" / file).read_text(encoding="utf-8") == json.loads(made)[file]

@@ -1,9 +1,9 @@
-"""What operations claim of values that are not fully known, against numbers in the place of the unknowns.
+"""Claims of operations about values that are not fully known, compared with numbers in place of the unknowns.
 
-Random chains of operations of all widths run once on values with unknowns: counts that are never 0, numbers near where
-they wrap around, other numbers in each of two warps, numbers of each lane of which some bits are known, predicates. Then
-they run on plain numbers, several times. All that is claimed must hold in every lane: the numbers of lanes that are
-known, the sure bits of others, the range and the low zeros of each unknown that was derived, halves put together again.
+Random chains of operations of all widths run once on values with unknowns: counts that are never 0, numbers near
+where they wrap, different numbers in two warps, numbers per lane with some known bits, predicates. Then they run on
+plain numbers, several times. Every claim must hold in every lane: the known numbers, the known bits of others, the
+range and low zeros of each derived unknown, and rejoined halves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RELATIONS = ("eq", "ne", *(f"{relation}.{sign}" for relation in ("lt", "le", "gt
 
 
 class NotFollowed(Exception):
-    """An unknown whose number does not follow from those of others."""
+    """The number of an unknown does not follow from those of others."""
 
 
 def modulo_of(number: int, bits: int) -> int:
@@ -44,7 +44,7 @@ def in_lanes(array: np.ndarray) -> np.ndarray:
 
 
 class Numbers:
-    """Numbers in the place of unknowns: those that were chosen, and what follows from them, in each row."""
+    """Numbers for the unknowns, in each row: chosen ones, and those that follow from them."""
 
     def __init__(self, chosen: dict[str, int]):
         self.chosen = chosen
@@ -57,7 +57,7 @@ class Numbers:
         return self.found[u.identity]
 
     def _declared(self, u: Uniform) -> None:
-        """Its range and its low zeros are as they are said to be."""
+        """Checks the declared range and low zeros of an unknown."""
         for number in self.found[u.identity]:
             assert number % (1 << min(u.zeros, u.bits)) == 0, (u, number)
             if u.low is not None and u.high is not None:
@@ -101,7 +101,7 @@ class Numbers:
         return tuple(totals)
 
     def value(self, value: Value) -> np.ndarray:
-        """(ROWS, LANES) base and unknowns added up."""
+        """(ROWS, LANES): base plus unknowns."""
         total = in_lanes(value.base).copy()
         for u, c in value.terms:
             number = np.array([[modulo_of(n, value.bits)] for n in self.of(u)], object).astype(total.dtype)
@@ -123,7 +123,7 @@ def _derived(name: str, attrs: tuple, sources: tuple[Value, ...], bits: int) -> 
 
 
 class Made:
-    """A value of a chain: what is claimed of it, and how it is made: of unknowns, or by an operation of others."""
+    """A value of a chain: the claims about it, and how it is made, from unknowns or by an operation on others."""
 
     def __init__(self, claimed: Value, op: Op | None = None, sources: tuple[Made, ...] = (), result: int = 0):
         self.claimed, self.op, self.sources, self.result = claimed, op, sources, result
@@ -134,7 +134,7 @@ class Made:
 
 
 def beginnings(rng: random.Random) -> tuple[list[Made], list[tuple[Uniform, list[int]]]]:
-    """What a chain begins with: constants, lanes, unknowns and sums of them, numbers and predicates of each lane."""
+    """The start of a chain: constants, lanes, unknowns and sums of them, numbers and predicates per lane."""
     n = rng.getrandbits(32)
     declared: list[tuple[Uniform, list[int]]] = [
         (Uniform("shape", 32, 0, 1, 1024, "block shape", key="shape"), [1, 2, 32, 511, 1024]),
@@ -149,7 +149,7 @@ def beginnings(rng: random.Random) -> tuple[list[Made], list[tuple[Uniform, list
     warp = np.array([[rng.choice((0, 1, 32))], [rng.choice((4, 128, 0x80000000))]], np.uint32)
     pool = [Made(known(lane)), Made(known(lane + warp)), Made(known(warp)), Made(constant(rng.choice(EDGES), 32))]
     pool += [Made(unknown(u)) for u, _ in declared]
-    for _ in range(3):  # sums near the places where they wrap around
+    for _ in range(3):  # sums near the points where they wrap
         u = rng.choice(declared[:5])[0]
         scale, edge = rng.choice((1, 4, 128, 1 << 20, 1 << 21, -1, -4, -(1 << 21))), rng.choice(EDGES)
         base = lane * np.uint32(rng.choice((0, 0, 1, 4, 64))) + np.uint32(edge)
@@ -160,7 +160,7 @@ def beginnings(rng: random.Random) -> tuple[list[Made], list[tuple[Uniform, list
 
 
 def steps(rng: random.Random, pool: list[Made]) -> Iterator[tuple[Op, tuple[Made, ...], int]]:
-    """An operation on values of the pool, and how many results it has."""
+    """Operations on values of the pool, with their operands and the number of results."""
 
     def some(bits: int) -> Made:
         return rng.choice([m for m in pool if m.bits == bits] or [Made(constant(rng.choice(EDGES), bits))])
@@ -230,7 +230,7 @@ def steps(rng: random.Random, pool: list[Made]) -> Iterator[tuple[Op, tuple[Made
 def truth_of(
     made: Made, numbers: Numbers, loaded: random.Random, done: dict[Made, np.ndarray | None]
 ) -> np.ndarray | None:
-    """What it holds, all unknowns being numbers; None where it has no result."""
+    """Its number if all unknowns are numbers; None where it has no result."""
     if made in done:
         return done[made]
     if made.op is None:
@@ -252,7 +252,7 @@ def truth_of(
 
 
 def held(claimed: Value, truth: np.ndarray, numbers: Numbers) -> None:
-    """All that is claimed is so."""
+    """Checks every claim."""
     if isinstance(claimed, UpperHalf) and claimed.whole.poison is None:
         whole = numbers.value(claimed.whole)
         assert ((whole >> np.uint64(32)).astype(np.uint32) == truth).all()

@@ -1,4 +1,4 @@
-"""Which block lies on every way to another, against the definition: without it there is no way."""
+"""Blocks on every path to another block, against the definition: without them there is no path."""
 
 import random
 
@@ -14,7 +14,7 @@ GUARD = Guard(Reg("%p", 1))
 
 
 def random_function(rng: random.Random) -> Function:
-    """Jumps forth and back, some of them under a predicate."""
+    """Forward and backward branches, some of them under a predicate."""
     count = rng.randrange(2, 12)
     jumps = [
         Control("branch", (rng.randrange(count),), rng.choice((GUARD, None))) if rng.random() < 0.6 else None

@@ -1,4 +1,4 @@
-"""A loop that no lane leaves ends a run at once, with the reason: what was counted before it stays."""
+"""A loop that no lane leaves ends the execution at once, with the reason; earlier counts are kept."""
 
 from __future__ import annotations
 
@@ -117,14 +117,14 @@ def test_a_loop_without_a_way_out_is_why_nothing_comes_behind_it(isa):
     (note,), (before, never), loads = of_loop_without_end(isa, 3, 64, "bar.sync 0;")
     assert note.startswith("the loop at ") and "does not end in this launch" in note
     assert (str(before.status), before.requests, never.wavefronts) == ("exact", 2, 0)
-    assert "loop" not in never.reason  # whatever becomes of it
+    assert "loop" not in never.reason  # for any outcome
     assert loads and all(site.status == "unreached" and site.reason.endswith(note.partition(":")[0]) for site in loads)
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("caught", [1, 32, 33])
 def test_lanes_that_are_not_caught_go_on_to_the_next_barrier(isa, caught):
-    """In machine code lanes of a warp of which others are caught wait for these before, at a WARPSYNC."""
+    """In machine code, the other lanes of the same warp wait for the caught lanes first, at a WARPSYNC."""
     _, (before, _), (first, second) = of_loop_without_end(isa, 3, caught, "bar.sync 0;")
     assert (str(before.status), before.requests) == ("exact", 2)
     if isa == "ptx" or caught == 32:
@@ -142,7 +142,7 @@ def test_without_a_barrier_their_requests_are_counted(isa, caught):
 
 
 def test_a_barrier_that_lanes_are_predicated_off_at():
-    """ptxas leaves no branch around it, where there is little else: warp 1 waits there for warp 0 all the same."""
+    """If there is little other code, ptxas emits no branch around it: warp 1 still waits there for warp 0."""
     text = WITHOUT_END.replace("BARRIER", "bar.sync 0;").replace("STORES", "st.global.u32 [%rd1], %r8;")
     launch = ptxaudit.Launch("k", grid=1, block=64, params=[None, 3, 33])
     report = ptxaudit.audit(from_ptx(text), launches=[launch], cache=False)
@@ -188,7 +188,7 @@ past:
 @pytest.mark.parametrize("entry", ["", "@%p2 bra past;"])
 @pytest.mark.parametrize("n", [7, 3])
 def test_a_loop_that_no_access_depends_on(n, entry, isa):
-    """Whether it ends is asked all the same: n = 3 is never 7."""
+    """Its termination is checked nevertheless: n = 3 is never 7."""
     text = UNTIL_SEVEN.replace("ENTRY", entry)
     launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, n])
     report = ptxaudit.audit(HEAD + text if isa == "ptx" else from_ptx(text), isa=isa, launches=[launch], cache=False)

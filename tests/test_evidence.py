@@ -1,5 +1,5 @@
-"""What is called measured: an opcode that was measured on exactly the machine that a site is scored as, and nothing
-else.
+"""Which figures are called measured: those of opcodes measured on exactly the machine that the site is scored for,
+and no others.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def test_by_rule_is_what_nobody_says_otherwise():
 
 
 def test_products_that_are_called_measured_were_counted():
-    """Each is in the committed kernels, with what the profiler charges for it, or in the launches of single
-    products.
+    """Each is in the committed kernels, with the wavefronts that the profiler attributes to it, or in the launches of
+    single products.
     """
     opcode = re.compile(r"(?:@!?\w+ )?([HQ]GMMA\S*)")
     counted = {
@@ -101,7 +101,7 @@ PRODUCT = """.visible .entry k(.param .u64 p) {{ .reg .b64 %d<3>; .reg .f32 %f<9
 
 @pytest.mark.parametrize("type_, k", [("f16", 16), ("bf16", 16), ("tf32", 8), ("e4m3", 32)])
 def test_the_machine_instruction_of_a_product(type_, k):
-    """What `classify` says of PTX is what ptxas makes of it."""
+    """`classify` maps PTX to the instruction that ptxas emits."""
     zero = " ".join(f"mov.f32 %f{i}, 0f00000000;" for i in range(4))
     body = PRODUCT.format(zero=zero, k=k, type=type_, majors=", 0, 0" if k == 16 else "")
     report = ptxaudit.audit(from_ptx(body, "sm_90a"))

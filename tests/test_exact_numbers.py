@@ -1,4 +1,4 @@
-"""Numbers that are equal in Python and different in a launch: a zero and its negative, a whole number and a float."""
+"""Numbers that are equal in Python and different in a launch: zero and negative zero, an integer and a float."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ptxaudit explain`: naming a site, and every section of what is said about it."""
+"""`ptxaudit explain`: selecting a site, and every section of its explanation."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_kernel_without_sites(here):
         found("none.cu", "none.cu:1")
 
 
-# --- what is said ---------------------------------------------------------------------------
+# --- sections -------------------------------------------------------------------------------
 
 
 def text(path, wanted, **options):
@@ -145,7 +145,7 @@ extern "C" __global__ void k(float* out) {
 
 
 def test_the_request_that_a_repair_is_for_is_drawn_once(here):
-    """The costliest request comes first, also where others are more frequent."""
+    """The costliest request comes first, even if others are more frequent."""
     (here / "rare.cu").write_text(RARE)
     (one,) = found("rare.cu", "rare.cu:4")
     assert [pattern.low for pattern in one.result.patterns][:3] == [1, 1, 1]
@@ -165,7 +165,7 @@ def test_the_formula_has_the_unknowns_in_it(here):
     first = found(
         "pitch.cu", "pitch.cu:3", launches=[Launch("*", grid=1, block=32, named={"n": 3, "m": 8}, dynamic_shared=4096)]
     )
-    assert any("*n" in one.formula for one in first)  # though the launch tells n
+    assert any("*n" in one.formula for one in first)  # even though the launch specifies n
 
 
 def test_a_loop_is_told_trip_by_trip(here):

@@ -1,4 +1,4 @@
-"""What somebody meets who tries it for the first time: slips get a message that says what was meant."""
+"""First use: mistakes get a message that suggests what was meant."""
 
 import pytest
 from command_line import folder_with, run

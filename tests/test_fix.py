@@ -1,5 +1,5 @@
-"""`ptxaudit fix` on kernels: each repaired to its optimum, the changed source compiled and audited again; and what is
-refused.
+"""`ptxaudit fix` on kernels: each repaired to its optimum, the changed source compiled and audited again; and
+rejections.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def here(tmp_path, monkeypatch):
 
 
 def of_ptx(options: dict) -> dict:
-    """With an architecture of which no machine code is made, which nobody would look at."""
+    """Selects an architecture for which no machine code is made, since no test reads it."""
     return options if options.get("isa", "ptx") != "ptx" else {"arch": "compute_90"} | options
 
 
@@ -52,7 +52,7 @@ def audited(text: str, launch: Launch, **options):
 
 
 def applied(diff: str, source: str) -> str:
-    """The source with a unified diff, as `patch -p1` leaves it."""
+    """The source after a unified diff, as `patch -p1` leaves it."""
     lines, out, at = source.splitlines(keepends=True), [], 0
     for line in diff.splitlines(keepends=True):
         if line.startswith(("---", "+++", "\\")):
@@ -118,7 +118,7 @@ def test_each_is_repaired_to_its_optimum_and_the_changed_source_shows_it(case, h
 
 
 def test_vectors_leave_eight_slots_for_32_rows(here) -> None:
-    """Four ways at best while rows are filled by float4; stored by float, none."""
+    """Rows filled by float4 have at best a 4-way conflict; stored by float, none."""
     found, _ = repaired(VECTORS, Launch("columns", grid=1, block=256))
     (array,) = found
     assert array.now.excess == 32 * 31 and array.floor.low == 32 + 32 * 4
@@ -131,7 +131,7 @@ def test_vectors_leave_eight_slots_for_32_rows(here) -> None:
 
 
 def test_two_words_are_better_read_at_once(here) -> None:
-    """In machine code, where ptxas could not know that the first lies at a multiple of eight bytes."""
+    """In machine code, where ptxas could not know that the first is aligned to eight bytes."""
     found, _ = repaired(TWO_WORDS, Launch("both", grid=1, block=256, params=[None, None, 2]), isa="sass")
     wide = next(repair for repair in found[0].repairs if repair.code.kind == "widen")
     assert wide.figure.excess == 0 and wide.figure.low < found[0].now.low
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(128) stages(const float* in, float*
 
 @pytest.mark.parametrize("size, assumed", [(1024, False), (512, True)])
 def test_threads_that_would_leave_the_array_are_assumed_away(size, assumed, here) -> None:
-    """Without a block's shape: a block of 1,024 threads fills the one array and would leave the other."""
+    """Without a specified block: a block of 1,024 threads fills one array exactly and would exceed the other."""
     source = """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float s[SIZE];
@@ -209,7 +209,7 @@ extern "C" __global__ void k(const float* in, float* out) {
 
 
 def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
-    """The stage is a multiple of 8,192 bytes that is not known, or of 8,448: a swizzle of 1,024 bytes is tried at every
+    """The stage is an unknown multiple of 8,192 bytes, or of 8,448: a swizzle of 1,024 bytes is checked at every
     residue.
     """
     for pitch in (32, 36):
@@ -220,14 +220,14 @@ def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
         for repair in array.repairs:
             assert repair.proved_for.startswith("every launch with blocks of 128 threads")
         best = array.repairs[0]
-        for trips in (1, 3, 7):  # the same with everything told: no request costs more than was proved
+        for trips in (1, 3, 7):  # with everything specified, no request costs more than was proved
             launch = Launch("stages", grid=1, block=128, params=[None, None, trips])
             (now,) = repaired(source, launch)[0]
             then = next(r for r in now.repairs if r.code.summary == best.code.summary)
             assert then.figure.excess == 0 == best.figure.excess
 
 
-# --- what is refused ----------------------------------------------------------------------------
+# --- rejections -------------------------------------------------------------------------------
 
 REFUSED = {
     "data": (
@@ -320,7 +320,7 @@ extern "C" __global__ void __launch_bounds__(128) k(float* out) {
     found, _ = repaired(source, Launch("k", grid=1, block=128), arch="sm_90a")
     by_name = {one.array.name: one for one in found}
     assert "wgmma" in by_name["s"].refused
-    assert by_name["other"].repairs[0].figure.excess == 0  # its address goes nowhere else
+    assert by_name["other"].repairs[0].figure.excess == 0  # its address does not reach the wgmma
 
 
 UNCOUNTED = {
@@ -604,9 +604,7 @@ extern "C" __global__ void flat(const float* in, float* out) {
 
 @pytest.mark.parametrize("launch", [Launch("flat", grid=1, block=1024), Launch("flat", block=1024)])
 def test_code_that_the_source_does_not_show_is_not_offered(launch, here) -> None:
-    """A layout is proved; that a longer row of the declaration is this layout is not true of a source that goes beyond
-    its rows.
-    """
+    """The layout is proved, but longer declared rows do not implement it in a source that indexes beyond its rows."""
     (here / "k.cu").write_text(FLAT)
     (array,) = fix(["k.cu"], Options(launches=[launch])).arrays
     assert array.repairs and all(repair.excess == 0 and not repair.compiled for repair in array.repairs)
@@ -672,7 +670,7 @@ extern "C" __global__ void k(const float* in, float* out) {{
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("most", [0, 1])
 def test_sites_whose_places_are_not_kept_are_not_without_excess(most, isa, here, monkeypatch) -> None:
-    """A launch with too many requests to look for repairs: it says so, and which site is the reason."""
+    """For a launch with too many requests to look for repairs, the report says so and names the site responsible."""
     monkeypatch.setattr(kept, "MOST_REQUESTS", most)
     source, launch = transpose("float", 32, 32)
     (here / "k.cu").write_text(source)

@@ -1,4 +1,4 @@
-"""Arrays that wmma loads: all rows of a fragment are one distance apart, so that rows can be longer, and nothing else."""
+"""Arrays that wmma loads: all rows of a fragment have the same pitch, so rows can be padded but not permuted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_rows_become_longer_and_are_not_swizzled(tmp_path, operand) -> None:
     (repair,) = array.repairs
     assert repair.kind == "pad" and "48 bytes instead of 32, also as the leading dimension" in repair.summary
     (now,) = ptxaudit.audit(tmp_path / "k.ptx", launches=[launch]).sites
-    (tmp_path / "k.ptx").write_text(SOURCE.format(operand, 24))  # as it says: 48 bytes
+    (tmp_path / "k.ptx").write_text(SOURCE.format(operand, 24))  # as the repair says: 48 bytes
     (after,) = ptxaudit.audit(tmp_path / "k.ptx", launches=[launch]).sites
     assert (now.excess, after.excess, repair.excess) == (4, 0, 0) and after.wavefronts == repair.wavefronts
 

@@ -1,5 +1,5 @@
-"""Layouts are one-to-one, periodic as they say, and keep the vectors that they say they keep; costs and bounds hold for
-any layout.
+"""Layouts are one-to-one, have the stated period, and keep the vectors that they claim to keep; costs and bounds hold
+for any layout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNITS = st.sampled_from((4, 8, 16))
 
 @st.composite
 def layouts(draw):
-    """(layout, bytes of an array, bytes of vectors that it was made to keep)."""
+    """(layout, bytes of an array, bytes of the vectors that it is meant to keep)."""
     unit = draw(UNITS)
     columns, rows = draw(st.integers(2, 40)), draw(st.integers(2, 24))
     row = unit * columns
@@ -55,7 +55,7 @@ def test_no_two_bytes_have_one_place_and_vectors_stay_whole(made) -> None:
     assert not (places % unit).any()
     for at in range(unit):
         assert (layout.place(starts + at) == places + at).all()
-    assert len(set(layout.place(np.arange(size)).tolist())) == size  # the same, without the shortcut
+    assert len(set(layout.place(np.arange(size)).tolist())) == size  # the same check in full
 
 
 @settings(max_examples=150, deadline=None)
@@ -122,15 +122,15 @@ def test_an_unknown_stage_costs_what_it_costs_at_each_place() -> None:
     assert not costs.counted
     assert costs.total(SAME).high == 32
     assert costs.total(Pad(((128, 4),))).high == 1
-    # rows of 96 bytes: at multiples of 64 the column begins at 0, 64 or 32 of a row
+    # rows of 96 bytes: at multiples of 64 the column starts at byte 0, 64 or 32 of a row
     assert costs.total(Xor(128, (4, 8, 16, 32, 64))).high == 1
     with pytest.raises(NotProvable):
-        costs.total(Order(128, 32, 4))  # it does not repeat, and the unknown part has no bounds
+        costs.total(Order(128, 32, 4))  # it is not periodic, and the unknown part is unbounded
 
 
 def test_trips_are_weighed_as_often_as_they_come() -> None:
-    """Seven trips 32 bytes apart: with a swizzle of rows of 128 bytes some cost 2 and some 1; each comes as often as it
-    does.
+    """Seven trips 32 bytes apart: with a swizzle of rows of 128 bytes some cost 2 and some 1; each counts as often as
+    it occurs.
     """
     lanes = [4 * lane for lane in range(32)]
     moving = use_of("ld.shared.f32", request_of(lanes, weight=7, moves=(Move(32, 0, 6, every=True),)))
@@ -146,7 +146,7 @@ def test_a_count_that_depends_on_the_unknown_is_a_range() -> None:
     use = use_of("ld.shared.f32", request_of(lanes, weight=10, moves=(Move(64, 0, 1),)))
     figure = Costs(MACHINE, [use]).total(
         Pad(((128, 64),))
-    )  # from 64 on half of the lanes lie behind the padding: word 0 meets word 32
+    )  # from 64 on, half of the lanes are after the padding: words 0 and 32 conflict
     assert (figure.low, figure.high) == (10, 20)
 
 
@@ -195,8 +195,8 @@ def test_no_permutation_of_vectors_goes_below_the_bound(data) -> None:
 
 
 def test_the_bound_of_vectors_is_reached_by_narrower_stores_only() -> None:
-    """Rows of 32 floats stored by float4, a column read by float: eight slots of 16 bytes for 32 rows, four ways at
-    best.
+    """Rows of 32 floats stored by float4, a column read by float: eight slots of 16 bytes for 32 rows, a 4-way conflict
+    at best.
     """
     stores = [
         request_of([128 * (4 * k + lane // 8) + 16 * (lane % 8) for lane in range(32)], weight=1) for k in range(8)
@@ -209,7 +209,7 @@ def test_the_bound_of_vectors_is_reached_by_narrower_stores_only() -> None:
     kept = [f for f in found if not any(f.parts)]
     assert min(f.figure.low for f in kept) == search.floor.low and any(f.floor for f in kept)
     narrow = [f for f in found if any(f.parts)]
-    assert min(f.figure.low for f in narrow) == 8 * 4 + 32  # four stores of a float each, and columns without conflict
+    assert min(f.figure.low for f in narrow) == 8 * 4 + 32  # four stores of a float, columns without a conflict
 
 
 @settings(max_examples=200, deadline=None)
@@ -223,6 +223,6 @@ def test_a_map_of_elements_moves_their_bytes_as_the_layout_does(made, element):
 
 
 def test_a_swizzle_of_bytes_may_be_none_of_elements_of_12():
-    """24 ^ 12 is 20: a swizzle by 12 takes elements of three words apart."""
+    """24 ^ 12 is 20: a swizzle by 12 splits elements of three words."""
     layout = Xor(384, (12,))
     assert layout.keeps(4) and of_elements(layout, 12) is None and of_elements(layout, 4) == Xor(96, (3,))

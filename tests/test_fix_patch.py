@@ -1,4 +1,4 @@
-"""`--patch`: what is written, what is refused and why, headers and templates that several kernels share."""
+"""`--patch`: what it writes, what it rejects and why, headers and templates that several kernels share."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_what_is_not_plain_is_refused(case, here) -> None:
 
 
 def test_rows_that_are_named_as_wholes_may_be_longer(here) -> None:
-    """A row's pointer steps by rows, whatever their length: the compiled code shows it."""
+    """A pointer to a row advances by whole rows, of any length: the compiled code proves it."""
     source = PLAIN.replace(
         "tile[threadIdx.y][threadIdx.x] =", "float* row = tile[threadIdx.y];\n    row[threadIdx.x] ="
     )
@@ -163,7 +163,7 @@ def test_a_header_changes_for_all_that_include_it(here) -> None:
 
 
 def test_another_kernel_that_would_cost_more_is_named(here) -> None:
-    """Two instances of one declaration: longer rows repair the one and cost the other."""
+    """Two instances of one declaration: longer rows repair one kernel and make the other slower."""
     source = """
 template <int kAcross> __device__ void walk(const float* in, float* out) {
     __shared__ float tile[32][33 - kAcross];
@@ -224,7 +224,7 @@ def test_the_command_writes_the_diff_and_says_what_it_shows(here) -> None:
     refused = CliRunner().invoke(
         main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"]
     )
-    assert refused.exit_code == 0  # nothing is left to repair, so nothing is written
+    assert refused.exit_code == 0  # there is nothing to repair, so nothing is written
 
 
 def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
@@ -242,8 +242,8 @@ def test_figures_of_machine_code_are_told(here) -> None:
 
 
 def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch) -> None:
-    """What ptxas makes of it decides: eight floats in a row, which it joins to vectors, are apart after a swizzle of
-    floats.
+    """The code that ptxas generates decides: it joins eight consecutive floats into vectors, which a swizzle of floats
+    splits.
     """
     monkeypatch.setattr(patching._MachineCode, "_of", lambda self, examined, texts: (100 + len(texts), 50))
     found, made = repaired(PLAIN, LAUNCH)
@@ -252,7 +252,7 @@ def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch
 
 
 def test_each_repair_is_compared_with_the_source_as_the_ones_before_left_it(here, monkeypatch) -> None:
-    """A saving of one repair must not hide what the next one costs."""
+    """A saving by one repair must not hide the cost of the next."""
     source = PLAIN + PLAIN.replace(" k(", " again(").replace("tile", "other")
     compared = []
     cost = lambda kernels: [one.entry.totals.excess for one in kernels]
@@ -310,7 +310,7 @@ def test_what_makes_a_kernel_worse(before, after, why) -> None:
 
 
 def test_a_saving_does_not_hide_what_other_arrays_of_the_kernel_cost() -> None:
-    """The array saves 56 wavefronts, another one costs 8 more: the kernel costs less."""
+    """The array saves 56 wavefronts and another costs 8 more: the kernel as a whole costs less."""
     old, new = examined(site(1, wavefronts=64), site(2)), examined(site(1), site(2, wavefronts=16))
     assert not patching._worse([old], [new], None)
     assert "cost 8 wavefronts more" in patching._worse_elsewhere(old, 56, [old], [new])
@@ -347,6 +347,6 @@ extern "C" __global__ void k(const float* in, float* out) {
 
 
 def test_a_patch_needs_no_launch(here) -> None:
-    """How a source names elements is looked up with blocks of some shape."""
+    """Blocks of some shape are assumed to find how the source names elements."""
     found, made = repaired(PLAIN, None)
     assert made.applied and "tile[32][33]" in made.diff and made.applied[0].figure.excess == 0

@@ -1,5 +1,5 @@
-"""For random arrays, accesses and layouts: what is proved of a layout is what the audit of the changed and compiled
-source says.
+"""For random arrays, accesses and layouts: the figures proved for a layout are those of an audit of the changed and
+compiled source.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ SEEDS = range(16)
 
 
 def kernel(random: random.Random) -> tuple[str, str, tuple[int, ...]]:
-    """(source, type, dimensions) of a kernel that stores to an array and loads from it at random places, all inside."""
+    """(source, type, dimensions) of a kernel that stores to an array and loads from it at random indices, all in
+    bounds.
+    """
     type = random.choice(list(SIZES))
     dims = random.choice(
         [(8, 16), (16, 16), (16, 32), (32, 32), (16, 24), (12, 20), (2, 8, 32), (4, 8, 16), (512,), (384,)]
@@ -70,7 +72,7 @@ def expression(random: random.Random, dim: int) -> str:
 
 
 def layout(random: random.Random, element: int, dims: tuple[int, ...]):
-    """A layout that the source can be written in."""
+    """A layout that can be expressed in source code."""
     rows = [element]
     for dim in dims[::-1]:
         rows.append(rows[-1] * dim)
@@ -133,7 +135,7 @@ def test_the_proof_is_what_the_changed_code_costs(seed) -> None:
 
 
 class Written:
-    """As much of a repair as `edits_of` looks at."""
+    """The part of a repair that `edits_of` reads."""
 
     def __init__(self, code):
         self.code = code

@@ -1,5 +1,5 @@
-"""Conflicts that people asked about in public, each repaired; and what another tool suggests for kernels of
-`fix_kernels`, judged.
+"""Conflicts that people asked about in public, each repaired; and another tool's suggestions for kernels of
+`fix_kernels`, evaluated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ptxaudit.review.fix.run import fix
 
 FOLDER = Path(__file__).resolve().parent.parent / "bench" / "repairs" / "public_cases"
 
-# kernel: (excess now, what the best repair is, and one among the others, CuTe's name of it)
+# kernel: (current excess, the best repair, CuTe's name of another repair)
 PUBLIC = {
     "ldmatrix_m_major": (1792, "pad the row to 136 halves", "Swizzle<3, 3, 4>"),
     "swizzled_by_wrong_bits": (128, "swizzle: tile[r][c ^ ((r << 1) & 8)]", "Swizzle<1, 3, 4>"),
@@ -71,7 +71,7 @@ class Suggested:
         return self.map(np.asarray(offsets, np.int64))
 
     def whole(self, width: int, size: int) -> bool:
-        """Vectors of so many bytes stay whole and aligned."""
+        """Whether vectors of `width` bytes stay whole and aligned."""
         starts = np.arange(0, size, width, dtype=np.int64)
         return not (self.place(starts) % width).any() and all(
             (self.place(starts + i) == self.place(starts) + i).all() for i in range(width)
@@ -99,7 +99,7 @@ def examined(source: str, launch: Launch | None, tmp_path: Path) -> Examined:
 
 COLUMNS, PAIRS = Launch("columns", grid=1, block=256), Launch("pairs", grid=3, block=256)
 SUGGESTIONS = {
-    # `solve` and `report`: kernel, suggestion, the vectors stay whole, excess that is left
+    # `solve` and `report`: kernel, suggestion, whether vectors stay whole, remaining excess
     "float 32 x 32": (transpose("float", 32, 32), bytes_swizzled(5, 0x7C), True, 0),
     "float 16 x 16": (transpose("float", 16, 16), bytes_swizzled(4, 0x38), True, 0),
     "double 16 x 16": (transpose("double", 16, 16), bytes_swizzled(4, 0x78), True, 0),
@@ -115,7 +115,7 @@ SUGGESTIONS = {
 
 @pytest.mark.parametrize("case", SUGGESTIONS)
 def test_what_another_tool_calls_verified(case, tmp_path) -> None:
-    """docs/fixes.md has the table. Where a vector is taken apart, the access faults or reads other words."""
+    """docs/fixes.md has the table. Where a vector is split, the access faults or reads other words."""
     (source, launch), layout, whole, left = SUGGESTIONS[case]
     kernel = examined(source, launch, tmp_path)
     array = max(arrays_of(kernel), key=lambda one: len(one.uses))

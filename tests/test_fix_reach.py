@@ -1,4 +1,4 @@
-"""Where the addresses of shared variables go, and the requests that the engine keeps with their places."""
+"""Where addresses of shared variables flow to, and the requests that the engine keeps with their offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the search calls an optimum is one: held against trying everything, on small families."""
+"""The optimum that the search reports is one: compared with exhaustive search, on small families."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FREE = lambda: Account(None)
 
 @st.composite
 def uses(draw, unit: int, size: int):
-    """Sites with requests that are affine over GF(2), linear in the lane, or without any rule."""
+    """Sites with requests that are affine over GF(2), linear in the lane, or irregular."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     lanes = np.arange(32)
     out = []
@@ -85,9 +85,7 @@ def test_the_best_linear_swizzle_is_the_best_of_all(data) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_a_whole_family_has_no_better_member(data) -> None:
-    """Paddings and skews beyond those that are tried, and all orders of a row: none is better than what the search
-    found.
-    """
+    """Paddings and skews beyond those that the search tries, and all orders of a row: none beats the result."""
     unit = data.draw(st.sampled_from((4, 8, 16)))
     row = unit * data.draw(st.integers(3, 20))
     size = row * 16
@@ -95,7 +93,7 @@ def test_a_whole_family_has_no_better_member(data) -> None:
     search = Search(MACHINE, array, [row], unit, (row,), account=FREE())
     found = [*search._pads(), *search._skews(), *search._orders()]  # other families may take minutes without a limit
     width = array.width
-    families = {  # that move whole elements
+    families = {  # members that move whole elements
         "pad": [Pad(((row, more),)) for more in range(unit, 5 * LINE, unit)],
         "skew": [Skew(row, step) for step in range(unit, row, unit)],
         "order": [Order(row, 16, unit, more) for more in range(0, 3 * LINE, unit)],
@@ -103,11 +101,11 @@ def test_a_whole_family_has_no_better_member(data) -> None:
     for kind, members in families.items():
         mine = [f for f in found if f.layout.kind == kind and not any(f.parts)]
         best = min((f.figure.weight for f in mine), default=search.now.weight)
-        if kind == "skew" and row > LINE:  # not all are tried, and none is said to be the best
+        if kind == "skew" and row > LINE:  # not all are tried, and none is claimed to be the best
             assert not any(f.whole for f in mine)
             continue
         assert all(f.whole for f in mine)
-        alike: dict[int | None, list] = {}  # those that repeat after as many bytes are scored together
+        alike: dict[int | None, list] = {}  # members with equal periods are scored together
         for member in filter(lambda member: member.keeps(width), members):
             alike.setdefault(search.costs._period(member), []).append(member)
         for group in alike.values():
@@ -127,7 +125,7 @@ def test_a_whole_family_has_no_better_member(data) -> None:
     [(4, 32, 32, True), (8, 16, 16, True), (4, 16, 16, True), (2, 64, 64, True), (16, 8, 8, True)],
 )
 def test_square_tiles_have_a_layout_without_conflicts(element, rows, columns, free) -> None:
-    """Rows written, columns read, a warp at a time."""
+    """Rows written, columns read, one warp at a time."""
     row = element * columns
     opcode = {2: "u16", 4: "f32", 8: "f64", 16: "v4.f32"}[element]
     lanes = np.arange(32)

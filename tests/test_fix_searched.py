@@ -1,4 +1,4 @@
-"""Arrays to which the same requests are made share what the search gives, and no others do."""
+"""Arrays with the same requests share the result of one search, and no others do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def nothing_known():
 
 @pytest.fixture
 def searches(monkeypatch) -> list[object]:
-    """Each search that was made."""
+    """Every search that was made."""
     made = []
 
     class Counted(searched.Search):
@@ -91,7 +91,7 @@ def test_what_may_decide_is(searches, other) -> None:
 
 
 def test_uses_in_another_order_have_their_own_figures(searches) -> None:
-    """Columns of vectors: the stores are taken apart in one order as in the other."""
+    """Columns of vectors: the stores are split in either order of the uses."""
     lanes = np.arange(32)
     stores = [request_of(128 * (4 * k + lanes // 8) + 16 * (lanes % 8), weight=1) for k in range(8)]
     loads = [request_of(128 * lanes + 4 * k, weight=1) for k in range(32)]
@@ -107,7 +107,7 @@ def test_uses_in_another_order_have_their_own_figures(searches) -> None:
 
 
 def test_answers_are_those_of_an_own_search() -> None:
-    """Whatever was asked before, in any order."""
+    """Independent of earlier queries and their order."""
     others = [
         {},
         {"array": changed(request_of(COLUMN, weight=7))},
@@ -127,7 +127,7 @@ def test_answers_are_those_of_an_own_search() -> None:
 
 
 def test_a_search_that_was_left_says_after_how_many_steps() -> None:
-    """Also to whoever asks the same later; one that was not says nothing."""
+    """Also when the same query is repeated; a completed search reports no number."""
     random = np.random.default_rng(5)
     requests = [request_of(random.integers(0, 2048, 32) * 4, weight=1) for _ in range(40)]
     array = array_of(8192, use_of("ld.shared.f32", *requests))

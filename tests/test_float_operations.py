@@ -1,6 +1,7 @@
-"""Float operations against what an H100 gave: 484 of them, as PTX and as the machine code that ptxas makes of it.
+"""Float operations compared with the results of an H100: 484 operations, as PTX and as the machine code that ptxas
+emits.
 
-Where the engine knows a result it is the GPU's, bit for bit; what it does not know is listed here.
+Where the engine knows a result, it equals the GPU's bit for bit; the unknown ones are listed here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ptxaudit.ir.link import link
 MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 EVERY = operations.every()
 PARTS = 4
-# opcodes whose results machine code and PTX leave open, as regular expressions
+# opcodes with unknown results in machine code and in PTX, as regular expressions
 OPEN_CODE = (
     r"(add|mul|fma|min|max)\..*f16",
     r"(min|max)\..*(NaN|xorsign).*",
@@ -46,7 +47,7 @@ OPEN_PTX = (
     r"(rsqrt|rcp)\..*approx.*f64",
     r"(testp|copysign).*",
 )
-PARTLY = (r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*", r"cvt\.r.\.ftz\.f32\.f64")  # PTX: where candidates agree
+PARTLY = (r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*", r"cvt\.r.\.ftz\.f32\.f64")  # PTX: if candidates agree
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Every format is a pure function of the report, and keeps to its schema."""
+"""Every format is a pure function of the report, and conforms to its schema."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_sarif_tells_what_comments_allow_and_where_code_was_inlined():
     assert allowed["suppressions"] == [{"kind": "inSource", "justification": "a cold path"}]
     (inlined,) = [r for r in found if r.get("relatedLocations")]
     assert inlined["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 40
-    assert {r["level"] for r in found} == {"warning", "note"}  # a range is a note, what is unknown is no result
+    assert {r["level"] for r in found} == {"warning", "note"}  # a range is a note; an unknown figure is no result
     assert not any("tex.2d" in r["message"]["text"] for r in found)
 
 
@@ -242,7 +242,7 @@ def test_github_annotations_are_workflow_commands():
         line.startswith("::warning file=dir/k.cu,line=10,col=3,title=PA001 load-conflict::ld.shared.f32: 56 excess")
         for line in lines
     )
-    assert not any("line=12," in line for line in lines)  # a comment allows it
+    assert not any("line=12," in line for line in lines)  # a comment suppresses it
     assert text_of("github", CLEAN) == ""
 
 
@@ -318,7 +318,7 @@ def test_characters_that_xml_cannot_hold_are_replaced():
     ElementTree.fromstring(text_of("junit", sample(at(10, wavefronts=64, cause="a\x00b\x1bc"))))
 
 
-# --- for people -----------------------------------------------------------------------------
+# --- text and HTML --------------------------------------------------------------------------
 
 
 def test_markdown_fits_into_a_comment():
@@ -338,7 +338,7 @@ def test_markdown_tables_have_equal_columns():
 
 
 class Balanced(HTMLParser):
-    """Fails on a tag that is not closed, or closed in another's place."""
+    """Fails on a tag that is not closed, or closed out of order."""
 
     VOID = {"meta", "link", "br", "hr", "img", "input"}
 

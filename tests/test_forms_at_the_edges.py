@@ -1,4 +1,4 @@
-"""Forms of instructions and of operands that compilers seldom write, and numbers that take them to their limits."""
+"""Forms of instructions and operands that compilers rarely emit, and numbers that push them to their limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def may_take(site, wavefronts):
 
 @pytest.mark.parametrize("length", (32, 33, 34))
 def test_a_length_that_wraps_around(length):
-    """szext.wrap, SGXT.W: of a number that is not specified, too, it takes the length modulo 32."""
+    """szext.wrap, SGXT.W: the length is taken modulo 32, also for an unknown number."""
     body = f"ld.param.u32 %r0, [n]; and.b32 %r0, %r0, 31; szext.wrap.u32 %y, %r0, {length};"
     body += "sub.u32 %y, %y, %r0; and.b32 %y, %y, 32; max.u32 %y, %y, 1;" + BY_LANE
     assert site_of(body, params=[7]).wavefronts == 32
@@ -69,7 +69,7 @@ def test_a_length_that_wraps_around(length):
     ],
 )
 def test_constant_expressions_have_64_bits_and_a_sign_or_none(expression, number):
-    """The numbers are those of ptxas 13."""
+    """The expected numbers are those of ptxas 13."""
     body = f"mov.u64 %d0, {expression}; setp.eq.s64 %p, %d0, {number}; @%p ld.shared.u32 %z, [%a];"
     assert site_of(body, params=[0]).wavefronts == 1
 
@@ -93,7 +93,7 @@ REST = "sub.f32 %f6, %f5, %f1; mov.b32 %y, %f6; shr.u32 %y, %y, 23; and.b32 %y, 
     ],
 )
 def test_a_product_that_is_moved_may_be_fused_with_a_sum(between):
-    """ptxas makes an FFMA of all of these (but the last). What is left of the product by then decides %y."""
+    """ptxas turns all of these (except the last) into an FFMA. The remainder of the product then decides %y."""
     body = "ld.param.u32 %r0, [n];" + PRODUCT + "mov.b32 %r4, %f4;" + between + REST
     assert site_of(body.format(how=""), params=[7]).status != "exact"
     assert site_of(body.format(how=".rn"), params=[7]).status == "exact"
@@ -107,7 +107,7 @@ def test_a_product_that_is_rounded_is_not_fused():
 
 @pytest.mark.parametrize("upper", ("%r1", "0"))
 def test_sources_of_a_copy_whose_upper_words_are_not_known(upper):
-    """Lanes with one lower word, or lower words of one line, may read anywhere."""
+    """Lanes with equal lower words, or lower words in one line, may read from any line."""
     body = "ld.param.u64 %d1, [n]; mul.wide.u32 %d2, %x, 4; add.u64 %d2, %d1, %d2; ld.global.u32 %r1, [%d2];"
     body += "shl.b32 %r2, %x, 2; mov.u32 %r3, %ctaid.x; shl.b32 %r3, %r3, 7; add.u32 %r3, %r2, %r3;"
     body += f"mov.b64 %d3, {{%r3, {upper}}}; add.u32 %a, %a, %r2; cp.async.ca.shared.global [%a], [%d3], 4;"
@@ -128,7 +128,7 @@ RECURSIVE = """.visible .func (.param .b32 total) f(.param .b32 n)
 
 
 def test_each_activation_of_a_function_has_local_variables_of_its_own():
-    """3 + 2 + 1: what the caller keeps is there yet when the callee has come back."""
+    """3 + 2 + 1: the caller's variables are intact when the callee returns."""
     body = "{ .param .b32 a; .param .b32 b; st.param.b32 [a], 3; call (b), f, (a); ld.param.b32 %y, [b]; }" + BY_LANE
     site = site_of(body, before=RECURSIVE, params=[0])
     assert (site.status, site.wavefronts) == ("exact", 2)
@@ -153,7 +153,7 @@ def test_lanes_in_which_the_guard_of_an_indexed_branch_does_not_hold_go_on(guard
 
 @pytest.mark.parametrize("apart", (1 << 36, 1 << 37, (1 << 37) + 64))
 def test_sources_that_are_far_apart(apart):
-    """Two lanes write to each sector of shared memory, from a sector each."""
+    """Two lanes write to each sector of shared memory, from one sector each."""
     body = "ld.param.u64 %d1, [n]; ld.param.u64 %d2, [m]; and.b32 %r1, %x, 1; setp.eq.u32 %p, %r1, 0;"
     body += "selp.b64 %d3, %d1, %d2, %p; shr.u32 %r2, %x, 1; mul.wide.u32 %d4, %r2, 32; add.u64 %d3, %d3, %d4;"
     body += "mad.lo.u32 %a, %x, 16, %a; cp.async.cg.shared.global [%a], [%d3], 16;"
@@ -175,7 +175,7 @@ def test_a_cluster_of_one_block_may_be_stated(cluster, known):
 
 @pytest.mark.parametrize("block", (32, 64))
 def test_lanes_wait_for_each_other_at_two_barriers_of_the_warp(block):
-    """Each part goes on from its own: the one on top ends, and then the other one goes on."""
+    """Each part continues from its own barrier: the group on top exits, then the other continues."""
     body = "mov.u32 %r1, %laneid; setp.eq.u32 %p, %r1, 0; @!%p bra ALL; bar.warp.sync -1; st.shared.u32 [%a+32], %x;"
     body += "ALL: bar.warp.sync -1; st.shared.u32 [%a+64], %x;"
     code = KERNEL.format(parameters="", body=body, block=block)
@@ -186,7 +186,7 @@ def test_lanes_wait_for_each_other_at_two_barriers_of_the_warp(block):
 
 @pytest.mark.parametrize("space", ("global", "const", "shared", "local"))
 def test_pointers_of_the_host_to_constant_memory_are_left_out_and_that_is_said(space):
-    """ptxas compares an address with the limits of constant memory, which the launch does not tell."""
+    """ptxas compares an address with the limits of constant memory, which the launch does not specify."""
     body = f"ld.param.u64 %d1, [n]; isspacep.{space} %p, %d1; selp.u32 %y, 32, 1, %p;" + BY_LANE
     code = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u64 n", body=body, block=32)
     launches = [ptxaudit.Launch("k", grid=(1,), block=(32,), params=[None])]
@@ -216,15 +216,15 @@ def test_what_is_discarded_is_not_known_any_more(between, exact):
 @pytest.mark.parametrize(
     ("code", "number"),
     [
-        ("sub.cc.u32 %r2, %r0, 3; addc.u32 %y, 0, 1;", (1, 2)),  # 1 + (nothing is borrowed)
-        ("add.cc.u32 %r2, %r0, -3; subc.u32 %y, 5, 0;", (4, 5)),  # 5 - (nothing is carried)
+        ("sub.cc.u32 %r2, %r0, 3; addc.u32 %y, 0, 1;", (1, 2)),  # 1 + (no borrow)
+        ("add.cc.u32 %r2, %r0, -3; subc.u32 %y, 5, 0;", (4, 5)),  # 5 - (no carry)
         ("sub.cc.u32 %r2, %r0, 3; subc.u32 %y, 5, 0;", (4, 5)),
         ("sub.cc.u32 %r2, %r0, 3; madc.lo.u32 %y, %r1, 2, 0;", (2, 3)),
         ("sub.cc.u32 %r2, %r0, 3; subc.cc.u32 %r2, 0, 0; addc.u32 %y, 1, 0;", (1, 2)),
     ],
 )
 def test_a_subtraction_leaves_the_carry_of_what_it_adds(code, number):
-    """By ptxas, a - b is a + ~b + 1: its flag is set where nothing is borrowed, and an addition reads it so."""
+    """In ptxas a - b is a + ~b + 1: the flag is set if there is no borrow, and an addition reads it this way."""
     body = "ld.param.u32 %r0, [n]; mov.u32 %r1, 1;" + code + "add.u32 %y, %y, -1; shl.b32 %y, 1, %y;" + BY_LANE
     for n, y in zip((2, 3), number):
         machine = site_of(body + "st.shared.u32 [%a], %z;", params=[n], isa="sass")
@@ -235,7 +235,7 @@ def test_a_subtraction_leaves_the_carry_of_what_it_adds(code, number):
     "opcode", ("bfe.u64 %d1, %d1, %r1, 5;", "bfe.u64 %d1, %d1, 3, %r1;", "bfi.b64 %d1, %d1, %d1, %r1, 5;")
 )
 def test_fields_of_64_bits_that_are_not_within_255_are_undefined(opcode):
-    """ptxas cuts nothing off: a shift by 259 leaves nothing."""
+    """ptxas does not truncate them: a shift by 259 results in 0."""
     body = (
         f"ld.param.u32 %r1, [n]; mov.u64 %d1, 0x123456789; {opcode} cvt.u32.u64 %y, %d1; and.b32 %y, %y, 31;" + BY_LANE
     )

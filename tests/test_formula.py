@@ -1,4 +1,4 @@
-"""Numbers of lanes as text: sums over groups of lane bits, and what is none."""
+"""Numbers per lane as text: sums over groups of lane bits, and numbers that are not such sums."""
 
 import warnings
 

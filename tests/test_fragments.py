@@ -1,4 +1,4 @@
-"""wmma.load and wmma.store: the table of what they become against ptxas, lane by lane, and against an H200's
+"""wmma.load and wmma.store: the table of their expansion compared with ptxas, lane by lane, and with an H200's
 counters.
 """
 
@@ -39,7 +39,7 @@ STORE = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}"
 
 
 def sites(body: str, arch: str = "sm_90", **launch):
-    """The sites of a kernel; one of its whole launch where a block is given."""
+    """The sites of a kernel; with a block, of its whole launch."""
     launches = [Launch("k", params=[None, launch.pop("n", None)], **launch)] if launch else []
     report = ptxaudit.audit(FRAME.format(body=body), arch=arch, launches=launches)
     assert not report.problems
@@ -75,8 +75,8 @@ def test_a_wrong_table_is_seen(monkeypatch):
 
 @pytest.mark.parametrize("name", READ_OFF)
 def test_before_sm_75(name):
-    """What ptxas 11.8 and 12.9 make for sm_70 and sm_72, read off with the disassembler of CUDA 12.8: newer ones read
-    neither.
+    """The output of ptxas 11.8 and 12.9 for sm_70 and sm_72, read with the disassembler of CUDA 12.8, as newer ones
+    support neither.
     """
     operand, shape, kind, layout = name.split("_")
     verb = "store" if operand == "d" else "load"
@@ -120,7 +120,7 @@ def test_what_is_exact_is_what_was_counted():
 
 
 def test_a_loop_around_it():
-    """Four requests each time; the branch back still goes to the loop's head."""
+    """Four requests per trip; the branch back still leads to the loop's head."""
     (store, load) = sites(
         f"""
         mov.u32 %r1, 0;
@@ -174,7 +174,7 @@ def test_the_machine_decides():
 
 
 def test_where_no_path_leads():
-    """Listed once, not once an instruction that it becomes."""
+    """Listed once, not once per instruction of its expansion."""
     (store,) = sites(
         f"bra done; wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [s], {STORE}, 24; done: add.u32 %r1, %r9, 1;"
     )

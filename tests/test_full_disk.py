@@ -1,7 +1,7 @@
-"""A disk that fills up: one clear message, nothing half written, and what needs no room goes on.
+"""A disk that fills up: one clear message, no partial output, and anything that needs no space continues.
 
-The disk is a small tmpfs. Where none can be mounted (that takes rights of root) files are limited in size instead,
-which ends the same writes; the tests then say so in a warning.
+The disk is a small tmpfs. Where none can be mounted (that needs root) the size of files is limited instead, which
+fails the same writes; the tests then warn about it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 from ptxaudit.frontend.compile.nvrtc import compile_source
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOM = 16 << 10  # bytes: less than the code below, more than Python tries a folder with
+ROOM = 16 << 10  # bytes: less than the code below, more than Python's test of a temporary folder writes
 NO_ROOM = ("No space left on device", "File too large")
 LARGE = """\
 extern "C" __global__ void large(int *a) {
@@ -34,7 +34,7 @@ SMALL = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.
 
 
 class Disk:
-    """A folder with little room. limited: each file is limited in size instead."""
+    """A folder with little space. limited: the size of each file is limited instead."""
 
     def __init__(self, folder: Path, limited: bool) -> None:
         self.folder, self.limited = folder, limited
@@ -129,7 +129,7 @@ def test_no_room_for_a_tools_files_is_a_problem_of_that_input(disk, inputs, word
 
 
 def test_no_room_for_kept_results_changes_nothing(disk, inputs, tmp_path):
-    """Twice: what little was kept is no other answer."""
+    """Twice: the few results that were kept do not change the report."""
     alone = json.loads(disk.run("audit", inputs / "small.ptx", "--no-cache", "--format", "json").stdout)
     for _ in range(2):
         done = disk.run(

@@ -1,5 +1,6 @@
-"""Calls through pointers: tables of functions in constant and global memory, virtual functions, and what is left open
-where the pointer, or what the table holds, is not known."""
+"""Calls through pointers: tables of functions in constant and global memory, virtual functions, and the figures that
+remain unknown because the pointer or the content of the table is.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +57,7 @@ def figures(report) -> list[tuple]:
 
 
 def exact(report) -> Counter:
-    """How many sites are exact with so many (requests, wavefronts), but for those that are issued for other memory
-    only.
-    """
+    """The number of exact sites per (requests, wavefronts), without sites that only access other memory."""
     return Counter(
         (s.requests, s.wavefronts)
         for s in report.sites
@@ -69,7 +68,7 @@ def exact(report) -> Counter:
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
 def test_each_lane_goes_where_its_pointer_points(tmp_path, where, isa):
-    """Every other lane calls `twice`, the others `fourfold`: one request a warp and function."""
+    """Every other lane calls `twice`, the others `fourfold`: one request per warp and function."""
     report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), isa)
     assert figures(report) == [
         ("exact", 2, 2),
@@ -85,12 +84,12 @@ def test_each_lane_goes_where_its_pointer_points(tmp_path, where, isa):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
 def test_warps_that_call_different_functions(tmp_path, where, isa):
-    """Warps 0, 1 and 2 call one each; of warp 2 every other lane ends."""
+    """Warps 0, 1 and 2 call one function each; every other lane of warp 2 exits."""
     found = exact(audit(tmp_path, TABLE.format(where=where, index=BY_WARP), isa, block=96))
     assert found <= Counter([(1, 1), (1, 2), (1, 4), (3, 3), (3, 3), (3, 6)])
     assert found >= Counter(
         [(1, 1), (1, 2), (1, 4), (3, 3), (3, 3)]
-    )  # the index behind the call may come out of a spill
+    )  # the index after the call may be reloaded from a spill
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -105,7 +104,7 @@ def test_a_parameter_that_is_told_chooses_the_function(tmp_path, where, isa):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
 def test_where_the_function_is_not_known_nothing_behind_it_is_exact(tmp_path, where, isa):
-    """One of the three lets lanes end: what is behind the call has a range, and so has what is called."""
+    """In one of the three functions lanes exit: sites after the call have a range, and so have those in callees."""
     report = audit(tmp_path, TABLE.format(where=where, index=SPECIFIED), isa)
     before, *rest = report.sites
     assert (before.status, before.requests) == ("exact", 2) and len(rest) == 5
@@ -125,9 +124,9 @@ KINDS = {
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("kind", KINDS)
 def test_machine_code_of_other_kinds(tmp_path, where, kind):
-    """What is called has its figures, or says why not; nothing is left out, and nothing is wrong. Without a barrier
-    around the call, as at
-    -G, lanes that call different functions return diverged."""
+    """Sites in callees have figures, or a reason; none is omitted, and none is wrong. Without a barrier around the
+    call, as at -G, lanes that call different functions return diverged.
+    """
     front, back = KINDS[kind]
     report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), "sass", front=front, back=back)
     assert exact(report) <= Counter([(2, 2), (2, 2), (2, 4), (2, 4), (2, 8), (0, 0), (0, 0)])
@@ -148,7 +147,7 @@ MISUSED = TABLE.replace("s[t * 2 & 255] = v;", "s[t * (1 + ((int)(long long)tabl
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_no_figure_depends_on_where_functions_lie(tmp_path, isa):
-    """Addresses of functions are made up; a figure that they decide is none."""
+    """Addresses of functions are invented: a result that depends on them is no figure."""
     report = audit(tmp_path, MISUSED.format(where="__device__", index=BY_LANE), isa)
     decided = [s for s in report.sites if "the addresses of functions" in s.reason]
     assert (
@@ -218,7 +217,7 @@ behind:
     ret;
 }}
 """
-UNKNOWN_CALLS = {  # the pointer may be one of the other object's
+UNKNOWN_CALLS = {  # the pointer may lead to a function of the other object
     "elsewhere": "call elsewhere;",
     "a pointer out of memory": (
         "ld.param.u64 %rd2, [out]; ld.global.u64 %rd3, [%rd2]; prototype: .callprototype _ (); call %rd3, (),"
@@ -279,7 +278,7 @@ WRITTEN = """
     ret;
 }}
 """
-STORES = {  # of the second function to the first place of the table
+STORES = {  # of the second function to the first entry of the table
     "none": "",
     "elsewhere": "st.global.u64 [%d1], %d4;",
     "by its address": "st.global.u64 [%d3], %d4;",
@@ -312,7 +311,7 @@ OF_THE_ADDRESS = (
 
 @pytest.mark.parametrize("mask", (16, 64, 112, 256))
 def test_where_a_function_lies_decides_no_figure(tmp_path, mask):
-    """Of code that is compiled as a whole, functions begin within the kernel's section, at any instruction."""
+    """In code compiled as a whole, functions start within the kernel's section, at any instruction."""
     path = tmp_path / "k.ptx"
     path.write_text(WRITTEN.format(store=OF_THE_ADDRESS.format(mask=mask)))
     report = ptxaudit.audit(path, isa="ptx", launches=[ptxaudit.Launch("k", grid=1, block=32, params=[None])])
@@ -341,7 +340,7 @@ extern "C" __global__ void k(int* out, int n) {
 
 
 def test_a_function_that_calls_itself_is_followed_as_deep_as_values_tell(tmp_path):
-    """Even lanes go three deep, odd ones four; on the way back the lanes meet at each depth."""
+    """Even lanes recurse three deep, odd lanes four; on the way back lanes reconverge at each depth."""
     report = audit(tmp_path, RECURSIVE, "ptx", params=[None, 3])
     assert exact(report) == Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)])
 
@@ -358,7 +357,7 @@ def test_how_deep_is_not_known(tmp_path):
     assert len(inside) == 3 and all(s.requests is None for s in inside)
 
 
-# One branch decides whether it goes deeper, and all that it accesses comes behind, in every activation.
+# One branch decides whether to recurse, and all accesses come after it, in every activation.
 BEHIND = """
 __device__ __noinline__ int go(int* s, int n, int t) {
     int r = t;
@@ -375,7 +374,7 @@ extern "C" __global__ void k(int* out, int n) {
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_what_is_behind_a_call_of_itself_runs_in_every_activation(tmp_path, isa):
-    """Seed 4126 of bench/adversary: counted for the outer one alone, where it was not known how deep it goes."""
+    """Seed 4126 of bench/adversary: only the outer activation was counted if the recursion depth was unknown."""
     (told,) = audit(tmp_path, BEHIND, isa, params=[None, 3]).sites
     (open_,) = audit(tmp_path, BEHIND, isa).sites
     assert told.requests in (8, None) and open_.requests is None
@@ -407,7 +406,7 @@ DISCARDED = """.version 8.0
     ),
 )
 def test_constant_arguments_and_discarded_results_have_any_size(tmp_path, call):
-    """The first function of the table is called, with 32 bits: the next returns to no caller."""
+    """Calls the first function of the table, with 32 bits: the next one returns to no caller."""
     path = tmp_path / "k.ptx"
     path.write_text(DISCARDED.replace("CALL", call))
     sites = ptxaudit.audit(path, isa="both", launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites

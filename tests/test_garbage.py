@@ -1,4 +1,4 @@
-"""What is made for one kernel goes when it is done with: nothing of it waits in reference cycles for the collector."""
+"""Objects made for one kernel are freed with it: none waits in reference cycles for the garbage collector."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.link import link
 
-SEEDS = range(12)  # with calls, loops, data that is not given
+SEEDS = range(12)  # with calls, loops, unspecified data
 
 
 def _audit(seed: int, launched: bool) -> None:
@@ -35,11 +35,11 @@ def _audit(seed: int, launched: bool) -> None:
 
 
 def left_by(calls) -> list:
-    """What of them waits for the collector. The first is made before, for what is made once."""
+    """The objects of these calls that wait for the collector. The first call is made beforehand, to fill caches."""
     first, *others = calls
     first()
     gc.collect()
-    gc.freeze()  # what other tests have left is not looked at
+    gc.freeze()  # ignores garbage of other tests
     gc.disable()
     try:
         for call in others:
@@ -61,8 +61,9 @@ def test_a_kernel_leaves_no_cycles(launched):
 
 
 def test_an_audit_leaves_no_cycles():
-    """Of PTX and machine code, with what would settle its sites: data that the kernels read, parameters that are not
-    specified."""
+    """Of PTX and machine code, including what would settle its sites: data that the kernels read, unspecified
+    parameters.
+    """
     calls = [
         partial(samples.audit, sample, sample.source, isa="both", launched=launched)
         for sample in (samples.load("bitonic_sort"), samples.load("histogram"))

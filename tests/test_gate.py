@@ -37,7 +37,7 @@ RANGE = each(Status.BOUNDED, 2, 8, bounds=(16, 64), ideal=8, requests=8)
 
 
 def cg(k, lines=None, least=None):
-    """cp.async.cg: no wavefronts, k line classes at most; lines: their sum over the launch, exact but where `least`
+    """cp.async.cg: no wavefronts, at most k line classes; lines: their sum over the launch, exact unless only `least`
     classes are proved.
     """
     least = least or (None if lines is None else k)
@@ -70,7 +70,7 @@ def cg(k, lines=None, least=None):
         ("excess=1", cg(1), (0, 0)),
         ("total-excess=1", cg(1), (0, 0)),
         ("total-excess=1", cg(3), (0, 1)),
-        # a bound of k is no proof of it: where the array lies may decide
+        # an upper bound of k does not prove it: the array's location may decide
         ("excess=1", cg(2, 16, 1), (0, 1)),
         ("PA004", cg(2, 16, 1), (0, 1)),
         ("ways=2", cg(2, 16, 1), (0, 1)),
@@ -148,8 +148,8 @@ def test_total_excess_is_of_a_kernel_and_launch():
 
 
 def test_requests_that_differ_are_judged_by_the_worst():
-    mixed = site(wavefronts=16, per_request=Span(1, 9), excess_per_request=Span(0, 8))  # 7 of 1, one of 9
-    assert verdict("excess=1", mixed) == (1, 0)  # the mean of 8 over 8 requests proves one
+    mixed = site(wavefronts=16, per_request=Span(1, 9), excess_per_request=Span(0, 8))  # seven requests of 1, one of 9
+    assert verdict("excess=1", mixed) == (1, 0)  # a mean excess of 8 / 8 requests proves one
     assert verdict("excess=8", mixed) == (0, 1)
 
 

@@ -1,4 +1,4 @@
-"""Generic addresses: shared memory of the own block, of another one, and other memory."""
+"""Generic addresses: shared memory of the own block, of another block, and other memory."""
 
 from pathlib import Path
 
@@ -101,7 +101,7 @@ def test_what_lies_before_the_parameters_is_the_drivers():
 
 @pytest.mark.parametrize("power", (2, 4, 5))
 def test_a_number_whose_range_is_wider_than_64_bits_may_move_an_address_anywhere(power):
-    """The fourth power of a block index: what bounds it does not fit a machine word, nor does what it moves by."""
+    """The fourth power of a block index: neither its bound nor its offset fits a machine word."""
     times = "mul.lo.u64 %d3, %d3, %d4;" * (power - 1)
     pointer = f"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %d4, %r1; mov.u64 %d3, %d4; {times} shl.b64 %d3, %d3, 3;"
     report = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + FROM.format(pointer=pointer), isa="ptx")

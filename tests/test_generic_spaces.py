@@ -1,6 +1,4 @@
-"""Generic accesses lane by lane: those of shared memory, those of other memory, and those of which that is not
-known.
-"""
+"""Generic accesses lane by lane: addresses in shared memory, in other memory, and in an unknown state space."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ def cost(opcode, addresses, lanes):
     return ptxaudit.score_request(opcode, [int(a) for a in addresses], active=active, arch="sm_90").wavefronts
 
 
-STRIDE = "mul.wide.u32 %u, %x, 128; add.u64 %s, %s, %u;"  # all lanes in one bank, where they are in shared memory
+STRIDE = "mul.wide.u32 %u, %x, 128; add.u64 %s, %s, %u;"  # all lanes in one bank, if they access shared memory
 LANES = np.arange(32)
 
 
@@ -53,8 +51,8 @@ LANES = np.arange(32)
 @pytest.mark.parametrize(("choice", "lanes"), [("%p", LANES[:16]), ("%y", LANES[::2])])
 @pytest.mark.parametrize(("access", "opcode"), [(LOAD, "ld.u32"), (ATOM, "atom.add.u32")])
 def test_only_the_lanes_of_shared_memory_count(isa, choice, lanes, access, opcode):
-    """What those that go elsewhere add is not measured: one wavefront for each group of lanes that has some, at
-    most.
+    """The cost of lanes that access other memory was not measured: at most one wavefront for each group of lanes with
+    any.
     """
     site = site_of(f"{STRIDE} add.u64 %g, %g, %t; selp.b64 %q, %s, %g, {choice};", access, isa)
     least = cost("ld.u32", 128 * LANES, lanes)
@@ -65,7 +63,7 @@ def test_only_the_lanes_of_shared_memory_count(isa, choice, lanes, access, opcod
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize(("n", "told"), [(16, True), (None, True), (16, False)])
 def test_the_lanes_that_take_part_may_all_go_elsewhere(isa, n, told):
-    """The upper half of the warp does: at no cost in shared memory where the others take no part, or are not there."""
+    """The upper half of the warp does, at no cost in shared memory if the other lanes are inactive or do not exist."""
     address = f"{STRIDE} add.u64 %g, %g, %t; selp.b64 %q, %s, %g, %p; setp.ge.u32 %z, %x, %n;"
     site = site_of(address, "mov.u32 %w3, 0; @%z " + LOAD, isa, params=(G, H, n), told=told)
     assert site.per_request.low == 0 and (n is None or not told or site.per_request.high == 0)
@@ -90,7 +88,7 @@ def test_wide_accesses_have_more_groups(isa):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_whole_warps_that_go_elsewhere_cost_nothing(isa):
-    """Each warp's lanes are together: that is exact."""
+    """All lanes of a warp access the same state space: the count is exact."""
     site = site_of(f"{STRIDE} add.u64 %g, %g, %t; selp.b64 %q, %s, %g, %p;", LOAD, isa, block=128, half=64)
     assert (site.status, site.requests, site.active_requests, site.wavefronts) == ("exact", 4, 4, 64), site
 
@@ -131,14 +129,12 @@ def test_where_the_space_is_not_known_nothing_is_invariant(how, told, isa):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("told", (True, False))
 def test_what_is_certain_stays_so(told, isa):
-    """Shared memory at an unknown place, and memory that the host points to, whatever is added."""
+    """Shared memory at an unknown address, and memory that the host points to, with any offset."""
     number = "cvt.u64.u32 %d1, %n; shl.b64 %d1, %d1, 2;"
     site = site_of(
         f"{number} add.u64 %q, %s, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told
     )
-    assert site.per_request == ptxaudit.report.model.Span(1, 1 if told else 32), (
-        site
-    )  # as many as a block's shape may make of it
+    assert site.per_request == ptxaudit.report.model.Span(1, 1 if told else 32), site  # the maximum over block shapes
     assert site.conditions == () if told else (site.conditions[0].low, site.conditions[0].high) == (1, 1)
     site = site_of(
         f"{number} add.u64 %q, %g, %d1; add.u64 %q, %q, %t;", LOAD, isa, params=(None, None, None), told=told
@@ -186,13 +182,13 @@ def test_a_table_in_shared_memory_is_not_trusted_behind_a_store_to_anywhere(isa)
     assert lost.status not in ("exact", "invariant"), lost
 
 
-# --- code that asks where an address lies --------------------------------------------------
+# --- code that tests the state space of an address -----------------------------------------
 
 ASKED = """isspacep.{space} %y, %q; @!%y bra other;
  cvta.to.shared.u64 %t, %q; ld.shared.u32 %w3, [%t]; st.global.u32 [%h], %w3;
  other:"""
-INDEX = "add.u64 %d1, %g, %t; ld.global.u32 %w4, [%d1]; mul.wide.u32 %d2, %w4, 4;"  # another one in each lane
-ASKED_OF = {  # address -> whether it may be of shared memory
+INDEX = "add.u64 %d1, %g, %t; ld.global.u32 %w4, [%d1]; mul.wide.u32 %d2, %w4, 4;"  # a different one in each lane
+ASKED_OF = {  # address -> whether it may be in shared memory
     "add.u64 %q, %g, %d2;": False,
     "setp.gt.u32 %p, %w4, 7; selp.b64 %q, %g, %h, %p; add.u64 %q, %q, %d2;": False,
     "add.u64 %q, %s, %d2;": True,
@@ -214,7 +210,7 @@ def asked_site(address, isa, space="shared"):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("address", ASKED_OF)
 def test_an_address_made_of_what_the_host_points_to_is_not_in_shared_memory(isa, address):
-    """However it is moved: what is not made of such a pointer alone may be."""
+    """With any offset; an address not derived from such a pointer alone may be."""
     site = asked_site(address, isa)
     assert (str(site.status) == "unreached") != ASKED_OF[address], site
     assert ASKED_OF[address] or site.requests == 0
@@ -222,7 +218,7 @@ def test_an_address_made_of_what_the_host_points_to_is_not_in_shared_memory(isa,
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_global_memory_is_asked_of_more_than_addresses(isa):
-    """A constant or a parameter is neither shared nor local, and not global."""
+    """A constant or a parameter is neither shared nor local, nor global."""
     site = asked_site("add.u64 %q, %g, %d2;", isa, "global")
     assert str(site.status) != "unreached", site
 
@@ -232,7 +228,7 @@ HALVES = "mov.b32 %w5, %x; atom.add.noftz.f16x2 %w3, [%q], %w5; st.global.u32 [%
 
 @pytest.mark.parametrize("address", ASKED_OF)
 def test_an_atomic_that_does_not_serve_shared_addresses_costs_nothing_elsewhere(address):
-    """The rest of the code that ptxas writes for it does not run then either."""
+    """The other code that ptxas generates for it does not run then, either."""
     body = KERNEL.format(address=INDEX + address, access=HALVES, half=16)
     launch = ptxaudit.Launch("k", grid=(3,), block=(48,), params=[None, None, 5])
     sites = ptxaudit.audit(from_ptx(body), isa="sass", arch="sm_90", launches=[launch]).sites
@@ -260,11 +256,11 @@ IN_A_STRUCTURE = """.visible .entry k(.param .align 8 .b8 p[16], .param .u32 n)
     [
         ("mad.wide.u32 %q, %b, 65536, %g;", True),
         ("mad.lo.u32 %b, %b, 256, %x; mad.wide.u32 %q, %b, 4, %g;", True),
-        ("mul.wide.u32 %u, %b, 65536; add.u64 %q, %u, %s;", False),  # of shared memory, whatever it looks like
+        ("mul.wide.u32 %u, %b, 65536; add.u64 %q, %u, %s;", False),  # in shared memory, whatever its value
     ],
 )
 def test_a_number_that_a_block_index_moves_is_a_pointer_as_the_number_is(index, known, isa):
-    """A launch has the bytes of a structure; which of them are a pointer, it does not say."""
+    """A launch specifies the bytes of a structure, but not which of them are a pointer."""
     body = IN_A_STRUCTURE.replace("INDEX", index)
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
     structure = bytes(8) + G.to_bytes(8, "little")
@@ -275,7 +271,7 @@ def test_a_number_that_a_block_index_moves_is_a_pointer_as_the_number_is(index, 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_an_unknown_half_beside_a_known_one_may_lie_anywhere(isa):
-    """The upper half of a pointer to shared memory is that of many a pointer to global memory."""
+    """The upper half of a pointer to shared memory may equal that of a pointer to global memory."""
     half = "ld.global.u32 %w2, [%g]; and.b32 %w2, %w2, -4; shr.u64 %g, %g, 32; shl.b64 %g, %g, 32; cvt.u64.u32 %u, %w2;"
     body = IN_A_STRUCTURE.replace("INDEX", f"{half} add.u64 %q, %g, %u;")
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
@@ -287,7 +283,7 @@ def test_an_unknown_half_beside_a_known_one_may_lie_anywhere(isa):
 
 @pytest.mark.parametrize("address", (True, False))
 def test_an_upper_half_in_which_two_ways_differ_may_lead_out_of_shared_memory(address):
-    """Machine code chooses the halves of a generic address one by one."""
+    """Machine code selects the halves of a generic address separately."""
     of = lambda name, kind, **more: Uniform(
         name, 32, kind=kind, key=(name,) if kind == "choice" else ("shared", "high"), **more
     )

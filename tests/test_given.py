@@ -1,4 +1,4 @@
-"""Buffers that the launch tells: sites that depend on their content become exact, where nothing may change it."""
+"""Buffers that the launch specifies: sites that depend on their content become exact if nothing can change it."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def loads(path, isa, **launch):
 
 
 def cost(opcode, words, lanes):
-    """Wavefronts of one request: 32-bit words at `words` in the first lanes."""
+    """Wavefronts of one request: 32-bit words at indices `words` in the first lanes."""
     addresses = np.zeros(32, np.int64)
     addresses[:lanes] = 4 * np.asarray(words)
     return ptxaudit.score_request(opcode, addresses.tolist(), active=(1 << lanes) - 1, arch="sm_90").wavefronts
@@ -90,7 +90,7 @@ def test_rows_of_a_sparse_matrix(kernel, isa):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_what_may_be_written_is_not_trusted(kernel, isa):
-    """`out` is not specified: it may point into `index`, which is not promised to be read only."""
+    """`out` is not specified: it may point into `index`, which is not declared read-only."""
     (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, None, 1000])
     assert site.status == "data-dependent" and "may overwrite" in site.reason
 
@@ -122,12 +122,13 @@ extern "C" __global__ void below(const int* index, int* end) {
     end[-1 - (int)threadIdx.x] = x;
 }
 """
-PLACE = 0x7F95_EBE4_4000  # its lower word is no number of 31 bits
+PLACE = 0x7F95_EBE4_4000  # its lower word does not fit 31 bits
 
 
 def neighbours(tmp_path, kernel, isa, at):
-    """The gather of a kernel whose second parameter points to a place, where another buffer begins. The first buffer
-    has as many indices as there are threads, from PLACE on."""
+    """The gather of a kernel whose second parameter points to `at`, where another buffer begins. The first buffer
+    starts at PLACE and has one index per thread.
+    """
     source = tmp_path / "neighbours.cu"
     source.write_text(NEIGHBOURS)
     index = (np.arange(128) * 3 % 64).astype(np.int32)
@@ -142,7 +143,7 @@ def neighbours(tmp_path, kernel, isa, at):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_what_is_written_right_behind_a_buffer_does_not_change_it(tmp_path, isa):
-    """The pointer is the end of one buffer and the start of another: its range says into which of them it writes."""
+    """The pointer is the end of one buffer and the start of another: its range decides into which of them it writes."""
     site = neighbours(tmp_path, "above", isa, PLACE + 512)
     assert (site.status, site.requests, site.wavefronts) == ("exact", 4, 4)
 

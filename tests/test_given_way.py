@@ -1,5 +1,5 @@
-"""Requests behind a YIELD of some lanes: those that wait for them may go on without them, so that no request is of all
-for certain.
+"""Requests after a YIELD of some lanes: lanes that wait for them may continue without them, so that no request
+certainly has all lanes.
 """
 
 import pytest
@@ -21,10 +21,10 @@ B0 = ir.Reg("B0", 32)
 
 
 def claim(*behind: str, trips=(LANE, ir.Const(1)), stride=128, counted=False):
-    """What is said of a store behind a loop with a YIELD that each lane runs (a & b) + 1 times; trips: a, b.
+    """The claims about a store after a loop with a YIELD that each lane runs (a & b) + 1 times; trips: a, b.
 
-    behind: what comes before the store. counted: the lanes that are active there, as many, times the lane's number are
-    its address.
+    behind: the instructions before the store. counted: the address, in words, is the number of active lanes times the
+    lane's number.
     """
     k = _Kernel()
     k.put("S2R R0, SR_TID.X", ir.Op("mov", (LANE,), (ir.Special("tid.x"),)))
@@ -110,8 +110,9 @@ extern "C" __global__ void k(unsigned* out) {{
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("condition, known", [("t & 1", False), ("t < 32", True)])
 def test_lanes_that_sleep_give_way(tmp_path, isa, condition, known):
-    """Measured (bench/adversary/kernels, 9008 and 9041): the others do not wait for them at the BSYNC behind, but at a
-    WARPSYNC.ALL and at a barrier of the block."""
+    """Measured (bench/adversary/kernels, 9008 and 9041): other lanes do not wait for them at the following BSYNC, but
+    at a WARPSYNC.ALL and at a barrier of the block.
+    """
     path = tmp_path / "k.cu"
     path.write_text(SLEEPING.format(condition=condition))
     report = ptxaudit.audit(path, arch="sm_90", isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)])
@@ -135,7 +136,7 @@ extern "C" __global__ void k(unsigned* out, unsigned n) {
 
 @pytest.mark.parametrize("trips", [3, None])
 def test_lanes_may_sleep_where_nothing_else_matters(tmp_path, trips):
-    """A branch that decides no address is not run: whoever runs what is behind it may give way all the same."""
+    """A branch that decides no address is not executed, but lanes may still yield in it."""
     path = tmp_path / "k.cu"
     path.write_text(SLEEPING_PERHAPS)
     launch = ptxaudit.Launch("k", grid=1, block=64, params=[None, trips])
@@ -163,8 +164,9 @@ EXIT
 
 @pytest.mark.parametrize("lanes, requests", [("0x1, RZ, 0xc0", None), ("0x1f, RZ, 0xc0", None), ("0x1, RZ, 0xfc", 1)])
 def test_lanes_may_yield_behind_a_branch_that_is_not_decided(lanes, requests):
-    """Measured (seed 710070 of bench/adversary/random_ptx): the lanes that wait at BSYNC go on before those that yield
-    behind a branch by a parameter come, two requests a warp. Where no lane waits there is one."""
+    """Measured (seed 710070 of bench/adversary/random_ptx): lanes that wait at BSYNC continue before the arrival of
+    lanes that yield after a branch on a parameter: two requests per warp. If no lane waits there is one.
+    """
     function = function_of(YIELDING_PERHAPS.replace("LANES", lanes))
     launch = ptxaudit.Launch("k", grid=1, block=32)
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
@@ -199,8 +201,9 @@ EXIT
     "lanes, gives_way, together", [("0x7", True, False), ("0x7", False, True), ("0x0", True, True)]
 )
 def test_groups_of_lanes_may_be_in_different_trips_of_a_loop_that_gives_way(lanes, gives_way, together, told):
-    """Lane l stores to bank l + 8·t in trip t, one wavefront where all are in the same; lanes come to the loop in groups,
-    as those that have left the one before go on when the others yield."""
+    """Lane l stores to bank l + 8·t in trip t, one wavefront if all are in the same trip; lanes reach the loop in
+    groups, as those that left the previous loop continue when the others yield.
+    """
     text = IN_TRIPS.replace("LANES", lanes).replace("GIVES_WAY", "YIELD" if gives_way else "NOP")
     function = function_of(text, block=(32, 1, 1))
     launch = ptxaudit.Launch("k", grid=1, block=32) if told else None
@@ -225,8 +228,9 @@ extern "C" __global__ void __launch_bounds__(32) k(unsigned* out, unsigned n, un
 
 @pytest.mark.parametrize("sleep, together", [("__nanosleep(t)", False), ("__threadfence()", True)])
 def test_what_sleeps_need_not_decide_anything(tmp_path, sleep, together):
-    """Neither of the branches around a sleep is looked at for itself: lanes diverge at the first, and come to different
-    trips of the loop where they sleep in it. Lane l stores to bank l + 8·i."""
+    """Neither branch around a sleep decides an address: lanes diverge at the first, and reach different trips of the
+    loop if they sleep in it. Lane l stores to bank l + 8·i.
+    """
     path = tmp_path / "k.cu"
     path.write_text(SLEEPING_IN_TRIPS.replace("SLEEP", sleep))
     launch = ptxaudit.Launch("k", grid=1, block=32, params=[None, None, None])
@@ -235,8 +239,9 @@ def test_what_sleeps_need_not_decide_anything(tmp_path, sleep, together):
 
 
 def behind_a_collective(inner: str, gives_way: bool = True):
-    """Requests of a store behind BSSY B0; WARPSYNC.COLLECTIVE; BSYNC B0, to which all lanes come from a BSYNC at which
-    those wait that have not yielded, between BSSY and BSYNC of the inner barrier; None where they are not counted."""
+    """Requests of a store after BSSY B0; WARPSYNC.COLLECTIVE; BSYNC B0. All lanes come from a BSYNC, at which those
+    that have not yielded wait, between BSSY and BSYNC of the inner barrier. None where they are not counted.
+    """
     k = _Kernel()
     outer, own = ir.Reg("B6", 32), ir.Reg(inner, 32)
     k.put(
@@ -269,9 +274,10 @@ def behind_a_collective(inner: str, gives_way: bool = True):
 
 
 def test_lanes_diverge_again_behind_a_collective():
-    """Measured (bench/adversary/kernels/9023 at -G): two requests, where lanes that gave way come to a BSYNC of the
-    barrier that those have set meanwhile which went on without them; and where each of them sets it for itself, at one
-    BSSY behind (seed 6045 at -G)."""
+    """Measured (bench/adversary/kernels/9023 at -G): two requests, if lanes that yielded reach a BSYNC of the barrier
+    that the lanes which continued without them have set meanwhile; and if each group sets it separately, at one later
+    BSSY (seed 6045 at -G).
+    """
     assert behind_a_collective("B0") is None
     assert behind_a_collective("B1") is None
 
@@ -298,7 +304,9 @@ EXIT
 
 
 def test_suspended_lanes_resume_after_lanes_that_are_given_up():
-    """Eight lanes are given up at an EXIT by a parameter, in a loop; the others still execute the store."""
+    """The analysis gives up eight lanes at an EXIT guarded by a parameter, in a loop; the others still execute the
+    store.
+    """
     function = function_of(ENDS_PERHAPS)
     launch = ptxaudit.Launch("k", grid=1, block=32)
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
@@ -325,8 +333,9 @@ EXIT
     [("0x8", "c[0x0][0x210]", None), ("0x80", "c[0x0][0x210]", 1), ("0x80", "0xffffffff", 1), ("0x0", "0xffffffff", 1)],
 )
 def test_lanes_that_wait_for_unknown_lanes_may_go_on_with_any(lanes, mask, requests):
-    """Measured (seed 742662 of bench/adversary/random_ptx): an unknown mask was taken for none, so that diverged lanes went
-    on one by one. A mask that is known in the lanes that are there is known, whatever other lanes hold."""
+    """Measured (seed 742662 of bench/adversary/random_ptx): an unknown mask was taken for an empty one, so that
+    diverged lanes continued one by one. A mask that is known in the active lanes is known, whatever other lanes hold.
+    """
     function = function_of(MASKS.replace("LANES", lanes).replace("MASK", mask))
     launch = ptxaudit.Launch("k", grid=1, block=32)
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites

@@ -1,8 +1,9 @@
-"""What generated kernels did on a GPU (bench/gpu_addresses): every access of every thread, held against the twin and
+"""Generated kernels executed on a GPU (bench/gpu_addresses): every access of every thread, compared with the twin and
 the engine.
 
-PTX does not decide which lanes go on together, ptxas does: requests are held against the engine's run of the machine
-code where the same ptxas is at hand, and against its run of the PTX where the lanes met at the post-dominators.
+ptxas, not PTX, decides which lanes execute together: requests are compared with the engine's execution of the machine
+code where the same ptxas is available, and with its execution of the PTX where lanes reconverged at the
+post-dominators.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ ENTRIES = [entry for document in DOCUMENTS for entry in document["kernels"]]
 TOOLCHAIN = DOCUMENTS[0]["toolchain"]
 PARTS = 4
 MACHINE_CODE = 24  # kernels that are assembled again
-WINDOW = machine.WINDOW  # of an address: above it is the block's number in its cluster
+WINDOW = machine.WINDOW  # the offset bits of an address: above them is the block's rank in its cluster
 
 
 def kernel_of(entry: dict) -> generate.Kernel:
@@ -66,7 +67,7 @@ def requests_of(entry: dict):
 
 
 def of_twin(entry: dict) -> list:
-    """The same from the twin, its variables where the GPU had them."""
+    """The same from the twin, with its variables at the GPU's addresses."""
     return _of_twin(entry["seed"])
 
 
@@ -96,7 +97,7 @@ def _run(entry: dict):
 
 
 def by_thread(requests) -> dict[tuple, Counter]:
-    """(block, warp, lane, line) -> how often each place of the window was accessed."""
+    """(block, warp, lane, line) -> how often each offset in the window was accessed."""
     out: dict[tuple, Counter] = defaultdict(Counter)
     for block, warp, line, addresses in requests:
         for lane, address in addresses.items():
@@ -122,10 +123,11 @@ def evaluated(entry: dict, function):
 
 
 def counted(entry: dict, requests, executed=None) -> dict[int, tuple[int, int, int]]:
-    """line -> (requests, requests with an active lane, wavefronts) by the twin's rules; lines that these do not count
-    are left out.
+    """line -> (requests, requests with an active lane, wavefronts) by the twin's rules, without lines that these do not
+    count.
 
-    executed: of the instrumented kernel, whose loads are stores (`instrument.in_range`)."""
+    executed: for the instrumented kernel, whose loads are stores (`instrument.in_range`).
+    """
     lines = entry["text"].splitlines()
     of_table = instrument.table_sites(entry["text"])
     out: dict[int, tuple[int, int, int]] = {}
@@ -153,7 +155,7 @@ def test_there_is_data():
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_addresses(part):
-    """The twin computes what the GPU computed; and mostly the lanes are together where it says."""
+    """The twin computes the GPU's addresses, and mostly its groups of lanes."""
     same = 0
     entries = ENTRIES[part::PARTS]
     for entry in entries:
@@ -165,7 +167,7 @@ def test_addresses(part):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_engine_on_the_ptx(part):
-    """Where the lanes met as post-dominators say, exact answers are the GPU's requests, scored."""
+    """Where lanes reconverged at the post-dominators, exact answers equal the scores of the GPU's requests."""
     compared = 0
     for entry in ENTRIES[part::PARTS]:
         gpu = list(requests_of(entry))
@@ -188,8 +190,8 @@ def test_engine_on_the_ptx(part):
     TOOLCHAIN != f"ptxas {toolchains.get('ptxas').version}", reason=f"the GPU ran what {TOOLCHAIN} made"
 )
 def test_engine_on_the_machine_code():
-    """The engine's figures for the very machine code that ran are its requests, scored: its lanes part and meet as the
-    GPU's.
+    """The engine's figures for the machine code that ran equal the scores of its requests: its lanes diverge and
+    reconverge as on the GPU.
     """
     entries = ENTRIES[:: max(1, len(ENTRIES) // MACHINE_CODE)]
     compared, wrong = machine_code(entries)
@@ -198,7 +200,7 @@ def test_engine_on_the_machine_code():
 
 
 def machine_code(entries) -> tuple[int, list[str]]:
-    """(sites compared, what differs)."""
+    """(sites compared, differences)."""
     texts = [instrument.instrumented(e["text"], threads(e), e["events"], e["dynamic"]) for e in entries]
     cubins = [read_cubin(assemble(text, machine.ARCH).cubin, str(e["seed"])) for e, text in zip(entries, texts)]
     compared, wrong = 0, []

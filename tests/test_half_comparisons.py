@@ -1,4 +1,4 @@
-"""Words 0 and 32 lie in one bank: lanes for which a comparison of halves holds read the one, the others the other."""
+"""Words 0 and 32 are in one bank: lanes for which a comparison of halves holds read one, the others read the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BRAIN = "cvt.rn.f32.u32 %f, %r1; mov.b32 %r5, %f; shr.u32 %r5, %r5, 16; cvt.u16.
         (HALF + "setp.gt.u32 %q, %r1, 40; setp.gt.or.f16 %p, %h1, %h2, %q;", 2),
         (HALF + "setp.le.u32 %q, %r1, 16; setp.gt.xor.f16 %p, %h1, %h2, %q;", 1),
         (PAIR.format("%h1, %h2") + "setp.lt.f16x2 %p|%q, %r5, %r6;", 2),
-        (PAIR.format("%h1, %h2") + "setp.lt.f16x2 %q|%p, %r5, %r6;", 1),  # the upper half is no number
+        (PAIR.format("%h1, %h2") + "setp.lt.f16x2 %q|%p, %r5, %r6;", 1),  # the upper half is NaN
         (PAIR.format("%h2, %h1") + "setp.ltu.f16x2 %q|%p, %r5, %r6;", 2),
         (PAIR.format("%h2, %h1") + "setp.ltu.f16x2 %p|%q, %r5, %r6;", 1),
         (BRAIN + "setp.gt.bf16 %p, %h1, %h2;", 2),

@@ -1,6 +1,4 @@
-"""A distance that is halved in every trip stays one number for the whole warp, also where it is not specified where it
-began.
-"""
+"""A distance that is halved in every trip remains uniform, even if its initial value is not specified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/hardware.md is what the records say now; the pictures show what the score says."""
+"""docs/hardware.md matches the records; its pictures match the scores."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whole kernels against a GPU's counts, site by site: the reason to believe a number called exact.
+"""Whole kernels against a GPU's counts, site by site: the reason to trust a figure called exact.
 
-Every launch of tests/data/*_sm90 is audited with its parameters told. What is known wrong of the
-profiler's per-instruction metric is decided by the hardware counters of the launch (`ptxaudit.review.compare`).
+Every launch of tests/data/*_sm90 is audited with its parameters specified. Known errors of the profiler's
+per-instruction metric are resolved by the hardware counters of the launch (`ptxaudit.review.compare`).
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from ptxaudit.review.compare import Comparison, Total, Verdict
 
 FIRST_RANDOM = [892, 280, 261]
 
-# At least so many sites have exactly the counted requests and wavefronts.
+# Minimum number of sites with exactly the counted requests and wavefronts.
 EQUAL = {"kernels_sm90": 1_429, "samples_sm90": 4_600, "idioms_sm90": 2_525}
 
-# At most so many sites have no figure at all, by what they are. It only ever shrinks.
+# Maximum number of sites without a figure, by kind. It may only decrease.
 OPEN = {
     "kernels_sm90": {("unknown", "wgmma"): 88},
     "samples_sm90": {
         ("unknown", "mbarrier"): 30,
         ("unknown", "bulk copy"): 1,
-        ("unknown", "load"): 1,  # generic, of shared memory in some lanes
+        ("unknown", "load"): 1,  # generic, in shared memory for some lanes
         ("data-dependent", "atomic"): 2,
     },
     "idioms_sm90": {
         ("unknown", "mbarrier"): 20,
-        ("unknown", "load"): 5,  # behind a cuda::barrier or a lane-wise Euclid; in a function that calls itself
-        ("unknown", "atomic"): 1,  # generic, on shared memory: a loop beside it serves those
+        ("unknown", "load"): 5,  # after a cuda::barrier or a per-lane Euclidean algorithm; in a recursive function
+        ("unknown", "atomic"): 1,  # generic, on shared memory: served by a loop beside it
         ("data-dependent", "load"): 8,
         ("data-dependent", "atomic"): 4,
     },
 }
 
-# At most so many have a range where they could have a number: the rest depends on loaded data.
+# Maximum number of sites with a range that could be a number: all others depend on loaded data.
 BOUNDED = {"kernels_sm90": 136, "samples_sm90": 1, "idioms_sm90": 23}
 
-# Instructions of which the profiler says one thing and the hardware counter of the launch another.
+# Instructions for which the profiler and the hardware counter of the launch disagree.
 DISPUTED = {
     "kernels_sm90": set(),
     "samples_sm90": {("v4_mixed_merges", "LDS.128"), ("v4_two_way", "LDS.128")},
@@ -88,7 +88,7 @@ def totals(name: str) -> list[tuple[Measured, Total]]:
 
 
 def test_with_less_told_nothing_claimed_is_wrong() -> None:
-    """Without the parameters figures are ranges and conditions, and what was counted lies in them."""
+    """Without the parameters figures are ranges and conditions, which include the counts."""
     for launch in measured_kernels.load("kernels_sm90"):
         shape = dataclasses.replace(launch, launch=dataclasses.replace(launch.launch, param_bytes=None))
         wrong = [
@@ -99,8 +99,8 @@ def test_with_less_told_nothing_claimed_is_wrong() -> None:
         assert wrong == []
 
 
-# At least so many sites have exactly the counted figures once the data are specified, in launches where data decides any,
-# and without it in the others.
+# Minimum number of sites with exactly the counted figures: with the data specified in launches where it decides any
+# site, and without it in the others.
 EXACT_WITH_DATA = {"samples_sm90": 4745, "idioms_sm90": 2913}
 
 
@@ -123,7 +123,7 @@ def test_with_the_data_told_more_is_exact_and_nothing_wrong(name: str) -> None:
 
 
 def test_every_measured_instruction_is_a_site() -> None:
-    """Also those that never ran: nothing that the profiler lists is missing from the report."""
+    """Also instructions that never ran: the report has every instruction that the profiler lists."""
     for name in SETS:
         for launch, comparison in comparisons(name):
             sites = {site.offset for site in comparison.kernel.sites}

@@ -39,7 +39,8 @@ def one(registers, wavefronts=8, name="gemm", spills=0, **changes):
     )
 
 
-# registers creep 32, 32, 34, 36, 40: three steps up; the conflict comes at once, in r2; spills come and go
+# registers rise slowly: 32, 32, 34, 36, 40, in three steps; the conflict appears at once, in r2; spills appear and
+# disappear
 REPORTS = tuple(
     report(one(r, w, spills=s)) for r, w, s in ((32, 8, 0), (32, 8, 16), (34, 64, 0), (36, 64, 0), (40, 64, 0))
 )
@@ -90,7 +91,7 @@ def test_kernels_are_followed_through_renames_and_gaps():
 
 
 def test_totals_are_of_the_kernels_that_all_reports_have():
-    """16, 17 and 18 wavefronts of two kernels together; the third is not in every report."""
+    """Two kernels take 16, 17 and 18 wavefronts together; the third is not in every report."""
     reports = [
         report(one(32, 8), one(32, 8 + n, name="sum"), *([one(32, 64, name="third")] if n else [])) for n in range(3)
     ]

@@ -1,5 +1,5 @@
-"""What a command imports: libraries that take longer to load than a small kernel to analyse stay out where nothing of
-them is needed.
+"""The modules that a command imports: libraries that take longer to load than a small kernel to analyse are loaded only
+where they are needed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
-LOOPS = SAMPLES / "radix_sort"  # loops, shared counters, groups of lanes that meet again
+LOOPS = SAMPLES / "radix_sort"  # loops, shared counters, lanes that reconverge
 
 
 def imported(*arguments: str) -> set[str]:
-    """The modules that there are at the end of a command that kept nothing before."""
+    """The modules loaded at the end of a command with an empty cache."""
     code = (
         "import sys; from ptxaudit.ui.cli import main\ntry: main()\n"
         "finally: print('\\n'.join(sys.modules), file=sys.stderr)"
@@ -29,7 +29,7 @@ def imported(*arguments: str) -> set[str]:
 def test_loops_and_divergence_need_no_graph_library(isa):
     launch = str(LOOPS / "launch.toml")
     found = imported("audit", str(LOOPS / "radix_sort.cu"), "--isa", isa, "--launch", launch, "--no-cache")
-    assert "ptxaudit.engine.exec.simulate" in found  # it was run
+    assert "ptxaudit.engine.exec.simulate" in found  # the kernel was executed
     assert not found & {"networkx", "numpy.ma", "sqlite3", "rich", "jinja2", "ptxaudit.review.fingerprint"}
     assert ("elftools" in found) == (isa == "sass")
 

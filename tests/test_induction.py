@@ -1,4 +1,4 @@
-"""Induction variables: a step that was seen between two trips gives the value of every trip."""
+"""Induction variables: the step between two trips determines the value in every trip."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A command that is interrupted or loses a process: what is left behind, what is still in the report, with which status
-it ends.
+"""A command that is interrupted or loses a process: the files it leaves, the content of its report, and its exit
+status.
 """
 
 import json
@@ -21,13 +21,13 @@ from ptxaudit.frontend.options import Options
 from ptxaudit.review.divided import Piece
 from ptxaudit.review.pool import audited
 
-WATCHDOG = 120  # seconds: for a machine that is very busy
+WATCHDOG = 120  # seconds: for a very busy machine
 SLOW_TOOL = "#!/bin/sh\necho $$ >> {said}\nsleep 600 &\nsleep 600\n"
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A working folder with files, an empty folder for temporary files, and nothing in the environment that is of this
+    """A working folder with files, an empty folder for temporary files, and an environment without settings of this
     test run.
     """
     (tmp_path / "work").mkdir()
@@ -40,7 +40,9 @@ def here(tmp_path, monkeypatch):
 
 
 def slow_assembler(here):
-    """A toolchain whose ptxas does not end, with a process of its own; the file that it writes its number to."""
+    """A toolchain whose ptxas does not terminate and starts a child process; the file to which it writes its process
+    ID.
+    """
     said = here / "said"
     tool = here / "cuda" / "bin" / "ptxas"
     tool.parent.mkdir(parents=True)
@@ -50,18 +52,18 @@ def slow_assembler(here):
 
 
 def _interruptible() -> None:
-    """A shell starts what it puts into the background with interrupts ignored, and that is inherited."""
+    """A shell starts background commands with interrupts ignored, and children inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def started(here, *options, **more):
-    """The command, once it runs a tool that does not end."""
+    """The command, once it runs a tool that does not terminate."""
     said = slow_assembler(here)
     code = (
         "import sys; from ptxaudit.frontend.compile import toolchains as t; t.find = lambda kind: (t.Tool(kind,"
         f" {str(here / 'cuda/bin/ptxas')!r}, 'test'),); from ptxaudit.ui.cli import main; main()"
     )
-    if "--jobs" in options:  # the processes of an audit find their tools themselves
+    if "--jobs" in options:  # the worker processes of an audit find their tools themselves
         more.setdefault(
             "env",
             os.environ
@@ -128,7 +130,7 @@ def _runs(process):
 
 def test_a_process_that_is_killed_takes_no_file_along(here):
     child = started(here, "--jobs", "2", "--format", "json")
-    (here / "cuda" / "bin" / "ptxas").write_text("#!/bin/sh\nexit 1\n")  # from now on
+    (here / "cuda" / "bin" / "ptxas").write_text("#!/bin/sh\nexit 1\n")  # from now on it fails
     workers = [
         process
         for process in processes.below(child.pid)
@@ -142,7 +144,7 @@ def test_a_process_that_is_killed_takes_no_file_along(here):
     report = json.loads(out)
     assert child.returncode == 2 and len(report["problems"]) == 6, (
         err
-    )  # of ptxas: every file was tried again, or went on
+    )  # ptxas's problems: every file was tried again, or continued
 
 
 DEADLY = """

@@ -1,4 +1,6 @@
-"""Every request costs the same, and only how often one is made is open: invariant; exact where that is known too."""
+"""If every request costs the same and only the number of requests is unknown, the status is invariant; if that is
+known, too, exact.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ DATA_BRANCH = "setp.eq.u32 %p1, %r5, 7;\n@%p1 bra L;\nst.shared.u32 [%r4], %r2;\
 BARRIER_BRANCH = (
     "setp.eq.u32 %p2, %r5, 7;\nbarrier.red.or.pred %p1, 0, %p2;\n@%p1 bra L;\nst.shared.u32 [%r4], %r2;\nL:"
 )
-# By %p1, which all warps of the block share: what stands behind, on both ways and within them
+# Depending on %p1, which all warps of the block share: code after the branch, on both paths and within them
 WAYS = {
     "@%p1 bra L;\n{}\nL:": "it runs unless X is true",
     "@!%p1 bra L;\n{}\nL:": "it runs if X is true",
@@ -107,9 +109,7 @@ def test_lanes_that_data_decides_are_no_invariant():
 
 
 def test_a_store_to_shared_memory_leaves_local_memory_alone():
-    """What was spilled before a branch that is stepped over is known behind it, where the branch wrote to shared memory
-    only.
-    """
+    """A value spilled before a branch that is skipped is known after it if the branch only wrote to shared memory."""
     spill = (
         "mov.u64 %rd2, own;\nst.local.u32 [%rd2], %r4;\n{branch}\nld.local.u32 %r9, [%rd2];\nst.shared.u32 [%r9+2048],"
         " %r2;"
@@ -122,7 +122,7 @@ def test_a_store_to_shared_memory_leaves_local_memory_alone():
     assert behind.status != "exact" and (behind.per_request.low, behind.per_request.high) == (1, 2)
 
 
-# only the run knows what the shared array holds, so which lanes take part; where they go, the data decides
+# only execution knows the content of the shared array, hence the active lanes; loaded data decides their addresses
 LANES_BY_RUN = (
     "st.shared.u32 [%r4], %r2;\nbar.sync 0;\nld.shared.u32 %r6, [%r4];\nsetp.lt.u32 %p1, %r6, 5;\n"
     "and.b32 %r7, %r5, 252;\nadd.u32 %r7, %r7, %r3;\n@%p1 ld.shared.u32 %r8, [%r7];"

@@ -1,7 +1,8 @@
-"""Two views of one compile: what ptxas kept as it was costs in machine code what it costs in PTX, on every generation.
+"""Two views of one compilation: an access that ptxas kept costs the same in machine code and in PTX, on every
+generation.
 
-The two figures come from different text, lifted by different tables; ptxas's own map says which
-access is which. An opcode with a wrong meaning shows here.
+The two figures come from different text, lifted by different tables; ptxas's own line table pairs the accesses. An
+opcode with a wrong meaning shows here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import ptxaudit
 from ptxaudit.frontend.launch.launch_file import read_launches
 
 SAMPLES = Path(__file__).parent.parent / "samples"
-CASES = {"bitonic_sort": 8, "scan": 12, "histogram": 4, "convolution": 40}  # name -> pairs of exact figures, at least
+CASES = {"bitonic_sort": 8, "scan": 12, "histogram": 4, "convolution": 40}  # minimum number of pairs of exact figures
 ARCHITECTURES = ("sm_75", "sm_89", "sm_103", "sm_121")
 
 

@@ -1,4 +1,4 @@
-"""Violated, satisfied, or not judged: what a limit or a rule says is proved holds whatever the unknowns are."""
+"""Violated, satisfied, or not judged: a proved verdict of a limit or rule holds for all values of the unknowns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_interval_is_judged_as_all_of_its_values_are(low, more, limit):
 
 groups = st.lists(st.integers(1, 8), min_size=1, max_size=4).map(tuple)  # wavefronts of each lane group of a request
 launch = st.lists(groups, min_size=1, max_size=4).map(tuple)  # the requests of one site
-worlds = st.lists(launch, min_size=1, max_size=5).map(tuple)  # what the launch may be
+worlds = st.lists(launch, min_size=1, max_size=5).map(tuple)  # the possible launches
 
 
 def figures_of(requests) -> tuple[int, int, int]:
@@ -49,7 +49,7 @@ def figures_of(requests) -> tuple[int, int, int]:
 
 
 def as_site(possible, status: Status) -> Site:
-    """What is known of a site that any of these may be: the ends of all of it."""
+    """The knowledge about a site that may be any of these: the hull of all."""
     every = [request for requests in possible for request in requests]
     costs, ideals = [sum(request) for request in every], [len(request) for request in every]
     sums = [(sum(map(sum, requests)), sum(map(len, requests)), len(requests)) for requests in possible]
@@ -73,14 +73,14 @@ def as_site(possible, status: Status) -> Site:
     limit=st.integers(1, 30),
 )
 @settings(max_examples=600, deadline=None)
-@example(possible=(((2,),), ((1, 1),)), status=Status.BOUNDED, limit=1)  # equal costs, another ideal
+@example(possible=(((2,),), ((1, 1),)), status=Status.BOUNDED, limit=1)  # equal costs, different ideals
 def test_what_is_proved_holds_in_every_case(possible, status, limit):
     one = as_site(possible, status)
     for figure, at in ((above_ideal(one), 0), (ways(one), 1), (total_above_ideal(one), 2)):
         meets = {figures_of(requests)[at] >= limit for requests in possible}
         judged = against(figure, limit)
         assert judged is OPEN or meets == {judged is VIOLATED}
-    if len({request for requests in possible for request in requests}) == 1:  # nothing is open then
+    if len({request for requests in possible for request in requests}) == 1:  # nothing is unknown then
         assert above_ideal(one)[0] == above_ideal(one)[1] == figures_of(possible[0])[0]
     for name, at in (("excess", 0), ("ways", 1), ("total-excess", 2), ("PA001", 0)):
         verdict = judge(report(kernel(one)), [Limit(name, None if name == "PA001" else limit)])
@@ -162,7 +162,7 @@ LIMITS = [f"{name}={n}" for name in ("excess", "ways") for n in (1, 2, 3, 5, 9, 
 
 
 def body_of(rng: random.Random) -> tuple[str, int]:
-    """An access whose address, or whose lanes, depend on a parameter; the bytes of its element."""
+    """An access whose address or active lanes depend on a parameter; the bytes of its element."""
     width = rng.choice([4, 8, 16])
     a, b, c = rng.choice([1, 1, 2, 3, 8, 32]), rng.choice([0, 1, 2, 32]), rng.choice([0, 0, 1, 2])
     lines = [
@@ -182,7 +182,7 @@ def body_of(rng: random.Random) -> tuple[str, int]:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_proved_of_a_kernel_holds_for_every_parameter(seed):
-    """Nothing specified but the block: what is denied is denied, and what passes passes, whatever the parameter is."""
+    """With only the block specified, whatever is denied or passes does so for every value of the parameter."""
     text = KERNEL.format(body=body_of(random.Random(seed))[0])
     numbers = [*range(34), 64, 100]
     launches = [ptxaudit.Launch("k", grid=1, block=32, params=[n]) for n in numbers]
@@ -196,14 +196,14 @@ def test_what_is_proved_of_a_kernel_holds_for_every_parameter(seed):
         assert verdict.unjudged or denied <= {bool(verdict.denials)}, (limit, known.sites[0])
 
 
-# --- what a rule could not judge ------------------------------------------------------------
+# --- sites that a rule could not judge -----------------------------------------------------
 
 WIDE = {"width": 16, "opcode": "ld.shared.v4.f32", "consecutive": True}
 UNKNOWN = open_site(Status.UNKNOWN, reason="tex.2d")
 
 
 def stands(rule: str, *sites: Site, **changes) -> list[str]:
-    """How each site stands against a rule."""
+    """The standing of each site under a rule."""
     verdict = judge(report(kernel(*sites, **changes)), [parse_limit(rule)])
     return sorted(str(standing) for standing, count in verdict.standing.items() for _ in range(count))
 
@@ -366,7 +366,7 @@ ret;
     ],
 )
 def test_the_steps_of_a_copy_depend_on_an_unspecified_block(address, kind):
-    """Rows of 16 bytes take one step in a block of 32 lanes, four in one of 2 x 16; a block of one lane takes one."""
+    """Rows of 16 bytes take one step in a block of 32 lanes, four in one of 2 x 16, and one in a block of one lane."""
     text = f""".version 8.0
 .target sm_90
 .address_size 64
@@ -393,7 +393,7 @@ ret;
 
 
 def test_fewer_lanes_of_a_vector_may_be_merged_and_conflict():
-    """Lanes 0 and 16 alone are one group, in which they meet; all of them are two groups without a conflict."""
+    """Lanes 0 and 16 alone form one group, in which they conflict; all lanes form two groups without a conflict."""
     body = (
         "mad.lo.u32 %r4, %r1, 8, %r3;\nand.b32 %r7, %r1, %r2;\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 ld.shared.v2.f32 {%f1,"
         " %f2}, [%r4];"
@@ -447,7 +447,7 @@ def test_kernels_that_could_not_be_audited_are_counted_too():
 
 
 def test_a_baseline_makes_nothing_fine(tmp_path):
-    """What it could not judge is counted as not judged, and denied once it is proved."""
+    """Sites that it could not judge count as not judged, and are denied once they are proved."""
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"
@@ -474,7 +474,7 @@ def test_a_baseline_makes_nothing_fine(tmp_path):
 
 
 def test_what_the_baseline_could_not_judge_either_is_told_apart(tmp_path):
-    """--strict denies what is new alone, and the closing line says so."""
+    """--strict only denies new sites, and the closing line says so."""
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"

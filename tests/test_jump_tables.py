@@ -1,5 +1,6 @@
-"""Jumps whose targets the file does not list (ptxas of CUDA 11.8 leaves offsets in `.nv.info` at 0): measured, kernels of
-tests/data/releases_sm90."""
+"""Branches whose targets the file does not list (ptxas of CUDA 11.8 leaves offsets in `.nv.info` at 0): measured,
+kernels of tests/data/releases_sm90.
+"""
 
 import struct
 
@@ -22,7 +23,7 @@ EXIT
 EXIT
 """
 JUMP = 0x40
-TABLE = struct.pack("<5I", 0x50, 0x70, 0x54, 0x60, 0x1000)  # two words are no instructions of the function
+TABLE = struct.pack("<5I", 0x50, 0x70, 0x54, 0x60, 0x1000)  # two words are not instructions of the function
 
 
 def targets(listed, code=CODE, table=TABLE):
@@ -51,12 +52,12 @@ def test_targets_that_were_not_filled_in_are_the_words_of_the_table(listed):
 @pytest.mark.parametrize(
     "old, new",
     [
-        ("S2R R0, SR_TID.X", "@P0 BRA 0x30"),  # the copy is reached without the load
+        ("S2R R0, SR_TID.X", "@P0 BRA 0x30"),  # the copy may be reached without the load
         ("MOV R4, R2", "IADD3 R4, R2, R0, RZ"),
         ("MOV R4, R2", "@P0 MOV R4, R2"),
         ("SHF.R.S32.HI R3, RZ, 0x1f, R2", "CALL.REL.NOINC 0x60"),
-        ("c[0x2][R6]", "c[0x3][R6]"),  # which the host may write
-        ("c[0x2][R6]", "c[0x4][R6]"),  # which the file does not have
+        ("c[0x2][R6]", "c[0x3][R6]"),  # the host may write it
+        ("c[0x2][R6]", "c[0x4][R6]"),  # the file does not contain it
     ],
 )
 def test_a_register_that_may_hold_anything_leads_anywhere(old, new):

@@ -1,6 +1,4 @@
-"""What is known of single bits, against all numbers that a value may be; and the most that a request of such addresses
-costs.
-"""
+"""Known bits compared with all numbers that a value may be; and the maximum cost of a request with such addresses."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ MACHINE = machines.get("sm_90")
 
 
 def numbers(bits: int, unknown: int) -> list[int]:
-    """All that a value may be."""
+    """All numbers that a value may be."""
     places = [n for n in range(64) if unknown >> n & 1]
     return [
         bits | sum(1 << n for n, on in zip(places, which, strict=True) if on)
@@ -35,7 +33,7 @@ def numbers(bits: int, unknown: int) -> list[int]:
 
 
 def some(rng: random.Random, width: int, known: bool = False) -> tuple[int, int]:
-    """A number and up to four bits of it that are not known."""
+    """A number and up to four of its bits that are unknown."""
     whole = rng.choice(
         (rng.getrandbits(width), rng.getrandbits(6), (1 << width) - 1 - rng.getrandbits(3), 1 << rng.randrange(width))
     )
@@ -48,7 +46,7 @@ def value(bits: int, unknown: int, width: int) -> Value:
     return Value(base) if not unknown else Value(base, poison=np.ones((1, 1), bool), why=WHY, sure=sure)
 
 
-SHAPES = {  # operation -> (width, widths of its sources, those that are known, attributes)
+SHAPES = {  # operation -> (width, widths of its sources, indices of constant sources, attributes)
     "add": (32, (32, 32), (), ()),
     "sub": (32, (32, 32), (), ()),
     "mul": (32, (32, 32), (1,), ()),
@@ -217,7 +215,7 @@ def test_sites(body, status, low, high):
     assert site.requests == 6 and site.wavefronts == (6 if status == "exact" else None)
 
 
-# --- lanes beside each other ----------------------------------------------------------------
+# --- merging lanes ------------------------------------------------------------------------
 
 UPPER = np.arange(32)[None, :] >= 16
 ADDRESSES = np.arange(32, dtype=np.uint32)[None, :] * np.uint32(64)
@@ -226,7 +224,7 @@ ADDRESSES = np.arange(32, dtype=np.uint32)[None, :] * np.uint32(64)
 @pytest.mark.parametrize("low", (2, 4, 6))
 @pytest.mark.parametrize("swapped", (False, True))
 def test_lanes_keep_all_bits_beside_those_of_which_some_are_known(low, swapped):
-    """`valid` is of all lanes: what is known modulo 16 in some may not make the others so."""
+    """`valid` covers all lanes: some lanes known modulo 16 must not reduce the others to that."""
     vague = Value(np.full((1, 1), 0xABCD, np.uint32), (), low, None, WHY)
     known = Value(ADDRESSES)
     out = blend(known, vague, UPPER) if swapped else blend(vague, known, ~UPPER)
@@ -238,7 +236,7 @@ def test_lanes_keep_all_bits_beside_those_of_which_some_are_known(low, swapped):
 
 @pytest.mark.parametrize("low", (4, 19))
 def test_known_lanes_do_not_become_vague_beside_lanes_that_are_lost(low):
-    """The same where nothing is known of some of the vague lanes; and where no lane keeps what was there."""
+    """The same if some of the vague lanes are fully unknown, and if no lane keeps its old value."""
     lost = np.arange(32)[None, :] % 3 == 0
     vague = Value(np.full((1, 32), 0xABCDE, np.uint32), (), low, lost, WHY)
     out = blend(vague, Value(ADDRESSES), ~UPPER)
@@ -284,7 +282,7 @@ join:
 
 
 def test_a_register_of_two_ways_is_known_on_the_one_where_it_is():
-    """Warps of which some lanes took the way on which little is known of it."""
+    """Warps of which some lanes took the path on which little is known of it."""
     *_, known = ptxaudit.audit(TEMPORARY, launches=[ptxaudit.Launch("k", grid=1, block=96, params=[None])]).sites
     assert (str(known.status), known.requests, known.wavefronts) == ("exact", 2, 2)
 
@@ -299,7 +297,7 @@ def test_temporaries_are_what_no_instruction_reads_before_it_writes_it():
     ]
     made = tuple(Instruction(k, k, "", "", None, ops, None) for k, ops in enumerate(code))
     function = Function("k", "sass", "sm_90", made)
-    assert within_instructions(function) == {"t", "c"}  # u holds what it held where p does not
+    assert within_instructions(function) == {"t", "c"}  # u keeps its old value where p is false
     assert within_instructions(function) is within_instructions(function)
 
 
@@ -327,7 +325,7 @@ INDEXED = """
 
 
 def test_parameters_are_read_at_the_indices_of_the_lanes_that_know_theirs():
-    """Lanes above 15 have an index out of memory, and take no part in the store."""
+    """Lanes above 15 have an out-of-bounds index, and do not execute the store."""
     numbers = np.array([0, 32, 64, 1], np.uint32).tobytes()
     (site,) = ptxaudit.audit(INDEXED, launches=[ptxaudit.Launch("k", grid=1, block=32, params=[numbers, None])]).sites
     assert (str(site.status), site.requests, site.wavefronts) == ("exact", 1, 3)

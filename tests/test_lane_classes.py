@@ -1,4 +1,4 @@
-"""Lanes that take part together because what decides it is the same in them, whatever it is."""
+"""Lanes that are active together because the value that decides it is equal in them, though unknown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def site_of(body, width=16, stride=16, **launch):
 
 
 def held(text, seed, numbers=()):
-    """Whatever the twin sees for values of the numbers is what is said. Returns the statuses."""
+    """Checks claims against the twin for values of the numbers. Returns the statuses."""
     rng = Random(seed)
     verdict = compare.Verdict()
     launch = ptxaudit.Launch("k", grid=(2, 1, 1), block=BLOCK, params=[None] * 3)
@@ -83,7 +83,7 @@ def held(text, seed, numbers=()):
     ],
 )
 def test_lanes_with_equal_sources_take_part_together(body, each):
-    """(Each row of eight lanes is a quarter of a request of 16 bytes a lane.)"""
+    """(Each row of eight lanes is a quarter of a request of 16 bytes per lane.)"""
     site = site_of(body)
     assert (site.per_request.low, site.per_request.high) == each, (site.status, site.reason)
     assert (site.status == "invariant") is (each[0] == each[1])
@@ -116,7 +116,7 @@ def test_lanes_that_left_a_loop_in_other_trips_are_apart():
     held(text_of(body), 3, [(n, m) for n in (0, 1, 5) for m in (0, 1)])
 
 
-ONE = "setp.eq.s32 %p, %x, %n;"  # in a warp, one lane at most
+ONE = "setp.eq.s32 %p, %x, %n;"  # at most one lane per warp
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ COPY = "ld.param.u64 %d, [p]; cp.async.cg.shared.global [%a], [%d], 16;"
         ("setp.lt.s32 %p, %n, 5;", 16, 1, "invariant"),
         ("setp.lt.s32 %p, %n, 5;", 144, 8, "invariant"),
         (BY_COLUMN, 16, 1, "invariant"),
-        (BY_COLUMN, 144, 8, "bounded"),  # a column alone takes fewer
+        (BY_COLUMN, 144, 8, "bounded"),  # a single column takes fewer
     ],
 )
 def test_copies_past_the_l1_that_take_the_same_steps_however_often_they_are_made(when, stride, steps, status):
@@ -171,7 +171,7 @@ def test_copies_of_which_some_lanes_may_write_zeros_are_in_a_range():
 
 
 def random_body(rng):
-    """A predicate of numbers that lanes have in common, and some that each has of its own, and a store that it guards."""
+    """A predicate computed from numbers that lanes share and from numbers of each lane, and a store that it guards."""
     lines = [f"mov.b32 %w{k}, {rng.choice(('%c', '%r', '%x', '%n', '%m', '%t', '5'))};" for k in range(8)]
     reg = lambda: f"%w{rng.randrange(8)}"
     for _ in range(rng.randrange(2, 9)):

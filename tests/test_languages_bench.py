@@ -1,4 +1,4 @@
-"""bench/languages: what compilers of other languages made becomes a plan that a GPU can launch."""
+"""bench/languages: the output of other languages' compilers becomes a plan that a GPU can launch."""
 
 from bench.adversary.plan import CUBINS, read
 from bench.adversary.program import Fill

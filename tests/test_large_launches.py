@@ -1,4 +1,4 @@
-"""Launches with as many blocks and trips as there can be: their sums are those of plain integers."""
+"""Launches with the maximum number of blocks and trips: their totals equal those of plain integers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ $END: ret; }
 
 @pytest.mark.parametrize("block", [31, 32, 33])
 def test_lanes_that_are_not_there_decide_nothing(tmp_path, block):
-    """Of 2**31 - 1 blocks those from 500 to 1000 store."""
+    """Blocks 500 to 1000 of 2**31 - 1 store."""
     path = tmp_path / "k.ptx"
     path.write_text(SOME_BLOCKS)
     (site,) = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=2**31 - 1, block=block)]).sites

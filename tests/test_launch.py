@@ -1,4 +1,4 @@
-"""Launches: CUDA's limits, which kernel one is of, and the bytes of its parameters."""
+"""Launches: CUDA's limits, the kernel that a launch applies to, and the bytes of its parameters."""
 
 import struct
 
@@ -62,7 +62,7 @@ def test_the_largest_launch():
     Launch("k", grid=(2**31 - 1, 65535, 65535), block=(16, 1, 64))
 
 
-# --- which kernel ---------------------------------------------------------------------------------
+# --- matching kernels ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_structures(value, data, known):
 @pytest.mark.parametrize(
     "name, value, data",
     [
-        ("_Z1kf", 2, struct.pack("<f", 2)),  # the C++ name says float
+        ("_Z1kf", 2, struct.pack("<f", 2)),  # the C++ name has type float
         ("_Z1ki", 2, struct.pack("<i", 2)),
-        ("k", 2, struct.pack("<i", 2)),  # nothing says it: the value's own type
+        ("k", 2, struct.pack("<i", 2)),  # no type is stated: the value's own type
         ("k", 2.0, struct.pack("<f", 2)),
     ],
 )
@@ -205,7 +205,7 @@ def test_raw_bytes():
 
 
 def test_a_parameter_without_a_name_is_called_by_its_number():
-    """In formulas, without the mangled name of its kernel; and it can be specified by what they call it."""
+    """In formulas, without the mangled name of its kernel; and it can be specified by this name."""
     name = "_ZN5outer5inner28aKernelWithAVeryLongNameIfLi4ELi256EEEvPKfPfii"
     ptx = (
         f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry {name}(.param .u64 {name}_param_0,"

@@ -1,4 +1,4 @@
-"""Launch files: what one says, where it is wrong, and the one that is written to be filled in."""
+"""Launch files: their content, their errors, and the template that is written for the user."""
 
 import pytest
 from click.testing import CliRunner

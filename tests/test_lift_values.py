@@ -1,9 +1,9 @@
-"""What lifted machine code computes is what the source says: random expressions, every architecture.
+"""Lifted machine code computes the values of the source: random expressions, every architecture.
 
-NVRTC and ptxas compile a kernel that stores a few dozen expressions of its parameters; the lifted
-instructions are run thread by thread (`sass_twin`) and every stored value is compared with
-Python's. MUFU.RCP is known only to a unit in the last place, so each run is done with its result
-moved down, not at all, and up: what division computes must not change.
+NVRTC and ptxas compile a kernel that stores a few dozen expressions of its parameters; the lifted instructions are
+executed thread by thread (`sass_twin`) and every stored value is compared with Python's. MUFU.RCP is known only to a
+unit in the last place, so each run is done with its result decreased, unchanged and increased by one: quotients must
+not change.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ SHORT = """extern "C" __global__ void k(unsigned *o, unsigned short n, unsigned 
 @pytest.mark.parametrize("nudge", (-1, 0, 1))
 @pytest.mark.parametrize("arch", ("sm_90", "sm_100", "sm_120"))
 def test_division_of_short_numbers(arch, nudge):
-    """By one float product: whatever the reciprocal's last place is, the quotient is right."""
+    """By one float product: the quotient is right for any last place of the reciprocal."""
     function = lift_cubin(from_cuda(SHORT, arch), "k.cubin").functions["k"]
     assert not any(op.name == "mufu.rcp.near" for instruction in function.instructions for op in instruction.ops)
     rng = Random(3)
@@ -99,7 +99,7 @@ def test_packed_floats_and_extremes_of_three(x, y, z):
 
 
 def test_data_of_memories_that_are_not_followed():
-    """What a matrix load brings is loaded data, not the result of an opcode without a meaning."""
+    """The result of a matrix load is loaded data, not the result of an unmodelled opcode."""
     body = """.visible .entry k(.param .u64 p) { .reg .u32 %r<9>; .shared .align 16 .b8 a[1024]; mov.u32 %r1, %tid.x; and.b32 %r1, %r1, 31;
     mov.u32 %r2, a; mad.lo.u32 %r1, %r1, 16, %r2; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r3, %r4}, [%r1];
     and.b32 %r3, %r3, 1020; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r4; ret; }
@@ -120,8 +120,8 @@ SELECTED = (0x7FFFFFFF, 0x7F800001, 0xFFC00001, 0x7F800000, 0x3F812345, 0x000000
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_constants_that_are_made_in_floating_point(arch):
-    """ptxas makes integers of two half floats (HFMA2) and selects them as floats (FSEL); not all of a NaN stands in the
-    text.
+    """ptxas builds integers from two half floats (HFMA2) and selects them as floats (FSEL); the text does not show all
+    bits of a NaN.
     """
     body = [
         (
@@ -149,7 +149,7 @@ def test_constants_that_are_made_in_floating_point(arch):
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_80", "sm_90"))
 def test_reductions_in_global_memory_are_no_sites(arch):
-    """RED is global on every architecture; where the space is not known ptxas writes ATOM."""
+    """RED is global on every architecture; if the state space is unknown, ptxas emits ATOM."""
     body = """.visible .entry k(.param .u64 p, .param .u64 g) { .reg .u64 %d<4>; .reg .u32 %r<2>; .reg .f32 %f<2>; ld.param.u64 %d1, [p];
     ld.param.u64 %d2, [g]; cvta.to.global.u64 %d1, %d1; mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f1, %r1;
     red.global.add.f32 [%d1], %f1; red.add.u32 [%d2], %r1; ret; }

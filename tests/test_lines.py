@@ -47,7 +47,7 @@ def cubin(request, tmp_path_factory):
 
 
 def printed(path: Path, option: str) -> dict[int, list[str]]:
-    """offset -> the position lines above it that are new there, as nvdisasm prints them."""
+    """offset -> the position lines printed by nvdisasm before it, where they change."""
     said = subprocess.run(
         [toolchains.get("nvdisasm").path, "-c", option, str(path)], capture_output=True, text=True, check=True
     ).stdout
@@ -108,7 +108,7 @@ def test_a_binary_without_line_information(tmp_path):
 
 
 def test_a_file_that_the_program_defines_is_in_its_folder():
-    """DW_LNE_define_file has the fields of an entry of the header's table of files."""
+    """DW_LNE_define_file has the fields of an entry in the header's file table."""
     header = b"\1\1\xff\4\12" + bytes((0, 1, 1, 1, 1, 0, 0, 0, 1)) + b"/headers\0\0" + b"k.cu\0\0\0\0" + b"\0"
     address = b"\0\x09\2" + bytes(8)
     defined = b"h.cuh\0\1\0\0"

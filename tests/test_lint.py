@@ -1,4 +1,4 @@
-"""What is run before a commit, by `make lint` and in CI is the same."""
+"""The pre-commit hooks, `make lint` and CI run the same checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOOKS = (CHECKOUT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 
 
 def test_the_hooks_are_what_make_lint_runs():
-    """A hook that is given the changed files runs on them what `make lint` runs on "."."""
+    """A hook that takes the changed files runs the same command on them as `make lint` on "."."""
     told = subprocess.run(
         ["make", "--dry-run", "--silent", "lint", "VENV=.venv"],
         cwd=CHECKOUT,
@@ -25,7 +25,7 @@ def test_the_hooks_are_what_make_lint_runs():
 
 
 def test_hooks_that_are_given_files_are_those_that_take_them():
-    """ruff looks at the files that changed; the others at all, as each may contradict any other."""
+    """ruff checks the changed files; the other hooks check all, as each file may contradict any other."""
     for hook in HOOKS.split("      - id: ")[1:]:
         assert ("pass_filenames: false" in hook) == ("entry: .venv/bin/ruff" not in hook), hook
 

@@ -1,5 +1,6 @@
-"""Local memory in loops whose trips are not known: what a trip does not store to is the same in all of them, and what
-it stores is not the same in lanes that leave in different trips. The interpreter of tests/twin says what is true.
+"""Local memory in loops with unknown trip counts: locations that a trip does not store to keep one value, and a stored
+value differs between lanes that leave in different trips. The interpreter of tests/twin provides the expected
+results.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ KERNEL = """
 }}
 """
 AGAIN = "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, {}; @%p1 bra L;"
-TOGETHER, APART = AGAIN.format("%r15"), AGAIN.format("%r14")  # lanes leave in the same trip; in any
+TOGETHER, APART = AGAIN.format("%r15"), AGAIN.format("%r14")  # lanes leave in the same trip; in any trip
 USE = "ld.local.u32 %r8, [%d4{}]; st.shared.u32 [%r8], %r1;"
 PICK = "ld.local.u32 %r8, [%d4{}]; and.b32 %r8, %r8, 0x3ffc; add.u32 %r8, %r8, %r4; st.shared.u32 [%r8], %r1;"
 COUNTED = (
@@ -40,7 +41,7 @@ COUNTED = (
 )
 TRIP = "shl.b32 %r6, %r5, 7; st.local.u32 [%d4], %r6;"
 
-BODIES = {  # what follows, and how many sites have one cost a request
+BODIES = {  # the body, and how many of its sites have one cost per request
     "beside": (f"L: {TRIP} {USE.format('+4')} {TOGETHER} {USE.format('+8')}", 2),
     "trip": (f"L: {TRIP} {TOGETHER} {PICK.format('')}", 1),
     "trip, apart": (f"L: {TRIP} {APART} {PICK.format('')}", 0),
@@ -69,7 +70,7 @@ BODIES = {  # what follows, and how many sites have one cost a request
         f" add.u32 %r13, %r13, 1; setp.lt.u32 %p2, %r13, %r14; @%p2 bra O; {PICK.format('+4')}",
         0,
     ),
-    "counter": (  # of the trips, kept in local memory: one number for all lanes
+    "counter": (  # a trip counter in local memory: uniform
         f"st.local.u32 [%d4], 0; L: {COUNTED} add.u32 %r10, %r10, 1; st.local.u32 [%d4], %r10;"
         f" setp.lt.u32 %p1, %r10, %r15; @%p1 bra L; {COUNTED}",
         2,
@@ -79,7 +80,7 @@ BODIES = {  # what follows, and how many sites have one cost a request
         f" @%p2 bra X; st.local.u32 [%d4], %r10; bra L; X: {COUNTED}",
         0,
     ),
-    "counter and its double": (  # two cells, one by another: 4 a trip, in steps of 8 and 16
+    "counter and its double": (  # two cells, one derived from the other: 4 per trip, in steps of 8 and 16
         "st.local.u32 [%d4], 0; st.local.u32 [%d4+4], 0; L: ld.local.u32 %r10, [%d4]; ld.local.u32 %r11, [%d4+4];"
         " add.u32 %r11, %r11, %r10; add.u32 %r10, %r10, 128; st.local.u32 [%d4], %r10; st.local.u32 [%d4+4], %r11;"
         " mad.lo.u32 %r8, %r1, 4, %r11; and.b32 %r8, %r8, 0x3ffc; add.u32 %r8, %r8, %r4; st.shared.u32 [%r8], %r1;"
@@ -116,7 +117,7 @@ def test_cells_of_a_loop_hold_what_the_twin_has(name, told):
 
 
 def test_a_reason_names_the_place_in_local_memory():
-    """What a loop does to a cell that a function keeps on its stack, or in an array, is said of that place."""
+    """The effect of a loop on a cell in a function's frame, or in an array, is reported with that location."""
     squared = "mul.lo.u32 %r10, %r10, %r10; st.local.u32 [%d4+8], %r10;"
     body = f"L: {USE.format('+8')} ld.local.u32 %r10, [%d4+8]; {squared} {TOGETHER}"
     (site,) = ptxaudit.audit(KERNEL.format(body=body), isa="ptx").sites

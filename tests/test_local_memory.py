@@ -91,7 +91,7 @@ def test_instructions_and_registers_of_a_kernel_are_in_the_report(kernels):
         assert kernels["by_lane", isa].instructions > kernels["registers", isa].instructions > 0
 
 
-# --- what local memory is for -----------------------------------------------------------------
+# --- the purpose of local accesses ------------------------------------------------------------
 
 HEAVY = """
 template <int COUNT> __device__ __forceinline__ float heavy(const float* in, int n, float x) {
@@ -153,21 +153,21 @@ def audited(cubin: bytes, tmp_path, **options) -> dict[str, Kernel]:
 def test_spills_arrays_and_frames_of_calls_are_distinguished(tmp_path):
     kernels = audited(from_cuda(CALLS), tmp_path)
     recursive, structure, spills = (kinds(kernels[name]) for name in ("recursive", "structure", "spills"))
-    assert recursive["store", "frame"] == recursive["load", "frame"] > 0  # what `deep` keeps for who called it
+    assert recursive["store", "frame"] == recursive["load", "frame"] > 0  # registers that `deep` saves for its caller
     assert (
         recursive["store", "array"]
         and recursive["load", "array"]
         and recursive.total()
         == sum(recursive[access, kind] for access in ("load", "store") for kind in ("frame", "array"))
     )
-    # an argument in registers that is stored, and not put back into them, is an array
+    # a register argument that is stored, and not reloaded into registers, is an array
     assert set(structure) == {("store", "array"), ("load", "array")}
     assert set(spills) == {("store", "spill"), ("load", "spill")}
-    assert kernels["recursive"].stack is None  # which nobody can say of a function that calls itself
+    assert kernels["recursive"].stack is None  # the stack size of a recursive function is unknown
 
 
 def test_what_is_kept_for_a_caller_is_read_off_the_code_where_no_spill_is_named(tmp_path):
-    """As the machine code of earlier assemblers is."""
+    """As in machine code of earlier assemblers."""
     kernels = audited(from_cuda(CALLS).replace(b"\0ptxas\0", b"\0other\0"), tmp_path)
     recursive, structure = kinds(kernels["recursive"]), kinds(kernels["structure"])
     assert recursive["store", "frame"] == recursive["load", "frame"] > 0
@@ -201,7 +201,7 @@ ARGUMENTS = """
 
 
 def test_arguments_that_pass_through_memory_are_of_a_call(tmp_path):
-    """Separate compilation keeps to an interface in which a large structure is in memory."""
+    """Separate compilation follows a calling convention that passes a large structure in memory."""
     cubin = assemble(PROLOGUE.format(arch="sm_90") + ARGUMENTS, "sm_90", ("-c",)).cubin
     (kernel,) = audited(cubin, tmp_path).values()
     found = kinds(kernel)
@@ -224,7 +224,7 @@ def test_spills_to_shared_memory_are_accesses_to_it_and_named(tmp_path):
 
 
 def test_a_call_preserves_the_stack_pointer(tmp_path):
-    """Of a call that is not resolved nothing is known, but for this: what is stored at [R1] after it is no array."""
+    """Nothing else is known about an unresolved call: a store to [R1] after it is no array."""
     source = """
     extern "C" __global__ void k(int* out, int (**f)(int), int n) {
         volatile int here[4];

@@ -1,4 +1,4 @@
-"""A store that perhaps is not executed, or is stepped over, loses the places of local memory that it may go to, and no
+"""A store that may not be executed, or is skipped, invalidates the locations in local memory that it may reach, and no
 others.
 """
 
@@ -44,7 +44,7 @@ PTX = """
         ("st.local.u32 [%rd4], %r2;", "bounded"),
         ("st.local.u8 [%rd4+3], %r2;", "bounded"),
         ("st.local.u64 [%rd4], %rd3;", "bounded"),
-        ("st.u32 [%rd3], %r1;", "bounded"),  # a pointer that was loaded may lead anywhere
+        ("st.u32 [%rd3], %r1;", "bounded"),  # a loaded pointer may lead anywhere
     ],
 )
 @pytest.mark.parametrize("around", ["@%p1 {}", "@%p1 bra over; {} over:"])

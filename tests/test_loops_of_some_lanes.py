@@ -1,4 +1,4 @@
-"""Loops that some lanes run while others of their block wait: in closed form, too, and what they cost is counted."""
+"""Loops that some lanes run while others of their block wait: also in closed form, with exact counts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ extern "C" __global__ void k(const int* __restrict__ in, int* out, int n) {
 
 
 def figures(who: str, stride: int, trips: int) -> tuple[list[str], int, int]:
-    """(statuses, requests, wavefronts) of the stores of the loop, of all blocks."""
+    """(statuses, requests, wavefronts) of the loop's stores, over all blocks."""
     source = SOURCE.replace("WHO", who).replace("STRIDE", str(stride))
     launch = ptxaudit.Launch("k", grid=2, block=96, params=[None, None, trips])
     sites = ptxaudit.audit(from_cuda(source), launches=[launch], cache=False).sites
@@ -70,7 +70,7 @@ def test_each_trip_is_counted(who, stride, warps, ways, trips):
 
 
 def test_what_was_known_in_no_trip_may_stay_so():
-    """The carry of an address that is not specified: it ends no attempt unless trips before knew it."""
+    """The carry of an unspecified address: it refutes an attempt only if it was known in earlier trips."""
     code = instructions(["IADD3 R2, P2, PT, R2, 0x20, RZ", "EXIT"])
     function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
     env = environment(function, ptxaudit.Launch("k", grid=1, block=32), Facts(), (32, 1, 1))
@@ -87,7 +87,7 @@ def test_what_was_known_in_no_trip_may_stay_so():
 
 @pytest.mark.parametrize("trips", [3, 100])
 def test_a_register_of_the_warp_is_changed_for_the_lanes_that_wait_too(trips):
-    """One lane adds four to UR4 so many times: behind the loop UR4 is the same for all, and no two are on one bank."""
+    """One lane adds four to UR4 in every trip: after the loop UR4 is uniform, and no two lanes use one bank."""
     lane, left, address = (ir.Reg(f"R{n}", 32) for n in (0, 9, 4))
     shared_by_all, barrier = ir.Reg("UR4", 32, uniform=True), ir.Reg("B0", 32)
     k = _Kernel()
@@ -149,7 +149,7 @@ EXIT
 @pytest.mark.parametrize("trips", [2, 3, 40, 1_003, 1_000_005])
 @pytest.mark.parametrize("lanes", [1, 7, 32])
 def test_a_register_that_a_trip_writes_before_it_reads_it_needs_no_step(trips, lanes):
-    """R7 is the upper half of a pointer that is not specified, and then an address of shared memory."""
+    """R7 is the upper half of an unspecified pointer, and then an address in shared memory."""
     text = REUSES.replace("LANES", hex(lanes)).replace("TRIPS", hex(trips))
     function = function_of(text)
     launch = ptxaudit.Launch("k", grid=1, block=32)

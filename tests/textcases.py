@@ -1,4 +1,4 @@
-"""Reads tests that are text: a file of cases, each with its input and what has to come out.
+"""Reads tests that are text: a file of cases, each with its input and expected output.
 
 ==== name of the case
 input
@@ -16,7 +16,7 @@ CASES = Path(__file__).parent / "cases"
 
 @dataclass(frozen=True)
 class TextCase:
-    """title; input; outputs: kind -> expected text. Texts end without a line break."""
+    """title; input; outputs: kind -> expected text. Texts have no final line break."""
 
     title: str
     input: str

@@ -16,30 +16,30 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operations.md"
 HEAD = """\
 # Operations
 
-What the engine knows of each operation of the intermediate representation; PTX and machine code are both lowered to
-these. Made from `engine/ops/table.py` by `make operations`. To add one: a row there, and a case in
-`tests/test_operations_table.py`, which holds every transfer function against the operation's meaning on numbers.
+What the engine knows about each operation of the intermediate representation, to which PTX and machine code are both
+lowered. `make operations` generates this page from `engine/ops/table.py`. To add an operation, add a row there, and a case
+to `tests/test_operations_table.py`, which checks every transfer function against the operation on known numbers.
 
-| column | what it says |
+| column | meaning |
 |---|---|
-| sources | the width at which each is read: `s` the operation's, `o` its own, `h` half, `c` 32 bits, `p` a predicate |
-| numbers | what it makes of known numbers: *exact*; *bounded*: one of a few, as documents bound it |
-| affine | a rule on `base + Σ coefficient·unknown` |
-| bits | a rule on numbers of which some bits are known |
-| range | a rule on intervals of unsigned integers |
-| linear | sources that grow by the same in each trip of a loop make a result that does |
-| lone | a rule on whether a predicate holds, or fails, in one lane of a warp at most |
-| strict | nothing is known of it where nothing is known of one source |
-| address | where an address that it makes points: as its first *source*, *either* source, the address of a *sum* … |
+| sources | the width at which each source is read: `s` the operation's, `o` its own, `h` half the operation's, `c` 32 bits, `p` a predicate |
+| numbers | the result for known numbers: *exact*; *exact if defined*: some inputs have no defined result; *bounded*: one of a few numbers, within documented bounds |
+| affine | it has a rule for affine values, `base + Σ coefficient·unknown` |
+| bits | it has a rule for numbers with some known bits |
+| range | it has a rule for intervals of unsigned integers |
+| linear | if each source changes by a constant in every trip of a loop, so does the result |
+| lone | it has a rule for whether a predicate is true, or false, in at most one lane of a warp |
+| strict | the result is opaque if any source is |
+| address | where a computed address points: where the first *source* does, where *either* source does, where the pointer in a *sum* does … |
 
 | operation | sources | numbers | affine | bits | range | linear | lone | strict | address |
 |---|---|---|---|---|---|---|---|---|---|
 """
 
 LANES = """
-## What lanes do together
+## Operations across lanes
 
-| operation | differs from lane to lane | depends on which lanes take part |
+| operation | result differs between lanes | depends on the participating lanes |
 |---|---|---|
 """
 
@@ -62,7 +62,7 @@ def _rows() -> Iterator[str]:
 
 
 def _numbers(row: Row) -> str:
-    return "bounded" if row.candidates is not None else "exact, but for some" if row.undefined is not None else "exact"
+    return "bounded" if row.candidates is not None else "exact if defined" if row.undefined is not None else "exact"
 
 
 def _address(row: Row) -> str:

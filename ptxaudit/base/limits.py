@@ -48,16 +48,16 @@ SETTINGS = Limit(
     "settings",
     16 * MB,
     "bytes",
-    "a launch file, settings, or a file of a compiler's arguments: written by hand or a capture tool",
+    "a launch file, settings, or a compiler's response file: written by hand or by a capture tool",
 )
 DOCUMENT = Limit(
     "document",
     GB,
     "bytes",
-    "a report, baseline, profile or compile_commands.json: a library's report has a hundred megabytes",
+    "a report, baseline, profile or compile_commands.json: a library's report takes a hundred megabytes",
 )
 BUFFER = Limit("buffer", GB, "bytes", "data behind the pointers of a launch, all buffers of a launch file together")
-IMAGE = Limit("image", GB, "bytes", "one cubin: the largest that NVIDIA ships have a fifth of this")
+IMAGE = Limit("image", GB, "bytes", "one cubin: the largest that NVIDIA ships are a fifth of this size")
 UNPACKED = Limit(
     "unpacked",
     DEFAULT_BYTES,

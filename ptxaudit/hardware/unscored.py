@@ -59,7 +59,7 @@ UNSCORED = {
     "bulk store": "a bulk store of zeros is issued once: not measured",
     "other": "written by hardware other than the load-store unit: not measured",
 }
-"""Reasons why an access is listed without a figure, by the report's word."""
+"""The report's word for an access without a figure -> why it has none."""
 
 # part of an opcode's name -> a row of `UNSCORED` more specific than its word; these accesses are counted
 _FORMS = {

@@ -80,7 +80,7 @@ class Examined(Record):
 
 
 Keep = Callable[[Examined, str], None]
-"""What is done with each kernel that was examined, and its file's name."""
+"""A callback that receives each examined kernel and the kind of its input ("cuda", "ptx", …)."""
 
 
 def examine_kernels(

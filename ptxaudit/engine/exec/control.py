@@ -24,7 +24,7 @@ from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 from ptxaudit.ir.transfers import ENDS, taken
 
 Destinations = list[tuple[int, np.ndarray]]
-"""An instruction, or ENDS or RETURNS, and the lanes that go there: (rows, LANES) bool."""
+"""(target, lanes) pairs: an instruction, ENDS or RETURNS, and the lanes that go there, (rows, LANES) bool."""
 
 
 def destinations(

@@ -65,7 +65,7 @@ MEMORIES: dict[str, tuple[Memory, ...]] = {
     "shared::cluster": (SHARED,),
     "generic": (SHARED, ParametersByAddress(), _Given(), COUNTERS, LOCAL),
 }
-"""State space -> the memories that an access may be of, in the order in which they are asked."""
+"""State space -> the memories that an access may refer to, in the order in which they are queried."""
 
 
 def memories(space: str) -> tuple[Memory, ...]:

@@ -12,7 +12,7 @@ WINDOWS = {
     for space in ("shared", "local", "param")
     for end, part in (("lo", "low"), ("hi", "high"))
 }
-"""The register -> (state space, which half of the address)."""
+"""Register -> (state space, half of the address)."""
 
 
 def makes_addresses_of(function: Function, space: str) -> bool:

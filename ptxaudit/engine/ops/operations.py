@@ -62,7 +62,7 @@ UNITS = {
         f"mufu.{name}": Row(lambda bits, attrs, a, run=run: run(a), "s") for name, run in mufu.FUNCTIONS.items()
     }
 }
-"""By the name of a unit for special functions: what its functions give, bit for bit."""
+"""Special function unit -> its functions, bit-exact: a row for each operation."""
 
 # Functions of their sources alone: approximations, whose last bits no document specifies.
 _OF_ITS_SOURCES = (

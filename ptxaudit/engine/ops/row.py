@@ -21,15 +21,15 @@ Run = Callable[..., Any]  # (bits, attrs, one array per source) -> one array per
 class Origin(Enum):
     """Where an address that an operation computes may point (points-to analysis: Andersen 1994, ch. 4)."""
 
-    OPAQUE = "not known"
-    NUMBER = "nothing: the result is a number"
-    SOURCE = "what its first source does"
-    EITHER = "what its first source does, or its second"
-    SUM = "what one of its sources does: an address and offsets"
-    ADDEND = "what its third source does: the product is a number"
-    PIECE = "a part of what its source does"
-    PAIR = "what the two words of it do together"
-    MIXED = "nothing if all its sources are numbers, else not known"
+    OPAQUE = "anywhere"
+    NUMBER = "nowhere: the result is a number"
+    SOURCE = "where its first source points"
+    EITHER = "where its first or its second source points"
+    SUM = "where one of its sources points: an address plus offsets"
+    ADDEND = "where its third source points: the product is a number"
+    PIECE = "a part of the pointer that is its source"
+    PAIR = "where the pointer made of its two words points"
+    MIXED = "nowhere if all its sources are numbers, else anywhere"
 
 
 class Row(Record, eq=False):

@@ -33,7 +33,7 @@ _CTA_PER_CLUSTER = 0x3D
 _KPARAM_INFO_V2 = 0x45
 
 kernel_only = frozenset({_PARAM_CBANK, _CBANK_PARAM_SIZE, _KPARAM_INFO, _KPARAM_INFO_V2})
-"""Attributes that no function has but a kernel."""
+"""Attributes that only kernels have."""
 
 
 class ParameterPlace(Record):

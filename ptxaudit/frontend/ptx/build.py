@@ -337,4 +337,4 @@ RULES: dict[str, Callable[[Sequence[Any]], Any]] = {
     "pragma": lambda c: s.Pragma(tuple(str(t)[1:-1] for t in c)),
     "alias": lambda c: s.Alias(str(c[0]), str(c[1])),
 }
-"""Every rule and alias of the grammar; a test walks the grammar against this table."""
+"""A builder for every rule and alias of the grammar; a test compares this table with the grammar."""

@@ -23,7 +23,7 @@ from ptxaudit.ir import nodes as ir
 FORMATS = [f"{ftz}.{kind}" for ftz in ("", ".ftz") for kind in ("f16", "f32", "f64")]
 SUMS = frozenset(f"{name}{form}" for name in ("add", "sub") for form in FORMATS)
 PRODUCTS = frozenset(f"mul{form}" for form in FORMATS)
-"""Float instructions that leave their rounding to ptxas."""
+"""Floating-point products that do not specify their rounding: ptxas may fuse them."""
 
 QUOTIENTS = ("div.approx", "div.full", "rcp.approx")  # products of a reciprocal, or of one and a power of two
 NO_COPIES = (

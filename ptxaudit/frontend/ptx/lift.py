@@ -35,14 +35,13 @@ from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.operands import read_guard_first
 
 ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
-"""Every base name with a meaning. What is not here is opaque."""
+"""Every modelled opcode, by base name. The results of all others are opaque."""
 
 REGISTERS_A_STATEMENT = 2
-"""Registers that are made at once, for each statement of the function that declares them: compilers declare as many as
-they use."""
+"""Registers created with their declaration, per statement of the function: compilers declare as many as they use."""
 
 MAX_THREADS = 1024
-"""Of a block, on every machine."""
+"""The maximum per block, on every machine."""
 
 # Opcodes without a row that write only their first operand, or else memory as listed in `memory.WRITES`.
 WITHOUT_ROW = frozenset(

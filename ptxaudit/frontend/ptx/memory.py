@@ -376,7 +376,7 @@ ROWS: dict[str, Row] = {
     "discard": Row(discard, MOVEMENT, "global L2"),
     "applypriority": Row(nothing, MOVEMENT, "global L2::*"),
 }
-"""What reads and writes memory. "*": whatever its modifiers, what it writes is opaque."""
+"""Opcodes that access memory. "*": any modifiers; everything the instruction writes is opaque."""
 
 # The state spaces that unsupported forms of these opcodes may write; "" if the opcode specifies them.
 WRITES = {

@@ -31,7 +31,7 @@ from ptxaudit.frontend.ptx.shapes import Shapes
 
 LONGEST_QUOTE = 40  # characters of the text that an error quotes
 NEWEST_VERSION = (9, 5)
-"""The PTX version that the grammar was last held against; newer files are tried all the same."""
+"""The newest PTX version that the grammar has been compared with; newer files are parsed as well."""
 
 
 def parse_module(text: str, file: str = "<ptx>") -> s.Module:

@@ -28,7 +28,7 @@ ROWS: dict[str, Row] = {
     **lift_warp.LOWERINGS,
     **lift_control.LOWERINGS,
 }
-"""Every opcode with a meaning, by its first part, and what of it is understood."""
+"""Every modelled opcode, by its root: the forms that are supported, and how they are lowered."""
 
 _GUARDS: dict[str, ir.Guard] = {
     f"@{sign}{kind}{number}": ir.Guard(machine_register(kind, number), bool(sign))

@@ -146,7 +146,7 @@ def test_stated_shifts():
         8,
     ]
     assert shift("kepler-4byte", "ld.shared.f32") == 256 and shift("kepler-8byte", "ld.shared.f32") == 8
-    # a line further is the next class for every lane: the largest class stays as large
+    # a shift by a line moves every lane to the next class, so the largest class keeps its size
     assert shift("sm_90", "LDGSTS.E.BYPASS.128") == 128
     assert machines.get("sm_90").source_shift(classify("LDGSTS.E")) == 128
     assert (

@@ -1,4 +1,4 @@
-"""Sums of more unknowns than are kept apart, and requests that cost the same wherever they go."""
+"""Sums of more unknowns than a value keeps as terms, and requests whose cost does not depend on their addresses."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_is_added_to_it_is_still_told_from_lane_to_lane():
 
 
 def test_a_sum_that_each_lane_has_times_another_number_is_not_known():
-    """(The second sum is the first times the lane.)"""
+    """The second sum is the first times the lane."""
     times = " ".join(f"ld.param.u32 %z, [p{i}]; mul.lo.u32 %z, %z, %x; mad.lo.u32 %y, %z, 4, %y;" for i in range(MANY))
     site = site_of(times)
     assert site.wavefronts is None and site.per_request.high == 32, site
@@ -66,7 +66,7 @@ def test_equal_sums_are_the_same_number():
 
 @pytest.mark.parametrize("upper", (False, True))
 def test_a_sum_that_hides_an_address_may_be_one(upper):
-    """Pointers, or numbers of which one is the upper half of something."""
+    """The terms are pointers, or numbers of which all but the first are upper halves."""
     numbers = [
         unknown(Uniform(f"q{i}", 64, kind="parameter", key=("param", i, 64), address=not upper)) for i in range(MANY)
     ]

@@ -1,6 +1,6 @@
-"""Which kernel and which site is which across an upgrade or an edit: helpers, instances, copies, merged accesses.
+"""Pairing of kernels and sites across an upgrade or an edit: helpers, instances, copies, merged accesses.
 
-Figures are derived by hand in the comments; a site of `reports` is 8 requests of 8 wavefronts, none of them excess.
+The comments derive the figures; a site of `reports` has 8 requests of 8 wavefronts, without excess.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ptxaudit.ui.render.changes import diff_markdown, diff_text
 
 
 def at(line, access="load", text=None, inlined=(), file="/src/k.cu", **changes):
-    """A site with the text of its line, and lines of the kernel where it was inlined: (line, text) each."""
+    """A site with the text of its line; inlined: (line, text) for each line of the kernel where it was inlined."""
     frames = tuple(Frame(file, number, "helper", told) for number, told in inlined)
     return site(line, access, source=Source(file, line, 0, text, frames), **changes)
 
 
 def verdicts(old, new, **options):
-    """(verdict, old sites, new sites, wavefronts of both) of each change."""
+    """(verdict, old sites, new sites, old wavefronts, new wavefronts) of each change."""
     (entry,) = diff_reports(report(kernel(*old, **options)), report(kernel(*new, **options))).kernels
     return [
         (str(c.verdict), len(c.olds), len(c.news), c.old and c.old.wavefronts, c.new and c.new.wavefronts)
@@ -40,7 +40,7 @@ def verdicts(old, new, **options):
     ]
 
 
-# --- a helper is extracted --------------------------------------------------------------------
+# --- extraction of a helper -------------------------------------------------------------------
 
 INLINE = """
 extern "C" __global__ void k(const float* in, float* out, int n) {
@@ -85,9 +85,12 @@ def audited(source, pitch, isa):
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("pitch", [33, 32])
 def test_a_helper_that_was_extracted_changes_no_site(isa, pitch, tmp_path):
-    """64 loads behind another call, one store. With rows of 32 floats tile[x][i] is 32 lanes in a bank, 31 too many a
-    request, of 32 copies over 32 warps; the machine code has 8 LDS.128 of them, whose quarter-warps of 8 lanes meet in
-    one quarter of the banks: 4 × 8 passes where 4 would do."""
+    """The helper has 64 loads behind another call, and one store.
+
+    With rows of 32 floats, the 32 lanes of tile[x][i] are in one bank: an excess of 31 per request, for 32 copies in
+    32 warps. The machine code has 8 LDS.128 instead, where the 8 lanes of each quarter-warp use the same quarter of
+    the banks: 4 × 8 passes instead of 4.
+    """
     excess = {("ptx", 32): 32 * 32 * 31, ("sass", 32): 8 * 32 * 28}.get((isa, pitch), 0)
     old, new = audited(INLINE, pitch, isa), audited(EXTRACTED, pitch, isa)
     diff = diff_reports(old, new)
@@ -101,7 +104,7 @@ def test_a_helper_that_was_extracted_changes_no_site(isa, pitch, tmp_path):
 
 
 def test_a_helper_whose_access_costs_more_is_no_mere_move():
-    """Seven of eight loads cost what they did; the one left on both sides takes 64 wavefronts in place of 8."""
+    """Seven of eight loads cost the same; the one that exists on both sides takes 64 wavefronts instead of 8."""
     old = [
         at(5, text="int a;"),
         *(at(10 + n, text=f"sum += tile[x][{n}];") for n in range(8)),
@@ -119,7 +122,7 @@ def test_a_helper_whose_access_costs_more_is_no_mere_move():
 
 
 def test_sites_are_not_moved_past_lines_that_stayed():
-    """What was above the line `b` and what is below it now are two accesses, although they cost the same."""
+    """An access that was above the line `b` does not match one that is now below it, although they cost the same."""
     old = [at(5, text="a"), at(6, text="one"), at(7, text="b")]
     new = [at(5, text="a"), at(6, text="b"), at(1, text="two", inlined=((9, "call();"),))]
     assert [v[0] for v in verdicts(old, new)] == ["same", "moved", "new", "gone"]
@@ -148,7 +151,7 @@ def instance(name, *arguments):
 
 
 def blind(name, *costs, **changes):
-    """A kernel without line information whose sites take so many wavefronts."""
+    """A kernel without line information; costs: the wavefronts of its sites."""
     return kernel(*(site(None, wavefronts=cost, id=f"{name}{n}") for n, cost in enumerate(costs)), name=name, **changes)
 
 
@@ -172,11 +175,11 @@ def test_instances_without_a_common_argument_are_two_kernels():
     assert pairs([blind(one, 8, 16, 64)], [blind(other, 32, 32, 32)]) == {(None, other), (one, None)}
     assert pairs([blind(instance("one", 32), 8)], [blind(instance("one", 64), 16)]) == {
         (instance("one", 32), instance("one", 64))
-    }  # of one argument
+    }  # one argument
 
 
 def test_of_many_instances_each_finds_the_nearest():
-    """512 instances of one template, all with another block size now: two arguments of three are equal."""
+    """All 512 instances of a template have another block size now: two of their three arguments are equal."""
     types = ("half", "bf16", "f32", "f64")
     olds = [blind(instance("k", kind, size, 256), 8) for kind in types for size in range(128)]
     news = [blind(instance("k", kind, size, 512), 8) for kind in reversed(types) for size in range(128)]
@@ -201,7 +204,7 @@ def test_the_share_of_equal_arguments(old, new, share):
 
 
 def test_a_namespace_with_a_version_in_it_is_no_other_kernel():
-    """Libraries have a namespace a release: cub::CUB_200302_NS::scan<float> is cub::CUB_200500_NS::scan<float>."""
+    """Libraries have one namespace per release: cub::CUB_200302_NS::scan<float> is cub::CUB_200500_NS::scan<float>."""
     names = [f"_ZN3cub13CUB_{number}_NS4scanIfEEvPf" for number in (200302, 200500)]
     assert pairs([blind(names[0], 8)], [blind(names[1], 64)]) == {tuple(names)}
     two = [f"_ZN{len(space)}{space}4scanIfEEvPf" for space in ("a", "b")]
@@ -221,7 +224,7 @@ def test_kernels_of_two_architectures_are_two_where_both_reports_have_one_in_com
 
 
 def test_real_instances_without_line_information(tmp_path):
-    """Three instances a library, machine code without lines: rows of 32 floats are 32-way, those of 33 free."""
+    """Machine code without line information, three instances per library: rows of 32 floats are 32-way, of 33 free."""
     source = """
     template <typename T, int Pitch, int Block> __global__ void turn(const T* in, T* out) {
         __shared__ T s[32 * Pitch];
@@ -258,7 +261,7 @@ def test_real_instances_without_line_information(tmp_path):
 
 
 def copies(*told, line=10, text="a += s[i];", **changes):
-    """Copies of one line: (active requests, wavefronts) each, as many ideal ones as requests."""
+    """Copies of one line: (active requests, wavefronts) of each; each has as many ideal wavefronts as requests."""
     return [
         at(line, text=text, id=f"{n}", requests=count, active_requests=count, wavefronts=cost, ideal=count, **changes)
         for n, (count, cost) in enumerate(told)
@@ -266,15 +269,17 @@ def copies(*told, line=10, text="a += s[i];", **changes):
 
 
 def test_copies_of_a_line_are_one_group_however_it_is_unrolled():
-    """Twice as many copies of half as many requests, and a remainder loop of 40 more: 200 became 240 requests, a fifth
-    more; 8 wavefronts a request before, 4 after: 1,600 → 960."""
+    """Twice as many copies with half as many requests each, and a remainder loop with 40 more.
+
+    200 requests became 240, a fifth more; 8 wavefronts per request before, 4 after: 1,600 → 960.
+    """
     old, new = copies(*[(100, 800)] * 2), copies(*[(50, 200)] * 4, (40, 160))
     assert verdicts(old, new) == [("better", 2, 5, 1600, 960)]
     assert verdicts(new, old) == [("worse", 5, 2, 960, 1600)]
 
 
 def test_an_access_inserted_on_the_line_of_an_edited_one_hides_nothing():
-    """s[i] took 8 wavefronts and takes 64 now; t[j], inserted on the same line, takes the 8 that s[i] did."""
+    """s[i] took 8 wavefronts and takes 64 now; t[j], inserted on the same line, takes the 8 that s[i] did before."""
     old, new = (
         [at(10, text="x = s[i];")],
         [at(10, text="x = s[32 * i] + t[j];", wavefronts=64), at(10, text="x = s[32 * i] + t[j];")],
@@ -291,7 +296,7 @@ def test_an_access_inserted_on_the_line_of_an_edited_one_hides_nothing():
 
 
 def test_stores_that_were_merged_are_one_group():
-    """Four stores of 4 bytes of 8 requests each on four lines become one of 16 bytes: 4 × 8 = 32 wavefronts before and
+    """Four 4-byte stores on four lines, of 8 requests each, become one of 16 bytes: 4 × 8 = 32 wavefronts before and
     after.
     """
     old = [at(10 + n, "store", text=f"s[{n}] = v{n};") for n in range(4)]
@@ -303,9 +308,7 @@ def test_stores_that_were_merged_are_one_group():
 
 
 def test_two_loads_of_two_lines_that_became_one_are_better_where_it_costs_less():
-    """LDS and LDS of 64 requests each, all lanes on one word; LDS.64 of the pair is 64 wavefronts: one pass a
-    request.
-    """
+    """Two LDS of 64 requests each, all lanes on one word; LDS.64 of the pair takes 64 wavefronts, one per request."""
     told = {"requests": 64, "active_requests": 64, "ideal": 64, "wavefronts": 64}
     old = [at(45, text="mean = t[0];", **told), at(46, text="scale = t[1];", **told)]
     assert verdicts(old, [at(45, text="mean = t[0];", width=8, opcode="LDS.64", **told)]) == [("better", 2, 1, 128, 64)]
@@ -334,7 +337,7 @@ def test_bytes_are_summed_over_the_launch_where_that_is_known():
     assert moved([open_site(Status.UNREACHED, width=4), site(1)]) == 32
 
 
-# --- what a kernel pays -----------------------------------------------------------------------
+# --- cost of a kernel -------------------------------------------------------------------------
 
 
 def worse(old, new, **options):
@@ -346,7 +349,7 @@ def other_source(of):
 
 
 def test_more_wavefronts_are_worse_though_less_of_them_is_excess():
-    """32 wavefronts with 24 of excess; 64 with 16: twice as many passes over the banks."""
+    """32 wavefronts with an excess of 24; 64 with an excess of 16: twice as many passes over the banks."""
     old, new = at(10, wavefronts=32), at(10, wavefronts=64, ideal=48)
     (entry,) = diff_reports(report(kernel(old)), report(kernel(new))).kernels
     assert [str(c.verdict) for c in entry.changes] == ["worse"] and entry.got_worse and entry.impact == 32
@@ -356,7 +359,7 @@ def test_more_wavefronts_are_worse_though_less_of_them_is_excess():
     excess = at(10, wavefronts=32, ideal=16)
     assert [str(c.verdict) for c in diff_reports(report(kernel(excess)), report(kernel(old))).kernels[0].changes] == [
         "worse"
-    ]  # equal passes, more of them excess
+    ]  # equally many passes, more of them excess
 
 
 def test_a_new_kernel_with_conflicts_is_worse_and_one_without_is_not():
@@ -365,14 +368,14 @@ def test_a_new_kernel_with_conflicts_is_worse_and_one_without_is_not():
 
 
 def test_new_work_of_an_edit_is_not_worse_and_more_work_of_the_same_source_is():
-    """An access of 8 wavefronts that was not there: the same text costs more, another text does more."""
+    """A new access of 8 wavefronts: unchanged source costs more, changed source does more."""
     old, new = report(kernel(at(1))), report(kernel(at(1), at(2)))
     assert diff_reports(old, new).got_worse and not diff_reports(old, other_source(new)).got_worse
     assert diff_reports(old, other_source(report(kernel(at(1), at(2, wavefronts=64))))).got_worse
 
 
 def test_launches_that_are_told_to_be_counterparts_are_compared_in_sum():
-    """8 wavefronts of 8 requests on both sides, of launches whose parameters differ: the new kernel takes one more."""
+    """8 wavefronts for 8 requests on both sides, in launches with different parameters; the new kernel has one more."""
     more = structs.replace(kernel(at(1)).launch, params=(None, None, 64, 2))
     one = {"per_request": Span(1, 1), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 0)}
     old, new = (
@@ -388,7 +391,7 @@ def test_launches_that_are_told_to_be_counterparts_are_compared_in_sum():
 
 
 def test_how_often_a_site_runs_is_told_where_that_changed():
-    """8 requests of one wavefront each became 16: nothing is excess, and twice as much is paid."""
+    """8 requests of one wavefront each became 16: there is no excess, but the cost doubled."""
     twice = at(10, requests=16, active_requests=16, wavefronts=16, ideal=16)
     assert "         = requests 8 → 16\n" in diff_text(diff_reports(report(kernel(at(10))), report(kernel(twice))))
     assert "requests" not in diff_text(diff_reports(report(kernel(at(10))), report(kernel(at(10, wavefronts=64)))))

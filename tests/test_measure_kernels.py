@@ -1,4 +1,4 @@
-"""The measuring script without a GPU: parameters are packed, buffers filled, a report is joined with its launches."""
+"""The measurement script without a GPU: it packs parameters, fills buffers, and joins a report with its launches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is claimed of kernels that call through pointers and themselves, against what an H100 counted."""
+"""Claims about kernels that call through pointers or recurse, compared with the counters of an H100."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bench.adversary.check import Checked, audit  # noqa: E402
 from bench.adversary.claims import Verdict  # noqa: E402
 
 KEPT = ROOT / "tests" / "data" / "calls_sm90"
-EQUAL = 450  # sites at least with exactly the counted requests and wavefronts; the share only grows
+EQUAL = 450  # minimum number of sites with exactly the counted requests and wavefronts; may only grow
 
 
 PARTS = 8
 
 
 class Audits(Sequence):
-    """One a launch, each made when it is asked for first."""
+    """One audit per launch, made on first access."""
 
     def __init__(self) -> None:
         self._launches = list(truth.load(KEPT, [KEPT / "launches.json.gz"]))
@@ -58,12 +58,12 @@ def test_most_that_is_known_is_exact(checked):
     assert sum(f.verdict is Verdict.EQUAL for c in checked for f in c.findings) >= EQUAL
 
 
-ITSELF = (908, 910, 914)  # functions that call themselves, or each other through a table; at -O3 they save barriers
-RANGES = 67  # of their sites at least have a count or a range
+ITSELF = (908, 910, 914)  # recursive functions, some through a table; at -O3 they save barriers
+RANGES = 67  # minimum number of their sites with a count or a range
 
 
 def test_functions_that_call_themselves_and_keep_barriers_are_followed(checked):
-    """Nothing that they access is left out or claimed wrongly; in most there is at least a range."""
+    """None of their accesses is missing or wrong, and most have at least a range."""
     found = [f for c in checked if c.seed in ITSELF for f in c.findings]
     assert not [f for f in found if f.verdict is Verdict.WRONG]
     assert sum(f.verdict in (Verdict.EQUAL, Verdict.WITHIN) for f in found) >= RANGES

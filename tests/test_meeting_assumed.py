@@ -1,4 +1,7 @@
-"""PTX does not say where lanes that parted meet: a count that rests on it says so, one that does not says nothing."""
+"""PTX does not specify where diverged lanes reconverge.
+
+A count that depends on it states the assumption, and one that does not depend on it does not.
+"""
 
 import pytest
 

@@ -1,5 +1,6 @@
-"""Votes, matches, reductions and elections of lanes that name different member masks: each group of lanes has a result
-of its own.
+"""Votes, matches, reductions and elections of lanes that name different member masks.
+
+Each group of lanes has its own result.
 """
 
 from __future__ import annotations
@@ -107,9 +108,7 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_what_is_not_known_is_one_value_a_group(name: str) -> None:
-    """In some tiles 128 · lane, in others 0: one wavefront to 32, whatever the loaded data are, and all between
-    them.
-    """
+    """The index is 128 · lane in some tiles and 0 in others: 1 to 32 wavefronts, depending on the loaded data."""
     text = "shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o];" + UNKNOWN[name]
     whole, tiles = (site(text, mask, 0x3F, [None, None]) for mask in (TILES["whole"], TILES["eights"]))
     for found in (whole, tiles):
@@ -123,7 +122,7 @@ def test_what_is_not_known_is_one_value_a_group(name: str) -> None:
 
 
 def test_a_mask_that_is_not_known_names_no_group() -> None:
-    """match gives a mask of its own to each group of lanes with equal data."""
+    """match gives each group of lanes with equal data its own mask."""
     text = (
         "shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o]; match.any.sync.b32 %m, %w5, 0xffffffff; "
         "vote.sync.ballot.b32 %r, %p, %m;"
@@ -146,19 +145,19 @@ def test_groups() -> None:
     assert pack(groups)[0].tolist() == [(0xFF << (lane & 24)) & ~8 for lane in LANES]
     assert pack(members(constant(0xF0, 32), ALL)).tolist() == [[0xF0]]
     assert pack(members(None, active)).tolist() == [[0xFFFFFFF7]]
-    outside = known(np.where(active, np.uint32(0xFF), np.uint32(1)))  # what idle lanes hold is nothing to the others
+    outside = known(np.where(active, np.uint32(0xFF), np.uint32(1)))  # values in idle lanes do not affect the others
     assert pack(members(outside, active)).tolist() == [[0xF7]]
 
 
 def test_groups_that_are_not_known() -> None:
     n = Uniform("n", 32, key="n")
-    assert pack(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]  # the same in all lanes, whatever it is
+    assert pack(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]  # uniform, whatever its value
     per_lane = Value(np.zeros((1, 1), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None]),))
     assert members(per_lane, ALL) is None
     assert members(opaque(32, Reason(Kind.LOADED)), ALL) is None
 
 
-ASKED = {  # what is not so where a lane has ended
+ASKED = {  # conditions that fail where a lane has exited
     "active mask": "activemask.b32 %r; setp.eq.u32 %p, %r, 0xffffffff;",
     "ballot": "vote.sync.ballot.b32 %r, 1, 0xffffffff; setp.eq.u32 %p, %r, 0xffffffff;",
     "election": "elect.sync %r|%p, 0xffffffff; setp.eq.u32 %p, %r, 0;",
@@ -175,7 +174,7 @@ SOME_END = """.visible .entry k(.param .u64 data)
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_lanes_that_may_have_ended_are_perhaps_not_asked(tmp_path, asked):
-    """Data that is not known decides which lanes end: what the others ask of each other is not known either."""
+    """Unknown data decide which lanes exit, so the operations of the other lanes have unknown results."""
     path = tmp_path / "k.ptx"
     path.write_text(PROLOGUE.format(arch="sm_90") + SOME_END.format(ends="@%p exit;", asked=ASKED[asked]))
     sites = ptxaudit.audit(path, isa="both", launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites
@@ -200,7 +199,7 @@ GUARDED = """.visible .entry k(.param .u32 n)
 
 @pytest.mark.parametrize("barrier", ("bar.sync 0;", "bar.warp.sync -1;", "barrier.sync 0;"))
 def test_a_barrier_gathers_the_groups_only_without_a_guard(barrier):
-    """In this launch the guard is false: the groups of eight lanes may store separately."""
+    """The guard is false in this launch, so the groups of eight lanes may store separately."""
 
     def assumed(gather: str) -> bool:
         launch = ptxaudit.Launch("k", grid=1, block=32, params=[0])

@@ -1,5 +1,6 @@
-"""Accesses to global and local memory: what is a site of which memory, what a request moves, and what a report says of
-it.
+"""Accesses to global and local memory.
+
+Which memory a site belongs to, what a request moves, and what a report states about it.
 """
 
 from __future__ import annotations
@@ -182,11 +183,11 @@ def test_rounds_of_a_long_loop_are_counted_by_where_they_lie_in_a_line(isa):
         'extern "C" __global__ void k(const float* in, float* out, int n) {\nfloat sum = 0;\n#pragma unroll 1\nfor (int'
         " i = 0; i < n; i++) sum += in[threadIdx.x + i];\nout[threadIdx.x] = sum; }"
     )
-    n = 100_000_003  # more than could be run one by one
+    n = 100_000_003  # too many to run one by one
     report = audited(text, "global", isa, grid=(1,), block=(32,), params=[None, None, n])
     load = report.kernels[0].memory[0]
     assert (load.status, load.requests) == (Status.EXACT, n)
-    assert load.sectors == 5 * n - (n + 7) // 8  # 4 where a round begins at a multiple of 8, else 5
+    assert load.sectors == 5 * n - (n + 7) // 8  # 4 in rounds that begin at a multiple of 8, otherwise 5
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
@@ -211,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(64) k(volatile float* in, float* ou
 
 
 def test_rounds_of_a_loop_whose_warps_stand_for_blocks_of_several_alignments_are_those_of_a_run(monkeypatch):
-    """Where blocks begin at different places of a line a row of requests becomes several, those of a round too."""
+    """Blocks begin at different places of a line: a row of requests becomes several, as do those of a round."""
     folder = samples.SAMPLES / "shuffle_reduction"
     launches = [one for one in ptxaudit.read_launches(folder / "launch.toml") if one.kernel == "block_argmax"]
 
@@ -372,7 +373,7 @@ def test_a_comparison_reads_the_profilers_columns_of_global_memory():
 
     assert [row.verdict for row in profile(0).memory] == [Verdict.EQUAL] * 2 and not profile(0).differs
     assert [row.verdict for row in profile(-1).memory] == [Verdict.DIFFERS] * 2 and profile(-1).differs
-    # more sectors than the profiler's own tag requests can hold, four each, prove nothing
+    # a counter with more sectors than its tag requests can hold, four each, proves nothing
     assert [row.verdict for row in profile(1).memory] == [Verdict.DISPUTED, Verdict.DIFFERS] and profile(1).differs
     assert profile(0).to_dict()["memory"][0]["profile"]["sectors"] == kernel.memory[0].sectors
 
@@ -410,7 +411,7 @@ extern "C" __global__ void k(const float* in, float* out, int n) {
 @pytest.mark.parametrize("space", ["global", "all"])
 @pytest.mark.parametrize("form", NAMES)
 def test_every_format_takes_every_memory(space, form, tmp_path):
-    """With patterns and repairs asked for, as pages ask: sites of shared memory and of others are distinguished."""
+    """Includes patterns and repairs, which pages request: shared memory and the other memories are distinguished."""
     (tmp_path / "k.cu").write_text(
         'extern "C" __global__ void k(float *out, const float *in) { __shared__ float s[32][32];\n'
         " for (int i = 0; i < 4; ++i) s[threadIdx.x][i] = in[threadIdx.x * 32 + i];\n"

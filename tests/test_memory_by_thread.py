@@ -1,5 +1,7 @@
-"""Exact sectors of global and local memory against one thread at a time: `sass_twin` runs every thread of a launch by
-itself, and what the lanes of a warp access when they come to an instruction for the k-th time is one request.
+"""Exact sectors of global and local memory, compared with an execution of single threads.
+
+`sass_twin` runs each thread of a launch separately. The k-th executions of an instruction by the lanes of a warp are
+one request.
 """
 
 from __future__ import annotations
@@ -70,14 +72,14 @@ ROWS = ("across_rows", "columns")
 
 
 class Cells(dict):
-    """Memory that holds zeros where nothing was written."""
+    """Memory in which unwritten locations hold zero."""
 
     def __missing__(self, place: int) -> int:
         return 0
 
 
 class Noting(Thread):
-    """Notes the address of each access: `noted(place, times, address)`."""
+    """A thread that reports the address of each access: `noted(place, times, address)`."""
 
     def __init__(self, function, params, specials, noted) -> None:
         super().__init__(function, params, specials)
@@ -110,7 +112,7 @@ def module() -> ir.Module:
 
 
 def by_thread(function: ir.Function, grid: int, block: tuple[int, int], params: list[int]) -> dict[int, int]:
-    """{place: sectors over the launch} of every access."""
+    """{place: sectors of the launch} of every access."""
     data = struct.pack("<QQQii", *params)
     touched: dict[tuple, set] = defaultdict(set)
     for index in range(grid):

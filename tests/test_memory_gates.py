@@ -1,5 +1,6 @@
-"""Rules and limits of global and local memory, registers and occupancy on the command line: what is denied, and what
-is not.
+"""Rules and limits of global and local memory, registers and occupancy on the command line.
+
+What they deny, and what they do not.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def spilled(tmp_path_factory):
 
 @pytest.fixture
 def kept(spilled, monkeypatch):
-    """A folder whose kernel is examined once: what is denied is asked of what was found."""
+    """A folder with a cache, so that its kernel is examined once and each limit judges the kept result."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(spilled / "cache"))
     monkeypatch.delenv("PTXAUDIT_CACHE")
     return spilled
@@ -87,7 +88,7 @@ def test_a_vector_that_is_misaligned_fails_a_build(first, status, tmp_path):
     ],
 )
 def test_a_limit_fails_a_build_that_is_beyond_it(limit, status, kept):
-    """Two blocks of 1,024 threads leave 32 registers a thread; stores 8 bytes apart move 8 sectors for 4."""
+    """Two blocks of 1,024 threads leave 32 registers per thread; stores 8 bytes apart move 8 sectors instead of 4."""
     found = audit(kept, SPILLED, *LAUNCH, "--isa", "sass", "--space", "all", "--fail-on", limit)
     assert found.exit_code == status, found.output[-2000:]
 

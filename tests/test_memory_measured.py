@@ -1,5 +1,6 @@
-"""Sectors and tag requests of global and local memory against what Nsight Compute counted on an H100
-(tests/data/memory_sm90, atomics_sm90).
+"""Sectors and tag requests of global and local memory, compared with counts by Nsight Compute on an H100.
+
+The measurements are in tests/data/memory_sm90 and atomics_sm90.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def of_memory(launch: Measured, found: dict, memory: str) -> list[tuple[Counted,
 
 
 def guarded_bypass(one: Counted) -> bool:
-    """A copy past the L1 behind a predicate: of its sectors the profiler has no figure by instruction (it says 0)."""
+    """A predicated copy that bypasses L1, for which the profiler has no sectors per instruction (it reports 0)."""
     return one.sass.startswith("@") and "LDGSTS" in one.sass and "BYPASS" in one.sass
 
 
@@ -84,7 +85,7 @@ def test_every_exact_figure_is_the_one_that_was_counted(audited):
 
 
 def test_copies_past_the_l1_behind_a_predicate_are_what_the_l2_was_asked_for(audited):
-    """Their launches read global memory by nothing else."""
+    """No other instruction of their launches reads global memory."""
     seen = 0
     for launch, found in audited:
         for one, site in of_memory(launch, found, "global"):
@@ -106,7 +107,7 @@ def test_lanes_that_take_part_are_those_that_were_counted(audited):
 # --- counters of the unit ---------------------------------------------------------------------
 
 UNIT = "l1tex__t_sectors_pipe_lsu_mem_{}"
-APART = "red_transposed"  # lanes of one sector are in both halves of the warp, which are not always taken together
+APART = "red_transposed"  # lanes of one sector are in both halves of the warp, which are not always served together
 FIRST, SECOND = slice(16), slice(16, None)
 PLAIN = (
     ("LDG", "global", "global_op_ld"),
@@ -131,7 +132,7 @@ def test_loads_and_stores_sum_to_the_counter_of_the_unit(head, memory, counter):
 
 
 def turns(pattern: Pattern, lanes: slice = slice(None)) -> int:
-    """Sectors that lanes on one address move in turns: the k-th lane of every address in the k-th turn."""
+    """Sectors moved if lanes with equal addresses take turns: turn k has the k-th lane of every address."""
     return sectors_of_turns(pattern.addresses[lanes][pattern.active[lanes]].tolist())
 
 
@@ -168,7 +169,7 @@ FEW_LINES, MORE_SECTORS = 4, 3
 
 
 def test_one_atomic_of_a_few_lines_is_its_turns_and_one_of_more_lines_may_be_some_sectors_more():
-    """tests/data/atomics_sm90: one warp, one instruction, its addresses by lane."""
+    """tests/data/atomics_sm90: one warp, one instruction, with its addresses by lane."""
     equal = Counter()
     for _, offsets, counted, _ in atomics():
         on = [offset for offset in offsets if offset >= 0]
@@ -186,7 +187,7 @@ def test_the_same_addresses_are_counted_the_same_each_time():
 
 
 def test_a_tile_read_across_is_counted_on_one_gpu_as_on_another():
-    """The warps of `red_transposed`, one by one: word 33·x + y, from word 4·warp + 8·block."""
+    """Adds up the warps of `red_transposed`, measured one by one: word 33·x + y, from word 4·warp + 8·block."""
     (launch,) = (launch for launch in load() if launch.entry["kernel"] == APART)
     alone = {offsets[0]: counted for kernel, offsets, counted, _ in atomics() if kernel == "red_f32"}
     warps = sum(alone[4 * (4 * warp + 8 * block)] for block in range(2) for warp in range(8))
@@ -211,7 +212,7 @@ def test_copies_that_pass_by_the_l1_have_a_counter_of_their_own():
     assert bypassing > 10
 
 
-# --- the table of what was measured ---------------------------------------------------------------
+# --- the table of measurements --------------------------------------------------------------------
 
 
 def test_the_table_has_what_was_measured(audited):

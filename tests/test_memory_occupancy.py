@@ -1,4 +1,4 @@
-"""Occupancy of every launch that was measured, as the driver and the profiler have it, and where it changes."""
+"""Occupancy of every measured launch, compared with the driver and the profiler, and where it changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIMITS = [f"launch__occupancy_limit_{name}" for name in ("blocks", "registers", 
 
 @cache
 def launches(name: str) -> list[tuple[dict, int, int, int]]:
-    """(launch, registers, barriers, static shared memory) of a set."""
+    """(launch, registers, barriers, static shared memory) for each launch of a set."""
     return list(_launches(name))
 
 
@@ -83,7 +83,7 @@ int main() {
 
 @pytest.fixture(scope="module")
 def calculator(tmp_path_factory) -> Path:
-    """The vendor's occupancy calculator, which comes with CUDA as a header, as a program."""
+    """The vendor's occupancy calculator, a header of CUDA, compiled as a program."""
     folder = tmp_path_factory.mktemp("calculator")
     (folder / "cuda_occupancy.h").write_text(header("cuda_occupancy.h"))
     (folder / "main.cpp").write_text(CALCULATOR)
@@ -95,7 +95,7 @@ def calculator(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in DATA.glob("*/cubins.tar.xz")))
 def test_blocks_on_a_multiprocessor_are_those_of_the_vendors_calculator(calculator, name):
-    """Of every launch of every measured set."""
+    """Compares every launch of every measured set."""
     asked, found = [], []
     for entry, registers, barriers, static in launches(name):
         threads, dynamic = prod(entry["block"]), entry["dynamic_shared"]
@@ -105,7 +105,7 @@ def test_blocks_on_a_multiprocessor_are_those_of_the_vendors_calculator(calculat
     assert found == [int(line) for line in said.split()] and len(found) > 3
 
 
-PIECE = 64  # bytes: half of what shared memory is given in, within which nothing changes
+PIECE = 64  # bytes: half the unit in which shared memory is allocated, within which nothing changes
 
 
 @pytest.mark.parametrize(

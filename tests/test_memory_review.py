@@ -86,7 +86,7 @@ def test_what_one_side_did_not_look_at_is_not_compared():
     for a, b in ((one, other), (other, one)):
         found = diff_reports(a, b)
         assert found.kernels[0].memory == () and not found.got_worse and found.memory_counts == {}
-    # … but where both did, an access that only one of them has is new, or gone
+    # … but where both were audited, an access that only one of them has is new, or gone
     whole = diff_reports(with_step(1), audited(NARROW, params=(None, None)))
     assert Verdict.GONE in whole.memory_counts["local"]
 
@@ -217,7 +217,7 @@ def test_a_write_between_two_reads_of_a_base_makes_two_bases():
 @pytest.mark.parametrize("n, certainty", [(1, Certainty.CERTAIN), (4, None), (None, Certainty.POSSIBLE)])
 def test_a_misaligned_vector_of_global_memory(n, certainty):
     text = WIDE.replace("in + threadIdx", "in + n + threadIdx").replace("float* out)", "float* out, int n)")
-    report = audited(text, params=(None, None, n), isa="ptx")  # "*" is every pointer, and n is none
+    report = audited(text, params=(None, None, n), isa="ptx")  # "*" means every pointer, and n is none
     found = [finding for finding in find(report) if finding.rule == "PA006"]
     assert [finding.certainty for finding in found] == ([] if certainty is None else [certainty])
 
@@ -244,7 +244,7 @@ def test_a_terminal_and_markdown_have_every_table(space):
     markdown = formats.written("markdown", Checked(report))
     for text in (console.file.getvalue(), markdown):
         assert ("global memory" in text) is (space != "local") and ("local memory" in text) is (space != "global")
-        assert ("loops" in text) is (space != "global") and "lines" in text  # the loop has accesses to the array alone
+        assert ("loops" in text) is (space != "global") and "lines" in text  # only the array's accesses are in a loop
     assert ("of sectors exceed what the bytes need" in markdown) is (space != "local")
 
 
@@ -335,7 +335,7 @@ extern "C" __global__ void k(int* bins, const int* in) {
 
 
 def test_atomics_at_unknown_addresses_are_not_judged():
-    """The place of an array changes the sectors of a request, but not how many lanes access one address."""
+    """The location of an array affects the sectors of a request, but not how many lanes access one address."""
     for assume, certain in (({"*": 256}, True), ({}, False)):
         given = audited(COUNTING, "global", (None, None), assume=assume)
         of = [site for site in given.kernels[0].memory if site.access == "atomic"]

@@ -1,4 +1,4 @@
-"""Global memory with nothing specified: what is said holds in launches that specify everything."""
+"""Global memory with nothing specified: the answers hold in launches that specify everything."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_what_is_said_holds_in_every_launch(body, isa):
 
 
 def test_lanes_that_an_index_brings_far_apart_are_a_case_of_their_own():
-    """0x7ffffff0 and 15 more are indices of 2 GB and more; the next one is negative."""
+    """Indices from 0x7ffffff0 to 0x7fffffff address 2 GB and more; the next one is negative."""
     (site,) = (s for s in unspecified("offset", "float", "ptx") if s.access == "store")
     assert site.conditions[-1].when.endswith(WRAPPED) or any(case.when == WRAPPED for case in site.conditions)
     launch = ptxaudit.Launch("k", grid=1, block=32, params=[PLACE, PLACE, 0x7FFF_FFFC, 0])

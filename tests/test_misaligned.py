@@ -1,4 +1,4 @@
-"""An access that would fault leaves one site without a figure, not its kernel."""
+"""An access that would fault leaves only its site without a figure, not its kernel."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_with_nothing_told() -> None:
     told = [int(n) for case in right.conditions[:-1] for n in re.findall(r"-?\d+", case.when.rpartition("in")[2])]
     assert told and all(n % 16 == 0 for n in told)
     low, high = right.per_request.low, right.per_request.high
-    assert low == 1 and high == 32  # 1: a block of one thread; 2: a pitch of 0, one quarter for all lanes
+    assert low == 1 and high == 32  # 1: a block of one thread; 2: a pitch of 0, one address for the whole warp
     assert min(case.low for case in right.conditions[:-1]) == 2
 
 

@@ -1,6 +1,4 @@
-"""Inputs of every kind changed at random, 2,000 in all: none is a fault, none hangs, none fills the memory, none gets
-lost.
-"""
+"""Random mutations of every kind of input, 2,000 in all: none faults, hangs, fills the memory, or is lost."""
 
 from __future__ import annotations
 
@@ -12,12 +10,12 @@ import pytest
 from bench import mutations
 
 CASES = 2_000
-FIRST = 10_000_000  # the numbers of a long run begin at 0
+FIRST = 10_000_000  # long runs count from 0
 SHARES = {
     kind.name: max(1, CASES * kind.weight // sum(kind.weight for kind in mutations.KINDS)) for kind in mutations.KINDS
 }
 
-# Cases that found something, by kind: an endless budget, one of 500 digits, digits beyond what Python reads, an endless
+# Cases that found a bug, by kind: an infinite budget, one of 500 digits, more digits than Python reads, an infinite
 # figure, a count that is null, a pattern without a character.
 FOUND = {
     "PTX": (7025,),
@@ -65,7 +63,7 @@ def test_something_is_changed(seed):
 
 
 def test_what_is_bad_is_seen(bases, monkeypatch, tmp_path):
-    """A fault, a loss and a hang are distinguished from what is ordinary."""
+    """A fault, a lost kernel and a hang are each recognised."""
     import ptxaudit
     from ptxaudit.review import audit as pipeline
 

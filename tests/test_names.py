@@ -1,6 +1,4 @@
-"""Names decide nothing: the same kernel under any names of its parameters, variables, registers, labels and functions
-has the same figures.
-"""
+"""Figures do not depend on names: of parameters, variables, registers, labels or functions."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ FIGURES = (
 
 
 def figures(content, isa: str, launches=(), **options):
-    """All figures of a module, a list a kernel and launch, in the order of its code."""
+    """All figures of a module: one list per kernel and launch, in the order of the code."""
     report = ptxaudit.audit(content, isa=isa, launches=tuple(launches), **options)
     assert not report.problems, report.problems
     return [
@@ -117,7 +115,7 @@ def test_samples(name, told):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_kernels(seed):
-    """With nothing specified and with everything told, in PTX."""
+    """PTX, with nothing specified and with everything specified."""
     kernel = generate.kernel(9100 + seed)
     launch = ptxaudit.Launch(
         kernel.name,
@@ -183,7 +181,7 @@ def test_registers_like_those_that_the_lifter_makes(cc):
 
 
 def test_relocatable_objects():
-    """Shared variables that carry one name in several functions, and functions that are called as variables are."""
+    """Several functions have shared variables of the same name, and functions have the names of variables."""
     same_under_other_names(PROLOGUE.format(arch="sm_90") + GENERIC.format(**PLAIN), 5, isas=("sass",), options=("-c",))
     same_under_other_names(
         PROLOGUE.format(arch="sm_90") + GENERIC.format(**(PLAIN | {"own": "s"})),

@@ -1,4 +1,4 @@
-"""A byte that all lanes load is one of 0 to 255, or of -128 to 127: so is what is said of it."""
+"""A byte that all lanes load is in 0 to 255, or in -128 to 127, and the answers use that range."""
 
 from __future__ import annotations
 

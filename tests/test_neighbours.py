@@ -1,4 +1,4 @@
-"""Adjacent accesses are one run only where the code between them does not forbid to make them one."""
+"""Adjacent accesses form one run only if the code between them permits merging them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STORES = "mov.u32 %u, 1; mov.u32 %v, 2; st.global.u32 [%a], %u; {} st.global.u32
 
 
 def vectors(body: str) -> set[int]:
-    """The widths in bytes of the vectors that the accesses of a body could be, but for those by %b."""
+    """The widths in bytes of the vectors that a body's accesses could form, except those through %b."""
     launch = ptxaudit.Launch("k", grid=1, block=32)
     text = PROLOGUE.format(arch="sm_90") + KERNEL.format(body=body)
     report = ptxaudit.audit(text, isa="ptx", space="global", launches=[launch], assume={"*": 256})

@@ -1,4 +1,4 @@
-"""Compiling with nvcc: files with host code, and one clear message for each thing that can be wrong."""
+"""Compiling with nvcc: files with host code, and one clear message for each possible error."""
 
 import shutil
 
@@ -52,7 +52,7 @@ def test_template_instances(app):
 @needs_gcc
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 def test_a_program_from_its_source_to_its_figures(app, isa):
-    """Launches and all: PTX and machine code of one compilation."""
+    """Includes launches: PTX and machine code of one compilation."""
     launch = ptxaudit.Launch("swap", grid=(2,), block=(64,))
     report = ptxaudit.audit(app, compiler="nvcc", isa=isa, kernels=("swap*",), launches=[launch])
     assert not report.problems

@@ -1,4 +1,4 @@
-"""Compiling with NVRTC: what comes out, and one clear message for each thing that can be wrong."""
+"""Compiling with NVRTC: its outputs, and one clear message for each possible error."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def write(folder, text, name="k.cu"):
     return path
 
 
-# --- what comes out ------------------------------------------------------------------------------
+# --- outputs -------------------------------------------------------------------------------------
 
 
 def test_one_compile_gives_ptx_and_machine_code_with_the_place_in_the_source(tmp_path):
@@ -192,7 +192,7 @@ def test_a_header_of_the_users_own_comes_before_the_stand_in(tmp_path):
     assert "[36]" in compile_source(write(tmp_path, "#include <limits.h>\n" + KERNEL.replace("64", "MINE"))).ptx
 
 
-# --- what can be wrong ---------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------
 
 HOST = "--compiler nvcc"
 BAD = {
@@ -325,7 +325,7 @@ def test_a_file_that_is_not_there(tmp_path):
     ],
 )
 def test_without_the_library_the_message_names_the_package(tmp_path, monkeypatch, pathfinder, hint):
-    """Packages in front of the real ones."""
+    """Fake packages shadow the real ones."""
     (tmp_path / "cuda" / "bindings").mkdir(parents=True)
     for file, text in (
         ("__init__.py", ""),
@@ -350,7 +350,7 @@ def test_importing_does_not_load_the_compiler_and_no_tool_on_the_path_is_needed(
 
 @pytest.mark.parametrize("limit", [200, 260])
 def test_a_compiler_without_memory_is_a_message(monkeypatch, limit):
-    """Where its library cannot even be loaded, or a compile runs out of it."""
+    """Its library cannot be loaded, or a compilation runs out of memory."""
     many = "".join(
         f"__global__ void k{i}(float* a) {{ __shared__ float s[32]; s[threadIdx.x] = sinf(a[{i}]); a[1] = s[3]; }}\n"
         for i in range(300)
@@ -360,6 +360,6 @@ def test_a_compiler_without_memory_is_a_message(monkeypatch, limit):
     with pytest.raises(InputError) as caught:
         nvrtc.compile_source(many)
     ended = "ran out of memory" in caught.value.what and "the limit `memory of a tool`" in caught.value.hint
-    assert ended or "libnvrtc" in caught.value.what  # how much Python itself takes differs from release to release
+    assert ended or "libnvrtc" in caught.value.what  # the memory that Python itself takes differs between releases
     for one in list(nvrtc_remote._workers.values()):
         one.close()

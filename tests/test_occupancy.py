@@ -1,4 +1,4 @@
-"""Blocks on a multiprocessor: the limits are the vendor's, and hand-made cases."""
+"""Blocks per multiprocessor: the limits are the vendor's, and cases are derived by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptxaudit.hardware.occupancy import LIMITS, Blocks, blocks_per_sm, limits_of
 
 
 def header(name: str) -> str:
-    """A header of CUDA 13 that comes with the compiler."""
+    """A header of CUDA 13, which is installed with the compiler."""
     for folder in toolchains.headers_of(toolchains.get("nvrtc").path):
         for path in (Path(folder) / name, Path(folder) / "cccl" / name):
             if path.exists():

@@ -1,4 +1,4 @@
-"""Opcodes: what each spelling is taken for, and that ptxas agrees with the table of PTX instructions."""
+"""The classification of opcodes by spelling, and ptxas's agreement with the table of PTX instructions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxaudit.hardware import banks, machines
 from ptxaudit.hardware.banks import classify
 from ptxaudit.hardware.banks.ptx_opcodes import ATOMICS
 
-# opcode: access word, operation, bytes a lane, machine instruction
+# opcode: access word, operation, bytes per lane, machine instruction
 SCORED = {
     "ld.shared.u8": ("load", "load", 1, "LDS.U8"),
     "ld.shared.s8": ("load", "load", 1, "LDS.S8"),
@@ -220,7 +220,7 @@ def test_not_a_string():
         classify(4)
 
 
-# --- what ptxas makes of PTX ------------------------------------------------------------------
+# --- ptxas's translation of PTX ---------------------------------------------------------------
 
 _REGISTERS = {
     "b16": "h",
@@ -252,7 +252,7 @@ _KERNEL = """
 
 
 def disassembled(kernels: dict[str, str], arch: str, tmp_path) -> dict[str, str]:
-    """{name: machine code text} of kernels given by their bodies."""
+    """{name: machine code as text} of kernels given by their bodies."""
     ptx = _HEAD.format(arch=arch) + "".join(_KERNEL.format(name=name, body=body) for name, body in kernels.items())
     cubin = tmp_path / "k.cubin"
     cubin.write_bytes(assemble(ptx, arch).cubin)
@@ -346,7 +346,7 @@ def test_a_loop_is_the_same_under_any_scope():
 
 
 def test_ptxas_counts_and_combines(tmp_path):
-    """The two rewrites that make a PTX atomic a range: for the constant 1, and for an address that is the warp's."""
+    """The two rewrites that make a PTX atomic a range: for the constant 1, and for a uniform address."""
     bodies = {
         "k_one": "red.shared.add.u32 [a], 1;",
         "k_two": "red.shared.add.u32 [a], 2;",

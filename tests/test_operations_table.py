@@ -1,8 +1,8 @@
-"""The table of operations: every operation that is lifted has a row, and every transfer function of a row is sound.
+"""The table of operations: every lifted operation has a row, and every transfer function of a row is sound.
 
-Each domain of a row is held against the operation's meaning on numbers: what it says of unknown values must
-hold for every number that they may be. A row without a function for a domain says nothing there; which those are is in
-`LACKING`, so that an operation that is added comes with its functions, or is added there.
+Each domain of a row is compared with the operation's meaning on numbers: its result for unknown values must hold for
+every number that they may be. A row without a function for a domain gives no information there. `LACKING` lists these
+rows, so that a new operation either has its functions or is added to the list.
 """
 
 import random
@@ -34,8 +34,8 @@ ATTRIBUTES = {
     **dict.fromkeys(("bfind.u", "bfind.s"), [(), (True,)]),
 }
 
-# Of these nothing is known where a source is not: no rule on affine values, none on known bits; where addresses are made
-# of them, no range.
+# Operations whose result is unknown if a source is: without a rule for affine values, without one for known bits, or
+# without a range for addresses computed with them.
 LACKING = {
     "affine": "abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot fns mulhi.s mulhi.u popc sad.s sad.u szext.s",
     "bits": (
@@ -46,13 +46,13 @@ LACKING = {
         "abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot fns neg not prmt sad.s sad.u sext shf.r szext.s szext.u"
     ),
 }
-# What has no row: memory, control, what lanes do together, what nobody understands; and what a run asks its launch.
+# Operations without a row: memory, control, warp operations, unmodelled operations, and those that query the launch.
 OTHER = {"load", "store", "atom", "clobber", "opaque", "cvta", "cvta.to", "isspacep", "mapa", "getctarank", "call"}
 OTHER |= {COPY_ASYNC, STORE_MATRIX}
 
 
 def emitted():
-    """Names of operations that lifting writes for everything that was seen of either instruction set."""
+    """Names of all operations that the lifters emit for the known opcodes of either instruction set."""
     names = {op.name for line in LINES for op in lowered(*line).ops}
     rows = [meaning(opcode) for opcode in OPCODES]
     return names | {row.name for row in rows if type(row).__name__ == "Plain"}
@@ -76,7 +76,7 @@ def test_what_rows_lack(domain):
 
 
 def numbers(name, bits, dice, limit=None):
-    """A number for each source, odd ones among them."""
+    """A number for each source, among them edge cases."""
     row = OPS[name]
     count = 2 if row.widths == "o*" else len(row.widths)
     out = []
@@ -128,8 +128,10 @@ def test_ranges_hold_all_results(name):
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].range is not None])
 def test_ranges_of_sources_that_are_addresses_hold_wherever_the_variable_is(name):
-    """Some sources are offsets from the beginning of a variable: a range of the result is one of a number, or of an
-    offset from there."""
+    """Some sources are offsets from the beginning of a variable.
+
+    The range of the result is a range of numbers, or of offsets from that beginning.
+    """
     dice = random.Random(name)
     for _ in range(600):
         bits = dice.choice(WIDTHS)
@@ -153,7 +155,7 @@ def test_ranges_of_sources_that_are_addresses_hold_wherever_the_variable_is(name
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].linear and OPS[name].results == 1])
 def test_linear_operations_of_steady_sources_are_steady(name):
-    """One source grows by the same number three times; the others stay. (An addition, also both.)"""
+    """One source grows by the same number three times; the others do not change. (For an addition, also both.)"""
     dice = random.Random(name)
     for _ in range(200):
         bits = dice.choice(WIDTHS)
@@ -161,7 +163,7 @@ def test_linear_operations_of_steady_sources_are_steady(name):
         moving = 0 if name in ("shl", "sext", "zext", "trunc", "extract") else dice.randrange(len(sources))
         step = dice.randint(0, 50)
         if name == "extract":
-            continue  # only of the lowest bits: see trips
+            continue  # only for the lowest bits: see trips
         series = []
         for trip in range(4):
             now = [(n + step * trip * (at == moving), w) for at, (n, w) in enumerate(sources)]
@@ -171,7 +173,7 @@ def test_linear_operations_of_steady_sources_are_steady(name):
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].bits is not None])
 def test_bits_that_a_row_calls_known_are_those_of_every_number(name):
-    """Some bits of the sources are open; the others of the result are the same whatever those are."""
+    """Some bits of the sources are unknown; the known bits of the result hold whatever their values."""
     dice, said = random.Random(name), 0
     for _ in range(150):
         bits = 64 if name.startswith(("mulwide", "madwide")) else 32 if name == "prmt" else dice.choice(WIDTHS)
@@ -202,7 +204,7 @@ def test_bits_that_a_row_calls_known_are_those_of_every_number(name):
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].affine is not None])
 def test_affine_rules_hold_for_every_choice_of_the_unknown(name):
-    """One source has an unknown u of few values in it; what is said of the result holds for each of them."""
+    """One source contains an unknown u with few values; the result holds for each of them."""
     dice, said = random.Random(name), 0
     for round in range(150):
         bits = 32 if name in ("prmt", "shf.l", "shf.r", "bfe.u", "szext.u") else dice.choice(WIDTHS)
@@ -249,7 +251,7 @@ def test_strict_operations_know_nothing_of_a_source_of_which_nothing_is_known(na
 
 @pytest.mark.parametrize("name", [name for name in OPS if OPS[name].lone is not None])
 def test_a_lone_predicate_holds_or_fails_in_one_lane_at_most(name):
-    """Of lanes that differ and a number that they share, and of predicates of which one is lone: whatever it is."""
+    """The sources are a value that differs by lane and a uniform number, or predicates one of which is lone."""
     lanes = np.arange(32)[None, :]
     if OPS[name].predicate:
         n = Value(
@@ -261,7 +263,7 @@ def test_a_lone_predicate_holds_or_fails_in_one_lane_at_most(name):
         nobody, first = np.zeros((1, 32), bool), lanes == 0
         sources = [Value(nobody, poison=~nobody), Value(nobody, poison=~nobody)]
         sources[0].lone = name == "and", name == "or"
-        flipped = name == "or"  # fails in one lane at most
+        flipped = name == "or"  # fails in at most one lane
         ones = [one ^ flipped for one in (nobody, first, lanes == 7)]
         every = [(one, other) for one in ones for other in (nobody, ~nobody, lanes % 2 == 0)]
     holds, fails = OPS[name].lone(Op(name, bits=32 if OPS[name].predicate else 1), *sources)
@@ -272,7 +274,9 @@ def test_a_lone_predicate_holds_or_fails_in_one_lane_at_most(name):
 
 
 def test_numbers_are_no_addresses():
-    """An operation whose result is a number mixes the bits of an address, or cuts them: none of these moves one."""
+    """An operation whose result is a number mixes or truncates the bits of an address: the result is no moved
+    address.
+    """
     moves = {name for name, row in OPS.items() if row.origin not in (Origin.NUMBER, Origin.OPAQUE)}
     assert moves == set(
         "mov select add sub and or xor lop3 bfi mad madwide.u madwide.s add3.carry extract trunc cat prmt min.u max.u"
@@ -285,6 +289,6 @@ def test_the_page_is_that_of_the_table():
 
 
 def test_an_unknown_is_an_unknown():
-    """The helper of this file: a value with an unknown in it."""
+    """Tests the helper of this file: a value that contains an unknown."""
     u = Uniform("u", 32, 0, 0, 3, "parameter", "u")
     assert unknown(u).terms[0][0] is u

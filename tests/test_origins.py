@@ -1,5 +1,6 @@
-"""Stores whose addresses are made of anything: what a launch tells of a buffer is trusted only where no store can reach
-it.
+"""Stores whose addresses are computed in every possible way.
+
+The specified content of a buffer is trusted only if no store can reach it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ INDEX = np.random.default_rng(3).permutation(32).astype(np.int32) * 2
 OTHER = np.zeros(64, np.int32)
 TABLE = np.zeros(64, np.uint32)
 
-# a specified buffer is read as an index, after something was stored at %q; %b and %c point to other told buffers, %n is a
-# told number
+# a specified buffer is read as an index after a store to %q; %b and %c point to other specified buffers, %n is a
+# specified number
 KERNEL = """.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 n, .param .u32 low, .param .u32 high)
 {{ .reg .b64 %a, %b, %c, %n, %q, %r, %t, %d<9>; .reg .b32 %x, %i, %lo, %hi, %low, %high, %w<9>; .reg .b16 %h<4>; .reg .f32 %f; .reg .pred %p, %z;
  .shared .align 8 .b8 s[512]; .local .align 8 .b8 l[64];
@@ -184,7 +185,9 @@ def test_a_pointer_that_is_not_told_may_point_to_the_buffer(isa):
 
 
 def test_a_store_under_the_guard_of_its_address_goes_where_that_was_made():
-    """Whatever the register held before: ptxas writes registers anew under the guard of what reads them."""
+    """The register's earlier values do not matter: ptxas rewrites registers under the guard of the code that reads
+    them.
+    """
     before = "ld.global.u64 %q, [%c]; @%z add.u64 %q, %b, %t; @%z st.global.u32 [%q], %x; mov.u64 %q, %b;"
     for between in ("", "@%p bra L; add.u32 %w3, %w0, 1; L:"):
         for ways in ("", "@%p bra N; add.u64 %q, %q, %t; bra M; N: ld.global.u64 %q, [%c+8]; M:"):
@@ -206,7 +209,7 @@ def test_ways_on_which_nothing_was_written_are_of_no_address():
 
 
 def test_where_an_address_comes_from_is_found_in_linear_time():
-    """A pointer that many branches may have moved on, read behind each of them."""
+    """A pointer that many branches may have advanced, read after each of them."""
 
     def calls(many):
         moved = "".join(

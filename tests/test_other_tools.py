@@ -1,4 +1,4 @@
-"""The table of other tools in docs/accuracy.md: what was measured of its accesses, and what this tool says of them."""
+"""The table of other tools in docs/accuracy.md: the measurements of its accesses, and this tool's claims about them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_access_is_there_with_what_was_measured_and_what_is_claimed(tmp_pa
 
 
 def test_what_is_claimed_is_never_above_the_counter():
-    """The counter of one store has more than its 64 requests of one lane can take; the page says so."""
+    """The counter of one store exceeds what its 64 requests of one lane can take, as the page states."""
     claimed = [one for one in DOCUMENT["accesses"] if one["ptxaudit"] is not None]
     above = [one for one in claimed if not one["ptxaudit"][0] <= one["counted"] <= one["ptxaudit"][1]]
     assert [(one["requests"], one["counted"], one["profiler"]) for one in above] == [([64], 83, 64)]

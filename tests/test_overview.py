@@ -1,4 +1,4 @@
-"""A long report: one screen says what matters, the rest is there on demand; and how wide it is."""
+"""A long report: one screen shows what matters, the rest is available on demand; and its width."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def at(line, file="/src/k.cu", **changes):
 
 
 def thousand():
-    """20 kernels of 50 sites: the costliest are line 1000 + n of kernel n."""
+    """A report of 20 kernels with 50 sites each; the costliest site of kernel n is line 1000 + n."""
     kernels = []
     for n in range(20):
         sites = [at(line, wavefronts=8 + 8 * (line % 5)) for line in range(1, 49)]
@@ -268,7 +268,7 @@ def test_every_command_that_may_take_long_shows_progress():
 
     from ptxaudit.ui import commands
 
-    # what these look at is in the package, or one request
+    # these look at the package, or at one request
     quick = {"machines", "recipe", "rule", "score"}
     for module in pkgutil.iter_modules(commands.__path__):
         if not module.name.startswith("_") and module.name not in quick:

@@ -1,4 +1,4 @@
-"""Where a site is: on the user's line, and not in the toolkit's header that the line calls into."""
+"""The location of a site: the user's line, not the line of the toolkit's header that it calls."""
 
 import re
 

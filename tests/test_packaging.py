@@ -1,4 +1,4 @@
-"""An installed wheel works with no checkout: grammars, schemas and headers are in it."""
+"""An installed wheel works without a checkout: it contains grammars, schemas and headers."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A folder with the wheel in it and nothing of the checkout."""
+    """A folder that contains the wheel and nothing of the checkout."""
     site = tmp_path_factory.mktemp("site")
     pip("install", "--no-deps", "--target", str(site), str(wheel))
     return site

@@ -1,5 +1,7 @@
-"""Truth values that all lanes share, in bits of a register of which the others are not known: against every number that
-such a register can hold, and the twin."""
+"""Uniform truth values in bits of a register whose other bits are unknown.
+
+Compared with every number that such a register can hold, and with the twin.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from ptxaudit.engine.ops import operations, packed
 from ptxaudit.ir.nodes import Op, Reg
 from ptxaudit.ir.reasons import Kind, Reason
 
-WIDTH = 6  # bits that are looked at; those above are known and zero
+WIDTH = 6  # the tested bits; those above are known zeros
 WHY = Reason(Kind.LOADED)
 P, Q = (Uniform(name, 1, 0, 0, 1, key=("truth", name)) for name in "pq")
 TRUTHS = tuple(truths.as_number(u, 32) for u in (P, Q))
@@ -27,7 +29,7 @@ def predicate(u):
 
 
 def register(rng):
-    """(a value of two lanes, for each lane [bits that are known, those that are not, those that p and that q are])."""
+    """(a value of two lanes, for each lane the masks [known ones, unknown bits, bits that are p, bits that are q])."""
     lanes = []
     for _ in range(2):
         kinds = [rng.choice("01??pq") for _ in range(WIDTH)]
@@ -39,7 +41,7 @@ def register(rng):
 
 
 def numbers(lane, p, q):
-    """What a lane may hold."""
+    """All numbers that a lane may hold."""
     bits, open_bits, of_p, of_q = lane
     open_places = [1 << n for n in range(WIDTH) if open_bits >> n & 1]
     for chosen in itertools.product((0, 1), repeat=len(open_places)):
@@ -47,7 +49,7 @@ def numbers(lane, p, q):
 
 
 def admits(out, lane, number, given):
-    """What is known of a result is so of a number. given: what each unknown is; of others every choice is tried."""
+    """Whether a result admits a number. given: the values of unknowns; every choice is tried for the others."""
     base, poison, sure = (
         None if array is None else int(np.broadcast_to(array, (1, 2))[0, lane])
         for array in (out.base, out.poison, out.sure)
@@ -115,7 +117,7 @@ def test_a_bit_that_a_truth_is_comes_back_as_it():
     bit = operations.apply(Op("and", bits=32), (r, number(8)))
     assert bit.poison is None and [(u, int(c.flat[0])) for u, c in bit.terms] == [(TRUTHS[0], 8)]
     below = operations.apply(Op("and", bits=32), (r, number(24)))
-    assert below.poison is not None  # bit 4 is another in each lane
+    assert below.poison is not None  # bit 4 differs by lane
 
 
 def test_a_predicate_as_a_number_is_0_or_1_and_one_unknown_however_it_is_made():
@@ -155,7 +157,7 @@ def test_a_predicate_of_each_lane_is_no_truth_of_all():
 
 @pytest.mark.parametrize("selector, bits", [(0x9910, 16), (0xDD54, 16), (0x8880, 8), (0xCCC4, 8)])
 def test_a_permutation_that_extends_a_sign(selector, bits):
-    """Of a number of which the low bits alone are known, a sum of one that is not known among them."""
+    """The source is a sum with an unknown, of which only the low bits are known."""
     n = Uniform("n", 32, key=("param", 0, 32))
     sel = Value(np.full((1, 1), selector, np.uint32))
     for base, factor in ((0, 1), (5, 256), (0x8000, 3), (0x7F, 128)):
@@ -175,7 +177,9 @@ def test_a_permutation_that_extends_a_sign(selector, bits):
 
 
 def test_a_sum_of_many_numbers_that_all_lanes_share_is_one_number():
-    """Also where it has upper halves of pairs, and places; not what moves with a loop, nor what lanes have apart."""
+    """Includes upper halves of pairs, and addresses; excludes unknowns of a loop, and coefficients that differ by
+    lane.
+    """
     numbers = [Uniform(f"u{n}", 64, kind="derived", key=("one", n), address=n == 3) for n in range(16)]
     trip = Uniform("trip", 64, kind="loop", key=("trip", 0))
     total = unknown(trip)
@@ -213,9 +217,9 @@ KERNEL = """
 PACK = "and.b32 %r6, %r2, -9; or.b32 %r7, %r6, 8; selp.b32 %r6, %r7, %r6, {p};"
 BIT = "and.b32 %r8, %r6, 8; setp.ne.u32 %p4, %r8, 0;"
 RUN = "@!%p4 bra D; st.shared.u32 [%r3], %r1; D:"
-MORE = "add.u32 %r10, %r10, 1; and.b32 %r5, %r15, 7; setp.lt.u32 %p3, %r10, %r5; @%p3 bra L;"  # trips of all lanes
+MORE = "add.u32 %r10, %r10, 1; and.b32 %r5, %r15, 7; setp.lt.u32 %p3, %r10, %r5; @%p3 bra L;"  # same trips in all lanes
 PUT = "and.b32 %r6, %r2, -9; selp.b32 %r7, 1, 0, {p}; shl.b32 %r7, %r7, 3; or.b32 %r6, %r6, %r7;"  # as P2R does
-BODIES = {  # what follows, and how many sites have one cost a request
+BODIES = {  # the code that follows, and the number of sites with one cost per request
     "of all lanes": (f"{PACK.format(p='%p1')} {BIT} {RUN}", 1),
     "of each lane": (f"{PACK.format(p='%p2')} {BIT} {RUN}", 0),
     "under an unknown predicate": (f"and.b32 %r6, %r2, -9; @%p1 or.b32 %r6, %r6, 8; {BIT} {RUN}", 1),

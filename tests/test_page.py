@@ -1,4 +1,4 @@
-"""The HTML page as a file: what is in it, that it is sound, small and quick to make."""
+"""The HTML page as a file: its content, its validity, its size, and the time to generate it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def hostile():
     )
 
 
-# --- sound ----------------------------------------------------------------------------------
+# --- validity -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", [hostile(), requests_report(12), report()], ids=["hostile", "requests", "nothing"])
@@ -136,7 +136,7 @@ def test_two_long_names_stay_two():
     )
 
 
-# --- small and quick ------------------------------------------------------------------------
+# --- size and time --------------------------------------------------------------------------
 
 
 def test_five_thousand_sites_are_below_ten_megabytes():
@@ -194,11 +194,11 @@ def test_pairs_agree_as_the_count_has_it():
     assert seen == {True, False}
 
 
-# --- what the report has for it --------------------------------------------------------------------
+# --- data in the report for the page ---------------------------------------------------------------
 
 
 def test_patterns_say_which_warps_made_them_in_which_trips(bitonic):
-    """Blocks of this sample do the same: a pattern is met once for each warp, trip and block that it names."""
+    """All blocks of this sample behave alike: a pattern occurs once for each warp, trip and block that it names."""
     blocks = 2
     looped = [one for one in bitonic.every_site if one.distinct == len(one.patterns) and one.requests is not None]
     assert any(len(one.patterns) > 4 for one in looped)

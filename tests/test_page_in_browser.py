@@ -1,6 +1,6 @@
-"""The HTML pages in a headless Chromium: no error, reachable by keys, readable, quick with ten thousand sites.
+"""The HTML pages in a headless Chromium: no errors, keyboard access, readability, speed with ten thousand sites.
 
-These need a Chromium; where there is none they say that they did not run.
+Without a Chromium, these tests are skipped with the message that they did not run.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def sample():
 
 
 def until(page, condition, arg=None):
-    """Waits for it to hold. (Playwright's own way looks again by `eval`, which the pages' policy forbids.)"""
+    """Waits until the condition holds. (Playwright's own wait polls with `eval`, which the pages' policy forbids.)"""
     for _ in range(MOST_LOOKS):
         if page.evaluate(condition, arg):
             return
@@ -73,7 +73,7 @@ def until(page, condition, arg=None):
 
 
 class Opened:
-    """A page in a window, with all that it complained of."""
+    """A page in a window; `said` has its console messages, errors, dialogs and network requests."""
 
     def __init__(self, windows, tmp_path, text, size="wide", color_scheme="light", **options):
         wide, high = SIZES[size]
@@ -103,7 +103,7 @@ class Opened:
             return
         self.page.evaluate("view => { location.hash = view; }", view)
         until(self.page, "view => decodeURIComponent(location.hash) === decodeURIComponent(view)", arg=view)
-        self.page.wait_for_timeout(60)  # a frame or two: lists draw what is seen of them
+        self.page.wait_for_timeout(60)  # a frame or two: lists draw only what is visible
 
     def __enter__(self):
         return self
@@ -147,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(64) k(const float* in, float* out, 
 
 @cache
 def of_memory():
-    """A kernel with accesses to global and local memory, and none to shared."""
+    """A kernel that accesses global and local memory, but not shared memory."""
     launch = ptxaudit.Launch("k", grid=2, block=64, params=[1 << 20, 1 << 24, 3])
     return html(Checked(ptxaudit.audit(MEMORY, space="all", launches=[launch], patterns=True)))
 
@@ -201,11 +201,11 @@ DRAWN_TEXT = """() => [...document.querySelectorAll("svg text")].map(text => {
 LEAST_CONTRAST = 4.5  # Web Content Accessibility Guidelines 2.2, 1.4.3
 
 
-ALL, COLOURS = {}, {"runOnly": ["color-contrast", "link-in-text-block"]}  # of axe-core's rules
+ALL, COLOURS = {}, {"runOnly": ["color-contrast", "link-in-text-block"]}  # axe-core's rules
 
 
 def readable(running, tmp_path, text, size, scheme, views, rules=ALL):
-    """Views of a page by axe-core: names, roles, contrast; and the text of pictures, whose contrast it passes over."""
+    """Checks views with axe-core (names, roles, contrast), and the contrast of text in pictures, which it skips."""
     with Opened(running, tmp_path, text, size, color_scheme=scheme, bypass_csp=True) as one:
         one.page.evaluate(axe())
         for view in views:
@@ -219,7 +219,7 @@ def readable(running, tmp_path, text, size, scheme, views, rules=ALL):
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_names_roles_and_contrast(running, tmp_path, sample, size, scheme):
-    """Names and roles at each size, contrast at each size in each colour scheme."""
+    """Names and roles at each size; contrast at each size in each colour scheme."""
     rules = ALL if (size, scheme) in LOOKS[::3] else COLOURS
     readable(running, tmp_path, sample, size, scheme, views_of(sample), rules)
 
@@ -249,7 +249,7 @@ def changed():
 
 @cache
 def pictures():
-    """What other pages embed: the charts of a history, the picture of `explain --svg`, the cells of a notebook."""
+    """Content for other pages: the charts of a history, the picture of `explain --svg`, the cells of a notebook."""
     options = {"launches": [SPREAD_LAUNCH], "patterns": True}
     reports = [ptxaudit.audit(SPREAD.replace("STRIDE", str(stride)), **options) for stride in (1, 4, 8)]
     history = History(("a", "b", "c"), ("", "", ""), tuple(reports))
@@ -267,7 +267,7 @@ def large():
 
 
 def test_ten_thousand_sites_are_there_at_once(running, tmp_path):
-    """Processor time of the page's thread until the overview is drawn: the clock of a busy machine says nothing."""
+    """Measures processor time of the page's thread until the overview is drawn: wall time is noisy on a busy host."""
     with Opened(running, tmp_path, large()) as one:
         meter = one.page.context.new_cdp_session(one.page)
         meter.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -293,12 +293,13 @@ def task_seconds(meter):
     )
 
 
-# --- what it shows ------------------------------------------------------------------------------
+# --- content ------------------------------------------------------------------------------------
 
 
 def test_a_map_has_as_many_rows_as_the_request_has_wavefronts(running, tmp_path):
-    """Drawn in the page, counted by `banks`: loads and stores of every width, atomics, matrices, some with inactive
-    lanes.
+    """The page draws what `banks` counts.
+
+    Loads and stores of every width, atomics, matrices, some with inactive lanes.
     """
     text = html(Checked(requests_report(240)))
     with Opened(running, tmp_path, text) as one:
@@ -379,7 +380,7 @@ def test_sorting_and_filters(running, tmp_path, sample):
         assert "a=store" in page.evaluate("location.hash")
 
 
-# `bad` is there as PTX alone; `good` is there as both, and counts as machine code
+# `bad` exists only as PTX; `good` exists as both, and counts as machine code
 MIXED = report(
     kernel(site(wavefronts=256), name="bad"),
     kernel(site(wavefronts=16), name="good"),
@@ -398,7 +399,7 @@ def test_each_kernel_counts_once_whatever_the_others_are_there_as(running, tmp_p
         assert one.page.locator(".row").count() == 2 and one.said == []
 
 
-# of one line: an access, its copy, a register spilled there
+# on one line: an access, its copy, and a register that is spilled there
 FOLDED = report(kernel(site(), site(offset=16), site(id="k@spilled", offset=32, kind="spill", wavefronts=64)))
 
 
@@ -470,7 +471,7 @@ def test_accesses_to_global_and_local_memory_have_tables_and_a_map(running, tmp_
 
 # --- the pictures of the documentation --------------------------------------------------------------
 
-FARTHEST = 0.05  # of the pixels: other fonts draw other edges
+FARTHEST = 0.05  # of the pixels may differ: other fonts draw other edges
 DIFFERENCE = """async ([one, other]) => {
     const drawn = async data => {
         const image = new Image();
@@ -490,7 +491,7 @@ DIFFERENCE = """async ([one, other]) => {
 
 
 def test_the_pictures_of_the_documentation_are_what_the_pages_look_like(running, tmp_path):
-    """`make report-pictures` takes them anew."""
+    """`make report-pictures` regenerates them."""
     report_pictures.take(running.browser, tmp_path)
     page = running.browser.new_page()
     shown = {path.name for path in PICTURES.glob("*.webp")}

@@ -1,4 +1,4 @@
-"""What ptxas made of each access of the PTX, by its own map and without."""
+"""What each PTX access became in the machine code, with ptxas's own map and without it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ld.shared.f32 %f5, [%r3];
 fma.rn.f32 %f0, %f0, %f5, %f1; add.u32 %r5, %r5, 1; setp.lt.u32 %q, %r5, %r9; @%q bra LOOP;
 """
 CASES = {
-    # body -> (what, times, PTX accesses, machine accesses, hoisted), in the PTX's order
+    # body -> (what, times, PTX accesses, machine accesses, hoisted), in PTX order
     "merged": (MERGED, [("merged", 4, 4, 1, False)]),
     "kept": (KEPT, [("kept", 1, 1, 1, False), ("kept", 1, 1, 1, False)]),
     "unrolled": (UNROLLED, [("unrolled", 4, 1, 4, False)]),
@@ -80,7 +80,7 @@ def test_what_an_access_became(body, expected):
 
 @pytest.mark.parametrize("case", ("merged", "kept", "unrolled", "narrowed"))
 def test_without_the_map_by_position_and_order(case, monkeypatch):
-    """A source line's accesses pair by what they cover; positions are made up, as `-lineinfo` gives them."""
+    """The accesses of a source line pair by the bytes that they cover; the positions imitate `-lineinfo`."""
     known = pairings(both(CASES[case][0]))
     side = pairing.side
 

@@ -1,5 +1,6 @@
-"""Parameters that are read through generic addresses, as functions do that take a pointer to a `__grid_constant__`
-structure: what the launch tells of them is known there too, and no such access is one of shared memory.
+"""Parameters read through generic addresses, as by functions that take a pointer to a `__grid_constant__` structure.
+
+The values that the launch specifies are known there too, and no such access is one to shared memory.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def sites(body, target="ptx", params=(PARAMS, G)):
 def test_a_function_reads_the_parameters_of_its_caller(target):
     body = CALLED + KERNEL.format(pitch="call (%w1), of, (%a, %x); mov.u32 %x, 1;")
     read, generic = sites(body, target)
-    assert (read.status, read.wavefronts) == ("exact", 2), read  # 8 bytes from lane to lane
+    assert (read.status, read.wavefronts) == ("exact", 2), read  # 8 bytes between lanes
     assert [(one.status, one.reason_kind, one.wavefronts) for one in generic] == [("exact", "never-shared", 0)] * 2
 
 
@@ -57,7 +58,7 @@ def test_what_is_not_specified_is_the_same_in_all_lanes(target):
     ("pitch", "wavefronts"),
     [
         ("add.u64 %q, %a, 4;", 1),
-        ("add.u64 %b, %a, 16; selp.b64 %q, %b, %a, %p;", 16),  # lanes 0 to 15 at 128·lane, the others all at 0
+        ("add.u64 %b, %a, 16; selp.b64 %q, %b, %a, %p;", 16),  # lanes 0 to 15 at 128·lane, all others at 0
         ("and.b32 %w5, %x, 1; mul.wide.u32 %b, %w5, 4; add.u64 %q, %a, %b;", 1),  # 0 in even lanes, else 4·lane
     ],
 )
@@ -82,6 +83,6 @@ def test_what_may_point_elsewhere_is_not_read(other):
     ("space", "known"), [("shared", True), ("local", True), ("global", False), ("param::entry", False)]
 )
 def test_which_space_such_an_address_is_in(space, known):
-    """Not of shared or local memory; whether it counts as one of global memory is not documented plainly."""
+    """It is no address of shared or local memory; whether it counts as global memory is not clearly documented."""
     read, _ = sites(KERNEL.format(pitch=f"isspacep.{space} %i, %a; selp.b32 %w1, 128, 4, %i;"))
     assert read.wavefronts == (1 if known else None), read

@@ -1,4 +1,4 @@
-"""From inputs to a report: what is read, what is chosen, and that nothing bad stops the rest."""
+"""From inputs to a report: what is read, what is selected, and that nothing bad stops the rest."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def cubin(arch="sm_90"):
 
 
 def fatbin(*images):
-    """A fat binary of uncompressed (kind, sm, data): 1 = PTX, 2 = cubin. Layout: `artifacts.container`."""
+    """A fat binary of uncompressed (kind, sm, data) entries: 1 is PTX, 2 a cubin. Layout: `artifacts.container`."""
     body = b""
     for kind, sm, data in images:
         data += bytes(-len(data) % 8)
@@ -314,7 +314,7 @@ def test_an_option_that_does_not_exist():
         ptxaudit.audit(PTX, colour="red")
 
 
-# --- when something goes wrong --------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------
 
 
 def test_a_bad_input_does_not_stop_the_others(tmp_path):

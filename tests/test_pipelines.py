@@ -1,5 +1,8 @@
-"""The CI recipe from end to end, in an empty folder: audit, baseline, worse, gate, as processes; a compiler upgrade.
-And what docs/pipelines.md says, run as it stands there."""
+"""The CI recipe from end to end, in an empty folder, as processes.
+
+An audit, a baseline, a regression, the gate, and a compiler upgrade; and the examples of docs/pipelines.md as they
+stand there.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def in_this_process(folder, *arguments, status=0):
 
 
 def older_release():
-    """12.9, fetched once into the user's cache."""
+    """CUDA 12.9, fetched once into the user's cache."""
     try:
         return toolchain_fetch.ensure("nvrtc", "12.9", say=lambda sentence: None).version
     except InputError as error:
@@ -75,15 +78,15 @@ def older_release():
 def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
     (folder / "ptxaudit.toml").write_text(SETTINGS)
 
-    # the first day: conflicts that are known, written down
+    # day one: the known conflicts are recorded
     assert "62 excess wavefronts" in ptxaudit(folder, "baseline", "update", "ptxaudit-baseline.json").stdout
     assert "gate: nothing denied; all of 4 sites could be judged" in ptxaudit(folder, "audit").stderr
 
-    # lines move, the file is renamed: nothing new
+    # lines move, the file is renamed: nothing is new
     (folder / "renamed.cu").write_text("// a comment\n\n" + KERNEL)
     assert "gate: nothing denied" in in_this_process(folder, "audit", "renamed.cu").stderr
 
-    # somebody makes it worse: the gate fails on that line, in every format
+    # a regression: the gate fails on that line, in every format
     worse = "// a comment\n" + KERNEL.replace("+ t[threadIdx.x];", "+ t[threadIdx.x * 4];")
     (folder / "kernels.cu").write_text(worse)
     line = next(number for number, text in enumerate(worse.splitlines(), 1) if "t[threadIdx.x * 4]" in text)
@@ -95,7 +98,7 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
     states = {(r["locations"][0]["physicalLocation"]["region"]["startLine"], r["baselineState"]) for r in results}
     assert (line, "new") in states and {state for _, state in states} == {"new", "unchanged"}
 
-    # it is allowed, with a reason; then it is mended, and the comment is stale
+    # it is allowed, with a reason; then it is fixed, and the comment is stale
     (folder / "kernels.cu").write_text(
         worse.replace("* 4];", '* 4];   // ptxaudit: allow(PA001, "measured: not on the hot path")')
     )
@@ -133,7 +136,7 @@ def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
 
 
 def blocks(language):
-    """The fenced blocks of a language, "" for those without one."""
+    """The fenced blocks of a language; "" selects those without one."""
     parts = re.split(r"^```(\w*)\n", DOCS.read_text(), flags=re.MULTILINE)
     return [text for fence, text in zip(parts[1::4], parts[2::4], strict=True) if fence == language]
 
@@ -190,7 +193,7 @@ def test_the_page_s_test_runs(folder, monkeypatch):
         " threadIdx.y;\n  t[y][x] = p[y * 32 + x]; __syncthreads(); p[y * 32 + x] = t[x][y]; }\n"
     )
     names: dict = {}
-    exec(text, names)  # the page's own words
+    exec(text, names)  # the page's own code
     names["test_transpose"]()
 
 

@@ -1,4 +1,4 @@
-"""Which answers under two placements of functions agree: those that are equal in every figure."""
+"""When answers under two placements of functions agree: if all their figures are equal."""
 
 from __future__ import annotations
 

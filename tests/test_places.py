@@ -1,4 +1,6 @@
-"""Where machine code finds what the launch tells: PTX that stores a special register, on every architecture."""
+"""Where machine code finds values that the launch specifies: PTX that stores a special register, on every
+architecture.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,11 @@ CLUSTER = ("cluster_nctaid.x", "cluster_nctaid.y", "cluster_nctarank", "ncluster
 KERNEL = """.visible .entry k(.param .u64 p)
 { .reg .u32 %%r<%d>; .reg .u64 %%d<3>; ld.param.u64 %%d1, [p]; %s ret; }
 """
-STORED = 0x10  # bytes between what the kernel stores
+STORED = 0x10  # bytes between the stores
 
 
 def specials(names: tuple[str, ...], arch: str) -> dict[str, set[str]]:
-    """name -> the special registers that reach the store of it, by the lifted machine code."""
+    """name -> the special registers that reach its store in the lifted machine code."""
     body = " ".join(
         f"mov.u32 %r{at}, %{name}; st.volatile.global.u32 [%d1+{STORED * at}], %r{at};" for at, name in enumerate(names)
     )

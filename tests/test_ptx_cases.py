@@ -1,4 +1,4 @@
-"""PTX text and what has to come of it: the tree, the operations, the errors (tests/cases/ptx_*.txt)."""
+"""PTX text and its results: the tree, the operations, the errors (tests/cases/ptx_*.txt)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOT_COMPARED = {Instruction: ("line", "text"), Variable: ("line",), Function: ("
 
 
 def short(node) -> str:
-    """A syntax value on one line: names of types, values, without defaults and line numbers."""
+    """A syntax value on one line: type names and values, without defaults and line numbers."""
     if isinstance(node, Record):
         fields = [
             f
@@ -63,7 +63,7 @@ def test_syntax(case):
 
 
 def effects(instruction: ir.Instruction) -> list[str]:
-    """The operations, control and site of an instruction, a line each."""
+    """The operations, control and site of an instruction, one per line."""
     lines = [str(op) for op in instruction.ops]
     if c := instruction.control:
         words = [f"{c.guard} " if c.guard else "", c.kind]
@@ -112,7 +112,7 @@ def test_every_rule_of_the_grammar_builds_a_value():
     assert rules - inner == set(build.RULES)
 
 
-# Rules that always give way to their one child, or to an alias.
+# Rules that always yield to their only child, or to an alias.
 INLINE = {"item", "statement", "operand", "expression", "primary", "element", "cell"}
 
 
@@ -236,7 +236,7 @@ module:
 
 @pytest.mark.parametrize("name", parsers.OPTIONS)
 def test_the_tables_of_the_package_are_those_of_the_grammars(name, monkeypatch):
-    """`python -m ptxaudit.frontend.parsers` writes them."""
+    """`python -m ptxaudit.frontend.parsers` generates them."""
     grammar = resources.grammar(f"{name}.lark")
     loaded, made = parsers._from_tables(name, grammar), parsers.built(name, grammar)
     assert loaded is not None

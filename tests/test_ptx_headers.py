@@ -1,4 +1,4 @@
-"""PTX without the bodies of its functions says the same of its kernels."""
+"""PTX without the bodies of its functions describes its kernels in the same way."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The PTX parser and printer on what compilers really emit: the samples and tests/cuda, through NVRTC.
+"""The PTX parser and printer on the output of compilers: the samples and tests/cuda, through NVRTC.
 
-Of every module: the printed text, and the printed text with every register and label renamed and
-every constant respelled, assemble with ptxas to the machine code of the original (`ptx_oracle`);
-reading by lines gives the tree that Lark gives of the whole file; and the lifter takes it.
+The printed text of every module assembles with ptxas to the machine code of the original, also with every register
+and label renamed and every constant respelled (`ptx_oracle`); reading by lines gives the same tree as Lark gives for
+the whole file; and the lifter accepts the module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ AT_LEAST = 50
 
 @dataclass(frozen=True)
 class Case:
-    """One module, of several sources where these have headers in common. macros: those of each source."""
+    """One module, from several sources if these share headers. macros: those of each source."""
 
     sources: tuple[Path, ...]
     arch: str
@@ -46,7 +46,7 @@ class Case:
             yield f'#include "{path}"\n'
 
 
-# (architecture, options): old and new instruction sets, fast mathematics, debug code, relocatable code.
+# (architecture, options): old and new instruction sets, fast mathematics, debug code.
 WAYS = (
     ("compute_75", ()),
     ("compute_90", ("-fmad=false",)),
@@ -59,14 +59,14 @@ UNABLE = {
     ("numbers", "compute_80"),  # bf16 operators; 128 bits with -G
     ("copies", "compute_80"),
     ("algorithms", "compute_80"),
-}  # unoptimised: minutes of ptxas
-LONG = ("algorithms", "copies", "warp")  # NVRTC reads their headers for a second, those of all three for little more
+}  # unoptimised: ptxas takes minutes
+LONG = ("algorithms", "copies", "warp")  # NVRTC takes a second for the headers of each, and little more for all three
 ALGORITHMS = (("double", 64, 3), ("short", 256, 2), ("unsigned long long", 32, 5))
-NAMES = ("Less", "radix_sort", "merge_sort", "scan_and_reduce", "histogram")  # of algorithms.cu
+NAMES = ("Less", "radix_sort", "merge_sort", "scan_and_reduce", "histogram")  # in algorithms.cu
 
 
 def macros(at: int) -> dict[str, object]:
-    """Of algorithms.cu the at-th time: its kernels have other names from the second on."""
+    """Macros for the at-th copy of algorithms.cu: its kernels have other names from the second copy on."""
     kind, threads, items = ALGORITHMS[at]
     return {"TYPE": kind, "THREADS": threads, "ITEMS": items} | {name: f"{name}_{at}" for name in NAMES if at}
 
@@ -116,7 +116,7 @@ def test_texts_with_the_same_tokens_are_the_same_program(one: str, other: str, s
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("tests/ptx/*.ptx")), ids=lambda p: p.stem)
 def test_corners_of_the_language(path: Path):
-    """PTX written by hand, a corner of the language a file."""
+    """PTX written by hand, one corner of the language per file."""
     text = path.read_text()
     module = parse_module(text, path.name)
     assert module == parse_plain(text)

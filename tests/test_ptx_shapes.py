@@ -1,4 +1,4 @@
-"""Reading PTX by the shapes of its lines against reading it with Lark alone, on invented lines."""
+"""Reading PTX by the shapes of its lines, compared with reading it with Lark alone, on generated lines."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def statements(draw) -> str:
 
 
 def outcome(parse, text: str):
-    """The tree, or where and why there is none."""
+    """The tree, or the message of the error."""
     try:
         return parse(text)
     except InputError as error:
@@ -107,7 +107,7 @@ def outcome(parse, text: str):
 
 
 def line_numbers(node) -> list[int]:
-    """Of all that stands on a line; a tree's equality leaves them out."""
+    """The lines of all nodes, which a tree's equality ignores."""
     if isinstance(node, tuple):
         return [line for item in node for line in line_numbers(item)]
     if not isinstance(node, Record):
@@ -117,7 +117,7 @@ def line_numbers(node) -> list[int]:
 
 
 def texts(node) -> list[tuple[str, str]]:
-    """What instructions say of their text, and what the printer does."""
+    """(text that an instruction keeps, text that the printer writes) of each instruction."""
     if isinstance(node, s.Instruction):
         return [(node.text, printer.instruction_text(node))] if node.text else []
     if isinstance(node, tuple):
@@ -183,7 +183,7 @@ def test_shapes_read_what_lark_reads_outside_of_functions(lines):
 
 
 def test_cut_anywhere_is_one_clear_error():
-    """Every prefix of a module is parsed alike, or refused alike with a place."""
+    """Every prefix of a module is parsed alike, or rejected alike with a location."""
     text = (
         HEAD
         + """.extern .func (.param .b32 r) vprintf (.param .b64 a);

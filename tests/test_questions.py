@@ -1,4 +1,4 @@
-"""What is unknown only because the launch is not specified: a range, and what to tell."""
+"""Answers that are unknown only because the launch is not specified: a range, and what to specify."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_a_pointer_in_a_struct_is_named_by_its_place():
     "body,names",
     [
         (RUNS_BY_B, "b"),
-        (THROUGH_B, "b"),  # and not of a, which is in shared memory, too
+        (THROUGH_B, "b"),  # and not a, which is in shared memory, too
         (TICKET, "counter"),
         (TABLED, "variable table"),
     ],

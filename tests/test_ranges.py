@@ -1,4 +1,4 @@
-"""Ranges of what operations make, against numbers out of the ranges of their sources; and what follows of them."""
+"""Ranges of operations' results, compared with results for numbers in the sources' ranges; and their consequences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FUNNELS = ("shf.l", "shf.r")
 
 
 def source(rng, bits):
-    """A range of numbers of so many bits: small, near the ends, or any."""
+    """A range of numbers with `bits` bits: small, near the ends, or any."""
     top = (1 << bits) - 1
     low = rng.choice((0, 0, 1, rng.randint(0, 40), rng.randint(0, top), max(0, top - rng.randint(0, 9))))
     return Range(min(low, top), min(top, low + rng.choice((0, 0, 1, 5, 31, top))))
@@ -81,7 +81,7 @@ KERNEL = """
     ret;
 }}
 """
-BODIES = {  # what follows, and how many sites have one cost a request
+BODIES = {  # the code that follows, and the number of sites with one cost per request
     "and of truth values": (
         "and.b32 %r7, %r5, %r6; shl.b32 %r8, 4, %r7; mad.lo.u32 %r9, %r1, %r8, %r4; st.shared.u32 [%r9], %r1;",
         0,

@@ -1,4 +1,4 @@
-"""README and the tour show what really comes out, block by block; `python -m tests.readme --write` writes it anew."""
+"""README and the tour show the actual output, block by block; `python -m tests.readme --write` rewrites it."""
 
 import contextlib
 import pkgutil
@@ -77,7 +77,7 @@ def test_readme_leads_to_every_page():
     reached = set(re.findall(r"\]\(docs/([\w./-]+)\)", TEXTS["README.md"]))
     index = (readme.CHECKOUT / "docs" / "index.md").read_text(encoding="utf-8")
     pages = [page.relative_to(readme.TOUR.parent).as_posix() for page in readme.TOUR.parent.rglob("*.md")]
-    elsewhere = {"machine_code.md", "operations.md"}  # of coverage.md and of architecture.md
+    elsewhere = {"machine_code.md", "operations.md"}  # linked from coverage.md and from architecture.md
     assert {page for page in pages if page not in reached and f"({page})" not in index} == elsewhere
 
 

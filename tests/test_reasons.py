@@ -1,4 +1,4 @@
-"""Why something is not known: kinds decide, words are made of them in one place."""
+"""Why something is unknown: kinds decide, and one module turns them into words."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ N = Uniform("n", 32, kind="parameter", key="n")
 
 
 def texts(node: ast.AST) -> bool:
-    """A reason in words: an attribute `reason`, a message's `what`, or what `sentence` made."""
+    """Whether a node is a reason in words: an attribute `reason`, a message's `what`, or a result of `sentence`."""
     if isinstance(node, ast.Attribute):
         return node.attr in ("reason", "what")
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sentence"
 
 
 def looks_into(node: ast.AST) -> bool:
-    """It compares words, or looks for something in them."""
+    """Whether a node compares words, or searches them."""
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
         operators = [type(o) for o in node.ops]
@@ -97,7 +97,7 @@ def test_such_a_look_is_found(code):
 
 
 def takes_text(node: ast.AST) -> bool:
-    """It makes a reason of a text."""
+    """Whether a node makes a reason from a text."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -109,7 +109,7 @@ def takes_text(node: ast.AST) -> bool:
 
 @cache
 def against_the_rules() -> dict[Callable[[ast.AST], bool], list[str]]:
-    """Where the package does what a reader of reasons, or their maker, must not do."""
+    """Violations in the package of the rules for code that reads or makes reasons."""
     found: dict[Callable[[ast.AST], bool], list[str]] = {looks_into: [], takes_text: []}
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -124,7 +124,7 @@ def test_no_module_looks_into_sentences():
 
 
 def test_reasons_are_made_of_kinds():
-    """No text takes the place of a kind, in no call that makes a reason."""
+    """No call that makes a reason passes a text instead of a kind."""
     assert takes_text(ast.parse("Reason('loaded from memory')").body[0].value)
     assert not against_the_rules()[takes_text]
     with pytest.raises(AttributeError):
@@ -135,7 +135,7 @@ def test_reasons_are_made_of_kinds():
 
 
 def example(kind: Kind) -> Reason:
-    """One of a kind, with everything that its words may ask for."""
+    """A reason of a kind, with everything that its words may use."""
     row = kind.row
     inner = (Reason(Kind.LOADED, 0), Reason(Kind.PREDICATE))
     given = {
@@ -272,7 +272,7 @@ def test_a_report_has_reasons_for_programs(tmp_path):
 
 @pytest.mark.parametrize("name", measured_kernels.SETS)
 def test_places_of_reasons_are_instructions(name):
-    """Of measured kernels, with nothing specified: every reason has words, and names instructions that there are."""
+    """For measured kernels with nothing specified: every reason has words, and names instructions that exist."""
     for launch in measured_kernels.load(name)[::7]:
         function = link(launch.module, launch.module.functions[launch.launch.kernel])
         result = engine.evaluate(function, graph.build(function), machine=machines.get(function.arch))
@@ -283,7 +283,7 @@ def test_places_of_reasons_are_instructions(name):
 
 
 def test_reasons_of_copied_blocks_name_the_originals():
-    """A loop with two entries is answered on a copy of the function."""
+    """A loop with two entries is analysed on a copy of the function."""
     body = (
         "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r9, [%rd1];\nsetp.lt.s32 %p1, %r4, 5;\n@%p1 bra"
         " M;\nL:\nadd.u32 %r4, %r4, 1;\nM:\nadd.u32 %r7, %r3, %r9;\nbrev.b32 %r7, %r7;\nmad.lo.u32 %r7, %r7, %r1,"

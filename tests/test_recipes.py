@@ -1,4 +1,4 @@
-"""The recipes for build systems and services: run where they can be, held against their schemas where not."""
+"""The recipes for build systems and services: executed where possible, otherwise validated by their schemas."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ include(${recipe})
 
 
 def later(file):
-    """The file with a time that is after all others'."""
+    """The file, with a time later than that of all others."""
     file.write_text("")
     os.utime(file, (time.time() + 5, time.time() + 5))
 
@@ -186,7 +186,7 @@ def test_pre_commit_stops_a_commit_with_a_conflict(project):
     needs("git")
     hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0] | {
         "language": "system"
-    }  # what is installed here
+    }  # the tools installed here
     hook["entry"] = f"{sys.executable} -m {hook['entry']}"
     (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": [hook]}]}))
     (project / "ptxaudit.toml").write_text('launches = ["launches.toml"]\nrules = ["PA002"]\n')
@@ -221,7 +221,7 @@ def test_a_service_s_file_keeps_to_its_schema(schema, file):
 
 
 def steps_of(file):
-    """The shell lines of a workflow or a pipeline."""
+    """The shell lines of a workflow or pipeline."""
     document = yaml.safe_load(Path(file).read_text())
     if "ptxaudit" in document:
         return document["ptxaudit"]["script"]

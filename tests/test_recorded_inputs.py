@@ -1,4 +1,4 @@
-"""What lies beside code is taken with it: recordings, Triton's metadata, and the keys of launch files that they need."""
+"""Files beside code are used with it: recordings, Triton's metadata, and the keys of launch files that they need."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptxaudit.frontend.launch.launch_file import read_launches
 from ptxaudit.ui.render.checked import Checked
 from ptxaudit.ui.render.html import html
 
-# Lane i reads s[index[i]]: what the array holds decides the banks.
+# Lane i reads s[index[i]]: the content of the array determines the banks.
 GATHER = """.visible .entry {name}(.param .u64 p, .param .u32 step) { .reg .b64 %d<4>; .reg .b32 %r<9>; .shared .b32 s[1024];
 ld.param.u64 %d1, [p]; cvta.to.global.u64 %d1, %d1; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;
 ld.global.nc.u32 %r2, [%d3]; ld.param.u32 %r6, [step]; mul.lo.u32 %r2, %r2, %r6; shl.b32 %r3, %r2, 2; mov.u32 %r4, s;
@@ -31,7 +31,7 @@ ADDRESS = 0x7F1234560000
 
 
 def recording(folder, text, names=("k",)):
-    """A recording of files of code, one kernel each."""
+    """A recording with files of code, one kernel each."""
     (folder / "code").mkdir(parents=True)
     for at, name in enumerate(names):
         (folder / "code" / f"{name}-{at}.cubin").write_bytes(from_ptx(GATHER.replace("{name}", name)))
@@ -159,7 +159,7 @@ def test_what_the_user_tells_of_a_launch_is_completed_by_what_triton_knows():
 
 
 def compiled_kernel(name="transpose", **more):
-    """An object like Triton's CompiledKernel, made of a cache entry."""
+    """An object like Triton's CompiledKernel, from a cache entry."""
     folder = TRITON_CACHE / name
     metadata = json.loads((folder / f"{name}.json").read_text()) | more
     target = metadata["target"]
@@ -229,7 +229,7 @@ def test_what_is_kept_of_a_file_depends_on_what_lies_beside_it(tmp_path, monkeyp
 
 
 def test_a_page_says_what_was_recorded(tmp_path):
-    """Also where the same code was audited before: of another program's recording."""
+    """Also where the same code was audited before, as part of another program's recording."""
     for program in ("python <b>a</b>.py", "python other.py"):
         folder = recording(tmp_path / program[7:10].strip("<>"), f'command = "{program}"\n' + table(params='["?", 0]'))
         report = ptxaudit.audit(folder, cache=True)

@@ -1,4 +1,4 @@
-"""Recordings of running programs, audited, against what a profiler counted in the same run, site by site.
+"""Audits of recorded programs, compared site by site with a profiler's counts of the same run.
 
 tests/data/recorded_sm90 has both, bench/recorded the programs and the command that measures them again.
 """
@@ -26,7 +26,7 @@ sys.path.insert(0, str(CHECKOUT))  # for bench
 from bench.archives import unpack  # noqa: E402
 
 DATA = CHECKOUT / "tests" / "data" / "recorded_sm90"
-# (launches, sites whose requests and wavefronts are the counted ones, sites of which no counter has the wavefronts)
+# (launches, sites whose requests and wavefronts equal the counted ones, sites whose wavefronts no counter has)
 FOUND = {
     "triton": (15, 234, 72),
     "gluon": (28, 478, 0),
@@ -83,7 +83,7 @@ def test_the_counters_of_each_launch_are_the_sums_of_its_sites(compared, name):
 
 @pytest.mark.parametrize("name", FOUND)
 def test_each_launch_was_recorded_as_often_as_it_was_profiled(compared, name):
-    """No two recorded launches can be taken for each other: they differ in name, shape or code."""
+    """No two recorded launches can be confused: they differ in name, shape or code."""
     profiled = Counter(id(one.kernel) for one in compared(name).comparisons)
     kernels = {id(one.kernel): one.kernel for one in compared(name).comparisons}
     for key, kernel in kernels.items():

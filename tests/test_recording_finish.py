@@ -1,4 +1,7 @@
-"""What becomes of what was written down: code once, launches of all processes, parameters as the binary bears them out."""
+"""The processing of a recording's log: code once, the launches of all processes, parameters.
+
+Parameters are kept as far as the binary confirms them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def code(data=CUBIN, **more):
 
 
 def written(folder, times=1, grid=(4, 4, 1), kinds=KINDS, values=VALUES, code=code(), kernel="transpose", **more):
-    """A launch, written down as a process does."""
+    """A launch, logged as by a process."""
     log = more.pop("log", None) or Log(folder)
     site = Site(code, kernel, kinds, (128, 1, 1), None, 4096)
     for _ in range(times):
@@ -83,7 +86,7 @@ def test_a_launch_with_its_code_is_a_recording_that_is_audited(folder):
 def test_launches_of_all_processes_are_together(folder):
     raw = prepared(str(folder))
     written(raw, 2)
-    written(raw, 3, values=(0x7F5500001000, 0x7F5500002000, 128, 0.5))  # the same, but for where memory was
+    written(raw, 3, values=(0x7F5500001000, 0x7F5500002000, 128, 0.5))  # the same, but for addresses
     written(raw, 1, grid=(8, 8, 1))
     result = finish(raw, str(folder))
     assert [(launch["count"], launch["grid"]) for launch in launches(folder)] == [(5, [4, 4, 1]), (1, [8, 8, 1])]
@@ -126,7 +129,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, name):
         prepared(str(tmp_path / name))
 
 
-# --- what does not fit -------------------------------------------------------------------------------
+# --- mismatches --------------------------------------------------------------------------------------
 
 
 def test_a_kernel_that_the_code_does_not_have(folder):
@@ -152,7 +155,7 @@ def test_code_that_is_none(folder):
             ("p", "p", "i64", "f32"),
             (1, 2, 3, 0.5),
             [1, 2, 3, 0.5],
-        ),  # a parameter is the first bytes of what it is handed
+        ),  # a parameter is the first bytes of its argument
         (("p", "p", "i8", "f64"), (1, 2, 3, 0.5), [1, 2, "?", 0.0]),
         (("p", "i32"), (1, 5), [1, "?", "?", "?"]),  # half a pointer
         (("p", "?0", "i32"), (1, None, 5), [1, "?", 5, "?"]),
@@ -187,7 +190,7 @@ def test_parameters_in_one_buffer(folder, size, fits):
     buffer = (1).to_bytes(8, "little") + (2).to_bytes(8, "little") + b"\x80\0\0\0" + b"\0\0\0\x3f" + bytes(24)
     written(raw, kinds=("b",), values=(buffer[:size],))
     finish(raw, str(folder))
-    expected = [1, 2, "80000000", "0000003f", 0, 0] if fits else None  # the binary says what is a pointer
+    expected = [1, 2, "80000000", "0000003f", 0, 0] if fits else None  # the binary tells which are pointers
     assert launches(folder)[0].get("params") == expected
 
 
@@ -219,7 +222,7 @@ def test_how_a_parameter_is_written(text, mangled, size, type, written):
     assert parameter_text(text, mangled, size, type) == written
 
 
-# --- what was not written well -----------------------------------------------------------------------
+# --- damaged logs ------------------------------------------------------------------------------------
 
 
 def test_a_line_that_is_not_whole_is_left_out(folder):
@@ -356,7 +359,7 @@ START = {"event": "start", "format": 1, "counts": "driver-1-counts.bin"}
 
 
 def modules(raw, *sizes):
-    """Modules with a kernel of one name, which differ."""
+    """Modules that each have a kernel of the same name, and differ."""
     out = []
     for number, size in enumerate(sizes, 1):
         (Path(raw) / f"m{number}.cubin").write_bytes(from_ptx(KERNEL.format(registers=2, size=size)))
@@ -414,7 +417,7 @@ def test_what_python_has_seen_is_not_taken_from_the_driver_as_well(folder):
 
 
 def test_what_python_has_not_kept_is_not_counted_by_the_driver_as_well(folder):
-    """Both recorders keep one launch of eight, and the driver alone one of three of another kernel."""
+    """Both recorders keep one launch of eight; the driver alone keeps one of three launches of another kernel."""
     raw = prepared(str(folder))
     log = Log(raw, most=1)
     for number in range(8):

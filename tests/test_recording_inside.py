@@ -1,5 +1,7 @@
-"""What runs inside a recorded program: what it notes of each framework, what of versions that it does not know, and that
-the program never notices. The frameworks' own hook points are stood in for, with the signatures that they have.
+"""The code that runs inside a recorded program.
+
+Tests what it records of each framework, how it handles unknown versions, and that the program never notices. Stubs
+with the frameworks' own signatures replace their hook points.
 """
 
 from __future__ import annotations
@@ -117,7 +119,7 @@ def test_a_file_of_numpy_is_what_numpy_reads():
     for size in (0, 1, 63, 64, 65):
         data = bytes(range(size))
         assert np.load(io.BytesIO(memory.npy(data))).tobytes() == data
-    assert np.load(io.BytesIO(memory.npy(b"abc", "<i4"))).dtype == np.uint8  # no whole number of elements
+    assert np.load(io.BytesIO(memory.npy(b"abc", "<i4"))).dtype == np.uint8  # not a whole number of elements
 
 
 def test_extents_that_overlap_are_one():
@@ -187,7 +189,7 @@ def test_more_distinct_launches_than_there_is_room_for(tmp_path):
 
 
 class Slow(list):
-    """Counts, of which each is read a while before it is written."""
+    """Counts, each of which is read a while before it is written."""
 
     def __getitem__(self, slot):
         found = super().__getitem__(slot)
@@ -357,7 +359,7 @@ def test_what_was_changed_is_put_back_also_where_it_was_imported_to(monkeypatch)
 
 
 def test_a_class_that_is_immutable_is_changed_and_put_back():
-    import _struct  # its Struct is an immutable type of an extension module, as cuda.core's are
+    import _struct  # its Struct is an immutable type of an extension module, like those of cuda.core
 
     form = struct.Struct("i")
     patches, own = hooks.Patches(), _struct.Struct.pack
@@ -373,7 +375,7 @@ def test_a_class_that_is_immutable_is_changed_and_put_back():
 
 
 class Tensor:
-    """As much of a torch.Tensor as a launcher asks for."""
+    """The part of a torch.Tensor that a launcher uses."""
 
     dtype = "torch.float32"
 
@@ -395,7 +397,7 @@ def compiled_kernel(signature, constants=None, **metadata):
     calls = []
     given = dict(name="k", num_warps=4, num_ctas=1, shared=16) | metadata
 
-    class CompiledKernel:  # of 3.5 and later: `run` is a property
+    class CompiledKernel:  # since 3.5: `run` is a property
         def __init__(self, src, metadata_group, hash):
             self.src, self.asm = src, {"cubin": CUBIN, "ptx": "// ptx"}
             self.metadata, self._run = SimpleNamespace(**given), None
@@ -407,7 +409,7 @@ def compiled_kernel(signature, constants=None, **metadata):
                 self._run = lambda *arguments: calls.append(arguments)
             return self._run
 
-    class Older(CompiledKernel):  # before: `run` is an attribute that _init_handles sets
+    class Older(CompiledKernel):  # earlier: `run` is an attribute that _init_handles sets
         run = None
 
         def _init_handles(self):
@@ -452,9 +454,9 @@ def test_triton_launches_are_what_its_launcher_is_called_with(tmp_path, recorder
 @pytest.mark.parametrize(
     ("signature", "constants", "arguments", "parameters"),
     [
-        # before 3.3 constants that are no constexpr are in the signature, and are handed over, and not to the kernel
+        # before 3.3, constants other than constexpr are in the signature, and only the launcher gets them
         ({"x": "*fp32", "one": "i32", "n": "i64"}, {"one": 1}, (None, 1, -1), ["p:" + "00" * 8, "i:" + "ff" * 8]),
-        # from 3.3 on the constants are paths
+        # since 3.3, constants are keyed by paths
         ({"x": "*fp32", "one": "constexpr", "n": "i1"}, {(1,): 1}, (16, 1, True), ["p:1000000000000000", "i:01"]),
         (
             {"t": ("*fp32", "i32", "constexpr"), "n": "u8"},
@@ -602,7 +604,7 @@ def test_inductor_launches(tmp_path, recorder, monkeypatch):
     kernel.run(3, 2, 1, 0, Tensor(4096), 7, 0.5, None, 3)
     (launch,) = events(tmp_path)
     assert (launch["grid"], launch["block"], launch["shared"]) == ([3, 2, 1], [64, 1, 1], 64)
-    assert launch["params"] == ["p:0010000000000000", "i:0700000000000000", "f:0000003f"]  # up to what is not known
+    assert launch["params"] == ["p:0010000000000000", "i:0700000000000000", "f:0000003f"]  # up to the first unknown one
     assert len(ran) == 2
     for zero in (0.0, -0.0, -0.0):
         kernel.run(3, 2, 1, 0, Tensor(4096), 7, zero, None, 3)
@@ -652,7 +654,7 @@ def fake_cupy():
 
 
 class Array:
-    """As much of a cupy.ndarray as a launch asks for."""
+    """The part of a cupy.ndarray that a launch uses."""
 
     def __init__(self, address, shape, strides):
         self.data, self.shape, self.strides = SimpleNamespace(ptr=address), shape, strides
@@ -741,7 +743,7 @@ def test_pycuda_launches(tmp_path, recorder):
 
 
 def test_what_pointers_of_pycuda_lead_to_is_copied(tmp_path, monkeypatch):
-    """Addresses lie among the bytes of the parameters at multiples of 8: the driver knows which they are."""
+    """Addresses are among the bytes of the parameters, at multiples of 8: the driver identifies them."""
     copied = []
 
     def contents(extents, most, stream):

@@ -1,5 +1,6 @@
-"""A program of the real Numba-CUDA, recorded from beginning to end on a driver without a GPU: it compiles, links and
-launches as it does with one; and what it compiles without any.
+"""A program that uses the real Numba-CUDA, recorded from beginning to end on a driver without a GPU.
+
+It compiles, links and launches as it does with a GPU. Also tests code that Numba compiles without any.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def environment(tmp_path_factory):
         pytest.skip("NOT RUN: Numba-CUDA is not installed")
     return driver(tmp_path_factory.mktemp("driver")) | {
         "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0",
-        "PTXAUDIT_FAKE_SIZES": "8,8,8,8,8,8,8,4",  # an array: what owns it, elements, their size, data, shape, strides
+        "PTXAUDIT_FAKE_SIZES": "8,8,8,8,8,8,8,4",  # an array: its owner, elements, their size, data, shape, strides
     }
 
 
@@ -54,7 +55,7 @@ def test_launches_of_numba(environment, tmp_path):
     ]
     report = ptxaudit.audit(folder)
     assert not report.problems and {str(site.status) for site in report.sites} == {"exact"}
-    # a lane every 8 bytes: 2 lanes a bank; every 32 bytes: 8 lanes a bank; two warps a block
+    # 8 bytes between lanes: 2 lanes per bank; 32 bytes: 8 lanes per bank; two warps per block
     loads = [site for site in report.sites if site.access == "load"]
     assert [site.wavefronts for site in loads] == [2 * 2 * 2, 3 * 2 * 8]
     assert {f"{Path(site.source.file).name}:{site.source.line}" for site in loads} == {f"program.py:{LINE}"}

@@ -1,4 +1,4 @@
-"""Programs that are recorded from beginning to end: with the real cuda.core, and through CUPTI, on a driver without a GPU."""
+"""Programs recorded from beginning to end on a driver without a GPU: with the real cuda.core, and through CUPTI."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ EXPECTED = {  # (kernel, grid, block, cluster, shared, parameters): count
 
 @pytest.fixture(scope="module")
 def gpu(tmp_path_factory):
-    """The environment of a driver without a GPU, whose kernels have a pointer and a number."""
+    """The environment of a driver without a GPU, whose kernels take a pointer and a number."""
     return driver(tmp_path_factory.mktemp("driver")) | {"PTXAUDIT_FAKE_SIZES": "8,4"}
 
 
@@ -72,7 +72,7 @@ def test_launches_of_cuda_core(gpu, program, tmp_path):
     folder = tmp_path / "ptxaudit-record"
     assert launched(folder) == EXPECTED
     assert {path.suffix for path in (folder / "code").iterdir()} == {".cubin", ".ptx"}
-    # k<4> with a block of 64: 32 lanes, 16 bytes apart, meet in 8 banks
+    # k<4> with a block of 64: 32 lanes, 16 bytes apart, use 8 banks
     assert (
         "grid 4, block 64" in done.stdout
         and "lanes 0, 8, 16 and 24 conflict in one bank: stride 16 bytes" in done.stdout
@@ -88,7 +88,7 @@ def test_the_audit_of_a_recording_has_the_options_that_were_given_for_it(gpu, pr
     assert {kernel["isa"] for kernel in report["kernels"]} >= {"sass"}
     (tmp_path / "x.py").write_text(f"import runpy; runpy.run_path({str(program)!r}); raise SystemExit(5)")
     done = record([*given, "--", sys.executable, "x.py"], gpu, tmp_path)
-    assert done.returncode == 5 and "denied by ways=8" in done.stderr  # the program's own goes first
+    assert done.returncode == 5 and "denied by ways=8" in done.stderr  # the program's own status takes precedence
 
 
 @pytest.mark.parametrize(
@@ -107,19 +107,19 @@ def test_what_is_wrong_for_the_audit_is_said_before_the_program_runs(tmp_path, m
 def test_the_same_launches_through_the_driver(through_cupti, program, tmp_path):
     done = record(["--no-audit", "--via", "driver", "-o", "r", "--", sys.executable, program], through_cupti, tmp_path)
     assert done.returncode == 0, done.stderr
-    expected = {key for key in EXPECTED if key[1] != (1, 1, 1)}  # PTX is machine code there once it is loaded
+    expected = {key for key in EXPECTED if key[1] != (1, 1, 1)}  # once loaded, PTX is machine code there
     assert {key for key in launched(tmp_path / "r") if key[1] != (1, 1, 1)} == expected
     assert done.stdout == ""
 
 
 def test_a_program_that_is_not_python(through_cupti, tmp_path):
-    """C that loads the same kernel twice, launches it in both ways that it may hand over parameters, and unloads it."""
+    """A C program that loads a kernel twice, launches it with parameters in both forms, and unloads it."""
     libcuda = f"-L{through_cupti['LD_LIBRARY_PATH']}"
     app = built(SOURCES / "program.c", tmp_path / "app", libcuda, "-l:libcuda.so.1")
     cubins = [TRITON_CACHE / name / f"{name}.cubin" for name in ("transpose", "both_ways")]
     environment = through_cupti | {"PTXAUDIT_FAKE_SIZES": "8,8,4,4,8,8"}
     done = record(["--arrays", "4096", "--via", "driver", "-o", "r", "--", app, *cubins], environment, tmp_path)
-    assert done.returncode == 7, done.stderr  # the program's own
+    assert done.returncode == 7, done.stderr  # the program's own status
     all_launches = launches(tmp_path / "r")
     assert [(one["kernel"], one["grid"], one["count"]) for one in all_launches] == [
         ("transpose", [4, 4, 1], 3),
@@ -131,7 +131,7 @@ def test_a_program_that_is_not_python(through_cupti, tmp_path):
         assert one["params"][2:] == ["80000000", "0000003f", 0, 0]
     assert "params" not in all_launches[2] and "6 were seen, but it has 5" in done.stderr  # all have six here
     files = {one["memory"][0]["file"] for one in all_launches}
-    assert len(files) == 2  # what was written between the launches is another array
+    assert len(files) == 2  # data written between the launches make another array
     import numpy as np
 
     first = np.load(tmp_path / "r" / all_launches[0]["memory"][0]["file"])
@@ -223,7 +223,7 @@ print(nothing.launches, nothing.recording.empty)
     assert lines[0] == "open: this recording has not finished"
     assert lines[1] == "_Z1kILi8EEvPii (4, 1, 1) 3 2"
     assert lines[2].startswith("1 a kernel was launched through cuda.core whose code was not seen")
-    # two warps a block, four blocks; 32 lanes 32 bytes apart meet 8 a bank
+    # two warps per block, four blocks; 32 lanes, 32 bytes apart, are 8 per bank
     assert lines[3] == "[('exact', 64)]" and lines[4] == "1 2" and lines[5] == "() True"
     assert len(launches(tmp_path / "kept")) == 2
 
@@ -314,13 +314,13 @@ def test_another_sitecustomize_is_not_lost(tmp_path):
 
 
 def test_a_program_in_an_environment_without_this_package(tmp_path):
-    """Nothing of this package's environment becomes importable there."""
+    """No package of this package's environment becomes importable there."""
     script = (
         "import sys, ptxaudit.ui.recording.inside; print(len([m for m in sys.modules if 'msgspec' in m]),"
         " len(sys.path))"
     )
     environment = recorded({"PATH": os.environ["PATH"]}, str(tmp_path), None, "auto", 0, 32)
-    python = [sys.executable, "-S"]  # no site-packages; sitecustomize is imported by hand, as `site` does it
+    python = [sys.executable, "-S"]  # no site-packages; sitecustomize is imported by hand, as `site` would do
     start = f"import sys; before = len(sys.path); sys.path.insert(0, {str(PATH)!r}); import sitecustomize; {script}"
     done = subprocess.run([*python, "-c", start], env=environment, capture_output=True, text=True)
     assert done.stdout.split()[0] == "0", done.stderr

@@ -1,5 +1,6 @@
-"""Programs of the real Triton, recorded from beginning to end on a driver without a GPU: its JIT, its autotuner and its
-launcher run as they do with one.
+"""Programs that use the real Triton, recorded from beginning to end on a driver without a GPU.
+
+Its JIT, autotuner and launcher run as they do with a GPU.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ LINE = 1 + PROGRAM[: PROGRAM.index("# here")].count("\n")
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """A driver without a GPU, and Triton with a cache of its own."""
+    """A driver without a GPU, and a Triton cache for these tests."""
     found = importlib.util.find_spec("triton")
     if found is None:
         pytest.skip("NOT RUN: Triton is not installed")
@@ -84,8 +85,10 @@ def environment(tmp_path_factory):
 
 
 def expected(x):
-    """What the program launches, for the address that its memory has: each configuration is tried once a size, and the
-    better one, B = 64 with 8 warps, runs then. Two pointers to scratch memory come last, and are not known.
+    """The launches of the program, given the address of its memory.
+
+    Each configuration is tried once per size; then the better one, B = 64 with 8 warps, runs. Two pointers to scratch
+    memory come last, and are unknown.
     """
     y = x + (1 << 19)
     small, large = ((4, 4, 1), (128, 1, 1), None, 4 * 32 * 32), ((2, 2, 1), (256, 1, 1), None, 4 * 64 * 64)
@@ -100,7 +103,7 @@ def expected(x):
 
 
 def known(folder):
-    """What was launched, without the pointers to scratch memory."""
+    """The launches, without the pointers to scratch memory."""
     handed = {"transpose": 4, "one_block": 1}
     return {(*key[:-1], key[-1][: handed[key[0]]]): count for key, count in launched(folder).items()}
 
@@ -121,7 +124,7 @@ def test_launches_of_triton_with_its_autotuner(environment, tmp_path):
 
 
 def test_what_triton_s_launcher_hands_to_the_driver_is_the_same(environment, tmp_path, tmp_path_factory):
-    """Triton is not asked here: grid, block, shared memory and parameters are what `cuLaunchKernelEx` is called with."""
+    """Without a hook in Triton: grid, block, shared memory and parameters are the arguments of `cuLaunchKernelEx`."""
     (tmp_path / "program.py").write_text(PROGRAM.replace("one_block[", "if False: one_block["))
     given = environment | {
         "PTXAUDIT_CUPTI": cupti(tmp_path_factory.mktemp("cupti")),

@@ -1,4 +1,4 @@
-"""Records are equal and hashed by their fields, and nothing changes them."""
+"""Records are compared and hashed by their fields, and are immutable."""
 
 from __future__ import annotations
 

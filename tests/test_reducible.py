@@ -1,4 +1,4 @@
-"""Loops with several entries are split into loops with one, and no way through the code changes."""
+"""Loops with several entries are split into loops with one, without changing any path through the code."""
 
 import random
 
@@ -15,7 +15,7 @@ GUARD = Guard(Reg("%p", 1))
 
 
 def function(rows) -> Function:
-    """rows: per instruction None (go on), ("jump", t), ("branch", t), "exit" or "part t"."""
+    """rows: per instruction None (fall through), ("jump", t), ("branch", t), "exit" or "part t"."""
     out = []
     for n, row in enumerate(rows):
         match row:
@@ -35,7 +35,7 @@ def function(rows) -> Function:
 
 
 def single_entries(cfg: nx.DiGraph) -> bool:
-    """Without the edges to dominators nothing goes round: the definition of a reducible graph."""
+    """Whether the graph without edges to dominators is acyclic, which defines a reducible graph."""
     idom = nx.immediate_dominators(cfg, 0)
 
     def dominates(a, b):
@@ -122,7 +122,7 @@ def test_a_loop_with_two_entries_is_answered():
 
 
 def test_what_a_control_names_within_a_block_is_named_in_the_copy():
-    """The end of a WARPSYNC.COLLECTIVE is no target of lanes, so no block need begin there."""
+    """The end of a WARPSYNC.COLLECTIVE is no branch target of lanes, so no block needs to begin there."""
     f = function([("branch", 4), None, "part 2", ("branch", 4), None, "part 6", None, ("branch", 1)])
     split = reducible(f, build(f))
     assert split is not None and len(split.function.instructions) > len(f.instructions)

@@ -1,4 +1,4 @@
-"""Several CUDA releases at once, from their real wheels: one source under two compilers, PTX under two ptxas."""
+"""Several CUDA releases at once, from their own wheels: one source under two compilers, PTX under two ptxas."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LAUNCH = ["--grid", "1", "--block", "64"]
 
 @pytest.fixture(scope="session")
 def release():
-    """A function: that the release is on this machine, fetched once into the user's cache; skips where it cannot be."""
+    """A function that fetches a release once into the user's cache, and skips the test where that is impossible."""
 
     def have(version):
         try:
@@ -125,7 +125,7 @@ def test_a_compiler_that_crashes_is_a_message_and_the_next_compile_has_a_new_one
 
 
 def test_machine_code_without_lines_where_the_compiler_crashes_with_them(release):
-    """11.8's ptxas crashes over the inline stacks of sm_90."""
+    """11.8's ptxas crashes on the inline stacks of sm_90."""
     release("11.8")
     inlined = """
     __device__ __forceinline__ void fill(float* s, const float* in) { s[threadIdx.x] = in[threadIdx.x]; }
@@ -159,7 +159,7 @@ def test_diff_of_one_source_under_two_releases(release, here, version):
     )
     jsonschema.Draft202012Validator(json.loads((SCHEMA_FILE.parent / "diff-1.schema.json").read_text())).validate(data)
     assert data["old"] == f"k.cu (nvrtc {version})" and set(data["counts"]) <= {"same", "moved"}
-    assert data["totals"]["excess"] == [62, 62]  # of the machine code: the PTX's is the same again
+    assert data["totals"]["excess"] == [62, 62]  # of the machine code: the PTX has the same
 
 
 def test_diff_of_one_ptx_under_two_ptxas(release, here):
@@ -191,7 +191,7 @@ def test_ptx_of_a_newer_release_says_so(release, here):
     assert re.search(r"--> k.ptx:\d+\n", stderr)
     assert (
         "--> k.cu\n" in run("audit", "k.cu", "--isa", "sass", "--ptxas", "12.9", status=2).stderr
-    )  # no line of the source's
+    )  # not a line of the source
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_what_is_no_release(here, version):
 
 @pytest.fixture
 def no_cache(tmp_path, monkeypatch):
-    """A user's cache with nothing in it."""
+    """An empty user cache."""
     monkeypatch.setattr(toolchains, "cache_folder", lambda: tmp_path / "cache")
     toolchains.find.cache_clear()
     yield tmp_path / "cache"

@@ -1,5 +1,6 @@
-"""Repairs that were counted on a GPU, before and after: what was predicted is what the hardware counted, and
-docs/fixes.md says so.
+"""Repairs whose kernels were measured on a GPU before and after.
+
+The predictions equal the hardware's counts, as docs/fixes.md states.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.repairs.document import PAGE, counted, measured, table
 
 MEASURED = measured()
-# the hardware's store counter of these varies from run to run; the profiler's sums by instruction are those predicted
-# (tests/data/idioms_sm90)
+# the hardware's store counters of these vary from run to run; the profiler's sums by instruction are the predicted
+# ones (tests/data/idioms_sm90)
 VARIES = {"small_tiles", "solid"}
 UNWRITTEN = {"solid"}  # reads cells that no thread writes
 

@@ -1,4 +1,4 @@
-"""The report's JSON: strict by its schema, and the same report when read back."""
+"""The report's JSON: valid by its strict schema, and equal when read back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ptxaudit.report.reader import parse_report, read_report
 
 
 def full_report() -> Report:
-    """Every field of every record filled at least once."""
+    """A report in which every field of every record is filled at least once."""
     source = Source("/src/k.cu", 3, 5, "x = s[i];", (Frame("/src/k.cu", 9, "load(int)", "load(i);"),))
     sites = (
         site(
@@ -153,7 +153,7 @@ VALUES = (None, -1, 1.5, "x", "", [], {}, [1], {"a": 1}, True, 10**30, [None], [
 
 
 def places(value, path=()):
-    """The path of everything in a JSON document."""
+    """The path of every value in a JSON document."""
     yield path
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
@@ -161,7 +161,7 @@ def places(value, path=()):
 
 
 def damaged(document, rng):
-    """The document with one value lost, or another in its place."""
+    """The document with one value removed or replaced."""
     document = json.loads(json.dumps(document))
     *path, last = rng.choice([place for place in places(document) if place])
     holder = functools.reduce(lambda value, key: value[key], path, document)

@@ -1,7 +1,8 @@
-"""A repository with a gate: a history of commits made by git, the gate run from commit to commit as CI would.
+"""A repository with a gate: a history of git commits, with the gate run after each commit as in CI.
 
-The kernel transposes 32 × 32 floats of one warp a row: 32 warps store a row each, 1 wavefront, and load a column each:
-1 with rows of 33 floats, 32 with rows of 32. So 64 wavefronts without excess, or 32 + 1,024 = 1,056 with 992.
+The kernel transposes 32 × 32 floats, one warp per row. Each of the 32 warps stores a row, with 1 wavefront, and loads
+a column: with 1 wavefront for rows of 33 floats, with 32 for rows of 32. So the total is 64 wavefronts without
+excess, or 32 + 1,024 = 1,056 with an excess of 992.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ EXTRACTED = KERNEL.replace(
 
 
 class Repository:
-    """A git repository with one commit after the other."""
+    """A git repository with successive commits."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -77,7 +78,7 @@ class Repository:
         self.git("commit", "--quiet", "--message", message)
 
     def checkout(self, revision, target):
-        """The tree of a revision in a folder of its own."""
+        """The tree of a revision, in its own folder."""
         self.git("worktree", "add", "--quiet", "--detach", str(target), revision)
         return target
 
@@ -128,15 +129,15 @@ def test_a_gate_from_commit_to_commit(repository):
 
 
 def test_a_renamed_kernel_does_not_lose_its_launch_silently(repository):
-    """With the file named, launches that no kernel of it has are no error: they may be of other files."""
+    """If the file is named, launches without a kernel in it are no error: they may belong to other files."""
     repository.commit("Another name", kernel=KERNEL.replace("void transpose", "void turn"))
     told = ptxaudit("audit", "src/transpose.cu").stderr
     assert (
         "warning: turn has no launch, so that nothing is exact for it; launches in the settings without a kernel"
         " here: 'transpose' (launches.toml:1). Was it renamed?\n" in told
     )
-    assert "2 of 2 sites could not be judged" in told  # a baseline of sums, and single requests now
-    assert "there is no kernel 'transpose'" in gate(status=2)  # of all inputs it is an error
+    assert "2 of 2 sites could not be judged" in told  # the baseline has sums, the report single requests
+    assert "there is no kernel 'transpose'" in gate(status=2)  # an error where all inputs are audited
     assert "warning: turn has no launch" in ptxaudit("baseline", "update", "other.json", "src/transpose.cu").stderr
     repository.commit("Its launch", launches=LAUNCHES.replace("transpose", "turn"))
     assert (
@@ -147,7 +148,7 @@ def test_a_renamed_kernel_does_not_lose_its_launch_silently(repository):
 
 
 def test_what_data_decides_is_not_called_judged(repository):
-    """A gather: which words lanes read of the tile depends on loaded data, in the baseline as now."""
+    """A gather: the words of the tile that lanes read depend on loaded data, in the baseline and now."""
     gather = KERNEL.replace("tile[x][y]", "tile[int(in[x]) & 31][y]")
     repository.commit("A gather", kernel=gather)
     ptxaudit("baseline", "update", "baseline.json")

@@ -129,7 +129,7 @@ def told(*launches):
 
 
 def test_a_report_has_it_where_a_block_is_known() -> None:
-    """33 KB of static shared memory and 1 KB of the system's, six times in 228 KB: 6 blocks of 8 warps."""
+    """33 KB of static shared memory and 1 KB for the system, six times in 228 KB: 6 blocks of 8 warps."""
     found = told(
         ptxaudit.Launch("fixed", grid=1, block=256),
         ptxaudit.Launch("dynamic", grid=1, block=256, dynamic_shared=33 << 10),
@@ -137,4 +137,4 @@ def test_a_report_has_it_where_a_block_is_known() -> None:
     assert found == {"fixed": Occupancy(75.0, 6, "shared memory"), "dynamic": Occupancy(75.0, 6, "shared memory")}
     assert told() == {"fixed": None, "dynamic": None}
     assert told(ptxaudit.Launch("*", grid=2, block=256, cluster=2)) == {"fixed": None, "dynamic": None}
-    assert told(ptxaudit.Launch("dynamic", grid=1, block=256))["dynamic"] is None  # how much is not specified
+    assert told(ptxaudit.Launch("dynamic", grid=1, block=256))["dynamic"] is None  # its amount is not specified

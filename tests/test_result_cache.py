@@ -1,5 +1,6 @@
-"""What is kept of files that have not changed: the same report, only where nothing that decides has changed, and never
-a problem.
+"""The cache of results for unchanged files.
+
+It returns the same report, only while nothing that determines it has changed, and never stores a problem.
 """
 
 import os
@@ -33,8 +34,9 @@ LAUNCH = Launch("*", grid=2, block=32)
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """An empty working folder and an empty cache; `audited` lists the files that are really audited, and `compiled`
-    those that are compiled.
+    """An empty working folder and an empty cache.
+
+    `audited` lists the files that are really audited, `compiled` those that are compiled.
     """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
@@ -48,7 +50,7 @@ def here(tmp_path, monkeypatch):
 
 
 def wait_for_the_clock():
-    while fingerprint.written_since("c.cubin", fingerprint.moment()):  # that of the file system may be coarse
+    while fingerprint.written_since("c.cubin", fingerprint.moment()):  # the file system's time may be coarse
         pass
 
 
@@ -169,7 +171,7 @@ def test_a_source_that_changes_while_it_is_audited_is_not_kept(here, audited, mo
 
 
 def test_a_file_that_changes_before_it_is_audited_is_not_kept(here, audited, monkeypatch):
-    """What is found of the new content must not be kept as that of the old one."""
+    """The result for the new content must not be stored as that of the old."""
     audit = pipeline._audited
 
     def write_first(inputs, options, progress):
@@ -213,8 +215,9 @@ def test_another_content_is_another_result(here, audited):
 
 @pytest.fixture
 def elsewhere(here, monkeypatch):
-    """A copy of the package and its grammars, and one program of each kind, that a test may change; `begun` is a
-    process that has begun since.
+    """A copy of the package and its grammars, and one program of each kind, which a test may change.
+
+    `begun` acts as a process that started after the copy was made.
     """
     folder, tools = here / "copy", here / "tools"
     for name in (
@@ -320,7 +323,9 @@ def test_a_copy_elsewhere_is_the_same(elsewhere, begun):
 
 
 def test_what_runs_may_be_the_old_text(elsewhere, audited, begun):
-    """Code that was written to since the process began: nothing is taken, and nothing is kept."""
+    """If the package was written to after the process started, nothing is taken from the cache, and nothing is
+    stored.
+    """
     begun()
     run("k.ptx")
     rewrite(elsewhere / "copy" / "ir" / "graph.py")
@@ -338,7 +343,7 @@ def test_a_digest_is_kept_under_stamps_that_are_old_enough(elsewhere, begun, mon
     content = fingerprint.content
     monkeypatch.setattr(fingerprint, "content", lambda file: read.append(file) or content(file))
     first = fingerprint.of_tool(kept)
-    assert not kept and read  # all was written just now
+    assert not kept and read  # everything was written just now
     monkeypatch.setattr(fingerprint, "GRAIN", -(10**15))
     assert fingerprint.of_tool(kept) == first and kept
     read.clear()
@@ -362,7 +367,7 @@ def test_a_source_of_the_same_content_is_the_same(with_source, audited):
     run("c.cubin")
     assert audited == ["c.cubin"]
     (with_source / "c.cu").write_text(COLUMN.replace("tid", "tix"))
-    os.utime("c.cu", (1, 1))  # the same size and time, other content
+    os.utime("c.cu", (1, 1))  # same size and time, different content
     run("c.cubin")
     assert audited == ["c.cubin", "c.cubin"]
 
@@ -384,7 +389,7 @@ def test_what_is_written_during_an_audit_is_not_kept(with_source, audited, monke
 
 
 def test_what_lies_beside_a_file_decides(here, audited):
-    """Of a cubin with its PTX beside it, and the other way round, one is not made of the other."""
+    """Where a cubin and its PTX are side by side, neither is generated from the other."""
     for name in ("k.cubin", "c.ptx"):
         run("k.ptx", "c.cubin")
         (here / name).write_text("")
@@ -393,12 +398,12 @@ def test_what_lies_beside_a_file_decides(here, audited):
 
 
 def test_a_file_is_kept_with_the_one_that_it_is_paired_with(here, audited):
-    """With both instruction sets, the PTX says what became of it in the machine code, and the other way round."""
+    """With both instruction sets, the PTX states what it became in the machine code, and vice versa."""
     (here / "c.ptx").write_text(compile_source(here / "c.cu").ptx)
     wait_for_the_clock()
 
     def audit(*files):
-        """(whether it is what an audit without the cache finds, the files that it did not take from it)"""
+        """(whether the report equals that of an audit without the cache, the files not taken from the cache)"""
         del audited[:]
         found, anew = run(*files, isa="both"), audited.copy()
         return found == ptxaudit.audit(list(files), isa="both"), anew
@@ -442,7 +447,7 @@ def test_the_data_of_a_buffer_decide(here, audited):
 
 
 def test_what_steps_left_open_is_kept_too(here, audited):
-    """One budget gives one answer."""
+    """A budget determines the answer."""
     first = run("k.ptx", budget=1e-4)
     assert {site.reason_kind for kernel in first.kernels for site in kernel.sites} == {"exhausted"}
     assert run("k.ptx", budget=1e-4) == first
@@ -459,7 +464,7 @@ def test_problems_are_never_kept(here, audited):
 
 
 def test_an_image_that_no_disassembler_reads_keeps_nothing_from_being_kept(here, audited):
-    """A library with code for old architectures has the same problem each time."""
+    """A library with code for old architectures has the same problem every time."""
     packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
     old = bytearray((here / "c.cubin").read_bytes())
     (flags,) = struct.unpack_from("<I", old, 48)
@@ -534,7 +539,7 @@ def test_where_nothing_is_kept_it_is_imported(here, monkeypatch):
 
 
 def heavy_imports(*arguments: str) -> str:
-    """Those of HEAVY that a process of the command's own has imported."""
+    """The modules of HEAVY that a process of the command imports."""
     code = (
         "import sys; from ptxaudit.ui.cli import main\ntry: main()\nfinally:"
         f" print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)"

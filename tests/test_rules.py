@@ -1,4 +1,4 @@
-"""Every rule has documentation, an example that triggers it and one that does not; what findings say."""
+"""Every rule has documentation, an example that triggers it and one that does not; the text of findings."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def each(low, high, status=Status.BOUNDED):
     [
         (site(wavefronts=64), Certainty.CERTAIN),
         (each(4, 4, Status.INVARIANT), Certainty.CERTAIN),
-        (each(2, 8), Certainty.CERTAIN),  # the proved lower end is a conflict already
+        (each(2, 8), Certainty.CERTAIN),  # the proved lower bound is already a conflict
         (each(1, 8), Certainty.POSSIBLE),
         (each(1, 8, Status.UNKNOWN), Certainty.UNKNOWN),
         (open_site(Status.UNKNOWN, reason="tex.2d"), Certainty.UNKNOWN),
@@ -133,7 +133,7 @@ def test_scalars_that_conflict_side_by_side_could_be_one_vector():
     (finding,) = found(report(kernel(*four)), "PA005")
     assert "4 conflicting accesses" in finding.what and "16 bytes" in finding.what and finding.weight == 96
     assert not found(report(kernel(*four[::2])), "PA005")  # a gap between them
-    assert not found(report(kernel(*(site(text=one.text) for one in four))), "PA005")  # no conflict to lose
+    assert not found(report(kernel(*(site(text=one.text) for one in four))), "PA005")  # no conflict to remove
     assert not found(
         report(kernel(*(structs.replace(one, lane_step=4) for one in four))), "PA005"
     )  # rows of 33 words: no float4
@@ -210,8 +210,8 @@ def test_a_suppression_is_of_one_rule_and_one_line():
     "status, spaces, stale",
     [
         (Status.EXACT, ("global",), True),
-        (Status.UNREACHED, ("global",), False),  # the launch that needs it is another one
-        (Status.EXACT, ("shared",), False),  # nobody has looked
+        (Status.UNREACHED, ("global",), False),  # another launch may need it
+        (Status.EXACT, ("shared",), False),  # global memory was not examined
         (Status.EXACT, ("local", "shared"), False),
     ],
 )

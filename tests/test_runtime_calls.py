@@ -1,4 +1,4 @@
-"""A call of the device runtime hides nothing: what a failed assertion prints does not come back into the program's
+"""A call of the device runtime hides nothing: printing for a failed assertion does not re-enter the program's
 functions.
 """
 
@@ -91,7 +91,7 @@ quiet:
 
 
 def test_registers_and_local_memory_outlast_what_is_printed():
-    """What code reads behind a call of the runtime is what it wrote before; what the call gives back is not known."""
+    """After a call of the runtime, code reads what it wrote before the call; the call's result is unknown."""
     launch = ptxaudit.Launch("k", grid=(1,), block=(64,), params=[None, 5])
     for source, more in ((PROLOGUE.format(arch="sm_90") + PRINTING, {"arch": "sm_90"}), (from_ptx(PRINTING), {})):
         load, store = ptxaudit.audit(source, launches=[launch], **more).sites

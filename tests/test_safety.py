@@ -1,6 +1,6 @@
-"""Inputs that nobody has read: none runs a program, reads another file, takes all there is, or goes missing in silence.
+"""Untrusted inputs: none runs a program, reads another file, exhausts a resource, or disappears silently.
 
-docs/security.md says what holds; each of its claims has a test here, in test_interrupts or in test_mutations.
+docs/security.md lists the guarantees; each has a test here, in test_interrupts or in test_mutations.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SOON = 20.0  # seconds of processor time: far more than any of these takes
 
 
 def ptx(body: str = "", outside: str = "", parameters: str = "", bounds: str = "") -> str:
-    """A kernel with one access of shared memory behind `body`."""
+    """A kernel with one access to shared memory after `body`."""
     return (
         f"{HEAD}{outside}.visible .entry k({parameters}){bounds}{{\n.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred"
         f" %q<4>;\n.shared .align 4 .b8 s[64];\n{body}\nst.shared.u32 [s],%r1;\nret;\n}}\n"
@@ -75,7 +75,7 @@ def problems(text: str, **options) -> list[str]:
 
 # --- execution ----------------------------------------------------------------------------------
 
-# each is whole by itself: in a row, none hides another from a shell
+# each is complete by itself: in a row, one could hide another from a shell
 PROGRAMS = ("$(touch P)", "`touch P`", "$(touch${IFS}P)", '"; touch P; "', "';touch P;'", "\\$(touch P)")
 DEFINED = [f"X{at}={word}" for at, word in enumerate(PROGRAMS)]
 NAMED = "".join(word for word in PROGRAMS if '"' not in word)
@@ -83,7 +83,7 @@ NAMED = "".join(word for word in PROGRAMS if '"' not in word)
 
 @pytest.mark.parametrize("way", ["setting", "option", "compile_commands", "name", "folder"])
 def test_nothing_that_an_input_says_is_run(here, way):
-    """nvcc gives its arguments to a shell."""
+    """nvcc passes its arguments to a shell."""
     name = "k.cu"
     words = ["audit", "--compiler", "nvcc"]
     if way == "setting":
@@ -229,7 +229,7 @@ def test_a_folder_that_others_can_write_is_not_used(here):
     assert private.folder("results") is None
     assert ptxaudit.audit(["k.ptx"], cache=True).sites and not list(kept.iterdir())
     kept.chmod(0o700)
-    (here / "cache").chmod(0o777)  # who can write there could put another folder in its place
+    (here / "cache").chmod(0o777)  # who can write there could replace the folder
     assert private.folder("results") is None
     (here / "cache").chmod(0o755)
     assert private.folder("results") == kept and stat.S_IMODE(kept.stat().st_mode) == 0o700
@@ -244,7 +244,7 @@ def test_another_users_folder_is_not_used(here):
 
 
 def test_nothing_of_the_package_unpickles_what_it_did_not_write():
-    """Between processes of one audit only."""
+    """Only processes of one audit exchange pickles."""
     users = {
         path.name
         for path in (ROOT / "ptxaudit").rglob("*.py")
@@ -253,7 +253,7 @@ def test_nothing_of_the_package_unpickles_what_it_did_not_write():
     assert users == {"pool.py", "pool_worker.py"}
 
 
-# --- work outside of every budget ---------------------------------------------------------------
+# --- work outside every budget ------------------------------------------------------------------
 
 DIGITS = "9" * 5_000
 TOO_MUCH = {
@@ -322,7 +322,7 @@ BRX = "\n".join(
 
 
 def irreducible(size: int) -> str:
-    """Every block goes to two others: no loop has one entry."""
+    """Every block branches to two others: no loop has a single entry."""
     rng = random.Random(1)
     return "ld.param.u32 %r1,[p];\n" + "\n".join(
         f"B{i}: add.u32 %r1,%r1,%r2; setp.lt.u32 %q1,%r1,{i}; @%q1 bra B{rng.randrange(size)}; st.shared.u32 [s],%r1;"
@@ -360,7 +360,7 @@ def test_what_unpacks_to_too_much_is_a_message(monkeypatch, packed):
 
 
 def test_a_section_that_unpacks_to_too_much_is_a_message(monkeypatch):
-    """Compressed as ELF has it: the header says how much it is, and need not be right."""
+    """An ELF section with compression: the header states the size, which may be wrong."""
     from ptxaudit.frontend.artifacts import elf
 
     monkeypatch.setattr(elf, "UNPACKED", SMALL)
@@ -392,7 +392,7 @@ def test_text_is_never_searched_again_and_again():
         assert time.process_time() - began < SOON
 
 
-# --- one fault never takes others along ---------------------------------------------------------
+# --- a fault affects nothing else ---------------------------------------------------------------
 
 TWO = (
     'extern "C" __global__ void one(float* a) { __shared__ float s[64]; s[threadIdx.x] = a[0]; __syncthreads(); a[1] ='
@@ -417,7 +417,7 @@ def test_an_odd_line_of_machine_code_loses_one_function(here, monkeypatch):
 
 
 def fat_binary(*images: tuple[int, bytes]) -> bytes:
-    """Entries that are not compressed. kind: 1 PTX, 2 a cubin."""
+    """A fat binary of uncompressed entries. kind: 1 is PTX, 2 a cubin."""
     body = b""
     for kind, payload in images:
         payload += bytes(-len(payload) % 8 or 8 * (kind == 1))
@@ -441,14 +441,14 @@ def test_a_name_that_is_not_utf8(here, form):
     in_this_process(*command, "--jobs", "1")
     text = (here / "out").read_text(encoding="utf-8")
     assert text
-    if form == "json":  # all that the others show is in it: what comes of other processes has the same name in each
+    if form == "json":  # it has all that the other formats show: only this one is also made in other processes
         assert json.loads(text)["kernels"]
         in_this_process(*command, "--jobs", "2")
         assert (here / "out").read_text(encoding="utf-8") == text
         assert run(*command).returncode == 0 and (here / "out").read_text(encoding="utf-8") == text
 
 
-# --- nothing is lost in silence -----------------------------------------------------------------
+# --- nothing is lost silently -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", [None, 12, 1.5, object(), [None], {}])
@@ -482,7 +482,7 @@ def test_a_report_of_nothing_passes_no_test(here):
 
 
 def cubin_and_places() -> tuple[bytes, dict[str, tuple[int, int, int]]]:
-    """A cubin, and (header, begin, end) of its sections."""
+    """A cubin, and (header, begin, end) of each of its sections."""
     data = compile_source(TWO).cubin
     table, size, count, names = struct.unpack_from("<40xQ10xHHH", data, 0)
     rows = [struct.unpack_from("<IIQQQQ", data, table + size * number) for number in range(count)]
@@ -495,7 +495,7 @@ def cubin_and_places() -> tuple[bytes, dict[str, tuple[int, int, int]]]:
 
 
 def symbols(data: bytes, places: dict, name: str) -> list[int]:
-    """Where the rows of a function in the symbol table are."""
+    """Positions of the rows for a function in the symbol table."""
     _, begin, end = places[".symtab"]
     strings = places[".strtab"][1]
     found = []
@@ -590,7 +590,7 @@ def test_a_name_of_two_lines_is_one_name_and_a_dash_is_a_file(here):
         assert len(json.loads(done.stdout)["inputs"]) == 1
 
 
-# --- faults that called themselves faults -------------------------------------------------------
+# --- odd inputs that once were internal errors --------------------------------------------------
 
 ODD = {
     "a predicate as a parameter": (ptx(parameters=".param .pred p"), "is of type .pred"),
@@ -684,8 +684,9 @@ def test_odd_toml_is_one_message(here, text, words):
 
 
 def test_numbers_that_no_float_holds_are_one_message(here):
-    """Whole numbers of any length are TOML and JSON; what divides them, or shows them as shares, takes no more than
-    floats do.
+    """TOML and JSON allow integers of any length.
+
+    Code that divides them, or shows them as shares, accepts only the range of floats.
     """
     digits = "9" * 400
     (here / "k.ptx").write_text(PTX)

@@ -1,4 +1,4 @@
-"""Truth values that are followed through the bits of registers: against every number that such registers can hold."""
+"""Truth values tracked through the bits of registers, compared with every number that such registers can hold."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ptxaudit.engine.ops.row import OPS
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
-WIDTH = 5  # bits that are looked at; those above are known and zero
+WIDTH = 5  # the tested bits; those above are known zeros
 TRUTHS = {"p": 1, "q": 2}
 WHY = Reason(Kind.LOADED)
 MASK = np.ones((1, 2), bool)
-OPERATIONS = {  # name -> (attributes, widths of the sources: 32, 1 of a predicate, a number of one that is constant)
+OPERATIONS = {  # name -> (attributes, widths of the sources: 32, 1 for a predicate, (number,) for a constant)
     "mov": ((), (32,)),
     "not": ((), (32,)),
     "and": ((), (32, 32)),
@@ -36,7 +36,7 @@ OPERATIONS = {  # name -> (attributes, widths of the sources: 32, 1 of a predica
 
 
 def register(rng, width, kinds_of_bits="0011?pqPQ"):
-    """(a value, its truth values, for each of two lanes what its bits are)."""
+    """(a value, the positions of its truth values, for each of two lanes the kinds of its bits)."""
     if isinstance(width, tuple):
         return Value(np.full((1, 1), width[0], np.uint32)), {}, None
     bits = WIDTH if width == 32 else 1
@@ -58,7 +58,7 @@ def register(rng, width, kinds_of_bits="0011?pqPQ"):
 
 
 def numbers(width, kinds, truths):
-    """All numbers of such bits. kinds: None of a constant."""
+    """All numbers with these kinds of bits. kinds: None for a constant."""
     if kinds is None:
         return [width[0]]
     fixed = {"0": (0,), "1": (1,), "?": (0, 1)}
@@ -116,7 +116,7 @@ def test_what_is_in_one_of_two_as_a_truth_value_chooses(opposite):
 
 
 def test_a_number_of_which_bits_are_the_same_truth_value_twice():
-    """p + p is twice p: its lowest bit is 0, and the next one p."""
+    """p + p is twice p: its lowest bit is 0, and the next one is p."""
     p = Value(np.zeros((1, 1), np.uint32), poison=np.ones((1, 1), bool), why=WHY, sure=np.full((1, 1), ~np.uint32(1)))
     found = same_truths.carried(Op("add", bits=32), [p, p], [{1: (1, 0)}, {1: (1, 0)}], MASK)
     assert found == {1: (2, 0)}
@@ -137,7 +137,7 @@ def test_lanes_that_are_not_active_do_not_count():
 
 
 def test_a_comparison_reads_what_it_compares():
-    """Of 32 bits in which others differ it compares 16."""
+    """The comparison of 16 bits ignores a difference in higher bits."""
     p = Value(
         np.full((1, 1), 1 << 20, np.uint32), poison=np.ones((1, 1), bool), why=WHY, sure=np.full((1, 1), ~np.uint32(1))
     )

@@ -1,4 +1,4 @@
-"""Every sample through the whole pipeline, held against its expectations and their mutations."""
+"""Every sample through the whole pipeline, compared with its expectations and their mutations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NAMES = samples.names()
 CASES = [(name, expectation) for name in NAMES for expectation in samples.load(name).expectations]
 MUTATIONS = [(name, mutation) for name in NAMES for mutation in samples.load(name).mutations]
 
-# Accesses whose figure must never be missing. Bulk copies, wgmma and the like are listed unscored, and
-# what a request to another block of the cluster costs was never measured.
+# Accesses that must always have a figure. Bulk copies, wgmma and the like are listed unscored, and the cost of a
+# request to another block of the cluster was never measured.
 SCORED = ("load", "store", "atomic", "ldmatrix", "stmatrix")
 
 
@@ -34,7 +34,7 @@ def test_another_pitch_breaks_the_expectation(name: str, mutation: samples.Mutat
     sample = samples.load(name)
     source = tmp_path / sample.source.name
     source.write_text(mutation.apply(sample.source.read_text(encoding="utf-8")), encoding="utf-8")
-    virtual = sample.arch.replace("sm_", "compute_")  # no machine code, which nobody would look at
+    virtual = sample.arch.replace("sm_", "compute_")  # no machine code, which nothing would use
 
     @cache
     def report(kernel: str, machine: str | None, launched: bool) -> Report:
@@ -81,7 +81,7 @@ def test_every_kernel_has_its_launch(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_marker_that_is_named_stands_in_the_source(name: str) -> None:
-    """A marker that an expectation names stands in the source, so a typing error cannot hide a site."""
+    """A misspelled marker in an expectation cannot hide a site."""
     sample = samples.load(name)
     marks = samples.marked_lines(sample.source)
     named = {mark for expectation in sample.expectations for mark in expectation.at}
@@ -97,7 +97,7 @@ def test_static_shared_memory_is_reported(name: str) -> None:
 
 
 def test_every_sample_has_a_mutation() -> None:
-    """A changed pitch, or what stands for it, must be noticed in each."""
+    """Each sample must detect a changed pitch, or an equivalent change."""
     assert [name for name in NAMES if not samples.load(name).mutations] == []
 
 
@@ -106,7 +106,7 @@ def test_a_sample_says_what_it_shows() -> None:
 
 
 def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
-    """The comparison itself: another figure, another number of sites, no such site."""
+    """Tests the comparison itself: another figure, another number of sites, no such site."""
     sample = samples.load("basic")
     source = tmp_path / "basic.cu"
     shutil.copy(sample.source, source)

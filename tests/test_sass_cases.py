@@ -1,4 +1,4 @@
-"""Machine instructions and what comes of them: operations, and what is known of the registers (tests/cases/sass.txt)."""
+"""Machine instructions and their results: operations, and what is known of the registers (tests/cases/sass.txt)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CASES = textcases.read("sass.txt")
 PARAMS = 0x210  # where the parameters of sm_90 begin in c[0x0]
 FRAME = ("S2R R0, SR_TID.X", f"MOV R1, c[0x0][{PARAMS:#x}]")  # R0: the lane, R1: the parameter n
 EVERY = re.compile("R0, R1, .* UP6")
-MOST = 6  # values of lanes that are written one by one
+MOST = 6  # lanes whose values are written individually
 
 
 def line(text: str) -> Line:
@@ -55,7 +55,9 @@ def instructions(texts: list[str]) -> tuple[ir.Instruction, ...]:
 
 
 def function_of(listing: str, **facts: object) -> ir.Function:
-    """A function of these lines, with the access of each. facts: of ir.Function, beside what all machine code states."""
+    """A function of these lines, with the access of each. facts: fields of ir.Function, beside those of all machine
+    code.
+    """
     code = tuple(
         i if i.site is None else replace(i, site=with_access(i.site, ()))
         for i in instructions(listing.strip().split("\n"))
@@ -64,7 +66,7 @@ def function_of(listing: str, **facts: object) -> ir.Function:
 
 
 def written(function: ir.Function) -> dict[str, Value]:
-    """What a run of one warp leaves in the registers that instructions behind the frame write."""
+    """The values, after a run of one warp, of the registers that instructions after the frame write."""
     launch = Launch("k", grid=(1, 1, 1), block=(LANES, 1, 1), params=[None] * len(function.parameters))
     facts = Facts(meanings=on_machine(machines.get("sm_90").measurements.special))
     env, first = environment(function, launch, facts, launch.block), np.zeros((1, 3), np.int64)
@@ -83,7 +85,7 @@ def order(name: str) -> tuple[str, int]:
 
 
 def said(value: Value) -> str:
-    """`0x10 + 4 lane + 8 n`: the part that is known, the unknowns, and for how many low bits it holds."""
+    """`0x10 + 4 lane + 8 n`: the known part, the unknowns, and for how many low bits the value holds."""
     base = np.broadcast_to(value.base, (1, LANES))[0]
     lost = np.broadcast_to(False if value.poison is None else value.poison, (1, LANES))[0]
     if lost.all():
@@ -98,7 +100,7 @@ def said(value: Value) -> str:
 
 
 def numbers(row: np.ndarray, known: np.ndarray) -> str:
-    """A number of all lanes, a line over the lanes, a mask of them, or the first few numbers."""
+    """A uniform number, a linear function of the lane, a mask of lanes, or the first few numbers."""
     if row.dtype == bool:
         mask = sum(1 << lane for lane in range(LANES) if row[lane] and known[lane])
         return {0: "false", (1 << LANES) - 1: "true"}.get(mask, f"lanes {mask:#x}")
@@ -121,7 +123,7 @@ def plain(number: int) -> str:
 
 
 def known_bits(value: Value) -> str:
-    """Of an unknown number: the bits that are sure."""
+    """The known bits of an unknown number."""
     if value.sure is None:
         return ""
     unknown, bits = (int(np.broadcast_to(a, (1, LANES))[0][0]) for a in (value.sure.unknown, value.sure.bits))
@@ -150,13 +152,13 @@ def test_effects(case):
 
 
 def test_every_row_has_a_case():
-    """Of machine code: each opcode with a meaning is in the table."""
+    """Every machine opcode that has a meaning occurs in a case."""
     met = {line(text).opcode.partition(".")[0] for case in CASES for text in case.input.splitlines()}
     assert met >= set(ROWS), sorted(set(ROWS) - met)
 
 
 def test_every_operation_has_a_case():
-    """In the cases of one instruction set or the other."""
+    """In the cases of either instruction set."""
     functions = [lifted(case.input).functions.values() for case in textcases.read("ptx_lift.txt")]
     code = [i for found in functions for function in found for i in function.instructions]
     code += [i for case in CASES for i in instructions(case.input.splitlines())]

@@ -127,7 +127,7 @@ def test_the_map_has_every_active_lane_of_a_word_once():
         drawn = bank_map(machines.get("sm_90"), access, row, active).plain
         groups = banks.groups(machines.get("sm_90"), access, row, active)
         rows = [line for line in drawn.splitlines() if line[:6].strip().isdigit()]
-        assert len(rows) == sum(group.wavefronts for group in groups)  # a row a wavefront
+        assert len(rows) == sum(group.wavefronts for group in groups)  # one row per wavefront
         for width in (40, 79):
             narrow = bank_map(machines.get("sm_90"), access, row, active, width=width).plain.splitlines()
             assert max(len(line) for line in narrow if line[:6].strip().isdigit() or "bank" in line) <= width

@@ -1,4 +1,4 @@
-"""A few requests are counted in plain Python, many in arrays: both ways give the same."""
+"""A few requests are counted in plain Python, many with arrays: both give the same figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 4
 
 
 def both(machine, opcode, rows, active, sources=None, **more):
-    """(figures by plain Python, figures by arrays); opcode: or an access."""
+    """(figures by plain Python, figures by arrays); opcode may also be an access."""
     access = banks.classify(opcode) if isinstance(opcode, str) else opcode
     with pytest.MonkeyPatch.context() as patch:
         found = []
@@ -141,8 +141,10 @@ def test_zeros_that_are_not_told_are_within_the_range(seed, span, lines):
     stride=st.sampled_from([1, 16]),
 )
 def test_the_figures_of_a_copy_go_together(specified, width, in_l1, seed, span, lines, stride):
-    """All of its lanes on one slot: 32 wavefronts, whatever copies and whatever writes zeros, in groups of 16 ways.
-    (Lines that are not in L1 take passes of their own, and `ways` is of one pass.)"""
+    """With all lanes on one slot: 32 wavefronts, whichever lanes copy or write zeros, in groups of 16 ways.
+
+    Lines that are not in L1 take their own passes, and `ways` refers to one pass.
+    """
     rng = np.random.default_rng(seed)
     opcode = {4: "LDGSTS.E", 8: "LDGSTS.E.64", 16: "LDGSTS.E.128"}[width] + (".ZFILL" if "zeros" in specified else "")
     rows = rng.integers(0, span, (ROWS, 32)) * width * stride

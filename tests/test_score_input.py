@@ -1,4 +1,4 @@
-"""Bad requests by hand: one clear InputError each, and the right answer for what only looks odd."""
+"""Requests given by hand: one clear InputError for each bad one, and the right answer for those that only look odd."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_bad_machines(name, says):
 def test_addresses_of_inactive_lanes_do_not_matter():
     odd = [3, -8, 1 << 50] + QUADS[3:]
     assert score_request("LDS.128", odd, 0xFFFF_FFF8).wavefronts == 4
-    assert score_request("LDSM.16.M88", QUADS[:8] + [1] * 24).wavefronts == 1  # only eight lanes give rows
+    assert score_request("LDSM.16.M88", QUADS[:8] + [1] * 24).wavefronts == 1  # only eight lanes supply rows
     assert score_request(COPY, QUADS, 0xFFFF_FFFE, sources=[7] + QUADS[1:]).wavefronts == 4
 
 
@@ -133,7 +133,7 @@ def test_addresses_are_not_written_to():
 
 
 def test_partial_matrix_accesses_are_ranges():
-    """With a lane off PTX leaves it undefined: from nothing, as was counted, to every row."""
+    """PTX leaves it undefined if a lane is inactive: from nothing, as measured, to every row."""
     score = score_request("LDSM.16.M88.4", QUADS, 0xFFFF_FFFE)
     assert score.wavefronts is None and score.bounds == (0, 5) and score.evidence == "by rule"
     assert score_request("LDSM.16.M88.4", QUADS, 0xFF).bounds == (0, 25)
@@ -147,14 +147,14 @@ def test_zero_filled_lanes_are_served_apart_where_sources_are_not_in_l1():
     assert (score.bounds, score.ideal) == ((4, 5), 4)
     assert score_request(COPY, QUADS, sources=one_line, zero_filled=0xF0, in_l1=False).wavefronts == 5
     assert score_request(COPY, QUADS, sources=one_line, zero_filled=0xF0, in_l1=True).bounds == (4, 5)
-    # lane 1 copies from the slot that lane 0, which writes a zero, names: it waits, or does not
+    # lanes 0 and 1 name the same source slot; lane 0 writes a zero, so lane 1, which copies, may wait for it or not
     two = score_request(COPY, QUADS, 0b11, sources=[0] * 32, zero_filled=0b01, in_l1=True)
     assert two.bounds == (1, 2)
     assert score_request(COPY, QUADS, 0b11, sources=[0] * 32, zero_filled=0b10, in_l1=True).bounds == (1, 2)
     assert score_request(COPY, QUADS, sources=QUADS, zero_filled=0xFF).wavefronts == 4
     with pytest.raises(InputError, match="no zero-filled lanes"):
         score_request("LDS", QUADS, zero_filled=1)
-    assert score_request("LDGSTS.E.128.ZFILL", QUADS, sources=QUADS).bounds == (4, 4)  # told: none is
+    assert score_request("LDGSTS.E.128.ZFILL", QUADS, sources=QUADS).bounds == (4, 4)  # specified: none
     k = score_request("cp.async.cg.shared.global 16", [0] * 32, zero_filled=0xFF)
     assert k.line_class_max == 3 and "stored apart: 1 wavefront," in k.note
     assert score_request("cp.async.cg.shared.global 16", QUADS, zero_filled=0x0F).line_class_max == 1
@@ -167,7 +167,7 @@ def test_zero_filled_lanes_are_served_apart_where_sources_are_not_in_l1():
         0,
         0,
         -1,
-    )  # the zeros cost something: no exact nothing
+    )  # the zeros have a cost: not exactly nothing
 
 
 def test_exact_and_ranged_scores_say_so():

@@ -1,4 +1,4 @@
-"""The rules against the measured requests: every exact figure is the counter's, every range holds it."""
+"""The rules, compared with the measured requests: every exact figure is the counter's, every range contains it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_every_measured_request(key):
         for request, is_known in zip(requests, known, strict=True):
             assert is_known or not reads_one_line_a_group(request, width)
     assert exact + ranged == len([r for r in REQUESTS if r.get(key) and "BYPASS" not in r["sass"]])
-    assert ranged == 113  # 365 cp.async.ca, of which 203 read one line a group; 49 ranges more close by themselves
+    assert ranged == 113  # of 365 cp.async.ca, 203 read one line per group; 49 more ranges are one number
 
 
 def test_one_at_a_time_is_the_same():
@@ -153,7 +153,7 @@ def test_new_sources_take_the_cycles_of_k_too():
 
 
 def test_a_block_alone_takes_a_cycle_more_for_each_k():
-    """No jump: 9.5 cycles and one for each further k, within 3.2, where a block reads the same sources again."""
+    """No jump, where a block rereads the same sources: 9.5 cycles, plus one for each further k, within 3.2."""
     rows = [one for one in _timed(("cg",)) if one["active"] == 0xFFFF_FFFF]
     assert len(rows) == 114 and {score_request(BYPASS, one["addresses"]).line_class_max for one in rows} == set(
         range(1, 33)
@@ -163,7 +163,7 @@ def test_a_block_alone_takes_a_cycle_more_for_each_k():
 
 
 def test_zeros_of_cp_async_cg_count_for_no_line():
-    """A copy of nothing but zeros takes as long as STS.128 of them, whatever its k would be."""
+    """A copy of zeros alone takes as long as an STS.128 of them, whatever its k would be."""
     rows = [one for one in _timed(("cg_size",)) if one["pattern"].endswith("zeros") and not any(one["values"])]
     assert len(rows) == 10
     for one in rows:
@@ -173,7 +173,7 @@ def test_zeros_of_cp_async_cg_count_for_no_line():
 
 
 def test_ca_takes_its_wavefronts_in_time_too():
-    """About 1.08 cycles a wavefront and 1.2, for every pattern: the counters' rule holds in time."""
+    """About 1.08 cycles per wavefront plus 1.2, for every pattern: the counters' rule also holds for time."""
     for row in CYCLES:
         wavefronts = score_request("LDGSTS.E.128", row["off"], sources=range(0, 512, 16)).wavefronts
         assert abs(row["ca"] - (1.08 * wavefronts + 1.2)) < 1.5
@@ -189,7 +189,7 @@ def test_pitch_144_is_free_of_bank_conflicts_and_slow_with_cg():
     assert [score_request(BYPASS, a).line_class_max for a in (rows, swizzled, padded)] == [1, 1, 2]
 
 
-# --- what is listed without a figure: its reasons are what was measured ------------------------
+# --- accesses without a figure: their reasons were measured ------------------------------------
 
 
 def _tensor() -> list[dict]:
@@ -230,7 +230,7 @@ def test_bulk_copies_are_not_counted():
         assert {(one["kernel"][8:], one["counters"]["wavefronts"]) for one in rows} == {("in", 9), ("out", 8)}
 
 
-# the kernels of timed operations on barriers -> the machine instructions that ptxas makes of each
+# the kernels of timed operations on barriers -> the machine instructions that ptxas makes from each
 BARRIERS = {
     "arrive": "SYNCS.ARRIVE.TRANS64.A1T0",
     "arrive_sink": "SYNCS.ARRIVE.TRANS64.RED.A1T0",
@@ -254,8 +254,10 @@ BARRIERS = {
 
 @pytest.mark.parametrize("kernel", BARRIERS)
 def test_what_is_done_to_a_barrier_is_not_counted(kernel):
-    """The launch's barriers were initialised by all lanes, 1 each (and by both blocks of a cluster); beside that a
-    launch of eight operations counts the same whatever lanes do them on whatever barriers, and nothing but op_misc.
+    """Operations on barriers count nothing but op_misc.
+
+    All lanes initialise the launch's barriers, which counts 1 per barrier (and per block of a cluster). Apart from
+    that, a launch of eight operations counts the same, whichever lanes perform them on whichever barriers.
     """
     rows = _timed((kernel,))
     blocks = 2 if kernel.startswith("cluster") else 1
@@ -273,7 +275,7 @@ def _forms() -> list[dict]:
 
 
 def test_each_form_costs_what_was_counted():
-    """Issued 16 times in a launch instead of once, each adds 15 times what is said of it, to one counter or to none."""
+    """16 issues in a launch instead of one add 15 times the stated charge, to one counter or to none."""
     machine = machines.get("sm_90")
     for form in _forms():
         once, often = form["counters"]["1"], form["counters"]["16"]
@@ -330,8 +332,10 @@ def test_a_bulk_copy_that_was_not_measured_does_not_say_that_no_counter_sees_it(
 
 
 def test_an_arrival_that_completes_no_phase_counts_among_others_or_what_goes_with_it_does():
-    """8 more in a launch of 8 than of other arrivals, whatever lanes and barriers: the instruction
-    (SYNCS.ARRIVE.TRANS64.TMASK), or one of those that ptxas writes behind it. So nothing is said of it.
+    """A launch of 8 counts 8 more than one of other arrivals, whatever the lanes and barriers.
+
+    The instruction (SYNCS.ARRIVE.TRANS64.TMASK) counts, or one of those that ptxas writes after it, so it has no
+    figure.
     """
     for one in _timed(("barrier_arrive_no_complete", "barrier_arrive_drop_no_complete")):
         assert one["counters"]["op_misc"] == one["counters"][""] == len({*one["addresses"]}) + 4 + 8

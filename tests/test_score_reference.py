@@ -1,4 +1,4 @@
-"""Properties: the vectorised score is the reference's; shifts, bounds and chunks are what the records say."""
+"""Properties: the vectorised score equals the reference's; shifts, bounds and chunks are as the records state."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MODERN = {
 
 
 def units_of(drawn: bytes, lanes: int, most: int = SPAN // 16) -> list[int]:
-    """One request's unit numbers: strides, blocks, pairs, few words, anything."""
+    """The unit numbers of one request: strides, blocks, pairs, few words, anything."""
     shape, a, b, c = drawn[:4]
     match shape % 5:
         case 0:
@@ -66,7 +66,7 @@ def units_of(drawn: bytes, lanes: int, most: int = SPAN // 16) -> list[int]:
 
 
 def mask_of(drawn: bytes, lanes: int) -> int:
-    """Lanes that take part: all, any, or one of a few."""
+    """The active lanes: all, any, or one of a few masks."""
     full = (1 << lanes) - 1
     some = [full, full, 0, 1, full >> lanes // 2, full // 3]
     return some[drawn[0] % 9] if drawn[0] % 9 < len(some) else int.from_bytes(drawn[1:], "little") & full
@@ -74,8 +74,11 @@ def mask_of(drawn: bytes, lanes: int) -> int:
 
 @cache
 def requests(lanes=WARP, count=ROWS):
-    """Some requests, each with its unit numbers and its lanes. (Out of one string of bytes: to draw them number by number,
-    or one by one, took most of the time of these tests.)"""
+    """Some requests, each with its unit numbers and its active lanes.
+
+    They are drawn as one string of bytes: drawing numbers or requests one by one took most of the time of these
+    tests.
+    """
     numbers, size = 4 + 2 * lanes, 4 + 2 * lanes + 1 + (lanes + 7) // 8
 
     def made(drawn: bytes) -> list[tuple[list[int], int]]:
@@ -271,7 +274,7 @@ RULES = [
 
 
 def _distinct():
-    """One example of each rule and width: the machines since Maxwell share theirs."""
+    """One example of each rule and width: machines since Maxwell share theirs."""
     found = {}
     for name, opcode in RULES:
         access = banks.classify(opcode)
@@ -325,7 +328,7 @@ def test_half_the_invariant_shift_changes_something(name, opcode):
     machine, access = machines.get(name), banks.classify(opcode)
     shift = machine.invariant_shift(access)
     if shift == 1 and access.width == 1:
-        return  # half a byte is no shift
+        return  # half a byte is not a shift
     half = shift // 2
     if half % access.align:
         with pytest.raises(InputError):  # … because it misaligns the access
@@ -362,7 +365,7 @@ def test_bounds_hold_without_addresses(name, opcode, data):
 
 @pytest.mark.parametrize("name, opcode", RULES)
 def test_bounds_are_reached(name, opcode):
-    """Both ends: no conflict at all, and every lane alone in one bank."""
+    """Both ends: no conflict at all, and all lanes in one bank."""
     machine, access = machines.get(name), banks.classify(opcode)
     rule = machine.rule(access)
     everyone = [(1 << machine.lanes) - 1]
@@ -440,7 +443,7 @@ def test_the_groups_of_one_request_add_up_to_its_score():
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_generic_loads_in_a_cluster_lie_between_both_kinds(data):
-    """Wide ones were seen to merge there; narrow ones are the same by either rule."""
+    """Wide loads merged there in measurements; for narrow ones both rules give the same."""
     machine = machines.get("sm_90")
     opcode, shared = data.draw(st.sampled_from([("LD.E", "LDS"), ("LD.E.64", "LDS.64"), ("LD.E.128", "LDS.128")]))
     access = banks.classify(opcode)

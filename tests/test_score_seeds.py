@@ -49,7 +49,7 @@ def test_tesla_bytes_and_doubles():
 
 
 def test_tesla_range_where_the_broadcast_word_matters():
-    # half-warp: two words with two lanes each in banks 0 and 1: one broadcast saves a step in one of them only
+    # half-warp: in banks 0 and 1 two lanes share one of two words: one broadcast saves a step in only one bank
     addresses = ([0, 0, 64, 4, 4, 68] + [8 + 4 * i for i in range(10)]) * 2
     score = score_request("ld.shared.f32", addresses, machine="tesla")
     assert score.wavefronts is None and score.bounds == (4, 6) and score.ways is None
@@ -115,7 +115,7 @@ def test_twelve_banks_simply_work():
     assert cost("ld.shared.v2.f32", [8 * lane for lane in LANES], machine=machine) == (
         12,
         6,
-    )  # two requests, each stride 2
+    )  # two requests, each with stride 2
 
 
 # --- transposes, on sm_90 ---------------------------------------------------------------------
@@ -151,7 +151,7 @@ def warps_of(threads: int):
 
 
 def total(index, active) -> list[tuple[int, int]]:
-    """(wavefronts, ideal) of each warp that has an active lane."""
+    """(wavefronts, ideal) of each warp with an active lane."""
     figures = []
     for warp in warps_of(512):
         mask = sum(1 << lane for lane, thread in enumerate(warp) if active(thread))
@@ -211,7 +211,10 @@ def test_stores_never_merge_groups():
 
 
 def test_gemm_tile_stores():
-    """A's st.shared.v4 with rows of kK + 8 floats: 8 of ideal 4 for kK = 8 and 16, 4 for 32; B's 4."""
+    """Stores of A by st.shared.v4 with rows of kK + 8 floats, and of B.
+
+    A takes 8 wavefronts of an ideal 4 for kK = 8 and 16, and 4 for kK = 32; B takes 4.
+    """
     for k, expected in ((8, 8), (16, 8), (32, 4)):
         per_row = k // 4
         rows = [4 * ((lane // per_row) * (k + 8) + 4 * (lane % per_row)) for lane in LANES]

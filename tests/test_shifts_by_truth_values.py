@@ -1,4 +1,4 @@
-"""A shift by 0 or 1, as compilers write of `flag ? 2 * t : t`: the range is of the two figures, no wider."""
+"""A shift by 0 or 1, as compilers generate for `flag ? 2 * t : t`: the range spans the two figures and no more."""
 
 from __future__ import annotations
 

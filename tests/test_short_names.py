@@ -1,4 +1,4 @@
-"""Long names of kernels keep what tells them apart."""
+"""Shortened names of kernels keep what distinguishes them."""
 
 from __future__ import annotations
 

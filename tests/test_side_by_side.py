@@ -1,4 +1,4 @@
-"""Trips of a loop that are run side by side are those that are run one after the other."""
+"""Executing trips of a loop side by side gives the same results as executing them one after the other."""
 
 import pytest
 
@@ -68,7 +68,7 @@ ONE_BY_ONE = {
 
 @pytest.fixture
 def done(monkeypatch):
-    """How many trips were run at once, each time."""
+    """The number of trips that were executed at once, for each attempt."""
     trips, found = side_by_side._Attempt.trips, []
 
     def counted(attempt):
@@ -109,7 +109,7 @@ def test_where_a_trip_is_not_what_was_supposed_it_is_run_by_itself(tmp_path, don
 
 
 def test_a_hundred_thousand_trips(tmp_path, done):
-    """One after the other they would take a hundred times as many arrays."""
+    """Executed one after the other, they would take a hundred times as many arrays."""
     (kernel,) = report_of(tmp_path, SWIZZLED, (32,), 100_000)
     assert sum(done) > 99_000 and len(done) < 100
     swizzled = kernel["sites"][0]

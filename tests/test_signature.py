@@ -1,4 +1,4 @@
-"""The names of a kernel's parameters, out of its source."""
+"""The names of a kernel's parameters, from its source."""
 
 import pytest
 

@@ -1,5 +1,7 @@
-"""MUFU on sm_90: what `engine.ops.mufu` computes against what an H100 gave for all inputs, and how its coefficients are
-found."""
+"""MUFU on sm_90: `engine.ops.mufu`, compared with an H100's results for all inputs.
+
+Also tests how its coefficients are found.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 FUNCTIONS = sorted(key.split("/")[1] for key in MEASURED.files if key.startswith("checksums/"))
 NAN = 0x7FFFFFFF
 
-# function: {input: result}, off the H100
+# function: {input: result}, measured on an H100
 VALUES = {
     "rcp": {
         0x3F800000: 0x3F800000,
@@ -87,7 +89,7 @@ VALUES = {
     "rcp64h": {0x3FF00000: 0x3FF00000, 0x3FF00001: 0x3FEFFFFE, 0x7FD00000: 0x00100000, 0x7FD00001: 0, 0: 0x7FF00000},
     "rsq64h": {0x3FF00000: 0x3FF00000, 0x40000000: 0x3FE6A09E, 0x40000001: 0x3FE6A09D, 0xC0000000: NAN},
 }
-# sign and exponent field of the inputs that are gone through; of the upper words of doubles every one
+# sign and exponent field of the inputs that are tested; all upper words of doubles with these fields
 CLASSES = ((0, 127), (0, 128), (1, 126), (0, 255))
 
 
@@ -97,16 +99,16 @@ def test_values(name):
     assert [hex(n) for n in mufu.FUNCTIONS[name](numbers)] == [hex(n) for n in VALUES[name].values()]
 
 
-# Results of whole periods that several tests look at.
+# Results of whole periods that several tests use.
 SEVERAL_TIMES = {("rcp", 0, 127), ("sqrt", 0, 127), ("sqrt", 0, 128)}
 _results: dict[tuple[str, int, int], np.ndarray] = {}
 
 
 def blocks(name: str, sign: int, exponent: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(inputs, results) of one sign and exponent field, some at a time."""
+    """(inputs, results) of one sign and exponent field, in parts."""
     key = name, sign, exponent
     bits = 31 - data.EXPONENT_BITS.get(name, 8)
-    first, size = sign << 31 | exponent << bits, 1 << min(bits, 14)  # arrays that a cache holds
+    first, size = sign << 31 | exponent << bits, 1 << min(bits, 14)  # arrays that fit in a cache
     if key in SEVERAL_TIMES and key not in _results:
         _results[key] = np.empty(1 << bits, np.uint32)
         for at in range(0, 1 << bits, size):
@@ -118,7 +120,7 @@ def blocks(name: str, sign: int, exponent: int) -> Iterator[tuple[np.ndarray, np
 
 
 def results(name: str, exponent: int) -> np.ndarray:
-    """Of all fractions."""
+    """The results for all fractions."""
     return np.concatenate([made for _, made in blocks(name, 0, exponent)])
 
 
@@ -128,7 +130,7 @@ def sums_of_blocks(name: str, sign: int, exponent: int) -> int:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_all_inputs_of_some_exponents(name):
-    """`python -m bench.special_functions check` goes through all of them."""
+    """`python -m bench.special_functions check` tests all of them."""
     for sign, exponent in CLASSES:
         assert sums_of_blocks(name, sign, exponent) == MEASURED[f"checksums/{name}"][sign, exponent], (sign, exponent)
 
@@ -147,7 +149,7 @@ def test_reciprocals_are_not_rounded():
 
 
 def test_division_check():
-    """FCHK asks for the slow path by the exponents alone."""
+    """FCHK requests the slow path based on the exponents alone."""
     asked = np.unpackbits(MEASURED["check"]).reshape(256, 256, -1)
     assert (asked == asked[:, :, :1]).all()
     a, b = np.meshgrid(
@@ -160,7 +162,7 @@ def test_division_check():
 
 @pytest.mark.parametrize("name, exponents", [("rcp", (127,)), ("sqrt", (127, 128)), ("sin", (125,))])
 def test_coefficients_are_found_again(name, exponents):
-    """Of results that the tables give, `fit` makes the tables."""
+    """From results that the tables give, `fit` derives the tables."""
     periods = {e: results(name, e) for e in exponents}
     some = range(0, 128 if name != "sin" else 64, 37)
     assert fit.fitted(name, periods, some) == [tuple(mufu.tables()[name][k]) for k in some]
@@ -186,9 +188,7 @@ def test_what_the_machines_say():
 
 
 def test_what_ptx_cannot_say_is_edited():
-    """The kernels that measure: arguments of SIN and COS are revolutions, and the quick path of a division is
-    marked.
-    """
+    """The measurement kernels: arguments of SIN and COS are revolutions, and the fast path of a division is marked."""
     made = assemble(compile_source(build.HERE / "functions.cu", arch="sm_90").ptx, "sm_90").cubin
     before, after = (disassemble([read_cubin(cubin, "functions.cubin")])[0] for cubin in (made, build.edited(made)))
     turns = [line.text for name in ("dump_sin", "sum_cos") for line in before[name] if line.opcode == "FMUL.RZ"]

@@ -1,4 +1,7 @@
-"""Audits in several processes, on executors and on a cluster: what one process finds, nothing lost and nothing twice."""
+"""Audits in several processes, on executors and on a cluster.
+
+They find what one process finds: nothing is lost, and nothing appears twice.
+"""
 
 import json
 import socket
@@ -83,7 +86,7 @@ def test_any_executor(here, kind):
 
 
 class Losing(Executor):
-    """Loses what has a name in it."""
+    """An executor that loses the files with a given name."""
 
     def __init__(self, name):
         self.name = name
@@ -111,7 +114,7 @@ def test_what_cannot_be_an_executor():
 
 
 def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
-    """One that is not there, one that says nothing, one that hangs up, one without a port."""
+    """One that does not exist, one that says nothing, one that hangs up, one without a port."""
     pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "GREETING", 0.5)
 
@@ -133,7 +136,7 @@ def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
 
 
 def test_the_toolchains_of_a_file_are_those_of_all_its_pieces():
-    """A piece reads the images with its kernels: others may have been built by another release."""
+    """A piece reads the images that contain its kernels; others may have been built by another release."""
     entry = lambda toolchain, log="": Part(inputs=[Input("lib.so", "0", "host", toolchain, log)])
     whole = Whole((Piece(("lib.so",)),) * 4)
     for pieces in (
@@ -189,7 +192,7 @@ def test_a_line_a_file_is_a_report_of_its_own(here, jobs):
 
 
 def test_the_lines_are_there_as_the_files_are_done(here, monkeypatch):
-    """Interrupted between two parts: whole lines of the first, and the next audit begins behind it."""
+    """Interrupted between two parts: the first part's lines are complete, and the next audit starts after them."""
     monkeypatch.setattr(audits, "AT_ONCE", 2)
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
     monkeypatch.delenv("PTXAUDIT_CACHE", raising=False)
@@ -255,7 +258,7 @@ if __name__ == "__main__":
 
 
 def test_a_worker_of_a_cluster_is_killed(here):
-    """Dask's own: nothing is lost, nothing is there twice."""
+    """A worker of Dask: nothing is lost, and nothing appears twice."""
     pytest.importorskip("distributed")
     (here / "cluster.py").write_text(_CLUSTER)
     files = []

@@ -1,4 +1,4 @@
-"""Indices that rest on a square root: machine code writes it out in steps, PTX has one instruction; both must agree."""
+"""Indices that depend on a square root: machine code computes it in steps, PTX has one instruction; both must agree."""
 
 import pytest
 
@@ -18,8 +18,9 @@ extern "C" __global__ void triangle(TYPE* out)
 
 
 def by_hand() -> int:
-    """Wavefronts of the load: lanes in groups of four share a word; the distinct words per bank of each warp, added
-    up.
+    """The wavefronts of the load, in which groups of four lanes share a word.
+
+    Adds up the number of distinct words per bank of each warp.
     """
     total = 0
     for block in range(4):

@@ -1,4 +1,4 @@
-"""The one protocol of memory: every state space has its memories, and each yields what was kept there, lane by lane."""
+"""The one protocol of memory: every state space has its memories, and each yields what was stored there, per lane."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GONE = opaque(1, Reason(Kind.UNWRITTEN, given=("%p",)))
 
 
 def view(facts: Facts = Facts(), *others: Op) -> View:
-    """What 32 lanes see, of a function with a load and these operations."""
+    """What 32 lanes see, in a function with a load and these operations."""
     load = Op("load", (Reg("r", 32),), (Reg("a", 64),), space="generic")
     function = Function(
         "k",
@@ -99,13 +99,13 @@ def test_local_memory_holds_what_each_lane_stored():
     execute(Op("store", (), (Reg("a", 64), Reg("v", 32)), space="local"), seen, 0)
     assert (loaded(seen, "local").base == 3 * LANE).all()
     execute(Op("store", (), (Reg("a", 64), Const(5)), guard=Guard(Reg("p", 1)), space="local"), seen, 0)
-    value = loaded(seen, "local")  # in which lanes it was overwritten is not known
+    value = loaded(seen, "local")  # the lanes in which it was overwritten are unknown
     assert value.poison is not None and value.poison.all()
 
 
 @pytest.mark.parametrize("space", ["local", "shared"])
 def test_a_store_through_a_pointer_that_may_be_local_leaves_nothing_of_it(space):
-    """It may be, where the function makes generic addresses of local memory."""
+    """It may be local where the function makes generic addresses of local memory."""
     seen = view(Facts(), Op("cvta", (Reg("g", 64),), (Reg("a", 64),), 64, (space,)))
     execute(Op("store", (), (Const(8, 64), Reg("v", 32)), space="local"), seen, 0)
     seen.registers.values["a"] = opaque(64, Reason(Kind.LOADED, 0))

@@ -1,4 +1,4 @@
-"""What tests cost is told by file, with that of the processes that they start (bench/suite_time.py)."""
+"""The cost of tests is reported by file, including the processes that they start (bench/suite_time.py)."""
 
 from __future__ import annotations
 

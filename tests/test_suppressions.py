@@ -1,4 +1,4 @@
-"""Inline suppressions: which line they are about, that they give a reason, that they are of real rules."""
+"""Inline suppressions: the line that they apply to, that they give a reason, and that they name real rules."""
 
 from __future__ import annotations
 
@@ -170,9 +170,9 @@ extern "C" __global__ void two(float* p) {
     "arguments, stale",
     [
         (("--param", "n=10"), [14]),
-        (("--param", "n=1"), [14]),  # not reached: nothing can be said
-        (("--kernel", "one"), []),  # a part of the file: nothing can be said either
-        (("--ignore", "PA002"), [14]),  # what is allowed stays allowed
+        (("--param", "n=1"), [14]),  # not reached: no conclusion
+        (("--kernel", "one"), []),  # a part of the file: no conclusion either
+        (("--ignore", "PA002"), [14]),  # an allowed rule stays allowed
     ],
 )
 def test_what_is_stale_is_told_of_what_was_audited(tmp_path, monkeypatch, arguments, stale):

@@ -1,4 +1,4 @@
-"""--sweep: axes as they are written, points against single audits, best and worst, table and JSON, bad input."""
+"""--sweep: the syntax of axes, points compared with single audits, best and worst, table and JSON, bad input."""
 
 import json
 from functools import cache, partial
@@ -125,7 +125,7 @@ def test_every_point_is_what_a_single_audit_says():
 
 def test_best_and_worst_follow_from_the_arithmetic():
     (kernel,) = ptxaudit.sweep(PITCHED, {"pitch": "32:40"}, launches=[SQUARE]).kernels
-    # a column of lanes `pitch` words apart: as many ways as pitch and 32 banks have in common
+    # a column of lanes `pitch` words apart: as many ways as the greatest common divisor of pitch and 32 banks
     assert [point.wavefronts.low for point in kernel.points] == [
         128 + 128 * ways for ways in (32, 1, 2, 1, 4, 1, 2, 1, 8)
     ]

@@ -1,6 +1,6 @@
-"""What the host writes into the module's variables before a launch: assumed as in the file and said so, or told.
+"""What the host writes into the module's variables before a launch: specified, or a stated assumption about the file.
 
-What is exact is held against addresses worked out here, of 64 threads in two warps.
+Exact figures are compared with addresses computed here, for 64 threads in two warps.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def audited(path, kernel, isa, symbols, out=OUT):
 
 
 def cost(words):
-    """Wavefronts of one request whose lanes read these words."""
+    """The wavefronts of one request whose lanes read these words."""
     return ptxaudit.score_request("ld.shared.b32", (4 * np.asarray(words)).tolist(), arch="sm_90").wavefronts
 
 
@@ -145,7 +145,7 @@ def test_variables_in_global_memory(path, isa):
     assert audited(path, "in_places", isa, {"places": places})[0].wavefronts == 2 * 32
     assert (
         audited(path, "in_places", isa, {"places": places}, out="?")[0].status == "data-dependent"
-    )  # `out` may be there
+    )  # `out` may point there
     assert audited(path, "rewritten", isa, {"written": places})[0].status == "data-dependent"
 
 

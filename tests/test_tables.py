@@ -1,7 +1,7 @@
-"""Numbers that a kernel writes to shared memory and reads back: known where order decides them, else not.
+"""Numbers that a kernel writes to shared memory and reads back: known where the order decides them, otherwise unknown.
 
-Each kernel here has 64 threads in two warps, a table and an array `s` that the table's numbers index. The last site is
-the access that they decide. What is exact is held against the twin, with its warps in several orders.
+Each kernel here has 64 threads in two warps, a table, and an array `s` that the table's numbers index. The last site
+is the access that they decide. Exact answers are compared with the twin, with its warps in several orders.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ OPEN = {
 
 @cache
 def answered(text: str, grid):
-    """(function, graph, launch, the engine's answer), whatever the turns of the twin's warps."""
+    """(function, graph, launch, the engine's answer), whatever the order of the twin's warps."""
     function, flow = compare.lifted(text, "k")
     launch = Launch("k", grid=grid, block=(64, 1, 1), params=[9, None])
     return function, flow, launch, engine.evaluate(function, flow, launch=launch, machine=compare.MACHINE)
@@ -263,7 +263,7 @@ def test_what_order_decides_is_exact(name):
         assert not verdict.wrong, verdict.wrong
         assert verdict.exact == verdict.sites - ("in part of the table" in name), (
             verdict.others
-        )  # that atomic operation itself
+        )  # except that atomic operation
         assert last.status is Status.EXACT
 
 
@@ -289,8 +289,9 @@ def sites_of(body: str, grid=(1, 1, 1), n=9, p=None, **options):
 
 
 def test_a_loop_that_waits_for_another_warp_does_not_wait_for_ever():
-    """The flag is taken as zero at first, and trusted no more when nothing changes; what it does not decide stays
-    known.
+    """The flag is assumed to be zero at first, and no longer once nothing changes.
+
+    What it does not decide stays known.
     """
     body = (
         "mov.u32 %r30, 0;\nst.shared.u32 [%r2+512], %r30;\nst.shared.u32 [%r5], %r7;\nbar.sync 0;\n@%p1 bra S;\nW:"
@@ -301,11 +302,11 @@ def test_a_loop_that_waits_for_another_warp_does_not_wait_for_ever():
     *_, spin, flag, table, last = sites_of(body)
     assert time.perf_counter() - begin < 2
     assert [s.status for s in (flag, table, last)] == [Status.EXACT] * 3
-    assert spin.status is Status.INVARIANT and spin.requests is None and spin.reason.data  # how often it spins
+    assert spin.status is Status.INVARIANT and spin.requests is None and spin.reason.data  # unknown number of spins
 
 
 def test_a_table_that_depends_on_the_block():
-    """Blocks are run on numbers, as many as there are; above a limit the answer stays open."""
+    """Each block is executed with known numbers; above a limit on the blocks the answer stays open."""
     body = (
         "mov.u32 %r30, %ctaid.x; mul.lo.u32 %r7, %r1, %r30;\nst.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.shared.u32"
         " %r20, [%r12];"
@@ -317,7 +318,7 @@ def test_a_table_that_depends_on_the_block():
 
 
 def test_a_million_blocks_that_need_no_numbers():
-    """Only what is stored counts: a comparison with the block index splits the blocks, all of their warps together."""
+    """Only stored values count: a comparison with the block index separates blocks, but not the warps of one."""
     body = (
         "mov.u32 %r30, %ctaid.x; setp.lt.u32 %p3, %r30, 777; selp.u32 %r7, %r7, %r8, %p3;\nst.shared.u32 [%r5],"
         " %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
@@ -326,11 +327,11 @@ def test_a_million_blocks_that_need_no_numbers():
     few = told(body, grid=(2, 1, 1))[1]
     assert last.status is Status.EXACT and last.requests == 2 << 20
     assert few.wavefronts == 4 * 1  # 33 words apart: no conflict
-    assert last.wavefronts == 777 * 2 + ((1 << 20) - 777) * 2  # eight words at most: every one has its bank
+    assert last.wavefronts == 777 * 2 + ((1 << 20) - 777) * 2  # at most eight words, each in its own bank
 
 
 def test_offsets_from_a_buffer():
-    """A told buffer's numbers go through shared memory."""
+    """The numbers of a specified buffer pass through shared memory."""
     body = (
         "mad.wide.u32 %rd2, %r1, 4, %rd1;\nld.global.nc.u32 %r7, [%rd2];\nst.shared.u32 [%r5], %r7;\nbar.sync"
         " 0;\nld.shared.u32 %r20, [%r12];"
@@ -342,7 +343,7 @@ def test_offsets_from_a_buffer():
 
 
 def test_a_long_loop_that_only_reads_is_closed():
-    """The table stays as it is: a million trips cost no more than ten."""
+    """The table does not change: a million trips cost no more than ten."""
     body = (
         "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nmov.u32 %r30, 0;\nL: ld.shared.u32 %r31, [%r12];\nmad.lo.u32 %r32,"
         " %r31, 4, %r3;\nst.shared.u32 [%r32], %r1;\nadd.u32 %r30, %r30, 1; setp.lt.u32 %p3, %r30, 1000000;\n@%p3 bra"
@@ -391,7 +392,7 @@ def test_random_kernels_in_any_order_of_their_warps(start):
 
 
 def test_machine_code_of_random_kernels():
-    """The same through ptxas: sums of wavefronts by PTX line, where the lanes act together as the twin's do."""
+    """The same through ptxas: sums of wavefronts by PTX line, where the same lanes act together as in the twin."""
     kernels = []
     for seed in range(MACHINE_CODE):
         text, grid, block, params = tables.kernel(seed)

@@ -1,5 +1,7 @@
-"""Kernels that allocate tensor memory: what ptxas makes of tcgen05.alloc and tcgen05.dealloc looks whether they are called
-in order, and traps in a routine of its own where they are not.
+"""Kernels that allocate tensor memory.
+
+ptxas's code for tcgen05.alloc and tcgen05.dealloc checks that they are called in order, and otherwise traps in a
+routine of its own.
 """
 
 from __future__ import annotations
@@ -62,14 +64,14 @@ done:
 
 
 def test_what_other_warps_hold_does_not_part_the_lanes_of_one():
-    """The branch goes one way with all lanes of the warp that comes there, whatever stands in registers of the others."""
+    """All lanes of the warp that reaches the branch take the same side, whatever the registers of other warps hold."""
     read, elected, _ = ptxaudit.audit(ELECTED, launches=[ptxaudit.Launch("k", grid=2, block=128)]).sites
     assert (str(read.status), read.requests) == ("exact", 2)
     assert (str(elected.status), elected.per_request.low, elected.per_request.high) == ("invariant", 1, 1)
 
 
 def test_warps_without_an_active_lane_hold_what_the_active_one_does():
-    """So that what an operation makes of it is one value."""
+    """So that the result of an operation on them is one value."""
     mask = np.zeros((3, 32), bool)
     mask[1] = True
     mask[1, 0] = False

@@ -55,7 +55,7 @@ def test_what_is_not_allowed_fails(allow):
 
 @pytest.mark.parametrize("most", [27, 28])
 def test_an_excess_of_global_memory_that_is_accepted_is_one_of_sectors(most):
-    """32 sectors where 4 hold the bytes."""
+    """32 sectors instead of 4 that would hold the bytes."""
     source = 'extern "C" __global__ void g(float* out) {\n    out[threadIdx.x * 32] = 1;\n}'
     options = {"launch": {**LAUNCH, "kernel": "g"}, "rules": ["PA011"], "space": "global", "allow": {"g": most}}
     if most == 28:

@@ -1,4 +1,4 @@
-"""The report for people: folded, worst first, reasons in words; plain in a pipe, in colour on a terminal."""
+"""The text report: folded, worst first, with reasons in words; plain in a pipe, coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_worst_first_then_unknown_then_ideal():
 
 
 def test_a_conflict_is_not_hidden_by_a_copy_that_is_ideal():
-    """Copies of one line whose requests cost the same, but not in excess of the same ideal; and steps of cp.async.cg."""
+    """Copies of one line whose requests cost the same, but have different ideals; and steps of cp.async.cg."""
     invariant = partial(open_site, Status.INVARIANT, source=Source("k.cu", 6, 0, "a"), per_request=Span(2, 2))
     ideal, paid = (invariant(excess_per_request=Span(n, n), ideal_per_request=Span(2 - n, 2 - n)) for n in (0, 1))
     assert [row.cells[6] for row in kernel_rows(kernel(ideal, paid))] == ["1 each", "0 each"]

@@ -1,4 +1,4 @@
-"""Limits on what changed: --fail-on of a diff. A limit is met by its figure or more."""
+"""Limits on changes: --fail-on of a diff. A figure meets a limit if it equals or exceeds it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptxaudit.ui.render.thresholds import judged_lines
 
 
 def judged(old, new, *limits):
-    """(what is denied, what is not judged) as lines."""
+    """(what is denied, what is not judged), as lines."""
     found = judge_thresholds(diff_reports(report(*old), report(*new)), map(parse_threshold, limits))
     return list(judged_lines(found)), found
 

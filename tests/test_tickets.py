@@ -1,5 +1,7 @@
-"""Numbers that blocks draw from an atomic counter: what depends on them sums to what it does of block indices, if every
-block draws once; where that is not certain, nothing is claimed.
+"""Numbers that blocks draw from an atomic counter.
+
+What depends on them sums to the same as for block indices if every block draws once; where that is uncertain, nothing
+is claimed.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ NOT_ONCE = {
 
 
 def source(kernels: dict[str, str]) -> str:
-    """One kernel a name; its two accesses that the number decides are lines 4 and 6 of nine."""
+    """One kernel per name; its two accesses that the number decides are lines 4 and 6 of nine."""
     return "\n".join(
         f'extern "C" __global__ void {name}(unsigned* counter, const float* in, float* out, int n)'
         " {\n" + HEAD + draw + USE + "}\n"
@@ -164,7 +166,7 @@ extern "C" __global__ void k(unsigned* counter, const int* __restrict__ in, cons
 
 
 def test_where_an_address_comes_from_is_not_asked_for_where_only_how_often_it_runs_is_open(tmp_path):
-    """Each request costs one, whatever `in` holds: what decides whether it runs is the counter, or `other`."""
+    """Each request costs one wavefront, whatever `in` holds; the counter, or `other`, decides whether it runs."""
     path = tmp_path / "k.cu"
     path.write_text(TWO_TILES)
     launch = ptxaudit.Launch("k", grid=(9,), block=(64,), params=[None] * 4)

@@ -1,4 +1,4 @@
-"""Finding compilers in wheels of several majors, CUDA folders and PATH."""
+"""Finding compilers in wheels of several major versions, CUDA folders and PATH."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def fresh():
 
 @pytest.fixture
 def alone(monkeypatch, tmp_path):
-    """A machine on which nothing is installed."""
+    """A machine with nothing installed."""
     for variable in (toolchains.VARIABLE, "CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))

@@ -1,4 +1,4 @@
-"""What a trip of a loop is seen to do from its code alone."""
+"""The effect of a loop's trip, derived from its code alone."""
 
 from ptxaudit.engine.fixpoint.trips import Piece, trip_of
 from ptxaudit.ir.nodes import Const, Guard, Op, Reg

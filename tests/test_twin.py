@@ -1,4 +1,4 @@
-"""The lane engine against the interpreter of `tests/twin` on random kernels; bench/fuzz.py runs more of them.
+"""The engine, compared with the interpreter of `tests/twin` on random kernels; bench/fuzz.py runs more of them.
 
 A failure names the seed: `python bench/fuzz.py --start SEED --seeds 1 --print` shows the kernel.
 """
@@ -18,10 +18,10 @@ from ptxaudit import score_request
 from ptxaudit.frontend.ptx import syntax
 from ptxaudit.frontend.ptx.parse import parse_module
 
-SPECIFIED = 160  # kernels with everything told, in groups of 20
+SPECIFIED = 160  # kernels with everything specified, in groups of 20
 NOT_SPECIFIED = 60  # with parameters, or the launch, not specified
 GROUP = 20
-ONCE_WRONG = (80010,)  # lanes that may have ended meet others that have not
+ONCE_WRONG = (80010,)  # lanes that may have exited reconverge with others that have not
 
 
 @pytest.mark.parametrize("start", range(0, SPECIFIED, GROUP))
@@ -49,7 +49,7 @@ CASES = sorted((Path(__file__).parent / "cases" / "twin").glob("*.ptx"))
 
 @pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
 def test_case(path):
-    """First comment lines: `// launch grid block params`, as Python values."""
+    """The first comment lines are `// launch grid block params`, as Python values."""
     text = path.read_text()
     words = dict(line[3:].split(" = ", 1) for line in text.splitlines() if line.startswith("// ") and " = " in line)
     read = {
@@ -98,7 +98,7 @@ def test_the_generator_reaches_everything():
 
 
 def test_a_wrong_engine_would_be_seen(monkeypatch):
-    """The comparison can fail: an engine whose `xor` is `or` is caught."""
+    """The comparison can fail: it detects an engine whose `xor` is `or`."""
     from ptxaudit.engine.ops import operations
 
     monkeypatch.setitem(operations.OPS, "xor", operations.OPS["or"])
@@ -110,7 +110,7 @@ def test_a_wrong_engine_would_be_seen(monkeypatch):
 
 
 def test_meeting_places():
-    """Lanes that return early do not hold the others back; what follows a loop is no early return."""
+    """Lanes that return early do not hold back the others; code after a loop is no early return."""
     code = flatten("""
 .version 8.5
 .target sm_90
@@ -136,7 +136,7 @@ def test_seeds_that_were_wrong_once(seed):
 
 
 def test_the_twins_parser_reads_what_the_packages_reads():
-    """Two parsers, one text: the same instructions with as many operands, in the same functions."""
+    """Two parsers, one text: the same instructions with the same numbers of operands, in the same functions."""
     texts = [generate.kernel(seed).text for seed in range(0, 60, 3)] + [
         path.read_text() for path in sorted((Path(__file__).parent / "ptx").glob("*.ptx"))
     ]
@@ -156,7 +156,7 @@ def test_the_twins_parser_reads_what_the_packages_reads():
 
 
 def instructions(block):
-    """Those of a body and of the blocks in it, in order."""
+    """The instructions of a body and of its nested blocks, in order."""
     for statement in block.statements:
         if isinstance(statement, parse.Block | syntax.Block):
             yield from instructions(statement)

@@ -1,8 +1,7 @@
-"""The addresses of generated kernels three ways: compiled C on the CPU, the interpreter twin, and (their counts) the
-engine.
+"""The addresses of generated kernels from compiled C, the interpreter twin, and (their counts) the engine.
 
-What C gave is kept in tests/data/c_addresses.json.gz; where a C compiler is at hand it is run again, on other kernels
-too.
+tests/data/c_addresses.json.gz has the addresses from C; where a C compiler is available it runs again, on other
+kernels too.
 """
 
 from __future__ import annotations

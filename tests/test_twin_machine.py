@@ -1,4 +1,4 @@
-"""The engine on machine code that ptxas made of random kernels, against the twin on their PTX."""
+"""The engine on machine code that ptxas made from random kernels, compared with the twin on their PTX."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The kernels of `samples/` site by site: the engine's requests and wavefronts are the twin's. One block of each
-launch, and only kernels that are short; `python bench/fuzz.py --samples` runs more blocks of more kernels.
+"""The kernels of `samples/` site by site: the engine's requests and wavefronts equal the twin's.
+
+Runs one block of each launch, and only short kernels; `python bench/fuzz.py --samples` runs more blocks of more
+kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ LONG = {
     "gemm",
     "nbody",
     "persistent",
-}  # every kernel is
+}  # all of their kernels are
 
 
 @pytest.mark.parametrize("folder", [f for f in of_samples.folders() if f.name not in LONG], ids=lambda p: p.name)

@@ -1,4 +1,4 @@
-"""What every operation computes: the engine's arrays against the twin's integers, on awkward values."""
+"""The result of every operation: the engine's arrays, compared with the twin's integers, on awkward values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ptxaudit.ir.slices import Slice
 
 EVERY = opcodes.every_opcode()
 GROUP = 40
-REFUSED = {"dp4a", "sat"}  # opcodes without a meaning in the engine, by a word of theirs
-UNDEFINED = ("bfi.b64", "bfe.u64", "bfe.s64")  # of most operands: only fields within 255 bits are defined
+REFUSED = {"dp4a", "sat"}  # opcodes without a meaning in the engine, by a part of their name
+UNDEFINED = ("bfi.b64", "bfe.u64", "bfe.s64")  # for most operands: only fields within 255 bits are defined
 
 
 def engine_values(text: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -1,7 +1,7 @@
-"""Kernels once answered wrongly, or never: what is known of a warp parts its lanes, what is not known moves some of
-them on.
+"""Kernels that were once answered wrongly, or never.
 
-Each is held against the twin for several numbers of what is not specified.
+Known values of a warp diverge its lanes, and unknown ones advance some of them. Each kernel is compared with the twin
+for several values of what is not specified.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptxaudit.engine.answer.result import Status
 BLOCK = (64, 1, 1)
 NUMBERS = [(0, 1), (1, 1), (2, 5), (5, 2), (10, 3), (7, 7), (3, 9)]
 
-# Two ways out: the first returns where its guard holds.
+# Two exits: the first returns where its guard holds.
 ROUTINE = """
 .func (.param .b32 out) place(.param .b32 i, .param .b32 n)
 {
@@ -43,7 +43,8 @@ add.u32 %r11, %r11, %r2;
 ld.shared.u32 %r20, [%r11];
 ret;
 """
-# %r5: the lane, %r6: 128 bytes a lane, %r8: such an address; %p3: the first eight lanes; %r3, %r4: what is not specified
+# %r5: the lane, %r6: 128 bytes per lane, %r8: an address that far into the array; %p3: the first eight lanes; %r3,
+# %r4: not specified
 START = """
 .visible .entry k(.param .u32 a, .param .u32 b) .reqntid 64, 1, 1
 {
@@ -289,8 +290,7 @@ KERNELS = {
     ),
 }
 
-# What is written under an unknown predicate: (code, whether a request's cost is one number). %p1: n > 4, the
-# same in all lanes.
+# Writes under an unknown predicate: (code, whether a request's cost is one number). %p1: n > 4, uniform.
 GUARDED = {
     "computed and read under one predicate": (
         "@%p1 mul.lo.u32 %r12, %r5, 8;\n@%p1 add.u32 %r12, %r12, %r2;\n@%p1 ld.shared.u32 %r20, [%r12];",
@@ -300,7 +300,7 @@ GUARDED = {
     "read under the opposite": (
         "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\n@!%p1 ld.shared.u32 %r20, [%r12];",
         True,
-    ),  # what it held before
+    ),  # its earlier value
     "read always": ("@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nld.shared.u32 %r20, [%r12];", False),
     "the predicate is another one by then": (
         "@%p1 mad.lo.u32 %r12, %r5, 8, %r2;\nsetp.gt.u32 %p1, %r4, 4;\n@%p1 ld.shared.u32 %r20, [%r12];",
@@ -342,7 +342,7 @@ def test_what_a_predicate_guards_is_read_as_written_under_it(name):
 @pytest.mark.parametrize("test", ("setp.gt.u32 %p4, %r3, %r10;", "setp.gt.u32 %p4, %r3, %r5;"))
 @pytest.mark.parametrize(("trips", "high"), ((1, 1), (3, 4), (5, 16)))
 def test_a_counted_loop_is_followed_past_branches_that_are_not_decided(test, trips, high):
-    """4, 8, 16 … bytes from lane to lane, whichever way its lanes take in between."""
+    """4, 8, 16 … bytes between lanes, whichever path they take."""
     body = f"""
         mov.u32 %r11, 4;
      L: {test}
@@ -382,7 +382,7 @@ def test_answers_hold_for_every_number(name):
     ],
 )
 def test_names_do_not_double_in_every_trip(step):
-    """Numbers made of two that are not known, forty times over."""
+    """Numbers computed from two unknowns, forty times in a row."""
     body = f"""
         mov.u32 %r11, %r3;
         mov.u32 %r12, %r4;

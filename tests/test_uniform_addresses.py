@@ -1,4 +1,4 @@
-"""A register that a warp has one of is one number for all lanes that are issued together, though nobody knows which."""
+"""A uniform register is one number for all lanes that are issued together, even if it is unknown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALUES = {
 
 
 def base(value: Value, uniform: bool) -> Value:
-    """What a register with this value is as the address of an LDS."""
+    """The value of a register as the address of an LDS."""
     seen = view()
     seen.registers.values["UR6"] = value
     return base_of(Site("LDS", Reg("UR6", 32, uniform)), seen, 0)

@@ -1,4 +1,4 @@
-"""Formulas and conditions name what the source names: threadIdx.y, parameters, arrays, lines of loops, C++'s operators."""
+"""Formulas and conditions use the source's names: threadIdx.y, parameters, arrays, lines of loops, C++'s operators."""
 
 import re
 
@@ -75,7 +75,7 @@ def test_the_words_of_cuda():
 def test_within_a_sentence_long_names_are_cut_and_lines_have_an_article():
     assert called("n") == "n" and called("trip of k.cu:26") == "the trip of k.cu:26"
     assert called("(n & 8)") == "(n & 8)" and called("n + " * 50 + "m") == "a value computed from n and m"
-    assert called("(" * 90) == "(" * 60 + "…"  # nothing that could be named
+    assert called("(" * 90) == "(" * 60 + "…"  # nothing that could have a name
 
 
 def test_a_formula_with_parameters_that_have_no_name():

@@ -1,4 +1,4 @@
-"""With nothing specified, a site is called unreached only where that is proved."""
+"""With nothing specified, a site is reported as unreached only if that is proved."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_no_shape_reaches_is_unreached() -> None:
 
 
 def test_generic_accesses_to_the_stack_are_told_apart_from_those_to_shared_memory() -> None:
-    """What -G compiles: everything lies on the stack, and pointers are read back from there."""
+    """Code compiled with -G: everything is on the stack, and pointers are read back from it."""
     stack, kept, read, shared = sorted(ptxaudit.audit(DEBUG).sites, key=lambda s: (s.ptx_line, s.id))[:4]
     assert {site.reason_kind for site in (stack, kept, read)} == {"never-shared"}
     assert {(site.status, site.per_request) for site in (stack, kept, read)} == {(Status.INVARIANT, Span(0, 0))}

@@ -1,5 +1,6 @@
-"""The commands of a compiler upgrade, on the releases' own wheels: tables of releases, bisection, formats, launches,
-bad input.
+"""The commands for a compiler upgrade, on the releases' own wheels.
+
+Tables of releases, bisection, formats, launches, bad input.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.compile import nvrtc, toolchains
 from ptxaudit.frontend.compile import releases as package_index
 
-# 64 threads, 2 warps. v: STS.128 4 wavefronts a request of ideal 4, LDS.128 turned round the same; t: STS of a column
-# of rows of 32 floats 32 of ideal 1, LDS of consecutive floats 1. In all 2 × (4 + 4 + 32 + 1) = 82 wavefronts, 2 × 31 =
-# 62 of them excess.
+# 64 threads, 2 warps. v: STS.128 takes 4 wavefronts per request (ideal 4), and so does LDS.128 in reverse order; t:
+# STS of a column, with rows of 32 floats, takes 32 (ideal 1), LDS of consecutive floats 1. In all 2 × (4 + 4 + 32 +
+# 1) = 82 wavefronts, 2 × 31 = 62 of them excess.
 KERNEL = """
 extern "C" __global__ void __launch_bounds__(64) k(const float4* in, float* out) {
     __shared__ float4 v[64];
@@ -32,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(64) k(const float4* in, float* out)
     out[threadIdx.x] = a.x + a.y + a.z + a.w + t[threadIdx.x];
 }
 """
-# One warp and one store: 1 wavefront with rows of 33 floats, 32 with rows of 32, which the compilers from 12.9 on see.
+# One warp and one store: 1 wavefront with rows of 33 floats, 32 with rows of 32, which compilers since 12.9 see.
 CHANGED_AT_12_9 = """
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1209
 #define PITCH 32
@@ -65,7 +66,7 @@ def under(*versions):
 
 
 def columns(data, name, at=0):
-    """A figure of a kernel under each column of a matrix."""
+    """A kernel's figure in each column of a matrix."""
     return [one["figures"] and one["figures"][name] for one in data["kernels"][at]["columns"]]
 
 
@@ -170,7 +171,7 @@ def test_a_file_that_only_one_release_compiles(here):
         and len(re.findall(r"^  \S+ +82 +62 ", result.stdout, re.MULTILINE)) == 2
         and "k.cu:2" in result.stderr
     )
-    both = run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9"), status=2)  # of two sides one has nothing
+    both = run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9"), status=2)  # one of the two sides is empty
     assert not both.stdout and "not with this one" in both.stderr
 
 
@@ -208,7 +209,7 @@ def test_ptx_under_several_assemblers(here):
 
 @pytest.fixture
 def four(here, monkeypatch):
-    """Four releases that can be had, and one that cannot."""
+    """Four available releases, and one that is not available."""
     having("11.8", "12.4", "12.9")
     monkeypatch.setattr(package_index, "available", lambda kind: (("11.8", "12.4", "12.9", NOW), ""))
     (here / "c.cu").write_text(CHANGED_AT_12_9)
@@ -230,7 +231,7 @@ def test_the_first_release_at_which_a_figure_changed(four):
 
 
 def test_a_search_audits_only_what_it_needs(four):
-    """Between 11.8 and the newest there are two; the one in the middle decides wavefronts alone."""
+    """Two releases lie between 11.8 and the newest; the middle one decides wavefronts alone."""
     data = json.loads(
         run(
             "bisect",
@@ -276,7 +277,7 @@ def test_releases_that_cannot_be_audited_are_named(four):
 
 
 def test_every_release_is_audited_on_demand(four):
-    """Worse in 12.4 only: a search between the ends does not see it."""
+    """Worse in 12.4 only: a search between the ends misses it."""
     (four / "c.cu").write_text(CHANGED_AT_12_9.replace(">= 1209", "== 1204"))
     assert run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--figure", "wavefronts").exit_code == 0
     text = run(
@@ -387,11 +388,11 @@ def test_a_launch_of_a_kernel_that_one_side_has_is_no_error(sides):
     assert "new kernel: fresh\n" in text and "gone kernel: gone\n" in text
     assert "there is no kernel 'colum'" in run("diff", "old.cu", "new.cu", "--launch", "typo.toml", status=2).stderr
     run("audit", "old.cu", "--format", "json", "--launch", "old.toml", "-o", "old.json")
-    assert run("diff", "old.json", "new.cu", "--launch", "both.toml").exit_code == 0  # a report has its kernels too
+    assert run("diff", "old.json", "new.cu", "--launch", "both.toml").exit_code == 0  # a report also has its kernels
 
 
 def test_a_launch_file_a_side(sides):
-    """The pitch is a parameter now: 33 in place of 32. The store's 32 wavefronts are 1; the load's 1 stays."""
+    """The pitch is a parameter now: 33 instead of 32. The store's 32 wavefronts become 1; the load's 1 stays."""
     data = json.loads(
         run(
             "diff", "old.cu", "new.cu", "--old-launch", "old.toml", "--new-launch", "new.toml", "--format", "json"
@@ -464,7 +465,7 @@ def test_the_code_of_a_changed_site_stands_side_by_side(sides):
 def test_the_code_of_compiled_files_is_read_again(sides):
     for name, pitch in (("old", 33), ("new", 32)):
         (sides / f"{name}.cubin").write_bytes(nvrtc.compile_source(OLD_SIDE.replace("* 32", f"* {pitch}")).cubin)
-    for _ in range(2):  # the second time out of the cache
+    for _ in range(2):  # the second time from the cache
         text = run("diff", "old.cubin", "new.cubin", *WARP, "--kernel", "column", "--code", status=1).stdout
         assert re.search(r"^ +> [0-9a-f]{4}  STS .* +> [0-9a-f]{4}  STS ", text, re.MULTILINE)
 
@@ -515,7 +516,7 @@ def test_releases_are_compiled_anew_and_what_is_known_of_their_code_is_kept(side
         both = ["diff", "old.cu", *WARP, "--arch", "sm_80", "--arch", "sm_90", "--format", "json"]
         first = run(*both).stdout
         assert first == run(*both).stdout and counted == {"compiled": 4, "examined": 2}
-        run(*both[:-2], "--format", "html")  # code is shown, too: of that nothing is kept
+        run(*both[:-2], "--format", "html")  # it also shows code, which is not cached
         assert counted == {"compiled": 6, "examined": 4}
     finally:
         result_cache._opened.cache_clear()
@@ -625,7 +626,7 @@ def test_a_page_for_a_reviewer(sides):
 
 
 def test_the_width_that_a_change_lost(tmp_path, monkeypatch):
-    """A float4 a thread, then its four floats one by one: LDG.128 and STS.128 once each become four of 4 bytes."""
+    """One float4 per thread, then its four floats one by one: each LDG.128 and STS.128 becomes four of 4 bytes."""
     monkeypatch.chdir(tmp_path)
     head = 'extern "C" __global__ void k(const {0}* in, float* out) {{ __shared__ {0} s[128]; '
     tail = " __syncthreads(); out[threadIdx.x] = ((const volatile float*)s)[127 - threadIdx.x]; }\n"
@@ -659,7 +660,7 @@ def test_the_width_that_a_change_lost(tmp_path, monkeypatch):
 
 
 def test_spills_that_a_limit_on_registers_brings(tmp_path, monkeypatch):
-    """96 values, in as many registers as are needed, and in at most 64."""
+    """96 values, in as many registers as needed, and in at most 64."""
     monkeypatch.chdir(tmp_path)
     body = (
         'extern "C" __global__ void {}k(const float* in, float* out, int n) {{\n float a[96];\n#pragma unroll\n for'

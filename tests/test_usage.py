@@ -1,4 +1,4 @@
-"""Registers, stack, barriers and spills out of cubins, against the vendor's own tools; instructions by class."""
+"""Registers, stack, barriers and spills of cubins, compared with the vendor's own tools; instructions by class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ptxaudit.report.model import Spills
 from ptxaudit.report.spills import REMARKS, compiled_usage, named_by, without_remarks
 from samples import SAMPLES
 
-# `spilling` holds 96 values in 64 registers at most; `array` needs local memory and spills nothing; `both` does both.
+# `spilling` holds 96 values in at most 64 registers; `array` needs local memory and spills nothing; `both` does both.
 SOURCE = """
 extern "C" __global__ void small(float* out) { out[threadIdx.x] = 1; }
 extern "C" __global__ void large(const float* in, float* out) {
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(1024) calling(const float* in, floa
 
 
 def having(release):
-    """The NVRTC of a release; None is the one of this process. Skips where it cannot be had."""
+    """The NVRTC of a release, or this process's for None; skips the test where it is not available."""
     if release is None:
         return None
     try:
@@ -82,9 +82,7 @@ def having(release):
 
 
 def said(log):
-    """{kernel: (stack, spill stores, spill loads, registers, barriers)} of what `ptxas -v` says; None for what it does
-    not.
-    """
+    """{kernel: (stack, spill stores, spill loads, registers, barriers)} from `ptxas -v`; None for what it omits."""
     found = {}
     for part in re.split(r"Compiling entry function ", log)[1:]:
         name = re.match(r"'(\w+)'", part)[1]
@@ -159,9 +157,9 @@ def test_a_cubin_that_names_no_spill_and_uses_local_memory_does_not_tell(tmp_pat
         for name in ("old", "new", "linked")
     )
     assert old["spilling"] is None and old["array"] is None and old["large"] == Spills(0, 0, 0)
-    assert new["spilling"].bytes > 0 and new["array"] == Spills(0, 0, 0)  # it says that ptxas wrote it, since CUDA 13
+    assert new["spilling"].bytes > 0 and new["array"] == Spills(0, 0, 0)  # it states that ptxas wrote it, since CUDA 13
     assert linked["spilling"] == new["spilling"]
-    assert linked["array"] is None  # of what a linker wrote it is not known that each part names its spills
+    assert linked["array"] is None  # a linker's output may have parts that do not name their spills
 
 
 def test_the_remarks_of_a_file_in_which_a_device_function_spills_are_not_shared_out():
@@ -292,7 +290,7 @@ def test_the_mix_and_the_widths_of_a_kernel():
     "name", ["hgemm", "histogram", "flash_attention", "producer_consumer", "stmatrix", "cooperative_groups"]
 )
 def test_every_instruction_of_a_sample_has_a_class(name):
-    """The opcodes are counted as the file has them: what the engine answers does not matter."""
+    """Opcodes are counted as in the file, whatever the engine answers."""
     report = ptxaudit.audit(str(SAMPLES / name / f"{name}.cu"), isa="both", budget=0.01)
     opcodes = {opcode for kernel in report.kernels for opcode in kernel.code.opcodes if not opcode.startswith(NEVER)}
     assert len(opcodes) > 20 and not {opcode for opcode in opcodes if class_of(opcode) == "other"}

@@ -1,8 +1,7 @@
-"""Integers, whole, in pairs, halves and bytes: what PTX and the machine code that ptxas makes of it are lifted to is
-what the PTX manual says.
+"""Integers, whole, in pairs, halves and bytes: lifted PTX, and ptxas's machine code for it, mean what the manual says.
 
-Each line of OPERATIONS is PTX on %r1, %r2, %r3 and its meaning in Python; both ISAs' lifted code is run by `sass_twin`
-on random words.
+Each line of OPERATIONS is PTX on %r1, %r2, %r3 and its meaning in Python; `sass_twin` runs the lifted code of both
+instruction sets on random words.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def parts(value: int, bits: int, is_signed: bool) -> list[int]:
 
 
 def by_parts(function: Callable[..., int], bits: int, is_signed: bool) -> Callable[..., int]:
-    """The function of each part by itself."""
+    """The function applied to each part separately."""
     return lambda *values: sum(
         mask(function(*fields), bits) << bits * k
         for k, fields in enumerate(zip(*(parts(v, bits, is_signed) for v in values)))
@@ -54,7 +53,7 @@ def wrapped(a: int, b: int) -> int:
 
 
 def dot(first: bool, second: bool, halves: str = ""):
-    """dp4a, dp2a by the signs of their factors."""
+    """dp4a or dp2a, by the signedness of their factors."""
 
     def run(a: int, b: int, c: int) -> int:
         factors = parts(b, 8, second)
@@ -76,7 +75,7 @@ WIDE, FOLDED = (
 
 
 def folded(function: Callable[[int, int, int], int], is_signed: bool = False) -> Callable[..., int]:
-    """The function of the pairs b:a and a:c, and of c, in a word."""
+    """The function of the pairs b:a and a:c, and of c, folded into one word."""
 
     def run(a: int, b: int, c: int) -> int:
         pairs = (b << 32 | a, a << 32 | c)
@@ -103,7 +102,7 @@ def field(a: int, b: int, c: int, is_signed: bool) -> int:
 
 
 def inserted(a: int, b: int, c: int) -> int:
-    """bfi of b into a, from a bit on, so many bits."""
+    """bfi: inserts the low bits of b into a; c has the position and the length."""
     begin, length = c & 255, c >> 8 & 255
     for k in range(min(length, max(0, 32 - begin))):
         a = a & ~(1 << begin + k) | (b >> k & 1) << begin + k
@@ -383,7 +382,8 @@ OPERATIONS: dict[str, tuple[int, Callable[[int, int, int], int]]] = {
     "cvt.sat.u16.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, 0), 65535))),
     "cvt.sat.s8.s32 %r9, %r1": (75, words(lambda a, b, c: min(max(a, -128), 127))),
 }
-# What ptxas makes of some of them; of which the machine code is only known in part it must be opaque.
+# Machine instructions that ptxas makes from some of them. Where only part of their code is understood, they must be
+# opaque.
 OPAQUE = ("I2I.S8", "I2I.S16", "VIMNMX.U8x4", "VIADD.U8x4", "SGXT")
 
 
@@ -418,7 +418,7 @@ def test_of_ptx():
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"))
 def test_of_machine_code(arch):
-    """Where its machine code is understood it stores the right words."""
+    """Where the machine code is understood, it stores the right words."""
     opcodes: set[str] = set()
     possible = [operation for operation, (first, _) in OPERATIONS.items() if first <= int(arch[3:])]
     apart = [operation for operation in possible if operation.startswith(("cvt.sat.s8", "vabsdiff4", "szext"))]

@@ -1,4 +1,4 @@
-"""The vendor's programs under limits: what takes too much, or waits for nothing, is one message, and none of it stays."""
+"""The vendor's programs under limits: one that takes too much, or hangs, is one message, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START_A_CHILD = "import os, subprocess, sys, time; child = subprocess.Popen([sys
 
 @pytest.fixture
 def tight(monkeypatch):
-    """Limits that a test reaches soon: tight(TOOL_OUTPUT=1 << 20)."""
+    """Sets limits that a test soon reaches: tight(TOOL_OUTPUT=1 << 20)."""
 
     def set_limits(**most: int) -> None:
         for name, amount in most.items():
@@ -36,12 +36,12 @@ def refused(code: str, most=TOOL_TIME) -> InputError:
 
 def test_one_that_runs_for_ever_is_ended_by_its_processor_time(tight):
     tight()
-    error = refused("while True: pass", replace(TOOL_TIME, most=0))  # more than 0 whole seconds are one
+    error = refused("while True: pass", replace(TOOL_TIME, most=0))  # rounded up to 1 whole second
     assert "took too long" in error.what and "`time of a tool`" in error.what + error.hint
 
 
 def test_the_operating_system_ends_one_that_is_not_looked_at(tight, monkeypatch):
-    """Its own limit holds where no look from outside comes."""
+    """The operating system's own limit applies where the watch does not."""
     tight()
     monkeypatch.setattr(vendor, "SPARE", 0)
     monkeypatch.setattr(vendor.Watch, "look", lambda self: None)
@@ -85,7 +85,7 @@ def test_what_it_started_ends_with_it(tight, tmp_path):
 
 
 def test_memory_is_limited(tight):
-    """The limit is set once the program runs: it waits a moment before it asks for too much."""
+    """The limit is set once the program runs, so it waits a moment before it allocates too much."""
     tight(TOOL_MEMORY=256 << 20)
     code = "import time; time.sleep(1); bytearray(256 << 20)"
     done = vendor.run([sys.executable, "-c", code], TOOL_TIME)

@@ -1,5 +1,7 @@
-"""Where ways meet, lanes of one warp may have come by several of them, or all by one: that is told by the branches on
-the way between which each lane chooses for itself. The interpreter of tests/twin says what is true.
+"""Where paths join, lanes of one warp may have come by several of them, or all by one.
+
+The branches on these paths at which each lane chooses for itself decide it. The interpreter of tests/twin is the
+reference.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ KERNEL = """
 }}
 """
 USE = "add.u32 %r8, %r3, %r6; st.shared.u32 [%r8], %r1;"
-INNER = "mov.u32 %r7, 1; @%p2 bra K; mov.u32 %r7, 2; K: add.u32 %r9, %r9, %r7;"  # each lane for itself, and together
+INNER = "mov.u32 %r7, 1; @%p2 bra K; mov.u32 %r7, 2; K: add.u32 %r9, %r9, %r7;"  # per lane, then joined
 
-BODIES = {  # what follows, and how many sites have one cost a request; p1, p3 are of all lanes, p2, p4 of each
+BODIES = {  # code, and the number of sites with one cost per request; p1, p3 are uniform, p2, p4 differ by lane
     "met before": (f"@%p1 bra J; {INNER} mov.u32 %r6, 64; J: {USE}", 1),
     "one of three": (f"@%p1 bra J; {INNER} mov.u32 %r6, 64; @%p3 bra J; mov.u32 %r6, 192; J: {USE}", 1),
     "what they chose": (f"@%p1 bra J; {INNER} mul.lo.u32 %r6, %r9, 64; J: {USE}", 0),

@@ -1,4 +1,4 @@
-"""Every command that prints tables takes --width: no line is longer, and nothing else changes."""
+"""Every command that prints tables accepts --width: no line is longer, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAUNCH = str(CHECKOUT / "samples" / "transpose" / "launch.toml")
 MEASURED = CHECKOUT / "tests" / "data"
 WIDTH = 60
 
-NO_TABLE = {"launches", "recipe", "rule", "baseline"}  # files to write, pages to read, a line or two
+NO_TABLE = {"launches", "recipe", "rule", "baseline"}  # these write files, or print pages or a line or two
 
 COMMANDS = {
     "audit": [SAMPLE, "--launch", LAUNCH, "--kernel", "float_*"],

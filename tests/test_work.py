@@ -1,5 +1,6 @@
-"""What an analysis may cost is counted in steps: the same answers on every machine, and what was found before they ran
-out is kept.
+"""The cost of an analysis is limited in steps.
+
+The answers are the same on every machine, and what was found before the steps ran out is kept.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ mad.lo.u32 %r3, %r1, 8, %r2;
 ld.param.u32 %r4, [k_param_1];
 """
 
-# A loop whose end no one can tell without running it, between two accesses.
+# A loop whose end is unknown without executing it, between two accesses.
 LONG = (
     HEAD
     + """st.shared.u32 [%r3], %r1;
@@ -141,7 +142,7 @@ def test_a_part_is_paid_for_by_the_whole():
     assert account.spent == 35
     with pytest.raises(Exhausted), account.part(0.2) as some:
         some.spend(50, "c")
-    assert account.spent == 48  # not more than the part
+    assert account.spent == 48  # no more than the part
     with Account().part(0.5) as some:
         some.spend(10**12, "d")
 
@@ -181,8 +182,8 @@ def test_a_smaller_limit_is_paid_for_by_the_whole():
 
 # --- no clock -------------------------------------------------------------------------------
 
-NAMED = re.compile(r"time|perf_counter|monotonic")  # in the text of a module that could look at one
-MAY_LOOK = {  # a clock decides no answer here
+NAMED = re.compile(r"time|perf_counter|monotonic")  # in the text of a module that could read a clock
+MAY_LOOK = {  # where a clock decides no answer
     "vendor.py": "ends a program that waits for input that never arrives, which is an error then",
     "nvrtc_worker.py": "sleeps between two looks at whether its parent is there",
     "pool_worker.py": "sleeps between two looks at whether its parent is there",
@@ -193,7 +194,7 @@ MAY_LOOK = {  # a clock decides no answer here
 
 
 def test_no_module_looks_at_a_clock():
-    """A clock may stop a program that is run (`timeout`), which is an error then; it decides nothing else."""
+    """A clock may stop an external program (`timeout`), which is then an error; it decides nothing else."""
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text()
         if path.name in MAY_LOOK or not NAMED.search(text):
@@ -214,7 +215,7 @@ def test_a_slow_machine_says_the_same(monkeypatch):
     assert [figures(s) for s in evaluated(LONG, 400_000, launch)[0]] == quick
 
 
-# --- used up --------------------------------------------------------------------------------
+# --- exhausted budgets ----------------------------------------------------------------------
 
 
 def test_what_was_found_before_is_kept():
@@ -226,7 +227,7 @@ def test_what_was_found_before_is_kept():
 
 
 def test_sites_behind_an_inference_that_is_broken_off():
-    """With nothing specified, the blocks in the order of the program."""
+    """With nothing specified, blocks in program order."""
     _, whole = evaluated(_branches(64))
     sites, _ = evaluated(_branches(64), whole.spent // 2)
     answered = [s.status is not Status.UNKNOWN for s in sites]
@@ -236,20 +237,20 @@ def test_sites_behind_an_inference_that_is_broken_off():
 
 @pytest.mark.parametrize("seconds", [1e-6, 1e-5, 1e-4, 1e-3])
 def test_every_stage_may_be_the_last(tmp_path, seconds):
-    """Every site is there, whatever was not finished."""
+    """Every site is listed, whatever was not finished."""
     (tmp_path / "k.ptx").write_text(LONG)
     for launches in ((), [Launch("k", grid=(2,), block=(32,), params=[None, 5])]):
         report = ptxaudit.audit(tmp_path / "k.ptx", budget=seconds, launches=launches)
         assert len(report.sites) == 3 and all(
             "--budget" in problem.hint and problem.kernel == "k" for problem in report.problems
         )
-        assert bool(report.problems) is (seconds < 1e-4)  # where what it calls, and so its sites, are not known
+        assert bool(report.problems) is (seconds < 1e-4)  # where its callees, and so its sites, are unknown
         assert all("--budget" in s.reason for s in report.sites if s.status is Status.UNKNOWN)
         assert any(s.status is Status.UNKNOWN for s in report.sites)
 
 
 def _partial(function, flow, launch, whole: tuple[SiteResult, ...], steps: int) -> int:
-    """How many sites fewer steps answer; what they answer is what all of them do."""
+    """The number of sites that fewer steps answer; their answers are those of all steps."""
     sites = engine.evaluate(
         function, flow, launch=launch, machine=machines.get(function.arch), account=Account(steps)
     ).sites
@@ -267,7 +268,7 @@ def _partial(function, flow, launch, whole: tuple[SiteResult, ...], steps: int) 
 
 @pytest.mark.parametrize("at", range(0, 60, 5))
 def test_with_fewer_steps_nothing_else_is_said(at):
-    """Of measured kernels: each figure that is found with a part of the steps is the one that is found with all."""
+    """Measured kernels: each figure found with a part of the steps is the one found with all."""
     launch = measured_kernels.load("samples_sm90")[at]
     function = link(launch.module, launch.module.functions[launch.launch.kernel])
     flow = graph.build(function)
@@ -292,7 +293,7 @@ BUDGETS = (0.001, 0.02, 0.3)
 
 @pytest.fixture(scope="module")
 def said_by_processes(tmp_path_factory):
-    """What each of two says, a line a budget: the order of sets of names is another one in each."""
+    """What each of two processes says, one line per budget; sets of names have another order in each process."""
     file = tmp_path_factory.mktemp("processes") / "k.ptx"
     file.write_text(LONG)
     return [
@@ -339,11 +340,11 @@ def test_the_message_is_in_words(tmp_path):
     )
 
 
-# --- steps for size -------------------------------------------------------------------------
+# --- steps by size --------------------------------------------------------------------------
 
 
 def _straight(n: int) -> str:
-    """n accesses one after the other."""
+    """n accesses in a row."""
     return (
         HEAD
         + "".join(f"add.u32 %r{10 + i}, %r3, {4 * (i % 64)};\nst.shared.u32 [%r{10 + i}], %r1;\n" for i in range(n))
@@ -352,7 +353,7 @@ def _straight(n: int) -> str:
 
 
 def _branches(n: int) -> str:
-    """n conditional accesses, on what is not known without a launch."""
+    """n conditional accesses, whose conditions are unknown without a launch."""
     body = "".join(
         f"setp.gt.s32 %p{i % 900}, %r4, {i};\n@%p{i % 900} bra L{i};\nadd.u32 %r{10 + i}, %r3, {4 * i};\n"
         f"st.shared.u32 [%r{10 + i}], %r1;\nL{i}:\n"
@@ -362,7 +363,7 @@ def _branches(n: int) -> str:
 
 
 def _loops(n: int) -> str:
-    """n loops one behind the other, with a number of trips that only a launch tells."""
+    """n loops in a row, whose numbers of trips only a launch specifies."""
     body = "".join(
         f"mov.u32 %r{10 + i}, 0;\nL{i}:\nmad.lo.u32 %r5, %r{10 + i}, 128, %r3;\nst.shared.u32 [%r5], %r1;\nadd.u32"
         f" %r{10 + i}, %r{10 + i}, 1;\nsetp.lt.u32 %p1, %r{10 + i}, %r4;\n@%p1 bra L{i};\n"
@@ -395,7 +396,7 @@ LAUNCH = Launch("k", grid=(4,), block=(128,), params=[None, 7])
 
 
 def steps_of(text: str, launch: Launch | None) -> int:
-    """All steps, from joining the functions to the questions."""
+    """All steps, from linking to the questions."""
     module = lift_module(parse_module(text, "k.ptx"))
     structure, account = Account(), Account()
     function = link(module, module.functions["k"], structure)
@@ -421,8 +422,9 @@ def test_twice_the_code_takes_twice_the_steps(family, launch):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_launch_pays_for_what_its_kernel_took(family, tmp_path):
-    """All stages take from one account: what the last of them takes by itself is not enough, for neither of two
-    launches.
+    """All stages draw on one account.
+
+    The steps of the last stage alone are not enough, for either of two launches.
     """
     text = FAMILIES[family](60)
     module = lift_module(parse_module(text, "k.ptx"))
@@ -451,7 +453,7 @@ def test_a_launch_pays_for_what_its_kernel_took(family, tmp_path):
 
 
 def test_steps_follow_the_elements_of_arrays():
-    """Of warps whose addresses differ by more than a shift: rows of arrays."""
+    """For warps whose addresses differ by more than a shift: rows of arrays."""
     text = (
         HEAD + "mov.u32 %r5, %ctaid.x;\nmul.lo.u32 %r6, %r5, %r5;\nmul.lo.u32 %r6, %r6, %r1;\nand.b32 %r6, %r6,"
         " 1023;\nmad.lo.u32 %r7, %r6, 4, %r2;\nst.shared.u32 [%r7], %r1;\nret;\n}\n"
@@ -480,7 +482,7 @@ def test_every_array_of_a_value_is_paid_for(more, arrays):
 
 
 def test_the_same_trips_cost_the_same():
-    """A loop that is followed trip by trip costs so many steps a trip."""
+    """A loop that is executed trip by trip costs the same number of steps for each trip."""
     text = (
         HEAD
         + "mov.u32 %r5, 0;\nmov.u32 %r6, 1;\nL:\nmad.lo.u32 %r6, %r6, 5, 1;\nand.b32 %r7, %r6, 1020;\nmad.lo.u32 %r7,"

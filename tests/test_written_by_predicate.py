@@ -1,5 +1,7 @@
-"""What is written under an unknown predicate, where a branch on the same predicate tells which it was: on the
-one way it is what was written, on the other what was there before. The interpreter of tests/twin says what is true.
+"""Writes under an unknown predicate, and a branch on the same predicate that tells whether they took place.
+
+On one path the register holds the written value, on the other the earlier one. The interpreter of tests/twin is the
+reference.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ KERNEL = """
 }}
 """
 STORE = "st.shared.u32 [%r8], %r1;"
-BODIES = {  # what follows, and how many sites have one cost a request
+BODIES = {  # the code that follows, and the number of sites with one cost per request
     "taken": (f"@%p1 mov.u32 %r8, %r3; @%p1 bra L; bra.uni X; L: {STORE} X:", 1),
     "not taken": (f"@!%p1 mov.u32 %r8, %r3; @%p1 bra X; {STORE} X:", 1),
     "both": (f"mov.u32 %r8, %r9; @%p1 mov.u32 %r8, %r3; @%p1 bra L; {STORE} bra.uni X; L: {STORE} X:", 2),
@@ -149,8 +151,9 @@ def test_each_way_has_what_was_written_on_it(name, told):
 
 
 def packing(seed: int) -> str:
-    """Straight code in which truth values go into the bits of registers and come out again, and guard what addresses
-    are made of."""
+    """Straight-line code that packs truth values into bits of registers, and whose unpacked bits guard address
+    operations.
+    """
     rng = Random(seed)
     predicate, word = (lambda: f"%p{rng.randint(1, 4)}"), (lambda: f"%r{rng.randint(10, 13)}")
     guard = lambda: rng.choice(("", f"@{predicate()} ", f"@!{predicate()} ", f"@{predicate()} "))
@@ -178,7 +181,7 @@ def packing(seed: int) -> str:
 
 
 def nested(seed: int) -> str:
-    """Straight code in which predicates and an address are written under predicates, some of them again."""
+    """Straight-line code that writes predicates and an address under predicates, some of them again."""
     rng = Random(seed)
     predicate = lambda: f"%p{rng.randint(1, 4)}"
     guard = lambda: rng.choice(("", f"@{predicate()} ", f"@!{predicate()} ", f"@{predicate()} "))

@@ -143,7 +143,7 @@ class Accesses(Values):
             m = full
         match r.randrange(8):
             case 0 | 1 | 2:
-                if not quiet or "some ended" in self.features:  # a lane that is not there would be read: keep to votes
+                if not quiet or "some ended" in self.features:  # would read an exited lane: votes only
                     self.words.append(m)
                     return
                 mode = self.pick("idx", "up", "down", "bfly")
@@ -179,7 +179,7 @@ class Accesses(Values):
         self.words.append(d)
 
     def local(self) -> None:
-        """Local memory: mostly at constant places, sometimes indexed."""
+        """Local memory: mostly at constant addresses, sometimes indexed."""
         self.features.add("local")
         self.locals = 64
         base = self.new("rd")

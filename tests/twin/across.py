@@ -1,4 +1,4 @@
-"""What lanes of a warp tell each other: shuffles, votes, matches, reductions."""
+"""Operations in which lanes of a warp exchange data: shuffles, votes, matches, reductions."""
 
 from __future__ import annotations
 

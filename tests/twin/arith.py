@@ -1,6 +1,6 @@
-"""What an opcode computes: `meaning("bfe.s32")` is (widths of the sources, a function of unsigned integers).
+"""The results of opcodes: `meaning("bfe.s32")` is (widths of the sources, a function of unsigned integers).
 
-Written from the PTX ISA manual, one sentence each, on Python's integers; nothing is shared with
+Written from the PTX ISA manual, sentence by sentence, with Python's integers; shares nothing with
 `ptxaudit.engine.ops.concrete`.
 """
 
@@ -24,7 +24,7 @@ def signed(x: int, bits: int) -> int:
 
 
 def _divide(a: int, b: int) -> int:
-    """Toward zero."""
+    """Rounds toward zero."""
     q = abs(a) // abs(b)
     return -q if (a < 0) != (b < 0) else q
 
@@ -41,12 +41,12 @@ UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
 class NoMeaning(Exception):
-    """The twin does not know the opcode; what it writes is junk."""
+    """The twin does not know the opcode; its results are junk."""
 
 
 @cache
 def meaning(opcode: str):
-    """(widths of the sources, f(sources) -> an integer or a tuple of them). Raises NoMeaning."""
+    """(widths of the sources, f(sources) -> an integer or a tuple of integers). Raises NoMeaning."""
     base, *mods = opcode.split(".")
     types = [m for m in mods if m in WIDTH]
     words = [m for m in mods if m not in WIDTH]
@@ -74,7 +74,7 @@ def meaning(opcode: str):
             return (n, n), lambda a, b: max(min(s(a) + sign * s(b), (1 << 31) - 1), -(1 << 31)) & m
         raise NoMeaning(opcode)
     if "cc" in words or base in ("addc", "subc", "madc"):
-        raise NoMeaning(opcode)  # `run` does these: they read and write the carry
+        raise NoMeaning(opcode)  # `run` executes these: they read and write the carry flag
     if kind == "f" and base not in ("mov", "selp"):
         raise NoMeaning(opcode)
     part = next((w for w in words if w in ("lo", "hi", "wide")), None)
@@ -220,7 +220,7 @@ def meaning(opcode: str):
 
 
 def _nth_set(a: int, base: int, offset: int) -> int:
-    """The manual's own loop."""
+    """The loop of the manual."""
     offset = signed(offset, 32)
     if base > 31:
         return mask(32)

@@ -1,7 +1,7 @@
-"""A kernel as plain C, compiled for the CPU: a third opinion on every address that a thread forms.
+"""A kernel as plain C, compiled for the CPU: a third opinion on every address that a thread computes.
 
-Each thread is one call of a C function with labels and gotos; a site notes (line, address). Only kernels in which no
-lane looks at another one (`generate.kernel(seed, lonely=True)`).
+Each thread is one call of a C function with labels and gotos; a site records (line, address). Only for kernels
+without communication between lanes (`generate.kernel(seed, lonely=True)`).
 
     shr.s32 %r5, %r4, 3;     ->   r5 = (u32)shr_s(32, r4, 3u);
 """
@@ -91,7 +91,7 @@ PERMUTES = {"": 0, "f4e": 1, "b4e": 2, "rc8": 3, "ecl": 4, "ecr": 5, "rc16": 6}
 
 
 class NotInC(Exception):
-    """An instruction that this translation leaves out."""
+    """An instruction that this translation does not support."""
 
 
 def name(reg: Reg) -> str:
@@ -99,7 +99,7 @@ def name(reg: Reg) -> str:
 
 
 class Translation:
-    """One kernel. parameters: its buffer; places: addresses of its variables, as the twin's."""
+    """One kernel. parameters: its buffer; places: addresses of its variables, as in the twin."""
 
     def __init__(self, machine: run.Machine):
         self.machine, self.code = machine, machine.kernel
@@ -365,7 +365,7 @@ class Translation:
         return instructions.Instructions._offset(self.code, where.base.name) + where.offset
 
     def tables(self) -> str:
-        """The initialised variables, by their addresses."""
+        """The initialised variables, in order of their addresses."""
         out, cases = [], []
         for k, v in enumerate(v for v in self.machine.globals.values() if v.data and v.space in ("const", "global")):
             at = self.machine.places[v.space, v.name]
@@ -390,7 +390,7 @@ u64 launch(const u32 *grid, const u32 *block, u64 *to, u64 size) {
 
 
 def _rounding(words) -> str:
-    """The second letter of rn, rz, rm, rp or of rni, rzi, rmi, rpi."""
+    """The second letter of rn, rz, rm, rp, or of rni, rzi, rmi, rpi."""
     return next((w[1] for w in words if w in ("rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi")), "n")
 
 
@@ -421,7 +421,7 @@ def _registers(o) -> list[Reg]:
 
 
 def addresses(machine: run.Machine, folder: Path, grid, block) -> dict[tuple[int, int], list[tuple[int, int]]]:
-    """(block number, thread number) -> [(line, address), …] as the compiled C has them."""
+    """(block number, thread number) -> [(line, address), …] from the compiled C."""
     source, library = folder / "kernel.c", folder / "kernel.so"
     source.write_text(Translation(machine).text())
     subprocess.run(

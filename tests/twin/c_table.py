@@ -1,8 +1,8 @@
-"""Addresses that compiled C gave for generated kernels, kept as data for machines without a C compiler.
+"""Addresses that compiled C computed for generated kernels, kept as data for machines without a C compiler.
 
     PYTHONPATH=tests python -m twin.c_table        writes tests/data/c_addresses.json.gz
 
-An entry holds the kernel's text, its launch, the places of its variables, and for every thread the (line, address)
+An entry has the kernel's text, its launch, the addresses of its variables, and for every thread the (line, address)
 pairs in order.
 """
 
@@ -23,7 +23,7 @@ SEEDS = range(40)
 
 
 def machine(kernel, places: dict | None = None) -> Machine:
-    """The twin of a generated kernel, its variables at `places`."""
+    """The twin of a generated kernel, with its variables at `places`."""
     buffer = compare.parameter_buffer(flatten(kernel.text)[0]["k"], kernel.params, kernel.seed)
     made = Machine(kernel.text, "k", kernel.grid, kernel.block, buffer, dynamic_shared=kernel.dynamic, seed=kernel.seed)
     made.places = places or made.places
@@ -47,7 +47,7 @@ def entry(kernel, folder: Path) -> dict:
 
 
 def read() -> list[tuple[generate.Kernel, dict, dict]]:
-    """(kernel, places of its variables, {(block, thread): [(line, address), …]}) of every entry."""
+    """(kernel, addresses of its variables, {(block, thread): [(line, address), …]}) of every entry."""
     out = []
     for e in json.loads(gzip.decompress(DATA.read_bytes())):
         params = [base64.b64decode(p) if isinstance(p, str) else p for p in e["params"]]

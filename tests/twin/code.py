@@ -1,4 +1,4 @@
-"""Flattens a PTX function: a list of steps with labels as positions and every name looked up in its scope.
+"""Flattens a PTX function: a list of steps, with labels as positions and every name looked up in its scope.
 
 { .reg .b32 t; mov.b32 t, %tid.x; }  ->  Step(opcode="mov.b32", operands=(Reg("t@3", 32), Special("tid.x")))
 """
@@ -52,7 +52,7 @@ class Special:
 
 @dataclass(frozen=True)
 class Place:
-    """A variable's address. space: "shared", "global", "const", "local", "param"."""
+    """The address of a variable. space: "shared", "global", "const", "local", "param"."""
 
     space: str
     name: str
@@ -60,7 +60,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A label, a table, a function: whatever is only a name."""
+    """A label, a table, a function: anything that is only a name."""
 
     name: str
 
@@ -93,7 +93,7 @@ class Step:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Of the opcode."""
+        """The parts of the opcode."""
         return tuple(self.opcode.split("."))
 
     @cached_property
@@ -112,8 +112,10 @@ class Variable:
 
 @dataclass
 class Code:
-    """One function. labels: name -> position in `steps`; tables: name -> label names. meetings, needed: found when they
-    are asked for first (`meeting`, `needed`).
+    """One function.
+
+    labels: name -> position in `steps`; tables: name -> label names; meetings, needed: computed on first use
+    (`meeting`, `needed`).
     """
 
     name: str
@@ -129,7 +131,7 @@ class Code:
 
 
 def fold(x) -> int:
-    """A constant expression."""
+    """The value of a constant expression."""
     match x:
         case s.Number(value=v):
             return v

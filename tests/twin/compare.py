@@ -1,4 +1,4 @@
-"""Holds the lane engine against the interpreter, site by site."""
+"""Compares the engine with the interpreter, site by site."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ MACHINE = machines.get("sm_90")
 
 @dataclass
 class Seen:
-    """What the twin saw of one site."""
+    """The twin's requests of one site."""
 
     requests: int = 0
     active: int = 0
-    elsewhere: int = 0  # issues of a generic access to other memory
+    elsewhere: int = 0  # executions of a generic access to other memory
     elsewhere_active: int = 0  # those with an active lane
     low: int = 0
     high: int = 0
@@ -52,7 +52,7 @@ def lifted(text: str, kernel: str | None = None):
 
 
 def parameter_buffer(code, values, seed: int = 0) -> bytes:
-    """The raw buffer: given numbers, and pointers that are multiples of 256 for None."""
+    """The raw buffer: specified numbers, and for None pointers that are multiples of 256."""
     out = bytearray()
     for k, ((_name, size, align), value) in enumerate(zip(code.parameters, values)):
         while len(out) % align:
@@ -71,7 +71,7 @@ def parameter_buffer(code, values, seed: int = 0) -> bytes:
 def watch(
     text: str, kernel: str, grid, block, parameters: bytes, places=None, **options
 ) -> tuple[dict[int, Seen], Machine]:
-    """line -> Seen of every site that the twin issued. places: of variables, where not the twin's own."""
+    """line -> Seen of every site that the twin executed. places: addresses of variables, if not the twin's own."""
     memo: dict = {}
     seen: dict[int, Seen] = defaultdict(Seen)
     machine = Machine(text, kernel, grid, block, parameters, **options)
@@ -89,7 +89,7 @@ def watch(
             return
         s.active += 1
         step = steps[request.line]
-        if "matrix" in step.opcode and len(request.addresses) < 32:  # not defined with lanes missing
+        if "matrix" in step.opcode and len(request.addresses) < 32:  # undefined if lanes are missing
             s.uncounted = True
             return
         size = step.operands[2].value if step.opcode.startswith("cp.async") else None
@@ -127,7 +127,7 @@ GENERIC_LOAD = re.compile(r"\bld\.(?!shared|local|global|param|const)")
 
 @dataclass
 class Figure:
-    """What the engine says of all copies of one site (a function that is called has one a call)."""
+    """The engine's answer for all copies of one site (a called function has one copy per call)."""
 
     status: Status
     reason: str
@@ -142,7 +142,7 @@ class Figure:
 
 
 def figures(function, result) -> list[Figure]:
-    """The engine's sites, copies of one PTX line added up."""
+    """The engine's sites, with the copies of each PTX line added up."""
     by_line = defaultdict(list)
     for site in result.sites:
         by_line[function.instructions[site.index].place].append(site)
@@ -191,7 +191,7 @@ class Verdict:
     sites: int = 0
     others: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
-    seconds: float = 0.0  # that the engine took
+    seconds: float = 0.0  # of the engine
 
 
 def full(
@@ -205,7 +205,7 @@ def full(
     verdict: Verdict | None = None,
     **options,
 ) -> Verdict:
-    """Everything told: exact answers must be the twin's."""
+    """With everything specified: exact answers must equal the twin's."""
     function, flow = lifted(text, kernel)
     launch = Launch(
         kernel, grid=grid, block=block, params=params, dynamic_shared=dynamic, cluster=options.get("cluster")
@@ -239,9 +239,10 @@ def launched(
     answer: list[Figure] | None = None,
     **options,
 ) -> Verdict:
-    """The same of a kernel that is lifted; parameters that the launch does not tell are pointers.
+    """The same for a lifted kernel; parameters that the launch does not specify are pointers.
 
-    answer: the engine's, where it was asked before."""
+    answer: the engine's, if already known.
+    """
     verdict = verdict or Verdict()
     if answer is None:
         begin = time.perf_counter()
@@ -260,7 +261,7 @@ def launched(
     )
     unscored = {
         i.place for i in function.instructions if i.site is not None and i.site.unscored
-    }  # the twin does not count them
+    }  # the twin does not score them
     for site in answer:
         s = seen.get(site.place, Seen())
         verdict.sites += 1
@@ -277,7 +278,7 @@ def launched(
             verdict.exact += 1
             may_merge = launch.cluster is not None and GENERIC_LOAD.search(
                 site.text
-            )  # in clusters, which the twin's rule leaves out
+            )  # in clusters, which the twin's rule ignores
             ideal = min(s.ideal, site.ideal) if may_merge else s.ideal
             mine = (s.requests + s.elsewhere, s.active + s.elsewhere_active, s.low, s.high, ideal)
             theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
@@ -295,7 +296,7 @@ def launched(
 
 
 def filled(function, launch: Launch, seed: int) -> bytes:
-    """The parameter buffer with a pointer, a multiple of 256, wherever the launch tells nothing."""
+    """The parameter buffer with a pointer, a multiple of 256, for every parameter that the launch does not specify."""
     given, known = launch.buffer(function)
     out = bytearray(given)
     for k, p in enumerate(function.parameters):
@@ -310,7 +311,7 @@ def filled(function, launch: Launch, seed: int) -> bytes:
 
 
 def ranges(site, s: Seen) -> list[str]:
-    """Where an answer that is not exact leaves out what happened."""
+    """Where an answer that is not exact excludes what the twin observed."""
     out = []
     if s.uncounted:
         return out
@@ -328,7 +329,7 @@ def ranges(site, s: Seen) -> list[str]:
 
 
 def answered(function, flow, launch: Launch | None, facts: Facts = Facts()) -> list[Figure]:
-    """What the engine says of a kernel that is lifted."""
+    """The engine's answers for a lifted kernel."""
     return figures(function, engine.evaluate(function, flow, launch=launch, machine=MACHINE, facts=facts))
 
 
@@ -350,9 +351,10 @@ def partly(
     blocks: Sequence[tuple[int, int, int]] = (),
     **options,
 ) -> Verdict:
-    """Some parameters not specified, or no launch: ranges must contain what happens for values of the unknowns.
+    """With parameters or the launch not specified: ranges must contain the results for values of the unknowns.
 
-    answer: the engine's, where it was asked before. blocks: those of further runs, where none is specified."""
+    answer: the engine's, if already known. blocks: those of further runs, if no block is specified.
+    """
     verdict = verdict or Verdict()
     if answer is None:
         specified = [p if t else None for p, t in zip(params, told)]
@@ -410,7 +412,10 @@ def partly(
 
 
 def not_told(seed: int, kernel, verdict: Verdict, runs: int = 3, **options) -> Verdict:
-    """`partly` with what is not specified drawn from the seed: the launch with its block or without, or parameters."""
+    """`partly`, with a choice by the seed of what is not specified.
+
+    Either the launch, with or without its block, or parameters.
+    """
     rng = random.Random(seed)
     mode = rng.randrange(4)
     told = [mode == 1 and p is not None and rng.random() < 0.5 for p in kernel.params]

@@ -1,6 +1,6 @@
-"""Wavefronts of one request, by loops over lanes: `reference` has the rules, here is which of them a PTX opcode takes.
+"""Wavefronts of one request, by loops over lanes: the rule of `reference` that applies to each PTX opcode.
 
-Nothing of the package is asked: neither how it reads opcodes nor its records.
+Uses nothing of the package, neither its classification of opcodes nor its records.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import reference
 from .code import WIDTH
 
 LANES, WORD = 32, 4
-_COPY_WITHOUT_A_COUNT = "cg"  # no counter sees cp.async.cg
-_COMBINED = ("add", "min", "max", "and", "or", "xor")  # ptxas may let one lane act for all on one address
-_COUNTED = {"add": 1, "inc": 0xFFFF_FFFF}  # the constants for which ptxas may count lanes together
+_COPY_WITHOUT_A_COUNT = "cg"  # no counter includes cp.async.cg
+_COMBINED = ("add", "min", "max", "and", "or", "xor")  # ptxas may let one lane act for all that share an address
+_COUNTED = {"add": 1, "inc": 0xFFFF_FFFF}  # constants for which ptxas may count the lanes and add once
 _SINGLE = {  # operations that are one instruction; the others are loops
     **dict.fromkeys((o, t) for o in ("add", "min", "max") for t in ("u32", "s32")),
     **dict.fromkeys((o, "b32") for o in ("and", "or", "xor")),
@@ -30,8 +30,11 @@ def score(
     added: int | None = None,
     zeros=(),
 ) -> Score:
-    """(low, high, ideal) of one request with an active lane. size: cp.async's bytes; added: an atomic's constant;
-    zeros: lanes of a cp.async that write zeros, apart from those that copy."""
+    """(low, high, ideal) of one request with an active lane.
+
+    size: cp.async's bytes; added: an atomic's constant; zeros: lanes of a cp.async that write zeros, apart from those
+    that copy.
+    """
     base, *words = opcode.split(".")
     if base not in ("ld", "st", "ldmatrix", "stmatrix", "cp", "atom", "red"):
         return UNCOUNTED
@@ -59,8 +62,11 @@ def exact(operation: str, width: int, lanes: list[int], row: list[int]) -> Score
 
 
 def copied(width: int, lanes: list[int], row: list[int], sources: dict[int, int], zeros: set[int]) -> Score:
-    """cp.async.ca: the lanes that copy, and those that write zeros as stores do that serialise equal slots; or all of
-    them together, where the sources are in L1."""
+    """The wavefronts of cp.async.ca.
+
+    Lanes that copy and lanes that write zeros are served separately, the latter like stores that serialise equal
+    slots; or all of them together, where the sources are in L1.
+    """
     low = high = ideal = 0
     size = 128 // width
     for start in range(0, LANES, size):
@@ -83,8 +89,11 @@ def copied(width: int, lanes: list[int], row: list[int], sources: dict[int, int]
 def beside_zeros(
     width: int, lanes: list[int], row: list[int], sources: dict[int, int], zeros: set[int], holding: bool
 ) -> int:
-    """Wavefronts where all sources are in L1: in lane order, each lane one round behind the last on its
-    destination slot and, if it copies, on its source slot. holding: zeros make later copies from theirs wait."""
+    """Wavefronts where all sources are in L1.
+
+    In lane order, each lane is one round after the last on its destination slot and, if it copies, on its source
+    slot. holding: zeros delay later copies from their source slots.
+    """
     slots = 128 // width
     rounds: dict[int, int] = {}
     last: dict[tuple[str, int, int], int] = {}
@@ -101,7 +110,7 @@ def beside_zeros(
 
 
 def atomic(operation: str, kind: str, lanes: list[int], row: list[int], added: int | None) -> Score:
-    """added: the constant, where it is one."""
+    """added: the operand, if it is a constant."""
     width = WIDTH[kind] // 8
     if operation == "cas" and width > 2:
         return exact("cas", width, lanes, row)
@@ -117,7 +126,7 @@ def atomic(operation: str, kind: str, lanes: list[int], row: list[int], added: i
 
 
 def looped(width: int, lanes: list[int], row: list[int]) -> Score:
-    """A load, and passes each of which lets at least one lane of each bank (16 bits: of each word) through."""
+    """A load, and passes each of which serves at least one lane per bank (for 16 bits: per word)."""
     load, ideal, _ = reference.modern("load", width, lanes, row)
     if width < WORD:
         swap = 2 * reference.fullest(lanes, row, WORD, 32)

@@ -7,23 +7,23 @@ import struct
 from fractions import Fraction
 from functools import lru_cache
 
-FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}  # precision, least and largest exponent
+FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}  # precision, least and greatest exponent
 NAN = {
     16: 0x7FFF,
     32: 0x7FFFFFFF,
     64: 0xFFF8000000000000,
-}  # as an H100 gives them: tests/data/float_operations_sm90.npz
+}  # as measured on an H100: tests/data/float_operations_sm90.npz
 _CODES = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 
 def decode(bits: int, width: int) -> float:
-    """The number: every format here fits a double."""
+    """The number as a double, which holds every format here."""
     f, i = _CODES[width]
     return struct.unpack(f, struct.pack(i, bits))[0]
 
 
 def encode(x: float, width: int) -> int:
-    """Of a double that is one of the format's numbers, an infinity or not a number."""
+    """The bits of a double that is a number of the format, an infinity or NaN."""
     if math.isnan(x):
         return NAN[width]
     f, i = _CODES[width]
@@ -31,7 +31,7 @@ def encode(x: float, width: int) -> int:
 
 
 def rounded(x: Fraction, width: int, mode: str = "rn", negative_zero: bool = False) -> int:
-    """The bits of the format's number next to a fraction. mode: rn rz rm rp."""
+    """The bits of the format's number nearest to a fraction in the rounding mode rn, rz, rm or rp."""
     precision, least, most = FORMATS[width]
     sign = x < 0 or x == 0 and negative_zero
     top = 1 << (width - 1) if sign else 0
@@ -42,7 +42,7 @@ def rounded(x: Fraction, width: int, mode: str = "rn", negative_zero: bool = Fal
     if a.denominator << max(exponent, 0) > a.numerator << max(-exponent, 0):  # 2 ** exponent > a
         exponent -= 1
     exponent = max(exponent, least)
-    unit = exponent - precision + 1  # the last place is worth 2 ** unit
+    unit = exponent - precision + 1  # the unit in the last place is 2 ** unit
     units = a.numerator << max(-unit, 0), a.denominator << max(unit, 0)
     count = _divided(*units, {"rm": "rp" if sign else "rm", "rp": "rm" if sign else "rp"}.get(mode, mode))
     if count == 1 << precision:
@@ -65,7 +65,9 @@ def quiet(bits: int, width: int) -> int:
 
 
 def nan_between(bits: int, width: int, out: int) -> int:
-    """A NaN at another width, where one of both has 64 bits: its sign and the top of its fraction, made quiet."""
+    """A NaN converted to another width, one of the two being 64 bits: its sign and the top of its fraction, made
+    quiet.
+    """
     mine, others = FORMATS[width][0] - 1, FORMATS[out][0] - 1
     fraction = quiet(bits, width) & (1 << mine) - 1
     fraction = fraction << others - mine if others >= mine else fraction >> mine - others
@@ -73,12 +75,12 @@ def nan_between(bits: int, width: int, out: int) -> int:
 
 
 def integer(x: Fraction, mode: str) -> int:
-    """A fraction to an integer."""
+    """A fraction rounded to an integer."""
     return _divided(x.numerator, x.denominator, mode)
 
 
 def _divided(n: int, d: int, mode: str) -> int:
-    """n / d to an integer. d is above 0."""
+    """n / d rounded to an integer. d is positive."""
     low, rest = divmod(n, d)
     match mode:
         case "rm":
@@ -91,7 +93,7 @@ def _divided(n: int, d: int, mode: str) -> int:
 
 
 def flush(bits: int, width: int) -> int:
-    """A subnormal becomes zero of its sign."""
+    """Replaces a subnormal by a zero of its sign."""
     precision, _, _ = FORMATS[width]
     exponent = bits >> (precision - 1) & ((1 << (width - precision)) - 1)
     return bits if exponent else bits & 1 << (width - 1)
@@ -148,7 +150,7 @@ def compute(name: str, width: int, args: tuple[int, ...], mode: str = "rn", ftz:
 def _root(x: Fraction, width: int, mode: str) -> int:
     if x == 0:
         return 0
-    scale = 1 << 1200  # more than half the bits of the least double
+    scale = 1 << 1200  # more than half the bits of the smallest double
     n = x.numerator * scale * scale // x.denominator
     r = math.isqrt(n)
     exact = r * r == n and n * x.denominator == x.numerator * scale * scale
@@ -156,7 +158,7 @@ def _root(x: Fraction, width: int, mode: str) -> int:
 
 
 def _special(name: str, x: list[float]) -> float | None:
-    """Results where an operand is infinite or not a number, or a division by zero; None for ordinary numbers."""
+    """Results where an operand is infinite or NaN, or a division by zero; None for ordinary numbers."""
     if all(math.isfinite(v) for v in x):
         if name == "div" and x[1] == 0 or name == "rcp" and x[0] == 0:
             a = x[0] if name == "div" else 1.0
@@ -188,7 +190,7 @@ def _special(name: str, x: list[float]) -> float | None:
 
 
 def to_integer(bits: int, width: int, out_bits: int, is_signed: bool, mode: str, ftz: bool) -> int:
-    """cvt.rzi.s32.f32 and its like: clamped, not a number becomes 0 (where one side has 64 bits 0x8000…)."""
+    """cvt.rzi.s32.f32 and the like: clamped; NaN becomes 0 (where either side has 64 bits, 0x8000…)."""
     if ftz:
         bits = flush(bits, width)
     x = decode(bits, width)

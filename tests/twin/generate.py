@@ -1,15 +1,15 @@
-"""Random kernels as PTX text: `kernel(seed)` is a Kernel with its text and the launches that it may be given.
+"""Random kernels as PTX text: `kernel(seed)` is a Kernel with its text and the launches that fit it.
 
-What is random: index expressions over thread and block indices and parameters with every integer and bit-field
-operation; loops with trip counts that are constant, from a parameter, or different in each lane; divergence,
-nested, with break, continue and early ends; switches; predicated instructions; shuffles, votes, matches; 64-bit, 16-bit
-and float arithmetic; calls; local arrays; double buffers; swizzles; generic addresses; odd blocks, partial warps,
-clusters; and the shapes of `idioms`.
+Random are: index expressions over thread and block indices and parameters with every integer and bit-field operation;
+loops with trip counts that are constant, from a parameter, or different in each lane; divergence, nested, with break,
+continue and early exits; switches; predicated instructions; shuffles, votes, matches; 64-bit, 16-bit and float
+arithmetic; calls; local arrays; double buffers; swizzles; generic addresses; odd blocks, partial warps, clusters; and
+the shapes of `idioms`.
 
     values -> accesses -> statements -> idioms -> generate        each builds on the one before
 
-Every register is written before it is read on every way. Data that was loaded decides an address only in some kernels
-("loaded" among their features).
+Every register is written before it is read on every path. Loaded data decide an address only in some kernels
+("loaded" is then among their features).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BLOCKS = [
 GRIDS = [(1, 1, 1), (2, 1, 1), (3, 2, 1), (5, 1, 1), (1, 3, 2), (4, 1, 1), (7, 1, 1), (2, 2, 2), (23, 1, 1)]
 
 
-STRUCT = 24  # bytes of the parameter that is a structure
+STRUCT = 24  # bytes of the structure parameter
 FIELDS = [("u8", 0), ("s8", 1), ("u16", 2), ("s16", 6), ("u32", 8), ("s32", 12)]
 
 
@@ -49,14 +49,14 @@ class Kernel:
     name: str
     grid: tuple
     block: tuple
-    params: list  # a value a parameter; None for pointers
+    params: list  # one value per parameter; None for pointers
     dynamic: int
     features: set = field(default_factory=set)
     cluster: tuple | None = None
 
 
 def _device_function(rng: random.Random, name: str, shared, features, callees) -> tuple[list[str], str]:
-    """(its tables, its text)."""
+    """(tables, text) of the function."""
     w = Idioms(rng, features, prefix=name)
     w.shared, w.functions = shared, callees
     w.budget = 7
@@ -80,8 +80,10 @@ def _device_function(rng: random.Random, name: str, shared, features, callees) -
 
 
 def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool = False, loaded: bool = True) -> Kernel:
-    """straight: no control flow; lonely: nothing that looks at other lanes, no calls (what plain C can say);
-    small: few blocks and statements, for tests that have to be quick; loaded: data may decide in some kernels."""
+    """straight: no control flow; lonely: no communication between lanes and no calls, which plain C can express.
+
+    small: few blocks and statements, for tests that must be quick; loaded: data may decide addresses in some kernels.
+    """
     rng = random.Random(seed)
     features: set = set()
     block, grid = rng.choice(BLOCKS), rng.choice(GRIDS)
@@ -158,7 +160,7 @@ def kernel(seed: int, straight: bool = False, lonely: bool = False, small: bool 
 
 
 def _inputs(w: Idioms, cluster) -> None:
-    """Registers that everything starts from: indices, parameters, the thread's number."""
+    """The registers from which everything starts: indices, parameters, the thread's number."""
     rng = w.rng
     often = {"tid.x": 1.0, "tid.y": 0.7, "ctaid.x": 0.5, "laneid": 0.3}
     names = ["tid.x", "tid.y", "ctaid.x", "laneid", "tid.z", "ctaid.y", "ntid.x", "nctaid.x"] + ["warpid"] * (

@@ -1,9 +1,8 @@
 """Random idioms: shapes of real kernels that plain statements rarely form.
 
-Short-circuit conditions, lanes that are parted by what is known and moved on by what is not, loops that test at their
-end or are entered in the middle, roles by warp, tables in constant and in
-shared memory, ranks among active lanes, leaders, pointers that are shared or not, trip counts and indices that were
-loaded.
+Short-circuit conditions, lanes that a known condition diverges and an unknown one advances, loops that test at their
+end or are entered in the middle, roles by warp, tables in constant and in shared memory, ranks among active lanes,
+leaders, pointers that may be shared, trip counts and indices that were loaded.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ SLOTS = 256  # entries of the shared table: more than a block has threads
 
 
 class Idioms(Statements):
-    """`uses_data`: values that were loaded from global memory may decide addresses and branches."""
+    """`uses_data`: values loaded from global memory may decide addresses and branches."""
 
     uses_data = False
     lonely = False
@@ -60,10 +59,10 @@ class Idioms(Statements):
         self.body()
         self.lines.append(f"{end}:")
 
-    # --- lanes parted by something known, some of which something that all share moves on ---
+    # --- lanes that a known condition diverges, some of which a uniform one advances ---
 
     def diverged(self) -> None:
-        """What an access costs then depends on how many lanes it has: each is in a bank with all others."""
+        """The cost of an access depends on its number of lanes, as all lanes use one bank."""
         self.features.add("parted")
         lane = self.new("r")
         self.put(f"mov.u32 {lane}, %laneid;")
@@ -75,7 +74,7 @@ class Idioms(Statements):
         return p
 
     def _of_all(self, number: str = "") -> str:
-        """The same in all lanes, unless a loop that they leave one by one is around it."""
+        """A uniform number, unless it is in a loop that lanes leave one by one."""
         p, small = self.new("p"), self.new("r")
         self.put(f"and.b32 {small}, {self.rng.choice(self.alike) if self.alike else self.word()}, {self.pick(3, 7)};")
         self.put(f"setp.{self.pick('lt', 'ge', 'gt', 'le', 'eq')}.u32 {p}, {small}, {number or self.rng.randrange(6)};")
@@ -139,7 +138,7 @@ class Idioms(Statements):
         self.words.append(d)
 
     def _parted_loop(self, lane: str) -> None:
-        """Two ways through a trip, each with its own way out."""
+        """Two paths through a trip, each with its own exit."""
         counter, head, latch, other, out = self.new("r"), self.label(), self.label(), self.label(), self.label()
         p = self._of_lanes(lane)
         self.put(f"mov.u32 {counter}, 0;")
@@ -167,7 +166,7 @@ class Idioms(Statements):
         self.words.append(counter)
 
     def do_while(self) -> None:
-        """The test at the end; counts up or halves."""
+        """Tests at the end; counts up or halves."""
         self.features.add("do while")
         counter, limit, p = self.new("r"), self.new("r"), self.new("p")
         head, latch, out = self.label(), self.label(), self.label()
@@ -191,7 +190,7 @@ class Idioms(Statements):
         self.lines.append(f"{out}:")
 
     def two_entries(self) -> None:
-        """A loop that some lanes enter at its end: not reducible."""
+        """A loop that some lanes enter at its end: irreducible."""
         if self.loops or self.depth > 1:
             return
         self.features.add("two entries")
@@ -210,7 +209,7 @@ class Idioms(Statements):
         self.lines.append(f"{out}:")
 
     def roles(self) -> None:
-        """Warps do different things: warp specialisation."""
+        """Warps perform different tasks: warp specialisation."""
         self.features.add("roles")
         warp, p = self.new("r"), self.new("p")
         other, end = self.label(), self.label()
@@ -271,7 +270,7 @@ class Idioms(Statements):
         self.words += [d, d]
 
     def masked_store(self) -> None:
-        """A stack array whose cells some lanes write, read back at once."""
+        """A stack array in which some lanes write cells that are read back at once."""
         self.features.add("local")
         self.locals = 64
         base, place = self.new("rd"), 4 * self.rng.randrange(16)
@@ -286,7 +285,7 @@ class Idioms(Statements):
     # --- lanes ---
 
     def active(self) -> str:
-        """A register with the lanes that are here."""
+        """A register with the mask of the active lanes."""
         if not self.divergent and "early end" not in self.features and not self.prefix:
             return "0xffffffff"
         m = self.new("r")
@@ -294,7 +293,7 @@ class Idioms(Statements):
         return m
 
     def rank(self) -> None:
-        """The number of chosen lanes below this one: an index that compacts."""
+        """The number of chosen lanes below this one: the index of a compaction."""
         self.features.add("rank")
         m, b, below, d = self.active(), self.new("r"), self.new("r"), self.new("r")
         if self.chance(0.5):
@@ -309,7 +308,7 @@ class Idioms(Statements):
         self.words += [d, d]
 
     def leader(self) -> None:
-        """One lane is chosen, and its value read by the others."""
+        """One lane is chosen, and the others read its value."""
         self.features.add("leader")
         m, first, d, flipped = self.active(), self.new("r"), self.new("r"), self.new("r")
         if m == "0xffffffff" or self.chance(0.3):
@@ -327,7 +326,7 @@ class Idioms(Statements):
     # --- memory ---
 
     def either_space(self) -> None:
-        """A generic pointer that is shared in some lanes, local in others."""
+        """A generic pointer to shared memory in some lanes, to local memory in others."""
         self.features.add("either space")
         self.locals = 64
         name, size = self.rng.choice(self.shared)
@@ -355,7 +354,7 @@ class Idioms(Statements):
         self.put(f"ld.u32 {d}, [{generic}];" if self.chance(0.5) else f"st.u32 [{generic}], {self.word()};")
 
     def some_ended(self) -> None:
-        """Lanes end by what they loaded; the others ask who is left, and go by that."""
+        """Loaded data decide which lanes exit; the others query who remains, and branch on that."""
         self.features |= {"some ended", "early end"}
         ends, lane, other = self.new("p"), self.new("r"), self.label()
         self.put(f"mov.u32 {lane}, %laneid;")
@@ -388,7 +387,7 @@ class Idioms(Statements):
         return d
 
     def loaded(self) -> None:
-        """A number out of global memory: an index, or how often a loop runs."""
+        """A number from global memory: an index, or a trip count."""
         self.features.add("loaded")
         address, wide, d, small = self.new("rd"), self.new("rd"), self.new("r"), self.new("r")
         self.put(f"and.b32 {small}, {self.word()}, 255;")

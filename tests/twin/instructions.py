@@ -1,5 +1,6 @@
-"""What one step does to the lanes of a warp: values, memory, and what lanes tell each other. `run.Warp` adds the
-control.
+"""The effect of one step on the lanes of a warp: values, memory, and communication between lanes.
+
+`run.Warp` adds the control.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
 from .memory import junk
 
 LANES = 32
-STACK_FRAME = 1 << 16  # bytes of local memory that a call has
+STACK_FRAME = 1 << 16  # bytes of local memory per call
 SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32  # as wide as any 32-bit address
 _OF_LANES = ("tid", "lane")  # special registers that differ from lane to lane
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
-DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")  # a wait that is over
+DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")  # waits that are over at once
 
 
 @lru_cache(maxsize=4096)
 def _unwritten(reg: Reg, seed: int) -> tuple[int, ...]:
-    """What a register holds in each lane before it is written."""
+    """The value of a register in each lane before it is written."""
     start = junk(reg.name, seed)
     return tuple((start ^ l * 0x9E3779B97F4A7C15) & mask(reg.bits) for l in range(LANES))
 
 
 @dataclass
 class Request:
-    """One warp issued one site once. addresses: lane -> byte address in the shared window, of the active lanes."""
+    """One execution of a site by a warp. addresses: lane -> byte address in the shared window, of the active lanes."""
 
     block: tuple
     warp: int
@@ -37,13 +38,16 @@ class Request:
     sources: dict[int, int] | None = None
     lanes: tuple = ()
     zeros: tuple = ()  # lanes of a cp.async that write zeros
-    elsewhere: bool = False  # a generic access of a warp to other memory than shared
+    elsewhere: bool = False  # a generic access to memory other than shared
 
 
 @dataclass
 class Frame:
-    """One activation of a function. registers: name -> a list over lanes; params: variable -> bytes over lanes; depth:
-    of calls, each of which has local variables of its own."""
+    """One activation of a function.
+
+    registers: name -> a list over lanes; params: variable -> bytes over lanes; depth: of calls, each with its own
+    local variables.
+    """
 
     code: Code
     depth: int = 0
@@ -53,7 +57,7 @@ class Frame:
 
 
 class Instructions:
-    """A warp without its control. It has machine, where, number, tid, local (a lane each) and shared."""
+    """A warp without its control. It has machine, where, number, tid, local (one per lane) and shared."""
 
     def _param(self, frame: Frame, name: str, size: int = 64) -> list[bytearray]:
         if name not in frame.params:
@@ -78,7 +82,7 @@ class Instructions:
         raise NoMeaning(f"operand {operand}")
 
     def values(self, frame: Frame, operand, lanes: list[int], bits: int) -> list[int]:
-        """`value` of each of these lanes."""
+        """The `value` in each of these lanes."""
         if type(operand) is Reg:
             row, kept = self.row(frame, operand), (1 << bits) - 1
             if operand.bits <= bits:
@@ -91,7 +95,7 @@ class Instructions:
         return [self.value(frame, operand, l, bits) for l in lanes]
 
     def row(self, frame: Frame, reg: Reg) -> list[int]:
-        """A register's values in the lanes: junk where none was written."""
+        """A register's values in the lanes: junk if it was not written."""
         row = frame.registers.get(reg.name)
         if row is None:
             row = frame.registers[reg.name] = list(_unwritten(reg, self.machine.seed))
@@ -143,7 +147,7 @@ class Instructions:
     def write(
         self, frame: Frame, target, lane: int, value: int, bits: int | None = None, is_signed: bool = False
     ) -> None:
-        """bits: the value's own width, extended to a wider register by its sign."""
+        """bits: the value's own width; the value is sign-extended to a wider register."""
         if type(target) is not Reg:
             return
         if bits is not None and bits < target.bits:
@@ -221,12 +225,12 @@ class Instructions:
         except NoMeaning:
             return self._junk(frame, step, acting)
         made = [w for w in words if w in WIDTH][0] if base == "cvt" else ""
-        if base != "mov":  # which may pack, by its operands
+        if base != "mov":  # which may pack, depending on its operands
             _COMPUTED[step.opcode] = widths, f, made
         self._compute(frame, step, acting, widths, f, made)
 
     def _compute(self, frame: Frame, step: Step, acting: list[int], widths, f, made: str) -> None:
-        """A step that `meaning` gives a meaning. made: the type that a cvt converts to."""
+        """A step whose opcode has a `meaning`. made: the type that a cvt converts to."""
         targets = step.operands[0].items if isinstance(step.operands[0], Many) else (step.operands[0],)
         sources = [self.values(frame, o, acting, w) for o, w in zip(step.operands[1:], widths)]
         results = list(map(f, *sources)) if sources else []
@@ -279,7 +283,7 @@ class Instructions:
                     n if "hi" in words else 0
                 )
                 v = [product & mask(n), v[2]]
-            if base.startswith("sub"):  # by ptxas the flag says that nothing is borrowed
+            if base.startswith("sub"):  # in ptxas's code the flag means no borrow
                 total = v[0] - v[1] - (1 - frame.carry[l] if takes else 0)
                 out = int(total >= 0)
             else:

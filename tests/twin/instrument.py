@@ -1,15 +1,13 @@
-"""A generated kernel that writes down what it does: before every site, each thread stores the site, its address and who
-is there.
+"""A generated kernel that logs what it does: before every site, each thread stores site, address and active mask.
 
     @%p1 st.shared.u32 [%r7+8], %r1;        ->    log (site's line, whether %p1 holds, %r7 + 8, activemask)
-                                                  @ok st.volatile.shared.u32 [%r7+8], %r1;
+    @ok st.volatile.shared.u32 [%r7+8], %r1;
 
-Accesses that would leave the block's shared memory, or touch the table that threads read indices from, are only written
-down; so are ldmatrix, stmatrix and cp.async. Loads become stores, but for that table's: what they load decides no
-address.
+Accesses outside the block's shared memory, or to the table from which threads read indices, are only recorded; so are
+ldmatrix, stmatrix and cp.async. Loads become stores, except those of that table: what they load decides no address.
 
-The log is the module's array `g_log`: for each thread of the grid its number of events, and then, 16 bytes each,
-{2 * line + acts, address, lanes that are here, 0}. Lines from SYMBOL on are the addresses of the shared variables.
+The log is the module's array `g_log`: for each thread of the grid its number of events, and then, 16 bytes each, {2 *
+line + acts, address, active lanes, 0}. Lines from SYMBOL on have the addresses of the shared variables.
 """
 
 from __future__ import annotations
@@ -56,7 +54,7 @@ def prologue(events: int) -> list[str]:
 
 
 def log(line: int, events: int, guard: str = "") -> list[str]:
-    """Writes {2 * line + acts, %g2, %g4}; %g4 was taken first."""
+    """Writes {2 * line + acts, %g2, %g4}; %g4 was set before."""
     return [
         f"\tmov.u32 %g5, {2 * line};",
         f"\t{guard}mov.u32 %g5, {2 * line + 1};",
@@ -70,7 +68,7 @@ def log(line: int, events: int, guard: str = "") -> list[str]:
 
 
 def written(op: str, rest: str) -> list[str]:
-    """Zeros for the registers that a load which is not run would write."""
+    """Zeros for the registers that a load would write if it were executed."""
     if not op.startswith(("ld", "atom")):
         return []
     first = re.match(r"\{([^}]*)\}|(%\w+)", rest)
@@ -134,19 +132,20 @@ def _both(guard: str, other: str, out: str) -> list[str]:
 
 
 def match(line: str) -> re.Match | None:
-    """The access of shared or generic memory in a line."""
+    """The access to shared or generic memory in a line."""
     found = SITE.match(line)
     return None if found is None or NOT_SITES.search(found["op"]) and not found["op"].startswith("cp.") else found
 
 
 def sites(text: str) -> list[tuple[int, re.Match]]:
-    """(line, its parts) of every access."""
+    """(line, its match) of every access."""
     return [(number, found) for number, line in enumerate(text.splitlines(), 1) if (found := match(line))]
 
 
 def stored(op: str, rest: str) -> tuple[list[str], str]:
-    """A load as a store of zeros to the same place: ptxas moves loads whose values nobody needs past an exit, stores
-    never.
+    """A load as a store of zeros to the same address.
+
+    ptxas moves loads with unused results past an exit, but never stores.
     """
     registers, _, place = rest.rpartition(", ")
     zeros = written(op, rest)
@@ -154,12 +153,12 @@ def stored(op: str, rest: str) -> tuple[list[str], str]:
 
 
 def shared_variables(text: str) -> list[tuple[str, int]]:
-    """(name, bytes; 0 for the dynamic one) in the order of the text."""
+    """(name, bytes; 0 for the dynamic one) in text order."""
     return [(m["name"], int(m["size"] or 0)) for m in SHARED_VARIABLE.finditer(text)]
 
 
 def instrumented(text: str, threads: int, events: int, dynamic: int) -> str:
-    """The kernel with its log. threads: of the grid; events: a thread's part of the log holds so many."""
+    """The kernel with its log. threads: those of the grid; events: the capacity of a thread's part of the log."""
     variables = shared_variables(text)
     size = sum(n or dynamic for _, n in variables)
     has_table = any(name == TABLE for name, _ in variables)
@@ -195,14 +194,15 @@ def instrumented(text: str, threads: int, events: int, dynamic: int) -> str:
 
 
 def table_sites(text: str) -> set[int]:
-    """Lines of the accesses of the table that threads read indices from."""
+    """Lines of the accesses to the table from which threads read indices."""
     lines = text.splitlines()
     return {number for number, _ in sites(text) if _of_table(lines, number)}
 
 
 def _of_table(lines: list[str], number: int) -> bool:
-    """An access of the table that threads read indices from: its base register was made of the table's address
-    alone.
+    """Whether a line accesses the table from which threads read indices.
+
+    The base register of such an access is computed from the table's address alone.
     """
     found = SITE.match(lines[number - 1])
     if found is None or ".shared" not in found["op"]:
@@ -218,7 +218,7 @@ def _of_table(lines: list[str], number: int) -> bool:
 
 
 def origins(text: str) -> dict[int, int]:
-    """Line of an access in the instrumented text -> the line that it was made of."""
+    """Line of an access in the instrumented text -> its line in the original."""
     out, line = {}, 0
     for number, words in enumerate(text.splitlines(), 1):
         logged = re.match(r"\tmov\.u32 %g5, (\d+);", words)
@@ -230,7 +230,7 @@ def origins(text: str) -> dict[int, int]:
 
 
 def in_range(text: str, dynamic: int, symbols: dict[str, int]):
-    """f(line, {lane: address}) -> the lanes whose access the instrumented kernel runs."""
+    """f(line, {lane: address}) -> the lanes whose access the instrumented kernel executes."""
     size, of_table = sum(n or dynamic for _, n in shared_variables(text)), table_sites(text)
 
     def executed(line: int, addresses: dict[int, int]) -> dict[int, int]:

@@ -1,8 +1,8 @@
-"""The engine on machine code against the twin on the PTX that it was made of.
+"""The engine on machine code, compared with the twin on the PTX that it was compiled from.
 
-ptxas gets the kernel with volatile accesses, which it neither merges nor removes, loads as stores
-(`instrument.stored`), and with one shared array in place of all: it begins where the window's reserved part ends. Each
-site of the machine code belongs to a line of the PTX.
+The PTX is changed for ptxas: volatile accesses, which it neither merges nor removes, stores in place of loads
+(`instrument.stored`), and one shared array in place of all, which begins at the end of the window's reserved part.
+Each site of the machine code belongs to a line of the PTX.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ARCH = "sm_90"
 
 
 def variant(kernel) -> str:
-    """The kernel with volatile accesses of one array."""
+    """The kernel with volatile accesses to one array."""
     places, at = {}, 0
     for name, size in instrument.shared_variables(kernel.text):
         places[name] = at
@@ -65,7 +65,7 @@ def variant(kernel) -> str:
 
 
 def runs(kernel, most_steps: int = 12_000) -> list[list]:
-    """The requests of two runs of the twin that differ in what was never written. Raises TooLong."""
+    """The requests of two runs of the twin that differ in unwritten memory and registers. Raises TooLong."""
     buffer = compare.parameter_buffer(flatten(kernel.text)[0]["k"], kernel.params, kernel.seed)
     out, places = [], None
     for seed in (kernel.seed, kernel.seed + 1):
@@ -88,8 +88,9 @@ def runs(kernel, most_steps: int = 12_000) -> list[list]:
 
 
 def settled(kernel) -> list | None:
-    """The twin's requests where they depend neither on memory nor on registers that nobody wrote, and generic addresses
-    stay in the window.
+    """The twin's requests, or None if they depend on unwritten memory or registers.
+
+    Also None if generic addresses leave the window.
     """
     try:
         first, second = runs(kernel)
@@ -109,13 +110,16 @@ def settled(kernel) -> list | None:
 
 @dataclass
 class Seen:
-    """One PTX line: its requests with an active lane. patterns: (lane, bytes above the first lane's address) of each
-    request, since the engine tells addresses up to a shift of the whole warp."""
+    """One PTX line: its requests with an active lane.
+
+    patterns: (lane, bytes above the first lane's address) of each request, since the engine knows addresses up to a
+    shift of the whole warp.
+    """
 
     active: int = 0
     wavefronts: int | None = 0
     patterns: Counter = field(default_factory=Counter)
-    complete: bool = True  # every request's pattern is there
+    complete: bool = True  # the pattern of every request is known
     why: str = ""
 
     def note(self, addresses: dict[int, int], times: int = 1) -> None:
@@ -123,7 +127,7 @@ class Seen:
         self.patterns[tuple((lane, a - first & WINDOW) for lane, a in sorted(addresses.items()))] += times
 
     def lanes(self) -> Counter:
-        """How often which lanes acted together."""
+        """How often each set of lanes acted together."""
         out: Counter = Counter()
         for pattern, times in self.patterns.items():
             out[tuple(lane for lane, _ in pattern)] += times
@@ -163,7 +167,7 @@ def assembled(kernels) -> list[tuple]:
 
 
 def engine_side(kernel, cubin, module) -> dict[int, Seen]:
-    """What the engine says of the machine code, by PTX line."""
+    """The engine's answers for the machine code, by PTX line."""
     function = link(module, module.functions["k"])
     buffer = compare.parameter_buffer(flatten(kernel.text)[0]["k"], kernel.params, kernel.seed)
     launch = Launch("k", grid=kernel.grid, block=kernel.block, param_bytes=buffer, cluster=kernel.cluster)
@@ -172,7 +176,7 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
     add, access = SiteRecord.add, Accesses.access
 
     def note(self, addresses, active, weights, *more, **rounds):
-        if not rounds:  # a loop in closed form gives one round's addresses for all
+        if not rounds:  # a loop in closed form yields one round's addresses for all
             taken[id(self)].append((addresses.copy(), active.copy(), weights.copy()))
         return add(self, addresses, active, weights, *more, **rounds)
 
@@ -200,7 +204,7 @@ def engine_side(kernel, cubin, module) -> dict[int, Seen]:
         if seen.wavefronts is not None:
             seen.wavefronts += site.wavefronts
         count = 0
-        record = record_of.get(site.index)  # None: a copy, which is counted with its first
+        record = record_of.get(site.index)  # None: a copy, which is counted with its original
         for addresses, active, weights in taken[id(record)] if record else ():
             for row, mask, weight in zip(addresses.tolist(), active.tolist(), weights.tolist()):
                 if any(mask):
@@ -216,8 +220,8 @@ SKIPPED = ("atom", "red", "ld")
 
 
 def compared(kernels) -> compare.Verdict:
-    """Requests must have the same patterns and wavefronts, but where ptxas keeps other lanes together than
-    post-dominators do.
+    """Requests must have the same patterns and wavefronts, unless ptxas reconverges lanes differently than
+    post-dominators.
     """
     verdict = compare.Verdict()
     for kernel, text, cubin, module in assembled(kernels):

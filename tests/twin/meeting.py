@@ -1,7 +1,7 @@
-"""Where the lanes of a warp that part at a branch meet again: the branch's nearest post-dominator.
+"""Where the lanes of a warp that diverge at a branch reconverge: the branch's nearest post-dominator.
 
-Sets of post-dominators as a textbook computes them; ways that only lead to the end are left out (`without_ends`): lanes
-that return early are not waited for.
+Computes sets of post-dominators as in a textbook, without paths that only lead to the end (`without_ends`): no lane
+waits for lanes that return early.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ END = -1
 
 
 def followers(code: Code, at: int) -> list[int]:
-    """Positions that may come after a step."""
+    """Positions that may follow a step."""
     step = code.steps[at]
     base = step.opcode.split(".")[0]
     after = at + 1 if at + 1 < len(code.steps) else END
@@ -31,7 +31,7 @@ def followers(code: Code, at: int) -> list[int]:
 
 
 def graph_of(code: Code) -> dict[int, set[int]]:
-    """step -> the steps that may follow; a loop without an end gets one, so that there are post-dominators."""
+    """step -> the steps that may follow; an endless loop gets an exit, so that there are post-dominators."""
     count = len(code.steps)
     follow = {at: set(followers(code, at)) for at in range(count)}
     coming = reverse(follow)
@@ -53,7 +53,7 @@ def reverse(follow) -> dict[int, set[int]]:
 
 
 def reached(start, follow, stop=lambda at: False) -> set[int]:
-    """What can be reached, `start` included."""
+    """Everything that can be reached, including `start`."""
     seen, todo = set(start), list(start)
     while todo:
         for b in follow.get(todo.pop(), ()):
@@ -64,9 +64,9 @@ def reached(start, follow, stop=lambda at: False) -> set[int]:
 
 
 def without_ends(code: Code, follow) -> dict[int, set[int]]:
-    """The graph in which branches do not take the ways that only lead to the end and that no other step leads into.
+    """The graph without edges to paths that only lead to the end and that no other step leads into.
 
-    Of all ways to the end one stays for every step: those with the fewest steps behind them are left out first.
+    Every step keeps a path to the end: the edges with the fewest steps behind them are removed first.
     """
     coming = reverse(follow)
     is_end = lambda at: (
@@ -94,7 +94,7 @@ def without_ends(code: Code, follow) -> dict[int, set[int]]:
 
 
 def meeting(code: Code, early_ends: bool = True) -> list[int]:
-    """For each step, the nearest step on every way to the end. early_ends: leave out ways that only lead there."""
+    """For each step, the nearest step on every path to the end. early_ends: ignore paths that only lead there."""
     follow = graph_of(code)
     if early_ends:
         parts = {at: len(ways) for at, ways in follow.items()}
@@ -126,7 +126,7 @@ def meeting(code: Code, early_ends: bool = True) -> list[int]:
     for at in range(count):
         best, most = END, -1
         strict = sets[at] & ~bit[at] if parts[at] > 1 else 0
-        while strict:  # the nearest one has all the others among its own
+        while strict:  # the nearest one is post-dominated by all others
             low = strict & -strict
             node = order[low.bit_length() - 1]
             strict ^= low

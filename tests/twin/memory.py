@@ -1,4 +1,4 @@
-"""Memory as a dictionary of bytes, and junk for what nobody wrote."""
+"""Memory as a dictionary of bytes, with junk in unwritten places."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def junk(*key) -> int:
 
 
 class Bytes:
-    """Memory as a dictionary; what was never written is a hash of the address, small as a 32-bit number."""
+    """Memory as a dictionary; unwritten words are a hash of the address, and small as 32-bit numbers."""
 
     def __init__(self, name):
         self.cells: dict[int, int] = {}
@@ -24,7 +24,7 @@ class Bytes:
             return int.from_bytes([cells[a] if a in cells else self._unwritten(a) for a in places], "little")
 
     def _unwritten(self, address: int) -> int:
-        """The byte, which is one from now on."""
+        """The junk byte, which is stored from now on."""
         byte = 0
         if not address % 4:
             hashed = self._begun.copy()

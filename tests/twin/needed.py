@@ -1,6 +1,6 @@
-"""Which steps of a kernel may decide an address: what the twin runs of a kernel that is too long for it.
+"""The steps of a kernel that may decide an address: all that the twin runs of a kernel that is too long for it.
 
-A closure over register names, order ignored. Saves the arithmetic of a matrix product.
+A closure over register names that ignores order. It saves the arithmetic of a matrix product.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PURE = {
 
 
 def names(x) -> set[str]:
-    """The registers in an operand."""
+    """The registers of an operand."""
     match x:
         case Reg(name=n):
             return {n}
@@ -60,7 +60,7 @@ def names(x) -> set[str]:
 
 
 def needed(code: Code) -> set[int]:
-    """Steps that may matter to an address, a branch or a guard; the values of all stores do once any load does."""
+    """Steps that may affect an address, a branch or a guard, including the values of all stores once any load may."""
     wanted: set[str] = set()
     keep: set[int] = set()
     steps = [
@@ -89,7 +89,7 @@ def needed(code: Code) -> set[int]:
 
 
 def code_loads(code: Code, wanted: set[str]) -> bool:
-    """True when a needed register comes from a load that a store of this function may have written."""
+    """Whether a needed register comes from a load of something that a store of this function may have written."""
     for step in code.steps:
         if (
             step.opcode.split(".")[0] in ("ld", "ldmatrix")

@@ -1,6 +1,4 @@
-"""The kernels of `samples/` through the twin: `sample(folder)` compares every kernel with its first launch, few blocks
-of it.
-"""
+"""The kernels of `samples/` through the twin: `sample(folder)` compares each under its first launch, in few blocks."""
 
 from __future__ import annotations
 
@@ -26,10 +24,11 @@ def folders() -> list[Path]:
 
 
 def sample(folder: Path, blocks: int = 2, most_steps: int = 60_000) -> tuple[compare.Verdict, list[str]]:
-    """(the verdict, the kernels that take the twin more than most_steps warp instructions, or are a quarter as long as
-    text).
+    """Compares a sample's kernels. blocks: limit in each dimension of the grid.
 
-    blocks: in each dimension at most."""
+    Returns (the verdict, the kernels that were too long: more than most_steps warp instructions in the twin, or more
+    than a quarter as many instructions in the text).
+    """
     arch = "sm_90a" if "wgmma" in folder.name else "sm_90"
     text = nvrtc.compile_source(str(folder / f"{folder.name}.cu"), arch=arch).ptx
     module = lift_module(parse_module(text))

@@ -1,7 +1,7 @@
-"""Every opcode that the twin computes, on values that are awkward: `module(opcodes, rng)` is a kernel with its answers.
+"""Every opcode that the twin computes, on awkward values: `module(opcodes, rng)` is a kernel with its expected results.
 
 ld.const.u32 %r11, [t0_0 + 4 * tid];  ld.const.u32 %r12, [t0_1 + 4 * tid];  bfe.s32 %r14, %r11, %r12, 7;
-    -> expected[("bfe.s32", "%r14")] = the 32 lanes' results, by `arith`
+-> expected[("bfe.s32", "%r14")] = the 32 lanes' results, by `arith`
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Builder:
         return f"%{prefix}{self.counts[prefix]}"
 
     def source(self, bits: int, column: list[int]) -> str:
-        """A register with one value a lane."""
+        """A register with one value per lane."""
         wide, table = (32 if bits == 1 else bits), f"t{len(self.tables)}"
         self.tables.append(f".const .align 8 .b{wide} {table}[{LANES}] = {{{', '.join(map(str, column))}}};")
         base, address, register = self.new(64), self.new(64), self.new(wide)

@@ -1,11 +1,11 @@
-"""Reads PTX for the twin: a tokenizer and a recursive descent, by the manual's syntax and nothing of the package.
+"""Reads PTX for the twin: a tokenizer and recursive descent, by the manual's syntax, without code of the package.
 
     @%p1 ld.shared.v2.f32 {%f1, %f2}, [%r4+8];
 
     Instruction("ld.shared.v2.f32", (Vector((Name("%f1"), Name("%f2"))), Memory(Name("%r4"), 8)), Guard("%p1", False), 1)
 
-Numbers are Python's, floats their bits. Constant expressions keep their shape; `code.fold` computes them. What only
-debuggers read (`.loc`, `.file`, `.section`, `.pragma`) is passed over.
+Numbers are Python's, floats are their bits. Constant expressions keep their shape; `code.fold` evaluates them.
+Directives that only debuggers read (`.loc`, `.file`, `.section`, `.pragma`) are skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Number:
-    """An integer, or the bits of a float; width: of a float, else 0."""
+    """An integer, or the bits of a float; width: that of a float, otherwise 0."""
 
     value: int
     width: int = 0
@@ -52,7 +52,7 @@ class Ternary:
 
 @dataclass(frozen=True)
 class Apply:
-    """`generic(symbol)`, and `0xff(symbol)`: what only a linker knows."""
+    """`generic(symbol)` and `0xff(symbol)`, which only a linker knows."""
 
     function: object
     argument: object
@@ -80,7 +80,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Memory:
-    """`[base+offset]`; what follows behind a comma in the brackets is left out."""
+    """`[base+offset]`; anything after a comma in the brackets is ignored."""
 
     base: object
     offset: int = 0
@@ -115,7 +115,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Declarator:
-    """count: of `%r<count>`; dimensions: None for `[]`."""
+    """count: that of `%r<count>`; dimensions: None for `[]`."""
 
     name: str
     count: int | None
@@ -125,7 +125,7 @@ class Declarator:
 
 @dataclass(frozen=True)
 class Variable:
-    """types: words such as "v4" and "f32"; align: bytes, None where none are written."""
+    """types: words such as "v4" and "f32"; align: bytes, None if not specified."""
 
     space: str
     types: tuple
@@ -166,7 +166,7 @@ _TOKEN = re.compile(
 )
 _SPACES = frozenset("reg sreg const global local param shared tex".split())
 _LINKAGE = frozenset((".extern", ".visible", ".weak", ".common"))
-# From the loosest to the tightest: "Operator Precedence"
+# From the lowest precedence to the highest: "Operator Precedence"
 _OPERATORS = (
     ("||",),
     ("&&",),
@@ -186,7 +186,7 @@ class NotPtx(Exception):
 
 
 def tokens(text: str) -> list[tuple[str, str, int]]:
-    """(kind, text, line) of each token, and a last one of kind ""."""
+    """(kind, text, line) of each token, and a final one of kind ""."""
     out, at, line = [], 0, 1
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -234,7 +234,7 @@ class Parser:
         return text
 
     def found(self, text: str) -> bool:
-        """Takes the token if it is the next one."""
+        """Consumes the token if it is the next one."""
         here = self.next == text and self.kind != "string"
         self.at += here
         return here
@@ -268,7 +268,7 @@ class Parser:
         return self.passed_over()
 
     def passed_over(self) -> None:
-        """A directive that decides no address: to its end, which is that of its line where it has no other."""
+        """Skips a directive that decides no address: to its terminator, or to the end of its line if it has none."""
         line, first = self.tokens[self.at][2], self.take()
         if not first.startswith("."):
             raise NotPtx(f"line {line}: {first!r}")
@@ -323,7 +323,7 @@ class Parser:
         return Variable(space, types, align, tuple(declarators))
 
     def declared(self) -> tuple[str, tuple, int | None]:
-        """What stands before the names. An alignment behind .ptr is that of what is pointed to."""
+        """Everything before the names. An alignment after .ptr is that of the pointee."""
         space = re.split(r"::|\[", self.take()[1:])[0]
         types, align, pointee = [], None, False
         while self.kind == "directive":
@@ -447,7 +447,7 @@ class Parser:
         return Group(self.listed(self.expression, ")"))
 
     def element(self):
-        """Of braces: `filter_mode = linear` is an item, too."""
+        """An element in braces; `filter_mode = linear` is also one."""
         value = self.expression()
         return self.expression() if self.found("=") else value
 
@@ -467,5 +467,5 @@ class Parser:
 
 
 def parse(text: str) -> Module:
-    """NotPtx where it is none."""
+    """Raises NotPtx if the text is not PTX."""
     return Parser(text).module()

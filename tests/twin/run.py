@@ -1,14 +1,13 @@
-"""Runs a kernel, warp by warp and lane by lane, and writes down every request.
+"""Runs a kernel, warp by warp and lane by lane, and records every request.
 
-Every lane has a place of its own; the lanes of a warp that stand at the lowest place go one step together. Lanes
-that part at a branch are to meet again at its meeting place (`meeting`): who comes there waits for the living ones
-of the others. With policy="stack" it is the textbook's stack of (place, meeting place, lanes) instead: kernels on
-which the two differ are those whose number of requests PTX does not decide. Warps of a block take turns at barriers.
-Blocks run one after another. With `turns`, warps take turns after every step, in an order of that seed: what races
-shows.
+Every lane has its own place; the lanes of a warp at the lowest place execute one step together. Lanes that diverge at
+a branch reconverge at its meeting place (`meeting`): lanes that reach it wait for the others that have not exited.
+With policy="stack", a textbook stack of (place, meeting place, lanes) is used instead: for kernels on which the two
+differ, PTX does not determine the number of requests. Warps of a block alternate at barriers. Blocks run one after
+another. With `turns`, warps alternate after every step, in a random order with that seed, which exposes races.
 
-Memory that nobody wrote holds a hash of its address; registers that nobody wrote hold junk, too: what the
-engine calls exact may depend on neither.
+Unwritten memory holds a hash of its address, and unwritten registers hold junk: answers that the engine calls exact
+may depend on neither.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ MAY_PART = ("bra", "brx", "exit", "trap", "ret", "call")
 
 
 class TooLong(Exception):
-    """More steps than the run was given."""
+    """The run exceeded its number of steps."""
 
 
 class Machine:
-    """One kernel under one launch. parameters: the raw parameter buffer. seed: places of variables."""
+    """One kernel under one launch. parameters: the raw parameter buffer. seed: decides the addresses of variables."""
 
     def __init__(
         self,
@@ -70,7 +69,7 @@ class Machine:
         return code.meetings
 
     def runs(self, code: Code, at: int) -> bool:
-        """The step is one that has to run."""
+        """Whether a step must be executed."""
         if not self.needed_only:
             return True
         if code.needed is None:
@@ -107,7 +106,7 @@ class Machine:
         waiting: dict[int, list[Warp]] = defaultdict(list)
         arrived: dict[int, int] = defaultdict(int)
         while ready or any(waiting.values()):
-            if not ready:  # what is left waits for lanes that have ended
+            if not ready:  # the rest waits for lanes that have exited
                 number = min(n for n, ws in waiting.items() if ws)
                 ready, arrived[number] = _answered(waiting.pop(number)), 0
             warp = ready.pop(0 if self.turns is None else self.turns.randrange(len(ready)))
@@ -131,7 +130,7 @@ class Machine:
 
 
 def _answered(warps: list[Warp]) -> list[Warp]:
-    """Those that have waited for each other; at a bar.red each knows the predicates of all."""
+    """The warps that waited for each other; after a bar.red each knows the predicates of all."""
     for warp in warps:
         warp.answer = [yes for other in warps for yes in other.asked]
     return warps
@@ -145,8 +144,8 @@ class Warp(Instructions, Across):
         self.local = [Bytes(("local", where, number, lane, machine.seed)) for lane in range(LANES)]
         self.exited: set[int] = set(range(len(self.tid), LANES))
         self.ended = False
-        self.asked: list[bool] = []  # of the lanes that came to a bar.red
-        self.answer: list[bool] = []  # of all that came there
+        self.asked: list[bool] = []  # of the lanes that reached a bar.red
+        self.answer: list[bool] = []  # of all lanes that reached it
         self.running = self._run()
 
     def _run(self):
@@ -155,8 +154,11 @@ class Warp(Instructions, Across):
         self.ended = True
 
     def function(self, frame: Frame, lanes: list[int]):
-        """Runs an activation to its end. A generator: yields (barrier, threads or None, whether it waits), or None
-        where another warp may take its turn."""
+        """Runs an activation to its end.
+
+        A generator: yields (barrier, threads or None, whether it waits), or None where another warp may take its
+        turn.
+        """
         return self._by_stack(frame, lanes) if self.machine.policy == "stack" else self._by_lanes(frame, lanes)
 
     def _by_lanes(self, frame: Frame, lanes: list[int]):
@@ -170,7 +172,7 @@ class Warp(Instructions, Across):
             if not place:
                 return
             at, active = self._next(place, expected)
-            if not active:  # those waited for wait themselves, elsewhere
+            if not active:  # the lanes that they wait for wait themselves, elsewhere
                 for l in place:
                     expected.pop((l, at), None)
                 continue
@@ -208,13 +210,16 @@ class Warp(Instructions, Across):
 
     @staticmethod
     def _next(place: dict[int, int], expected: dict[tuple[int, int], set[int]]) -> tuple[int, list[int]]:
-        """The lowest place with lanes that wait for none, and these; the lowest of all and none where there is none."""
+        """The lowest place with lanes that wait for none, and these lanes.
+
+        If there is none, the lowest place of all, and no lanes.
+        """
         places = sorted(set(place.values()))
         for at in places:
             here = sorted(l for l, own in place.items() if own == at)
             if not expected:
                 return at, here
-            come: dict[int, bool] = {}  # of each set of lanes that are waited for
+            come: dict[int, bool] = {}  # for each set of lanes that are waited for
             free = []
             for l in here:
                 others = expected.get((l, at), ())
@@ -227,7 +232,7 @@ class Warp(Instructions, Across):
         return places[0], []
 
     def _straight(self, frame: Frame, active: list[int], at: int):
-        """Runs lanes that are all that there are up to a step that may part or end them. Gives its place."""
+        """Runs all remaining lanes up to a step that may diverge or end them. Returns its place."""
         steps = frame.code.steps
         while at < len(steps) and (step := steps[at]).base not in MAY_PART:
             acting = yield from self._begun(frame, step, active)
@@ -236,7 +241,7 @@ class Warp(Instructions, Across):
         return at
 
     def _begun(self, frame: Frame, step: Step, active: list[int]):
-        """Counts a step. Gives the lanes in which its guard holds."""
+        """Counts a step. Returns the lanes in which its guard holds."""
         machine = self.machine
         machine.steps += 1
         if machine.steps > machine.most:
@@ -259,7 +264,7 @@ class Warp(Instructions, Across):
             self.execute(frame, step, active, acting)
 
     def _barrier(self, frame: Frame, step: Step, acting: list[int]):
-        """Waits, or only arrives; bar.red: with the predicates of these lanes, for what all together answer."""
+        """Waits, or only arrives. A bar.red combines the predicates of these lanes with those of all others."""
         reduces = "red" in step.opcode.split(".")
         target, *operands = step.operands if reduces else (None, *step.operands)
         self.asked = [bool(self.value(frame, operands[-1], l, 1)) for l in acting] if reduces else []
@@ -351,5 +356,5 @@ class Warp(Instructions, Across):
 
 
 def requests(text, kernel: str, grid, block, parameters: bytes = b"", **options) -> list[Request]:
-    """Every request of every site, in the order in which the twin runs them."""
+    """Every request of every site, in the order in which the twin executes them."""
     return Machine(text, kernel, grid, block, parameters, **options).run()

@@ -1,4 +1,4 @@
-"""Random statements: branches, loops, switches, early ends, calls."""
+"""Random statements: branches, loops, switches, early exits, calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Statements(Accesses):
         )
 
     def nested(self, work) -> None:
-        """Work in a branch: what it defines is not seen after it."""
+        """Emits `work` in a branch; what it defines is not visible afterwards."""
         saved = (
             list(self.words),
             list(self.wides),
@@ -174,7 +174,7 @@ class Statements(Accesses):
             p = self.new("p")
             self.put(f"setp.le.s32 {p}, {counter}, 0;")
             update = f"sub.s32 {counter}, {counter}, {step};"
-        elif self.chance(0.25):  # counts down by halves, as a reduction does
+        elif self.chance(0.25):  # counts down by halves, like a reduction
             self.put(f"mov.u32 {counter}, {self.pick(4, 8, 16)};")
             self.lines.append(f"{head}:")
             p = self.new("p")

@@ -1,9 +1,9 @@
 """Random kernels that write numbers to shared memory and read them back as indices, bounds and predicates.
 
-A few phases, most of them with a barrier between: stores of every width of what thread and block indices, parameters
-and earlier reads give, by some threads or all, in loops, on both sides of branches; reads of other widths; and what
-must not be trusted: races, missing barriers, barriers of some warps, atomic operations, copies, stores at places that
-were loaded.
+A kernel has a few phases, most of them separated by a barrier. They store, with every width, numbers computed from
+thread and block indices, parameters and earlier reads, by some threads or all, in loops, on both sides of branches;
+they read with other widths; and they do what makes numbers untrustworthy: races, missing barriers, barriers of some
+warps, atomic operations, copies, stores to loaded addresses.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-TABLE, DATA = 2048, 16384  # bytes of the table and of what is accessed by its numbers
+TABLE, DATA = 2048, 16384  # bytes of the table, and of the array that its numbers index
 BLOCKS = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (40, 1, 1), (16, 4, 1), (128, 1, 1)]
 GRIDS = [(1, 1, 1), (3, 1, 1), (2, 2, 1), (9, 1, 1)]
 WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "v2.u32": 8, "v4.u32": 16}
@@ -19,14 +19,14 @@ WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "v2.u32": 8, "v4.u32": 16}
 
 @dataclass
 class Table:
-    """One kernel under construction. words: 32-bit registers that hold numbers; depth: of branches that are open."""
+    """One kernel under construction. words: 32-bit registers that hold numbers; depth: number of open branches."""
 
     rng: random.Random
     lines: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     count: int = 0
     depth: int = 0
-    careful: float = 0.9  # how likely a barrier stands where one belongs
+    careful: float = 0.9  # probability of a barrier where one is needed
 
     def new(self, kind: str = "r") -> str:
         self.count += 1
@@ -42,7 +42,7 @@ class Table:
         return self.rng.choice(self.words[-8:] if self.chance(0.6) else self.words)
 
     def mixed(self) -> str:
-        """A number made of others."""
+        """A number computed from others."""
         d = self.new()
         a, b = self.word(), self.rng.choice([self.word(), str(self.rng.randrange(64))])
         self.put(
@@ -59,7 +59,7 @@ class Table:
         return d
 
     def place(self, width: int, own: float = 0.5) -> str:
-        """An address in the table, of an access of `width` bytes."""
+        """An address in the table, for an access of `width` bytes."""
         slots = TABLE // width
         at, address, offset = (
             ("%thread" if self.chance(own) else self.mixed() if self.chance(0.6) else self.word()),
@@ -108,7 +108,7 @@ class Table:
         self.put(f"{self.guard()}st.shared.{kind} [{address}], {of};")
 
     def read(self) -> None:
-        """A load from the table; its number is used."""
+        """A load from the table, whose number is then used."""
         kind = self.rng.choice(["u32"] * 5 + ["u8", "u16", "s8"])
         d = self.new()
         self.put(f"ld.shared.{kind} {d}, [{self.place(WIDTHS.get(kind, 1), 0.4)}];")
@@ -136,7 +136,7 @@ class Table:
                 self.access(d)
 
     def access(self, index: str, guard: str = "") -> None:
-        """What is counted: an access that the index decides."""
+        """The access that is counted, which the index decides."""
         at, address = self.new(), self.new()
         self.put(f"mul.lo.u32 {at}, {index}, {self.rng.choice([4, 8, 36, 128])};")
         self.put(f"and.b32 {at}, {at}, {DATA - 4};")
@@ -160,7 +160,7 @@ class Table:
             self.put("bar.sync 1, 32;" if self.chance(0.5) else "bar.arrive 2, 256;")
 
     def branch(self) -> None:
-        """Stores on one side, or both, of a branch; by lane or by warp."""
+        """Stores on one side of a branch, or on both; by lane or by warp."""
         if self.depth:
             return
         p, other, end = self.new("p"), f"$E{self.count}", f"$F{self.count}"
@@ -180,7 +180,7 @@ class Table:
         self.lines.append(f"{end}:")
 
     def loop(self) -> None:
-        """The table is filled, or read and written, in trips."""
+        """A loop whose trips fill the table, or read and write it."""
         if self.depth:
             return
         i, p, head = self.new(), self.new("p"), f"$M{self.count}"
@@ -207,7 +207,7 @@ class Table:
         self.put(f"@{p} bra {head};")
 
     def astray(self) -> None:
-        """What must make numbers unknown."""
+        """Something that must make numbers unknown."""
         match self.rng.randrange(5):
             case 0:
                 self.put(f"red.shared.add.u32 [{self.place(4)}], 1;")

@@ -1,4 +1,4 @@
-"""Random expressions: registers that are computed from other registers."""
+"""Random expressions: registers computed from other registers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 
 
 class Values:
-    """Emits PTX lines. Pools hold registers that are defined here; leaving a branch drops what it defined."""
+    """Emits PTX lines. Pools hold registers that are defined here; leaving a branch drops those that it defined."""
 
     def __init__(self, rng: random.Random, features: set, prefix: str = ""):
         self.rng, self.features = rng, features
@@ -19,7 +19,7 @@ class Values:
         self.data: list[str] = []  # loaded values
         self.mutable: list[str] = []
         self.by_lane: list[str] = []
-        self.alike: list[str] = []  # the same in all lanes, and mostly not known unless the launch is specified
+        self.alike: list[str] = []  # uniform, and mostly unknown unless the launch is specified
         self.labels = 0
         self.depth = 0
         self.loops: list[tuple[str, str]] = []  # (continue label, break label)
@@ -69,7 +69,7 @@ class Values:
         )
 
     def word(self) -> str:
-        """A 32-bit register: recent ones more often, and those that differ by lane."""
+        """A 32-bit register, preferably recent or different in each lane."""
         if self.by_lane and self.chance(0.25):
             return self.rng.choice(self.by_lane)
         if self.chance(0.5):
@@ -88,7 +88,7 @@ class Values:
         return d
 
     def arithmetic(self) -> str:
-        """One 32-bit operation on what there is."""
+        """One 32-bit operation on available values."""
         d, w, e, r = self.new("r"), self.word, self.either, self.rng
         t = self.pick("u32", "s32")
         kinds = [
@@ -348,7 +348,7 @@ class Values:
     # --- floats ---
 
     def through_float(self, d: str) -> None:
-        """A 32-bit register by way of floats."""
+        """A 32-bit register computed by way of floats."""
         t = self.pick("f32", "f32", "f64")
         x = self.float_value(t)
         to = self.pick("u32", "s32")
@@ -374,7 +374,7 @@ class Values:
             self.put(f"cvt.rzi.{to}.f64 {d}, {y};")
 
     def float_value(self, t: str) -> str:
-        """A float register made of an integer one, by a few operations. No infinities, and NaN only of roots."""
+        """A float register from an integer one, by a few operations. No infinities, and NaN only from roots."""
         r = self.rng
         new = (lambda: self.new("f")) if t == "f32" else (lambda: self.new("d"))
         x = new()
@@ -423,7 +423,7 @@ class Values:
         return x
 
     def float_constant(self, t: str) -> str:
-        """Not zero; some that make sums and products inexact in their last bits."""
+        """A nonzero constant, in some cases one that makes sums and products inexact in their last bits."""
         x = self.pick(
             0.25, 0.5, 3.0, 0.1, -1.5, 1 / 3, 1.0, 2.0**-40, 1 + 2.0**-23, 7.0, 1e-3, 97.0, 172961.0, -(2.0**-60)
         )

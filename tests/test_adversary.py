@@ -432,6 +432,8 @@ SETS = (
     ("addresses that data decide within bounds", "bounds_sm90", "shape", 360),
     ("random PTX, lanes that yield among it", "random_sm90", "told", 134),
     ("random PTX, lanes that yield among it", "random_sm90", "shape", 78),
+    ("kernels by earlier compilers", "releases_sm90", "told", 1_042),
+    ("kernels by earlier compilers", "releases_sm90", "shape", 604),
     ("layouts that Triton chooses", "triton_sm90", "told", 1_049),
     ("layouts that Triton chooses", "triton_sm90", "shape", 757),
     ("layouts that cuda.tile chooses", "tile_sm90", "told", 606),

@@ -1,4 +1,4 @@
-"""Triton kernels whose layouts go through shared memory: products, attention, reductions, scans, sorts, gathers,
+"""Triton kernels that use shared memory to change layouts: products, attention, reductions, scans, sorts, gathers,
 histograms, reshapes, tensor descriptors.
 """
 

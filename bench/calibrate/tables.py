@@ -2,8 +2,7 @@
 
 merge([Path("a.json.gz"), Path("b.json.gz")], Path("both.json.gz"))     one device and one profiler
 count([Path("tests/data/requests_sm90.json.gz"), …], "sm_90")            rewrites the table; includes files of timings
-add_forms(Path("tests/data/forms_sm90.json.gz"), "sm_90")                extends the lists of products and of
-uncounted ones
+add_forms(Path("tests/data/forms_sm90.json.gz"), "sm_90")                extends the lists of products and uncounted ones
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What repairs are worth: kernels before and after `ptxaudit fix --patch`, counted and timed on a GPU (docs/fixes.md).
+"""Measures what repairs gain: kernels before and after `ptxaudit fix --patch`, counted and timed on a GPU
+(docs/fixes.md).
 
 python -m bench.repairs build kernels/                     # anywhere: repairs, compiles and predicts
 python -m bench.repairs measure kernels/ -o repairs.json   # on a GPU with ncu on the PATH

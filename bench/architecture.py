@@ -1,5 +1,4 @@
-"""Draws docs/architecture.svg from the source: the packages in order, their modules, and the imports between
-packages.
+"""Draws docs/architecture.svg from the source: the packages in order, their modules, and their imports.
 
     python -m bench.architecture            writes the picture (make architecture)
 

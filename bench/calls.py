@@ -1,5 +1,4 @@
-"""Kernels that call through tables, virtual functions and themselves, by lane, by warp and by a parameter, to be
-measured.
+"""Kernels that call through tables, virtual functions and themselves, by lane, warp and parameter, to be measured.
 
 python -m bench.calls FOLDER                                         a plan, as bench.adversary makes them
 python -m bench.adversary.gpu run FOLDER -o OUT                      on the GPU machine

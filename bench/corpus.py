@@ -65,9 +65,7 @@ BY_MEANING = (Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.UNREACH
 
 @dataclass(frozen=True)
 class KernelRecord:
-    """The results for one kernel. sites: by status; open: the reasons of sites that are not answered, with their
-    numbers.
-    """
+    """The results for one kernel. sites: by status; open: the reasons of unanswered sites, with their numbers."""
 
     name: str
     package: str

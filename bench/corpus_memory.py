@@ -1,5 +1,6 @@
-"""Audits global and local memory in a folder of PTX files, like `bench.corpus` for shared memory: which share of the
-sites is answered, and at what cost compared with shared memory alone?
+"""Audits global and local memory in a folder of PTX files, like `bench.corpus` for shared memory.
+
+Which share of the sites is answered, and at what cost compared with shared memory alone?
 
     python -m bench.corpus_memory FOLDER [-o bench/corpus_memory.json] [--kernels 8] [--budget 20]
 

@@ -127,7 +127,7 @@ def gemm(folder: Path) -> Iterator[Figure]:
 
 
 def scoring(folder: Path) -> Iterator[Figure]:
-    """Requests given by hand: 100,000 in one call, and a single one; for each kind of counting, its slowest data."""
+    """Requests given by hand: 100,000 in one call, and a single one; each kind of counting with its slowest data."""
     from bench.scoring import CASES, MANY, measure
 
     found = {case.name: measure(case) for case in CASES}

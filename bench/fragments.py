@@ -147,9 +147,7 @@ def _kernel(a: Access, stride: str) -> str:
 def requests_of(
     inputs: list, arch: str, launches: list, machine: str | None = None
 ) -> dict[tuple[str, str, int], list]:
-    """(kernel, ISA, number of its launch) -> [(lanes' addresses relative to the lowest, how often, wavefronts)],
-    sorted.
-    """
+    """(kernel, ISA, number of its launch) -> [(lanes' addresses relative to the lowest, count, wavefronts)], sorted."""
     from ptxaudit.frontend.options import Options
     from ptxaudit.hardware.banks import classify
     from ptxaudit.pipeline.collect import Part

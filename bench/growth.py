@@ -1,5 +1,6 @@
-"""Measures how time and steps of an audit grow with the size of a kernel: `python -m bench.growth [-o
-docs/growth.svg]`.
+"""Measures how time and steps of an audit grow with the size of a kernel.
+
+    python -m bench.growth [-o docs/growth.svg]
 
 Families of kernels of any size, on each of which some analysis could be quadratic: chains of loads from shared
 memory, branches whose conditions are not specified, definitions under a predicate. tests/test_dataflow.py counts
@@ -50,9 +51,7 @@ PARTLY = Launch("k", grid=(4, 1), block=(64, 1), params=["?", "?"])
 
 @dataclass(frozen=True)
 class Family:
-    """what: description; part: the i-th piece of the kernel; before: text that precedes all; launches: under which it
-    is audited.
-    """
+    """what: description; part: the i-th piece of the kernel; before: text before all; launches: to audit it under."""
 
     what: str
     part: Callable[[int], str]

@@ -1,5 +1,6 @@
-"""The parts of docs/hardware.md on what no counter measures, from timing_sm90.json.gz and tensor_sm90.json.gz of
-tests/data.
+"""The parts of docs/hardware.md on what no counter measures.
+
+Their data are timing_sm90.json.gz and tensor_sm90.json.gz of tests/data.
 
 cg_cycles()     cp.async.cg by k, under several conditions
 chapters()      wgmma, bulk copies, other blocks' memory, barriers

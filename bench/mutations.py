@@ -137,8 +137,10 @@ COMMANDS = """\
 
 @dataclass(frozen=True)
 class Kind:
-    """name: of the inputs; files: the names of those that are mutated; weight: its share of the cases; text: the
-    inputs are text; see: the outcomes of some mutated files.
+    """A kind of input.
+
+    files: the names of those that are mutated; weight: its share of the cases; text: whether it is text; see: returns
+    the outcomes of some mutated files.
     """
 
     name: str

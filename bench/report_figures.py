@@ -49,9 +49,7 @@ print(json.dumps([sum(spent), whole]))
 
 
 def reports(folder: Path) -> Iterator[Figure]:
-    """An HTML page of 5,000 sites with code, requests and repairs, and SARIF of the maximum number of results per
-    run.
-    """
+    """A page of 5,000 sites with code, requests and repairs, and SARIF of the maximum number of results."""
     from pages import large
 
     from ptxaudit.ui.render.checked import Checked

@@ -36,9 +36,7 @@ def _in_lines(lines: int) -> Callable[[int], Units]:
 
 @dataclass(frozen=True)
 class Case:
-    """One opcode with its slowest data. units: the addresses, in units of its width; sources: the same for a
-    cp.async.
-    """
+    """One opcode with its slowest data. units: addresses, in units of its width; sources: the same for a cp.async."""
 
     opcode: str
     data: str = "random"

@@ -1,7 +1,7 @@
-"""The figures of small and medium inputs: a tiny kernel, and thirty kernels under their launches, compared with the
-vendor's programs on the same file; and the overhead of several processes.
+"""The figures of small and medium inputs, compared with the vendor's programs on the same file.
 
-The thirty kernels are those of some samples in one source, each under the launches of its sample.
+A tiny kernel, and thirty kernels under their launches; and the overhead of several processes. The thirty kernels are
+those of some samples in one source, each under the launches of its sample.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def compiled(source: Path, folder: Path) -> None:
 
 
 def launches_of(source: str, told: str) -> Iterator[str]:
-    """The launches of a launch file, with the name of each kernel in the source: a glob would match kernels of other
-    sources.
-    """
+    """The launches of a launch file, by the names of this source's kernels: its globs could match those of others."""
     for launch in told.split("[[launch]]")[1:]:
         glob = _OF_KERNEL.search(launch)[1]
         for name in filter(lambda name: fnmatchcase(name, glob), _KERNEL.findall(source)):

@@ -1,10 +1,9 @@
-"""The figures of comparing a source under four releases of NVRTC, relative to the four compilations, and of two
-libraries.
+"""The figures of comparing a source under four releases of NVRTC, and two libraries.
 
-Everything but compilation has a fixed cost, however long the source is: Python with its packages, and the
-disassembler, which takes a quarter of a second for one instruction as for ten thousand. The shorter the compilations,
-the greater the ratio. A source is compiled each time; if the code is the same as before, the rest comes from the
-cache.
+The first are relative to the four compilations alone. Everything but compilation has a fixed cost, however long the
+source is: Python with its packages, and the disassembler, which takes a quarter of a second for one instruction as
+for ten thousand. The shorter the compilations, the greater the ratio. A source is compiled each time; if the code is
+the same as before, the rest comes from the cache.
 """
 
 from __future__ import annotations
@@ -71,9 +70,7 @@ def compared(source: Path, releases: Sequence[str], folder: Path, *options: str)
 
 
 def four_releases(folder: Path) -> Iterator[Figure]:
-    """A source under four releases of NVRTC, relative to the four compilations alone; and to four compilations by
-    nvcc.
-    """
+    """A source under four releases of NVRTC, over the four compilations alone; and over four compilations by nvcc."""
     from ptxaudit.frontend.compile import toolchain_fetch
 
     for release in (*RELEASES, *OF_CUB):

@@ -103,9 +103,7 @@ class Builder:
         self.may_leave = False
 
     def hand_over(self) -> None:
-        """Adds `sx`, a shared array with an element per thread, initialised with known numbers; values passed in it
-        may decide addresses.
-        """
+        """Adds `sx`, a shared array of known numbers, one per thread; values passed through it may decide addresses."""
         if not self.slots:
             self.slots = True
             self.sync()

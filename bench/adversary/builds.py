@@ -24,9 +24,7 @@ SECONDS = 300  # limit for one compilation
 
 @dataclass(frozen=True)
 class Build:
-    """options: of the compiler; linked: compiled as relocatable code, then linked; release: of CUDA, None for the
-    newest.
-    """
+    """options: of the compiler; linked: as relocatable code, then linked; release: of CUDA, None for the newest."""
 
     name: str
     compiler: str  # "nvcc" or "nvrtc"

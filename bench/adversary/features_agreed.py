@@ -16,9 +16,7 @@ LAST = WORDS - 1
 
 
 def _data(b: Builder) -> None:
-    """Adds `src` and `dat`, whose contents only a launch with data specifies; no other statement of the kernel writes
-    `src`.
-    """
+    """Adds `src` and `dat`, whose contents only a launch with data specifies; nothing else writes `src`."""
     d = b.dice
     for name in ("src", "dat"):
         fill = Fill(
@@ -118,9 +116,7 @@ NOT_ONE_EACH = (
 
 @feature
 def tickets(b: Builder) -> None:
-    """Numbers that blocks draw from one counter; figures that depend on them but on no block index have the same
-    total.
-    """
+    """Numbers that blocks draw from one counter; figures that depend on them alone have the same total."""
     b.sync()
     b.file_scope = True
     d, w = b.dice, b.writer

@@ -1,5 +1,6 @@
-"""Constructs of common algorithms: loops with counters of every kind, chains, sorts, tables per thread, warps with
-different roles, argument lists, bit fields, closures, half-precision indices, collectives of a library.
+"""Constructs of common algorithms: loops, chains, sorts, tables per thread, warps with different roles, collectives.
+
+Also argument lists, bit fields, closures and half-precision indices.
 """
 
 from __future__ import annotations

@@ -57,9 +57,7 @@ def barriers(b: Builder) -> None:
 
 @feature
 def mbarriers(b: Builder) -> None:
-    """Barrier objects in shared memory, with loops that end when the others have arrived; accesses before, in and
-    after them.
-    """
+    """Barrier objects in shared memory, with loops that wait for the others; accesses before, in and after them."""
     w = b.writer
     b.sync()
     b.file_scope = True

@@ -168,9 +168,7 @@ def packed_ranks(b: Builder) -> None:
 
 @feature
 def cases(b: Builder) -> None:
-    """Two patterns of different cost, one of which the block takes: chosen by a vote at a barrier, one load, a warp's
-    sum.
-    """
+    """Two patterns of different cost; a vote at a barrier, a load or a warp's sum decides which one the block takes."""
     b.sync()
     d, w = b.dice, b.writer
     b.declared.append(Line("unsigned agreed_ = 0;", True))

@@ -67,9 +67,7 @@ def members(b: Builder) -> None:
 
 @feature
 def volatile(b: Builder) -> None:
-    """Accesses that compilers must keep, also repeated ones: through volatile pointers and by inline PTX of every
-    form.
-    """
+    """Accesses that compilers must keep, even if repeated: volatile pointers, inline PTX of every form."""
     d, w = b.dice, b.writer
     b.preamble.append(SHARED_ASM)
     array = w.arrays[0]

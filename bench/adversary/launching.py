@@ -93,11 +93,10 @@ class Launcher:
 
 
 def launch(folder: Path, numbers: list[int], notes: Path) -> int:
-    """Runs some launches of the plan, in order, with a line in `notes` before and after each. Returns 3 if the
-    context is lost.
+    """Runs some launches of the plan, in order, with a line in `notes` before and after each.
 
-    A profiler may run the process once per pass: a launch whose buffers had other addresses in the pass before is
-    recorded as moved.
+    Returns 3 if the context is lost. A profiler may run the process once per pass: a launch whose buffers had other
+    addresses in the pass before is recorded as moved.
     """
     plan = read(folder)
     before = {note["done"]: note["addresses"] for note in notes_in(notes) if "done" in note}
@@ -155,9 +154,7 @@ def supervised(
     end: float = float("inf"),
     log: Path | None = None,
 ) -> Ran:
-    """Runs `launch` in a process, under `before` (the profiler); kills it if it makes no progress or the time is
-    over.
-    """
+    """Runs `launch` in a process, under `before` (the profiler), with a limit on time and on lack of progress."""
     notes.unlink(missing_ok=True)
     listed = notes.with_suffix(".numbers")
     listed.write_text(json.dumps(numbers))
@@ -195,9 +192,7 @@ def supervised(
 
 
 def _stop(process: subprocess.Popen, polite: bool) -> None:
-    """Ends a process that was started here; with signals that the profiler can handle first, so that it writes its
-    results.
-    """
+    """Ends a process started here; with signals that the profiler handles first, so that it writes its results."""
     for sign, wait in (((signal.SIGINT, 5), (signal.SIGTERM, 3)) if polite else ()) + ((signal.SIGKILL, 10),):
         try:
             os.killpg(process.pid, sign)

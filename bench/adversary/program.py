@@ -32,8 +32,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Nest:
-    """Heads, each with the statements it encloses, and a tail. With empty heads it is a group that is kept or left
-    out as one.
+    """Heads, each with the statements it encloses, and a tail. With empty heads it is kept or left out as one.
 
     plain: its first body may replace it (it contains no `break` and no label).
     """

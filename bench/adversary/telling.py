@@ -61,9 +61,7 @@ TELLINGS: dict[str, Callable[[Entry, ir.Function], Launch | None]] = {
 
 
 def applies(name: str, entry: Entry, function: ir.Function) -> bool:
-    """Whether this telling is possible: what the host wrote to variables must be specified, and only a launch can do
-    so.
-    """
+    """Whether this telling is possible: only a launch can specify what the host wrote to variables."""
     return name != "nothing" or not _symbols(entry, function)
 
 

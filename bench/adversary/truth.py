@@ -106,9 +106,7 @@ class Truth:
         return starts_of(self.module.functions[self.entry["kernel"]])
 
     def placed(self) -> Iterator[tuple[int, Counts]]:
-        """(the engine's place, counts) of the instructions that ran in sections that the engine lists with the
-        kernel.
-        """
+        """(the engine's place, counts) of the instructions that ran in sections listed with the kernel."""
         for one in self.ran:
             if one.section in self.starts and one.section not in self.alike:
                 yield self.starts[one.section] + one.offset, one
@@ -123,9 +121,7 @@ class Truth:
         ]
 
     def told(self, place: int) -> bool:
-        """Whether the instruction that ran at a place of the engine's numbering is known: no other section equals its
-        section.
-        """
+        """Whether the instruction that ran at a place of the engine's numbering is known: its section is unique."""
         starts = self.starts
         return not any(
             starts[name] <= place < starts[name] + size for name, size in self.alike.items() if name in starts

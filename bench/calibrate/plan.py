@@ -163,8 +163,10 @@ def zeros_of_lines(arch: str) -> Iterator[Request]:
 
 
 def regular_zeros(arch: str) -> Iterator[Request]:
-    """Zeros beside copies in regular patterns: conflict-free destinations, from one word, from distinct words, and
-    from two words in alternation; the words are in L1, or another word of their sector is, or none.
+    """Zeros beside copies in regular patterns with conflict-free destinations.
+
+    Sources: one word, distinct words, and two words in alternation; the words are in L1, or another word of their
+    sector is, or none.
     """
     patterns = (0x55555555, 0xAAAAAAAA, 0xFFFF, 0x11111111, 0x77777777, 0x00FF00FF, 0x01010101, 0xFEFEFEFE, 0x5A0FF11E)
     for size in SIZES:
@@ -186,9 +188,7 @@ def regular_zeros(arch: str) -> Iterator[Request]:
 
 
 def partial(arch: str) -> Iterator[Request]:
-    """cp.async.cg of fewer than 16 bytes: any mix of zeros, parts and whole copies, repeated requests, and one
-    quarter-warp alone.
-    """
+    """cp.async.cg of fewer than 16 bytes: mixes of zeros, parts and whole copies, repeated; a quarter-warp alone."""
     random = Random(SEED + 5)
     for i, (pattern, units) in enumerate(destinations(random, 16, 48)):
         mixes = (0, 16, *range(1, 16)), (1, 15), (8, 16), (0, 8), (4,)
@@ -361,9 +361,7 @@ def _sparse_mask(random: Random, i: int) -> int:
 
 
 def _agreeing(random: Random, i: int, free: list[int]) -> tuple[str, list[int]]:
-    """(name, units): unchanged, or changed so that lanes i^1, i^2 or whole quads agree, everywhere or in all but one
-    lane.
-    """
+    """(name, units): unchanged, or so that lanes i^1, i^2 or whole quads agree, everywhere or in all but one lane."""
     kind = i % 6
     if kind < 2:
         return "free", free

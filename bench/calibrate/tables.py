@@ -2,7 +2,7 @@
 
 merge([Path("a.json.gz"), Path("b.json.gz")], Path("both.json.gz"))     one device and one profiler
 count([Path("tests/data/requests_sm90.json.gz"), …], "sm_90")            rewrites the table; includes files of timings
-add_forms(Path("tests/data/forms_sm90.json.gz"), "sm_90")                extends the lists of products and uncounted ones
+add_forms(Path("tests/data/forms_sm90.json.gz"), "sm_90")                extends the lists of products and uncounted
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ def merge(files: list[Path], output: Path) -> None:
 
 
 def counted(files: list[Path]) -> Counter[str]:
-    """{machine instruction, or PTX opcode of a loop: requests}; for cp.async.cg, which no counter sees, the timed
-    ones.
-    """
+    """{machine instruction, or PTX opcode of a loop: requests}; for cp.async.cg, which no counter sees, timed ones."""
     found: Counter[str] = Counter()
     for file in files:
         if file.suffix == ".jsonl":

@@ -1,5 +1,4 @@
-"""Times what no counter measures: cp.async with inactive lanes and zeros, accesses to another block's shared memory,
-barriers, wgmma by layout.
+"""Times what no counter measures: cp.async with inactive lanes and zeros, remote accesses, barriers, wgmma by layout.
 
     launches()               every launch: its kernel, table of lanes and description
     time_all(folder)         on a GPU, without the profiler: the cycles of one more instruction of each
@@ -8,7 +7,7 @@ barriers, wgmma by layout.
 A kernel repeats one instruction UNROLL times in a loop between two readings of the clock; the cycles of one more are
 the difference between two launches with few and many trips. A copy is issued by 8 warps together, everything else by
 one warp (a wgmma by four) of one block; `cluster` kernels have two blocks, of which the first accesses the other's
-memory (or its own, by the same instruction). Architecture: sm_90a.
+shared memory (or its own, by the same instruction). Architecture: sm_90a.
 """
 
 from __future__ import annotations
@@ -318,9 +317,7 @@ def _copies() -> Iterator[dict[str, Any]]:
 
 
 def _accesses() -> Iterator[dict[str, Any]]:
-    """Words, then vectors, with strides and on one word; other blocks' memory, the own memory by the same
-    instruction, barriers.
-    """
+    """Words, then vectors, with strides and on one word; accesses to the other or the own block's memory, barriers."""
     for name, one in KERNELS.items():
         if one.warps > 1:
             continue

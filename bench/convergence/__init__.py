@@ -1,3 +1,4 @@
-"""Measures how the lanes of a warp diverge and reconverge: kernels that record which lanes run together, and the
-records (docs/convergence.md).
+"""Measures how the lanes of a warp diverge and reconverge, with kernels that record which lanes run together.
+
+docs/convergence.md has the results.
 """

@@ -1,5 +1,4 @@
-"""The kernels into which random programs are put: room for a program, and a warp that ends a launch whose lanes wait
-forever.
+"""The kernels into which random programs are put, with a warp that ends launches whose lanes wait forever.
 
     frame = Frame.build()            compiles (anywhere); Frame.load(path) reads what `save` wrote (no compiler needed)
     cubin = frame.with_programs([code, …])         kernel p0 runs the first, p1 the second …

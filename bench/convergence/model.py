@@ -76,8 +76,8 @@ class Warp:
         return mask
 
     def idle(self) -> tuple[int, int]:
-        """All remaining lanes wait: those at the barrier of the highest lane continue; if none is at a barrier, the
-        strays do.
+        """All remaining lanes wait: those at the highest lane's barrier continue, or, with none at a barrier, the
+        strays.
         """
         if not self.strays and not self.blocked:
             raise Stuck
@@ -103,9 +103,7 @@ class Warp:
         self.stack.append((place, mask, False))
 
     def part(self, a: int, at: int, b: int, bt: int) -> tuple[int, int]:
-        """Two groups of lanes at two places: fewer lanes first, b if there are as many. Returns who continues, and
-        where.
-        """
+        """Two groups of lanes at two places: fewer lanes first, b in a tie. Returns where to continue, and who."""
         if not a:
             return bt, b
         if not b:
@@ -186,8 +184,9 @@ class Warp:
             self.barriers[number] |= opening
 
     def warpsync(self, named: int, following: int, mask: int) -> tuple[int, int]:
-        """Lanes for which no lane that they name is missing continue at once; those that wait at another WARPSYNC
-        stay until theirs arrive.
+        """Lanes continue at once if no lane that they name is missing.
+
+        Those that already wait at another WARPSYNC stay until the lanes that they name arrive.
         """
         if not named & self.alive & ~mask:
             self.cover()

@@ -87,8 +87,7 @@ class Traces:
     stuck: list[str] = field(default_factory=list)
 
     def add(self, name: str, records: np.ndarray) -> None:
-        """Adds the records of one warp: (records, LANES, 4) of mask, number, clock, anything; a mask of 0 was not
-        written.
+        """Adds the records of one warp: (records, LANES, 4) of mask, number, clock, anything; mask 0: not written.
 
         Lanes that read the same clock ran together. (A compiler may have moved the read of the mask before it.)
         """

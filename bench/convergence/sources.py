@@ -53,9 +53,7 @@ class _Body:
         name: str,
         value: str,
     ):
-        """callees: functions that may be called; tables: arrays of two of them; value: the text of the result, "" in
-        a kernel.
-        """
+        """callees: functions that may be called; tables: arrays of two; value: of the return, "" in a kernel."""
         self.random, self.numbers, self.callees, self.tables, self.name, self.value = (
             chosen,
             numbers,

@@ -35,9 +35,7 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True)
 class Case:
-    """One kernel. arrays: (type, shape) of each; constants: sizes of its tiles; divisible: a divisor of the row
-    length.
-    """
+    """One kernel. arrays: (type, shape) of each; constants: sizes of its tiles; divisible: divides the row length."""
 
     kernel: Any
     arrays: tuple[tuple[str, Shape], ...]

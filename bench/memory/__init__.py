@@ -1,3 +1,1 @@
-"""Measures global and local accesses on a GPU: kernels, their launches, and Nsight Compute's counters per
-instruction.
-"""
+"""Measures global and local accesses on a GPU: kernels, their launches, and Nsight Compute's counts by instruction."""

@@ -93,9 +93,7 @@ def launch_all(folder: Path, notes: Path, first: int, last: int) -> None:
 
 
 def occupancies(sets: list[Path]) -> dict[str, list[int]]:
-    """How many blocks of each launch of a measured set fit on a multiprocessor, according to the driver; -1 if it
-    does not say.
-    """
+    """How many blocks of each launch of a measured set fit on a multiprocessor, by the driver; -1 if unknown."""
     gpu = Gpu()
     found = {}
     for folder in sets:
@@ -161,9 +159,7 @@ def measure(folder: Path, output: Path, sets: list[Path], seconds: float) -> Non
 def batch(
     folder: Path, entries: list[dict[str, Any]], first: int, hardware: list[str]
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Measures these launches in one process of the profiler; returns the device, and the launches with their
-    counters.
-    """
+    """Measures these launches in one process of the profiler; returns the device, and the launches with counts."""
     with tempfile.TemporaryDirectory() as work:
         report, notes = Path(work) / "report.ncu-rep", Path(work) / "notes"
         metrics = ",".join((*BY_INSTRUCTION, *OF_LAUNCH, *(f"{name}.sum" for name in hardware)))

@@ -1,7 +1,6 @@
-"""Prints Triton's own estimates for bench/recorded/gluon_program.py: run with the Python in which Triton is
-installed.
+"""Prints Triton's own estimates for bench/recorded/gluon_program.py.
 
-    python triton_estimates.py > estimates.json
+    python triton_estimates.py > estimates.json      with the Python in which Triton is installed
 
 For each case [of the store, of the load], null if it has none: `gluon.language.bank_conflicts`, "the excess number of
 memory accesses that each wavefront needs", which Triton computes from the two layouts. It needs no GPU.

@@ -1,5 +1,4 @@
-"""Tensors passed through shared memory in explicit layouts, recorded while a profiler counts
-(bench/recorded/measure.py).
+"""Tensors in explicit shared-memory layouts, recorded while a profiler counts (bench/recorded/measure.py).
 
     python gluon_program.py        on a GPU, with torch
 

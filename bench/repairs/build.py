@@ -1,5 +1,4 @@
-"""Repairs every source in samples/, bench/kernels/ and bench/repairs/; compiles it before and after, and predicts
-both.
+"""Repairs every source in samples/, bench/kernels/ and bench/repairs/; compiles and predicts it before and after.
 
     samples/transpose  ->  transpose.before.cubin, transpose.after.cubin, and in plan.json for each launch of a repaired
                            kernel
@@ -124,9 +123,7 @@ def _arguments(case: Case) -> dict[str, Any]:
 
 
 def _repaired(case: Case, source: Path) -> Iterator[Patch]:
-    """For each kernel, the patch with all its repairs that can be written, as if it were the only kernel in its
-    source.
-    """
+    """For each kernel, the patch with all its repairs that can be written, ignoring the source's other kernels."""
     options = Options(launches=launches_from(case.launches), arch=ARCH, **case.compile)
     part = Part()
     every = list(examine([str(source)], replace(options, keep=True), part))

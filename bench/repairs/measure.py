@@ -1,5 +1,4 @@
-"""Runs the kernels of `build` on a GPU: compares results, counts wavefronts with the hardware's counters, and times
-them.
+"""Runs the kernels of `build` on a GPU: compares results, counts wavefronts, and measures time.
 
 Each launch is counted as it is in the plan, under Nsight Compute. It is timed with so many more blocks that the chip
 is full, in a dimension of the grid that the kernel does not read: they repeat the same work, on data in the L2 cache.
@@ -50,8 +49,9 @@ def loaded(gpu: Gpu, folder: Path, launch: dict[str, Any], cache: dict[Path, Any
 
 
 def run(folder: Path, results: Path | None, skip: list[int]) -> None:
-    """Launches everything once except `skip`, before and after, and compares the memory behind pointers; writes the
-    results launch by launch.
+    """Launches everything once except `skip`, before and after, and compares the memory behind pointers.
+
+    Writes the results launch by launch.
     """
     gpu, cache, same = Gpu(), {}, {}
     for at, launch in enumerate(_plan(folder)["launches"]):
@@ -69,9 +69,7 @@ def run(folder: Path, results: Path | None, skip: list[int]) -> None:
 
 
 def _prepared(gpu: Gpu, plan: Planned, launch: dict[str, Any]) -> tuple[bytes, dict[int, int]]:
-    """Like `prepare`; data that no data.toml specifies are small numbers, valid as indices into any array and
-    distinct as floats.
-    """
+    """Like `prepare`; data not in data.toml are small numbers: valid indices into any array, distinct as floats."""
     from fnmatch import fnmatchcase
 
     import numpy

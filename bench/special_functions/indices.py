@@ -1,5 +1,6 @@
-"""CUDA kernels that compute an index with a division, a root or another function, store it, and optionally use it in
-shared memory.
+"""CUDA kernels that compute an index with a division, a root or another function, and store it.
+
+If `tell` is set, they also use it in shared memory.
 
     sdiv    v = (int)(x · 0x9E3779B9u) / (int)(x % 2 ? a + x : 0u - x);       x = 1, 2, …, one per thread; a = 37
 

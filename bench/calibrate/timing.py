@@ -317,7 +317,7 @@ def _copies() -> Iterator[dict[str, Any]]:
 
 
 def _accesses() -> Iterator[dict[str, Any]]:
-    """Words, then vectors, with strides and on one word; accesses to the other or the own block's memory, barriers."""
+    """Words, then vectors, with strides and on one word; accesses to the other block's memory and its own, barriers."""
     for name, one in KERNELS.items():
         if one.warps > 1:
             continue

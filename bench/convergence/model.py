@@ -76,9 +76,7 @@ class Warp:
         return mask
 
     def idle(self) -> tuple[int, int]:
-        """All remaining lanes wait: those at the highest lane's barrier continue, or, with none at a barrier, the
-        strays.
-        """
+        """All remaining lanes wait: those at the highest lane's barrier continue, or, if there is none, the strays."""
         if not self.strays and not self.blocked:
             raise Stuck
         if not self.blocked:

@@ -9,8 +9,8 @@ lanes that ran:
     inside     ideal <= wavefronts <= ways x ideal
     generic    a claim about a generic access that accessed shared memory in no lane
     totals     a hardware counter of a launch that does not fill the chip is the sum of its exact sites, plus the
-               interference of other warps (twice the ARBITRATION of `ptxaudit.review.compare`, and a few; any number
-               for stores, which compete with loads and copies that fill L1)
+               interference of other warps (twice the ARBITRATION of `ptxaudit.review.compare`, and a few; to the
+               counter of stores any number, since loads and copies that fill L1 add to it)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`python -m bench [NAME…]`: measures the figures that docs/speed.md quotes and holds them against their goals.
+"""`python -m bench [NAME…]`: measures the figures that docs/speed.md quotes and compares them with their goals.
 
-Process times, so that a busy machine changes little; the best of several runs. Exit status 1 where a
-goal is missed. `--list` names the figures, `--json` is for machines, `--write` writes their rows into the page.
+Process times, which a busy machine changes little; the best of several runs. Exits with status 1 if a goal is missed.
+`--list` lists the figures, `--json` is for other programs, `--write` writes the rows into the page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def line(figure: Figure) -> str:
 
 
 def table(found: dict[str, list[Figure]], before: str = "") -> str:
-    """The page's table of the figures. before: as it was; the rows of what was not measured now stay."""
+    """Returns the page's table of figures. before: the page so far; its rows for figures not measured now are kept."""
     kept: dict[str, list[str]] = {}
     for row in before.splitlines():
         if measured := _MEASURED_BY.search(row):

@@ -1,10 +1,10 @@
-"""Draws docs/architecture.svg: the packages in their order, what is in them, and who imports whom, read off the source.
+"""Draws docs/architecture.svg from the source: the packages in order, their modules, and their imports.
 
     python -m bench.architecture            writes the picture (make architecture)
 
-A row a package, as in the contract of import-linter. From each row a line leaves to the right and goes up; where it
-meets the line of another row, that one is imported, by as many imports as the number says: a module that names a
-module of the other package, counted once.
+One row per package, as in the contract of import-linter. From each row a line leaves to the right and goes up; where
+it meets the line of another row, the first package imports the other, as often as the number says: a module of the
+first that names a module of the other, counted once.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxaudit"
 PICTURE = ROOT / "docs" / "architecture.svg"
 
-BOX = 640  # pixels, as all that follow
+BOX = 640  # pixels, like all that follow
 COLUMN = 44
 MARGIN, GAP, PADDING = 12, 12, 10
 NAME, LINE = 19, 15  # heights of lines of text
-LETTER = 6.63  # of 11 px monospace
+LETTER = 6.63  # width of a letter of 11 px monospace
 BADGE_HIGH, DIGIT = 16, 6.1
 
 STYLE = """
@@ -50,14 +50,14 @@ text { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 
 @cache
 def doors() -> list[str]:
-    """The packages, from the one that imports none on."""
+    """The packages, beginning with the one that imports none."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     return next(one["layers"] for one in settings["contracts"] if one["type"] == "layers")[::-1]
 
 
 @cache
 def modules() -> dict[str, Path]:
-    """{"base.errors": its file}; of a package the name itself, without a file of its own where that says nothing."""
+    """{"base.errors": its file}; a package's own `__init__` has the package's name."""
     found = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE).with_suffix("").parts
@@ -80,7 +80,7 @@ def imported(file: Path, known: dict[str, Path]) -> set[str]:
 
 @cache
 def imports() -> Counter[tuple[str, str]]:
-    """{(importing package, imported package): imports}, of different ones."""
+    """{(importing package, imported package): number of imports}, between different packages."""
     known = modules()
     found: Counter[tuple[str, str]] = Counter()
     for name, file in known.items():
@@ -92,7 +92,7 @@ def imports() -> Counter[tuple[str, str]]:
 
 
 def contents(door: str) -> list[str]:
-    """What is in a package: its modules by name, packages with how many they have."""
+    """The contents of a package: its modules by name, its subpackages with their numbers of modules."""
     inside = [name.split(".")[1:] for name in modules() if name.startswith(f"{door}.")]
     folders = Counter(parts[0] for parts in inside if len(parts) > 1)
     return sorted(
@@ -111,17 +111,17 @@ class Row:
 
     @property
     def out(self) -> float:
-        """Where the line of what it imports leaves."""
+        """y at which the line of its own imports leaves."""
         return self.y + self.height * 0.3
 
     @property
     def into(self) -> float:
-        """Where the line of those that import it arrives."""
+        """y at which the line of its importers arrives."""
         return self.y + self.height * 0.72
 
 
 def rows() -> list[Row]:
-    """The packages one below the other."""
+    """The packages from top to bottom."""
     found: list[Row] = []
     y = float(MARGIN)
     for door in doors():
@@ -151,7 +151,7 @@ def boxes(found: list[Row]) -> Iterator[str]:
 
 
 def arrows(found: list[Row]) -> Iterator[str]:
-    """Lines first, numbers above them."""
+    """Lines first, numbers on top of them."""
     counts, edge = imports(), MARGIN + BOX
     for place, row in enumerate(found):
         above = [other for other in found[:place] if counts[row.name, other.name]]

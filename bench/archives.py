@@ -1,4 +1,4 @@
-"""Archives of measured data, unpacked."""
+"""Unpacks archives of measured data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Puts what an archive holds into a folder, and nothing outside of it where Python can see to that (from 3.11.4)."""
+    """Unpacks an archive into a folder, and writes nothing outside it if Python can ensure that (from 3.11.4)."""
     with tarfile.open(archive) as opened:
         opened.extraction_filter = getattr(tarfile, "data_filter", None)
         opened.extractall(folder)

@@ -1,13 +1,13 @@
-"""Audits the machine code in wheels with nothing specified: does everything decode, and what has no meaning?
+"""Audits the machine code in wheels with nothing specified: does everything decode, and which opcodes lack a meaning?
 
     python bench/artifacts.py WHEEL|LIBRARY|FOLDER… [-o bench/artifacts.json] [--kernels 100] [--budget 10] [--seconds
     N]
     python bench/artifacts.py --page        docs/machine_code.md, from bench/artifacts.json
 
-For every package and architecture up to `--kernels` kernels, spread evenly over its images, are
-audited (isa sass, no launch). A site counts as *lost to an opcode* when it is unknown, or only
-a range, because an instruction that decides it has no meaning in ptxaudit; the goal is fewer than
-2 %. The results file has names and counts only, nothing of anybody's code.
+For every package and architecture, up to `--kernels` kernels, spread evenly over its images, are audited (isa sass,
+no launch). A site counts as *lost to an opcode* if it is unknown, or only a range, because an instruction that
+decides it has no meaning in ptxaudit; the goal is fewer than 2 %. The results file has only names and counts, no
+third-party code.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from ptxaudit.ir.reasons import Kind
 from ptxaudit.review.audit import run
 
 ROOT = Path(__file__).resolve().parent.parent
-OLDEST = 75  # what the disassembler reads
-MOST_MEMBERS = 200  # of a wheel, spread over all of them
-MOST_IMAGES = 40  # of one architecture of a package, spread over all of them
+OLDEST = 75  # the oldest architecture that the disassembler reads
+MOST_MEMBERS = 200  # per wheel, evenly spread
+MOST_IMAGES = 40  # per architecture of a package, evenly spread
 BINARIES = (".so", ".cubin", ".fatbin", ".a", ".o")
 NO_MEANING, EXHAUSTED = Kind.NO_MEANING.text, Kind.EXHAUSTED.text
 
 
 @dataclass
 class Row:
-    """What became of one package and architecture."""
+    """The results for one package and architecture."""
 
     images: int = 0
     kernels: int = 0
@@ -70,7 +70,7 @@ class Row:
 
 
 def binaries(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
-    """(package, file) of everything that may hold device code; members of wheels are unpacked one at a time."""
+    """(package, file) of everything that may contain device code; members of wheels are unpacked one at a time."""
     if path.is_dir():
         for file in sorted(p for p in path.rglob("*") if p.is_file()):
             yield path.name, file
@@ -93,7 +93,7 @@ def binaries(path: Path, folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def spread(items: list, most: int) -> list:
-    """At most so many of a list, evenly."""
+    """At most `most` items of a list, evenly spread."""
     step = max(1, -(-len(items) // most))
     return items[::step]
 
@@ -138,7 +138,7 @@ RESULTS, PAGE = ROOT / "bench" / "artifacts.json", ROOT / "docs" / "machine_code
 
 
 def page(results: dict) -> str:
-    """The results as Markdown, a line a package."""
+    """The results as Markdown, a line per package."""
     lines, totals = [], Counter()
     for package, archs in sorted(results.items()):
         rows = {arch: row for arch, row in archs.items() if row["kernels"]}

@@ -1,9 +1,8 @@
-"""Kernels that call through tables, virtual functions and themselves, by lane, by warp and as a parameter says, to be
-measured.
+"""Kernels that call through tables, virtual functions and themselves, by lane, warp and parameter, to be measured.
 
 python -m bench.calls FOLDER                                         a plan, as bench.adversary makes them
 python -m bench.adversary.gpu run FOLDER -o OUT                      on the GPU machine
-python -m bench.adversary compare FOLDER OUT --telling told          what is claimed, against what was counted
+python -m bench.adversary compare FOLDER OUT --telling told          the claims against the counters
 python -m bench.adversary keep FOLDER OUT -o tests/data/calls_sm90 CUBIN…
 """
 
@@ -66,7 +65,7 @@ __device__ __noinline__ int g1(int* s, int n, int t) { int v = s[t * 4 & 1023]; 
     v = both[n & 1](s, n - 1, t); s[t & 511] = v; return v; }
 """
 
-# name -> (what stands before the kernel, what it does)
+# name -> (the text before the kernel, the body of the kernel)
 KERNELS: dict[int, tuple[str, str]] = {
     900: (
         TYPE + RETURNING + "static __device__ F table[2] = {f0, f1};",

@@ -1,7 +1,7 @@
 """The figures of compiled files: one cubin, a library of 1,000 kernels, 1,000 cubins, and a rerun.
 
-The kernels are those of samples/, each assembled for several architectures: real code of all sizes. Assembling
-them takes some minutes; the measured part is the audit.
+The kernels are those of samples/, each assembled for several architectures: real code of all sizes. Assembling them
+takes some minutes; only the audit is measured.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ ARCHITECTURES = (
     "sm_121",
     "sm_89",
     "sm_88",
-)  # what takes the PTX of sm_90, or nearly all
+)  # architectures that support all, or nearly all, of the PTX for sm_90
 CUBINS = ("scan", "transpose", "flash_attention", "hgemm", "gemm")
 MANY = 1000
 LARGE = 1400  # kernels of a large library, in seven architectures
 JOBS = 4
-EACH = 0.75  # of a processor's time that dividing the work leaves to it
-CORES = 2  # ptxas runs on
+EACH = 0.75  # share of each processor's time that is useful when the work is divided
+CORES = 2  # on which ptxas runs
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 
 _ALL_PTX = """\
@@ -51,7 +51,7 @@ for source in sys.argv[2:]:
 
 
 def samples_ptx(folder: Path) -> list[Path]:
-    """The PTX of all samples, compiled in one process of its own."""
+    """The PTX of all samples, compiled in one separate process."""
     made = folder / "ptx"
     if not made.is_dir():
         made.mkdir()
@@ -95,7 +95,7 @@ def assembled(folder: Path) -> tuple[Path, Path]:
 
 
 def cubin(folder: Path) -> Iterator[Figure]:
-    """The audit of one cubin, nothing specified, over the disassembler alone."""
+    """The audit of one cubin, with nothing specified, compared with the disassembler alone."""
     from ptxaudit.frontend.compile import toolchains
 
     nvdisasm = toolchains.get("nvdisasm").path
@@ -114,7 +114,7 @@ def cubin(folder: Path) -> Iterator[Figure]:
 
 
 def library(folder: Path) -> Iterator[Figure]:
-    """A library and a folder of a thousand kernels, nothing specified, and the folder again with nothing changed."""
+    """A library and a folder of a thousand kernels, with nothing specified, and the folder again, unchanged."""
     one, fat = assembled(folder)
     for what, given in (("one library", fat), (f"{MANY:,} cubins", one)):
         found = cost(audit(given.name, "--format", "json", "-o", "report.json"), folder)
@@ -128,12 +128,12 @@ def library(folder: Path) -> Iterator[Figure]:
 
 
 def large(fat: Path, folder: Path, found: Cost) -> Iterator[Figure]:
-    """What a library of LARGE kernels would take, by what this one took; and how much faster several processes are."""
+    """Extrapolates the time for a library of LARGE kernels; and measures how much faster several processes are."""
     kernels = len(json.loads((folder / "report.json").read_text(encoding="utf-8"))["kernels"])
     note = f"{found.seconds:.1f} s for {kernels:,}"
     yield Figure(f"of such a library, {LARGE:,} kernels", found.seconds * LARGE / kernels, 60, "s", note)
     jobs = min(JOBS, len(os.sched_getaffinity(0)))
-    if jobs > 1:  # where there is one processor, nothing can be divided
+    if jobs > 1:  # with one processor, nothing can be divided
         divided = cost(audit(fat.name, "--format", "json", "-o", "divided.json", "--jobs", str(jobs)), folder)
         note = f"{divided.elapsed:.1f} s against {found.elapsed:.1f} s, as long as the machine does nothing else"
         name = f"the library by {jobs} processes, time from beginning to end over that of one"
@@ -141,7 +141,7 @@ def large(fat: Path, folder: Path, found: Cost) -> Iterator[Figure]:
 
 
 def spaces(folder: Path) -> Iterator[Figure]:
-    """The samples with --space all, over shared memory alone, PTX and machine code."""
+    """The samples with --space all, relative to shared memory alone, as PTX and as machine code."""
     from ptxaudit.frontend.compile import toolchains
 
     ptx = samples_ptx(folder)

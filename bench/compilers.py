@@ -1,7 +1,7 @@
-"""What changed in the samples between CUDA releases: `python -m bench.compilers [-o docs/compilers.md] [SAMPLE...]`.
+"""Compares the samples under several CUDA releases: `python -m bench.compilers [-o docs/compilers.md] [SAMPLE...]`.
 
-Every sample is audited under each release with its launches, as machine code, by the table of kernels by releases that
-`ptxaudit diff` makes of one input under several. Releases that are not on this machine are fetched.
+Every sample is audited under each release with its launches, as machine code, in the table of kernels by releases
+that `ptxaudit diff` makes for one input under several releases. Releases that are not on this machine are downloaded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples"
 OLDER = ("11.8", "12.4", "12.9")
 MOST_LINES = 60  # of one diff in the page
-BUDGET = 20.0  # seconds for a kernel and launch
+BUDGET = 20.0  # seconds per kernel and launch
 
 HEAD = """\
 # What a compiler upgrade changes
@@ -47,7 +47,7 @@ its wavefronts, registers, stack, spills or barriers changed, followed by the ch
 
 @dataclass(frozen=True)
 class Sample:
-    """A folder of samples/, and how its expect.toml says it is compiled."""
+    """A folder of samples/, with the compiler options in its expect.toml."""
 
     name: str
     arch: str
@@ -59,7 +59,7 @@ class Sample:
 
 
 def samples(names: list[str]) -> list[Sample]:
-    """Those of these names; all for none."""
+    """The samples with these names, or all if there are none."""
     import tomllib
 
     found = []
@@ -72,7 +72,7 @@ def samples(names: list[str]) -> list[Sample]:
 
 
 def releases() -> tuple[str, ...]:
-    """The older ones, and the one that this installation compiles with."""
+    """The older releases, and the one with which this installation compiles."""
     return (*OLDER, toolchains.get("nvrtc").version)
 
 
@@ -93,7 +93,7 @@ def _with(options: Options, version: str) -> Options:
 
 
 def cells(found: Matrix) -> list[str]:
-    """What each release changed since the one before, in a cell each; why there is nothing to compare."""
+    """The changes of each release since the one before, a cell each, or the reason why they cannot be compared."""
     steps = {step.new: step for step in found.steps}
     out = []
     for at, column in enumerate(found.columns[1:], 1):
@@ -103,7 +103,7 @@ def cells(found: Matrix) -> list[str]:
 
 
 def summary(diff: Diff) -> str:
-    """ "excess 120 → 128; 2 worse, 30 same"."""
+    """A summary like "excess 120 → 128; 2 worse, 30 same"."""
     counts = ", ".join(f"{count:,} {verdict}" for verdict, count in diff.counts.items())
     figures = [
         f"{name} {number(both[0])} → {number(both[1])}" for name, both in diff.totals.items() if both[0] != both[1]
@@ -112,7 +112,7 @@ def summary(diff: Diff) -> str:
 
 
 def sections(sample: Sample, found: Matrix) -> list[str]:
-    """The table of a sample and the diffs of its releases, where one changed more than lines and a few instructions."""
+    """The table of a sample and the diffs of its releases, if one changed more than lines and a few instructions."""
     told = [
         step
         for step in found.steps
@@ -128,7 +128,7 @@ def sections(sample: Sample, found: Matrix) -> list[str]:
 
 
 def table(found: Matrix) -> str:
-    """The matrix without the kernels in which nothing changed but instructions."""
+    """The matrix without the kernels in which only instructions changed."""
     changed = {
         id(entry.new)
         for step in found.steps
@@ -142,7 +142,7 @@ def table(found: Matrix) -> str:
 
 
 def cut(text: str) -> str:
-    """The beginning of a long diff: its summary is there."""
+    """The beginning of a long diff, which has its summary."""
     lines = text.rstrip().splitlines()
     return "\n".join(
         lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], f"… {len(lines) - MOST_LINES:,} more lines"]
@@ -150,7 +150,7 @@ def cut(text: str) -> str:
 
 
 def page(names: list[str], say=lambda sentence: None) -> str:
-    """The whole page, of these samples or all."""
+    """The whole page, for these samples or all."""
     versions = releases()
     rows, below, total = [], [], Counter()
     for sample in samples(names):

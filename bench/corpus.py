@@ -1,23 +1,22 @@
-"""Audits a folder of PTX files with nothing specified, kernel by kernel: what share of their sites is answered?
+"""Audits a folder of PTX files with nothing specified, kernel by kernel: which share of their sites is answered?
 
     python -m bench.corpus FOLDER [-o bench/corpus.json] [-j 2] [--budget 10] [--ptxas 1] [--only GLOB]
 
-FOLDER holds one folder a package, each with PTX files. Every kernel is audited on its own under a
-guard of `--budget` seconds; a fault or a time-out of one never stops the others. ptxas assembles
-every `--ptxas`th file right after it was audited, in the same process slot, so that the two times can
-be compared. Interrupted, it sums up what is done. The results file has names and counts only: nothing of anybody's
-code. Seconds are of processor time, which a busy machine does not change; the engine's own budget is one of steps, and
-set far off.
+FOLDER has one folder per package, each with PTX files. Every kernel is audited separately, with a limit of `--budget`
+seconds; a fault or a time-out in one never stops the others. ptxas assembles every `--ptxas`th file right after its
+audit, in the same process slot, so that the two times can be compared. If interrupted, it sums up what is done. The
+results file has only names and counts, no third-party code. Seconds are processor time, which a busy machine does not
+change; the engine's own budget is in steps, and set very high.
 
-A site is *answered* when its status is one of
+A site is *answered* if its status is one of
 
-    exact, invariant, conditional          by their meaning
+    exact, invariant, conditional          by definition
     unreached                              proved never to run
-    bounded                                when high <= 2 * low, or when no counter counts it (cp.async.cg) and its
+    bounded                                if high <= 2 * low, or if no counter counts it (cp.async.cg) and its
                                            lines are specified
-    data-dependent                         when its range is specified: without the data nobody knows more
+    data-dependent                         if its range is specified: without the data no more can be known
 
-The results also say what the share is when data-dependent sites are not counted as answered.
+The results also have the share if data-dependent sites do not count as answered.
 """
 
 from __future__ import annotations
@@ -55,10 +54,10 @@ from ptxaudit.ir import graph
 from ptxaudit.ir.link import link
 from ptxaudit.ir.reasons import Kind, sentence
 
-BUDGET = 10.0  # seconds a kernel: the goal is that none needs them
-PATIENCE = 8  # the engine's own budget is far off: this one asks how long it takes
-RATIO = 2  # a range answers when its high end is at most so many times its low end
-NAME_LENGTH = 96  # names of template instances run to thousands of letters
+BUDGET = 10.0  # seconds per kernel: the goal is that none needs them
+PATIENCE = 8  # factor of the engine's own budget, so that the limit on time decides
+RATIO = 2  # a range is an answer if its high end is at most this many times its low end
+NAME_LENGTH = 96  # names of template instances can have thousands of letters
 TOP = 40  # reasons listed
 LONGEST = 5  # files left out of the second ratio to ptxas
 BY_MEANING = (Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.UNREACHED)
@@ -66,7 +65,7 @@ BY_MEANING = (Status.EXACT, Status.INVARIANT, Status.CONDITIONAL, Status.UNREACH
 
 @dataclass(frozen=True)
 class KernelRecord:
-    """What became of one kernel. sites: by status; open: of these, reasons of sites not answered, with their number."""
+    """The results for one kernel. sites: by status; open: the reasons of unanswered sites, with their numbers."""
 
     name: str
     package: str
@@ -74,14 +73,14 @@ class KernelRecord:
     seconds: float
     sites: dict[str, int] = field(default_factory=dict)
     answered: int = 0
-    data_dependent: int = 0  # of the answered ones
+    data_dependent: int = 0  # of those answered
     open: dict[str, int] = field(default_factory=dict)
     fault: str = ""  # "", "time-out", or the exception and where it was raised
 
 
 @dataclass(frozen=True)
 class FileRecord:
-    """One file. seconds: processor time of reading it and auditing all of its kernels."""
+    """One file. seconds: processor time for reading it and auditing all of its kernels."""
 
     file: str
     megabytes: float
@@ -94,7 +93,7 @@ class FileRecord:
 
 
 def answers(site: SiteResult) -> bool:
-    """A site has an answer per request, as the module says."""
+    """Whether a site has an answer per request, as the module's docstring defines it."""
     if site.status in BY_MEANING:
         return True
     if site.line_class_max is not None:
@@ -106,14 +105,14 @@ def answers(site: SiteResult) -> bool:
 
 
 def reason_class(reason: str) -> str:
-    """A reason without the names and numbers of one kernel, so that like reasons count together."""
+    """A reason without the names and numbers of one kernel, so that similar reasons are counted together."""
     reason = re.sub(r"%\w+(\.\w+)?", "%r", reason)
     reason = re.sub(r"\b\w*[_$]\w+\b", "NAME", reason)
     return re.sub(r"@?\b\d+\b", "N", reason)[:160]
 
 
 def short(name: str) -> str:
-    """A name cut to NAME_LENGTH letters, still unlike every other one."""
+    """A name cut to NAME_LENGTH letters, still distinct from every other."""
     if len(name) <= NAME_LENGTH:
         return name
     return f"{name[: NAME_LENGTH - 9]}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
@@ -123,7 +122,7 @@ def short(name: str) -> str:
 
 
 def audit_file(path: Path, package: str, budget: float = BUDGET) -> FileRecord:
-    """All kernels of a file that have sites."""
+    """Audits all kernels of a file that have sites."""
     start = time.process_time()
     text = path.read_text(encoding="utf-8", errors="replace")
     taken = lambda: round(time.process_time() - start, 4)
@@ -131,7 +130,7 @@ def audit_file(path: Path, package: str, budget: float = BUDGET) -> FileRecord:
         module = lift_module(parse_module(text, path.name))
     except InputError as error:
         return FileRecord(path.name, len(text) / 1e6, taken(), fault=str(error))
-    except Exception as error:  # a crash is what this looks for
+    except Exception as error:  # this module looks for crashes
         return FileRecord(path.name, len(text) / 1e6, taken(), fault=_place(error))
     kernels = tuple(
         record for kernel in module.kernels() if (record := _audit_kernel(module, kernel, package, path.name, budget))
@@ -140,7 +139,7 @@ def audit_file(path: Path, package: str, budget: float = BUDGET) -> FileRecord:
 
 
 def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> KernelRecord | None:
-    """None for a kernel without sites."""
+    """Audits one kernel; None if it has no sites."""
     start = time.process_time()
     fault, sites = "", ()
     try:
@@ -177,7 +176,7 @@ def _audit_kernel(module, kernel, package: str, file: str, budget: float) -> Ker
 
 
 def _place(error: Exception) -> str:
-    """An exception in one line, with the innermost place in this project."""
+    """An exception in one line, with the innermost location in this project."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if "ptxaudit" in f.filename] or frames
     return f"{type(error).__name__}: {str(error)[:120]} ({Path(ours[-1].filename).name}:{ours[-1].lineno})"
@@ -185,14 +184,14 @@ def _place(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Assembled:
-    """ptxas's processor seconds for a file, and why it refused it or ""."""
+    """ptxas's processor seconds for a file, and why it rejected the file, or ""."""
 
     seconds: float
     refused: str = ""
 
 
 def assemble_file(path: Path) -> Assembled:
-    """One run of ptxas, with its own default optimisation."""
+    """Runs ptxas once, with its default optimisation."""
 
     def spent() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -200,7 +199,7 @@ def assemble_file(path: Path) -> Assembled:
 
     text = path.read_text(encoding="utf-8", errors="replace")
     refused = ""
-    for options in ((), ("--compile-only",)):  # functions of another module stay open
+    for options in ((), ("--compile-only",)):  # functions of another module are unresolved
         start = spent()
         try:
             ptxas.assemble(text, options=options, file=path.name)
@@ -211,7 +210,7 @@ def assemble_file(path: Path) -> Assembled:
 
 
 def _begin() -> None:
-    """A process of its own to the scheduler, and to the collector of garbage what the command is."""
+    """Makes a worker its own session, for the scheduler, and collects garbage as seldom as the command does."""
     os.setsid()
     collect_seldom()
 
@@ -221,7 +220,7 @@ def one_file(task: tuple[Path, str, bool], budget: float) -> tuple[FileRecord, A
     return audit_file(path, package, budget), assemble_file(path) if with_ptxas else None
 
 
-# --- all ------------------------------------------------------------------------------------
+# --- all files ------------------------------------------------------------------------------
 
 
 def run(
@@ -233,7 +232,7 @@ def run(
     only: str = "*",
     progress=lambda line: None,
 ) -> dict:
-    """The results as plain JSON; see `summary`. ptxas_every: 0 = ptxas is not timed."""
+    """Audits the folder; returns the results as plain JSON; see `summary`. ptxas_every: 0 = ptxas is not timed."""
     name = lambda path: str(path.relative_to(folder))
     paths = [path for path in folder.rglob("*.ptx") if fnmatch.fnmatch(name(path), only)]
     paths.sort(key=lambda path: hashlib.sha256(name(path).encode()).digest())  # so that a part of them is a fair sample
@@ -262,7 +261,7 @@ def run(
 
 
 def summary(done: list[tuple[FileRecord, Assembled | None]], budget: float) -> dict:
-    """Sums over all kernels, by package and by reason, and a line a kernel."""
+    """Sums over all kernels, by package and by reason, and a line per kernel."""
     files = [record for record, _ in done]
     kernels = [kernel for file in files for kernel in file.kernels]
     status, reasons, kernels_with = Counter(), Counter(), Counter()
@@ -308,12 +307,12 @@ def _share(part: float, whole: float) -> float | None:
 
 
 def _seconds(done: list[tuple[FileRecord, Assembled | None]]) -> dict:
-    """Of processor: of all files, and beside ptxas of those that were given to it."""
+    """Processor seconds: of all files, and compared with ptxas for the files that it assembled."""
     compared = [(record, assembled) for record, assembled in done if assembled and not assembled.refused]
     ours, theirs = sum(record.seconds for record, _ in compared), sum(assembled.seconds for _, assembled in compared)
     shorter = sorted(compared, key=lambda pair: pair[1].seconds)[
         :-LONGEST
-    ]  # a few files take ptxas minutes: do these decide?
+    ]  # a few files take ptxas minutes: do they decide?
     return {
         "audit": round(sum(record.seconds for record, _ in done), 1),
         "files_given_to_ptxas": len(compared),
@@ -357,7 +356,7 @@ def show(results: dict) -> str:
 
 
 def written(results: dict) -> str:
-    """The results file: a line a kernel, so that changes can be read."""
+    """The results file: a line per kernel, so that changes are readable."""
     head = json.dumps({k: v for k, v in results.items() if k != "per_kernel"}, indent=1, ensure_ascii=False)
     rows = ",\n".join("  " + json.dumps(k, ensure_ascii=False) for k in results["per_kernel"])
     return f'{head[:-2]},\n "per_kernel": [\n{rows}\n ]\n}}\n'

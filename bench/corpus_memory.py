@@ -1,19 +1,20 @@
-"""Audits global and local memory of a folder of PTX files, as `bench.corpus` does shared memory: what share of their
-sites is answered, and what does it take beside shared memory alone?
+"""Audits global and local memory in a folder of PTX files, like `bench.corpus` for shared memory.
+
+Which share of the sites is answered, and at what cost compared with shared memory alone?
 
     python -m bench.corpus_memory FOLDER [-o bench/corpus_memory.json] [--kernels 8] [--budget 20]
 
-FOLDER holds one folder a package, each with PTX files; of each file so many kernels are taken, by the hash of their
-names. Three audits a file, one after the other in one process:
+FOLDER has one folder per package, each with PTX files; `--kernels` kernels are taken from each file, by the hash of
+their names. Three audits per file, one after the other in one process:
 
     shared          `--space shared`, nothing specified: for its time
     nothing         `--space all`, nothing specified
-    launch          `--space all` with a grid of 4 blocks, a block (the file's; else of 256 threads, or as many as it
+    launch          `--space all` with a grid of 4 blocks, a block (the file's; otherwise 256 threads, or as many as it
                     allows), and every pointer a multiple of 256, as cudaMalloc returns them; no parameter has a value
 
-What counts as answered is what `bench.corpus` says, of sectors in place of wavefronts. The results file has names and
-counts only. Seconds are of processor time, the text's parsing once in each of the audits; those of kernels with shared
-memory, which `bench.corpus` is of, by themselves: of the others `--space shared` does nothing but read them.
+A site is answered as `bench.corpus` defines it, with sectors in place of wavefronts. The results file has only names
+and counts. Seconds are processor time, including parsing once in each of the audits; kernels with shared memory, on
+which `bench.corpus` reports, are timed separately: `--space shared` only reads the others.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ptxaudit.ir.nodes import Function
 from ptxaudit.report.model import MemorySite, Report
 from ptxaudit.review.audit import run
 
-KERNELS, BUDGET = 8, 20.0  # of a file; seconds of a kernel
+KERNELS, BUDGET = 8, 20.0  # per file; seconds per kernel
 BLOCKS, THREADS, ALIGNED = 4, 256, 256
 ANSWERED = ("exact", "invariant", "conditional", "unreached")
 ASKED = ("nothing", "launch")
@@ -46,7 +47,7 @@ SPACES = ("global", "local")
 
 
 def answers(site: MemorySite) -> bool:
-    """A site has an answer per request, as `bench.corpus` says."""
+    """Whether a site has an answer per request, as `bench.corpus` defines it."""
     if str(site.status) in ANSWERED:
         return True
     if site.per_request is None:
@@ -71,7 +72,7 @@ def asked_of(kernels: list[Function]) -> dict[str, Options]:
 
 
 class Counts:
-    """What is summed up: sites by status, and those answered, by what was asked and the memory."""
+    """The sums: sites by status, and those answered, by audit and memory."""
 
     def __init__(self) -> None:
         self.kernels = 0
@@ -124,7 +125,7 @@ class Counts:
 
 
 def one_file(counts: Counts, package: str, path: Path, kernels: list[Function], budget: float) -> None:
-    """Three audits of these kernels; where one fails, the file is a fault and counts for nothing else."""
+    """Audits these kernels three times; if one audit fails, the file is recorded as a fault and not counted."""
     spent, reports = {}, {}
     for asked, options in asked_of(kernels).items():
         start = time.process_time()
@@ -144,7 +145,7 @@ def one_file(counts: Counts, package: str, path: Path, kernels: list[Function], 
 
 
 def has_shared(kernel: Function) -> bool:
-    """It accesses shared memory itself."""
+    """Whether the kernel itself accesses shared memory."""
     return any(i.site is not None and i.site.of == "shared" for i in kernel.instructions)
 
 
@@ -168,7 +169,7 @@ def main() -> int:
             if alike := [kernel for kernel in chosen if has_shared(kernel) == shared]:
                 one_file(counts, package, path, alike, options.budget)
         print(f"{path}: {counts.kernels} kernels", file=sys.stderr, flush=True)
-        if options.output:  # after each file: what is there is whole
+        if options.output:  # after each file, so that the results are complete so far
             options.output.write_text(json.dumps(counts.results(), indent=1) + "\n", encoding="utf-8")
     print(json.dumps(counts.results(), indent=1))
     return 1 if counts.faults else 0

@@ -1,7 +1,7 @@
 """Writes docs/coverage.md from the committed results: `python bench/coverage.py` (make coverage).
 
-The results are those of bench/corpus.py (bench/corpus.json), of bench/specified.py (bench/specified.json), of
-bench/corpus_memory.py (bench/corpus_memory.json) and of bench/ptx_oracle.py (bench/ptx_oracle.json).
+The results are those of bench/corpus.py (bench/corpus.json), bench/specified.py (bench/specified.json),
+bench/corpus_memory.py (bench/corpus_memory.json) and bench/ptx_oracle.py (bench/ptx_oracle.json).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def of_memory(memory: dict) -> str:
 
 
 def of_launches(specified: dict) -> str:
-    """The section on machine code with a launch and without."""
+    """The section on machine code with and without a launch."""
     rows = [
         f"| {name} | {one['kernels']} | {asked['sites']:,} | {ASKED[how]} | **{asked['share']:.1%}** |"
         f" {asked['median_of_ranges']:g} |"

@@ -1,8 +1,8 @@
-"""Compiles kernels of CUB's device algorithms, for `bench.specified`: one call of each, as a program would write it.
+"""Compiles kernels of CUB's device algorithms, for `bench.specified`: one call of each, as in a typical program.
 
     python -m bench.cub_kernels FOLDER [--arch sm_90] [--include CCCL…] [--only NAME…]      FOLDER/NAME.cubin
 
-Needs nvcc with the headers of CCCL (those beside nvcc, or of --include) and a host compiler; no GPU.
+Needs nvcc with the headers of CCCL (those of nvcc, or of --include) and a host compiler; no GPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a figure is."""
+"""A measured figure with its goal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured figure and what it may be at most, in the same unit."""
+    """One measured figure and its maximum, in the same unit."""
 
     name: str
     measured: float

@@ -1,4 +1,4 @@
-"""The figures, each a function that measures it and says what it is held against."""
+"""The figures, each a function that measures it and states its goal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.upgrade_figures import four_releases, two_libraries
 SAMPLES = CHECKOUT / "samples"
 ARCH = "sm_90"
 
-# Samples that are one translation unit of a megabyte of PTX together.
+# Samples that together are one translation unit with a megabyte of PTX.
 MEGABYTE_OF = ("gemm", "sgemm", "hgemm", "flash_attention", "cooperative_groups", "cluster", "fft", "convolution")
 
 
@@ -43,14 +43,14 @@ print(nvrtc.compile_source(sys.argv[1], arch=sys.argv[2]).ptx)
 
 
 def ptx_of(source: Path, folder: Path) -> Path:
-    """The PTX of a source, compiled in a process of its own: what this process holds counts as its children's peak."""
+    """The PTX of a source, compiled in a separate process: the memory of this process counts in its children's peak."""
     target = folder / f"{source.stem}.ptx"
     cost([sys.executable, "-c", _TO_PTX, str(source), ARCH], folder, target)
     return target
 
 
 def small_kernel(folder: Path) -> Iterator[Figure]:
-    """From .cu to report: process time beyond NVRTC's own compile."""
+    """From .cu to report: process time beyond NVRTC's own compilation."""
     source = folder / "small.cu"
     source.write_text((SAMPLES / "basic" / "basic.cu").read_text())
     whole = best(audit("small.cu", "--grid", "1", "--block", "32"), folder).seconds
@@ -67,7 +67,7 @@ def small_kernel(folder: Path) -> Iterator[Figure]:
 
 
 def megabyte_source() -> str:
-    """Several samples as one source, each in a namespace of its own, their includes before all."""
+    """Several samples as one source, each in its own namespace, with all includes first."""
     includes, bodies = [], []
     for name in MEGABYTE_OF:
         text = (SAMPLES / name / f"{name}.cu").read_text()
@@ -78,7 +78,7 @@ def megabyte_source() -> str:
 
 
 def megabyte(folder: Path) -> Iterator[Figure]:
-    """1 MB of PTX parsed and audited with nothing specified, against ptxas on the same file."""
+    """1 MB of PTX parsed and audited with nothing specified, compared with ptxas on the same file."""
     from ptxaudit.frontend.compile import toolchains
 
     source = folder / "megabyte.cu"
@@ -102,7 +102,7 @@ def megabyte(folder: Path) -> Iterator[Figure]:
 
 
 def gemm(folder: Path) -> Iterator[Figure]:
-    """One launch of the tiled GEMM of samples/gemm at 4096 x 4096 x 4096, in this process, after its compile."""
+    """One launch of the tiled GEMM of samples/gemm at 4096 x 4096 x 4096, in this process, after its compilation."""
     from ptxaudit.frontend.launch.launch import Launch
     from ptxaudit.review.audit import audit as in_process
 
@@ -123,13 +123,11 @@ def gemm(folder: Path) -> Iterator[Figure]:
     yield Figure("a GEMM of 4096³, 1,024 blocks of 512 steps", seconds[size], 1, "s", note)
 
 
-# --- requests by themselves ------------------------------------------------------------------
+# --- requests given directly -----------------------------------------------------------------
 
 
 def scoring(folder: Path) -> Iterator[Figure]:
-    """Requests given by hand: 100,000 in one call, and one by itself; of each kind of counting the data it takes
-    longest for.
-    """
+    """Requests given by hand: 100,000 in one call, and a single one; each kind of counting with its slowest data."""
     from bench.scoring import CASES, MANY, measure
 
     found = {case.name: measure(case) for case in CASES}
@@ -159,5 +157,5 @@ FIGURES: dict[str, Callable[[Path], Iterator[Figure]]] = {
 
 
 def as_json(figures: list[Figure]) -> str:
-    """For machines that keep track of them."""
+    """The figures as JSON, for programs that track them."""
     return json.dumps([vars(figure) | {"ratio": figure.ratio} for figure in figures], indent=2, ensure_ascii=False)

@@ -1,13 +1,13 @@
-"""Collects what instructions look like: opcodes with their marks and kinds of operands, nothing of anybody's code.
+"""Collects the forms of instructions: opcodes with their modifiers and kinds of operands, no third-party code.
 
     python bench/forms.py WHEEL|LIBRARY|FOLDER|SOURCE.cu|SOURCE.ptx… [--megabytes 8]     adds to
                                                             tests/data/sass_forms.txt and tests/data/ptx_opcodes.txt
 
-    LEA.HI.X R, R, R, R, #, P        a line of machine code: registers, predicates and numbers by their kind only
+    LEA.HI.X R, R, R, R, #, P        a line of machine code: registers, predicates and numbers only by their kind
     mul.wide.u32                     a line of PTX
 
-Of every wheel, library or folder, `--megabytes` of machine code of each architecture are read, spread over its images.
-Sources are compiled for several optimization levels, those in CUDA for several architectures.
+From every wheel, library or folder, `--megabytes` of machine code for each architecture are read, spread over its
+images. Sources are compiled at several optimization levels, CUDA sources also for several architectures.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def of_ptx(text: str) -> set[str]:
 
 
 def of_source(path: Path) -> Iterator[tuple[set[str], set[str]]]:
-    """(of machine code, of PTX) for every architecture and optimization level; PTX is of one architecture."""
+    """(forms of machine code, of PTX) for every architecture and optimization level; PTX has one architecture."""
     text = path.read_text()
     target = _TARGET.search(text) if path.suffix == ".ptx" else None
     for arch in ARCHITECTURES if target is None else (target[1],):
@@ -107,7 +107,7 @@ def of_binary(path: Path, limit: int) -> Iterator[tuple[set[str], set[str]]]:
 
 
 def add(path: Path, lines: Iterable[str]) -> int:
-    """Adds to a file of sorted lines; how many there are now."""
+    """Adds lines to a file of sorted lines; returns the number of lines."""
     known = set(path.read_text().splitlines()) if path.exists() else set()
     all_lines = sorted({*known, *lines} - {""})
     path.write_text("\n".join(all_lines) + "\n")

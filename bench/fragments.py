@@ -1,14 +1,14 @@
-"""wmma.load and wmma.store one by one: what ptxas makes of them, and what an NVIDIA GPU counts for them.
+"""Compares wmma.load and wmma.store, one by one: ptxas's code for them, and an NVIDIA GPU's counters.
 
     python -m bench.fragments compare --arch sm_90 --ptxas 12.9     # the table of ptxaudit.ptx.fragments against ptxas,
                                                             lane by lane
-    python -m bench.fragments build FOLDER                          # anywhere: cubins for sm_90 and what to launch
+    python -m bench.fragments build FOLDER                          # anywhere: cubins for sm_90 and the launches
     python -m bench.fragments measure FOLDER -o fragments.json.gz   # on a GPU with ncu on the PATH
 
-A kernel is one access of one warp, its name the access: `b_m16n16k16_s8_row` loads b with `.shared`, `…_generic`
-without. Its parameters are a place for the fragment's registers and the stride; strides (`ldm`) are in a register here,
-and in `compare` also constant or left out. The result of `measure` is one JSON document: device, launches: [[kernel,
-ldm, requests, wavefronts of loads, of stores]].
+A kernel is one access of one warp, named after the access: `b_m16n16k16_s8_row` loads b with `.shared`, `…_generic`
+without. Its parameters are an address for the fragment's registers and the stride; strides (`ldm`) are in a register
+here, and in `compare` also constant or left out. The result of `measure` is one JSON document: device, launches:
+[[kernel, ldm, requests, wavefronts of loads, of stores]].
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WARP = 32
-ROW = 16  # strides are multiples of so many bytes
+ROW = 16  # bytes: strides are multiples
 WINDOW = 32 << 10
-STRIDES = (0, 16, 128, 144, 160, 272)  # bytes; below ROW: more than a row needs
+STRIDES = (0, 16, 128, 144, 160, 272)  # bytes; below ROW: added to the size of a row
 GENERIC_STRIDES = (16, 128, 160)
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "s32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
 _K16 = ((16, 16, 16), (32, 8, 16), (8, 32, 16))
@@ -70,7 +70,7 @@ class Access:
         return max(1, elements * BITS[self.type] // (64 if self.type == "f64" else 32) // WARP)
 
     def ldm(self, pitch: int) -> int:
-        """A stride in elements. pitch: in bytes; below a row's, what is added to it."""
+        """A stride in elements. pitch: in bytes; below the size of a row, it is added to that."""
         row = -(-self.row_bytes // ROW) * ROW
         return (pitch if pitch >= row else row + pitch) * 8 // BITS[self.type]
 
@@ -105,7 +105,7 @@ def accesses(arch: str, generic: bool) -> list[Access]:
 
 
 def ptx(arch: str, which: list[Access], stride: str = "") -> str:
-    """A module with a kernel an access. stride: "%r1", the parameter; or an immediate; or "": none."""
+    """A module with a kernel per access. stride: "%r1", the parameter; or an immediate; or "": none."""
     version = "8.8" if int("".join(filter(str.isdigit, arch))) >= 100 else "7.8"
     return "\n".join(
         [f".version {version}", f".target {arch}", ".address_size 64", *(_kernel(a, stride) for a in which)]
@@ -141,13 +141,13 @@ def _kernel(a: Access, stride: str) -> str:
     )
 
 
-# --- the table against ptxas ------------------------------------------------------------------
+# --- the table compared with ptxas ------------------------------------------------------------
 
 
 def requests_of(
     inputs: list, arch: str, launches: list, machine: str | None = None
 ) -> dict[tuple[str, str, int], list]:
-    """(kernel, ISA, number of its launch) -> [(lanes' addresses from the lowest on, how often, wavefronts)], sorted."""
+    """(kernel, ISA, number of its launch) -> [(lanes' addresses relative to the lowest, count, wavefronts)], sorted."""
     from ptxaudit.frontend.options import Options
     from ptxaudit.hardware.banks import classify
     from ptxaudit.pipeline.collect import Part
@@ -181,7 +181,7 @@ def differences(
     strides: tuple[int, ...] = STRIDES,
     kinds: Container[str] = BITS,
 ) -> Iterator[str]:
-    """What ptxas makes otherwise than the table says, of accesses of these types; nothing where they agree."""
+    """The differences between ptxas's code and the table, for accesses of these types; empty if they agree."""
     from ptxaudit.frontend.compile import toolchains
     from ptxaudit.frontend.compile.ptxas import assemble
     from ptxaudit.frontend.launch.launch import Launch
@@ -329,7 +329,7 @@ def main() -> int:
                 for line in differences(options.arch, options.ptxas, generic, stride):
                     print(f"{'generic' if generic else 'shared'}, stride {stride or 'left out'}: {line}")
                     wrong += 1
-    except InputError as error:  # a release that does not know the architecture
+    except InputError as error:  # a release that does not support the architecture
         parser.error(str(error))
     print(
         f"{options.arch}, ptxas {options.ptxas or 'at hand'}: {wrong} differences of"

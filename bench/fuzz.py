@@ -1,15 +1,16 @@
-"""Holds the lane engine against the interpreter twin on many random kernels, or on the samples.
+"""Compares the lane engine with the interpreter twin on many random kernels, or on the samples.
 
-    python bench/fuzz.py --seeds 1000 [--start 0] [-j 2]       everything told: exact answers are the twin's
-    python bench/fuzz.py --seeds 1000 --not-told               parameters, or the launch with its block or without, not specified:
-                                                            ranges contain the twin's
-    python bench/fuzz.py --seeds 300 --machine-code            what ptxas makes of them: the engine on it has the twin's
-                                                            requests
+    python bench/fuzz.py --seeds 1000 [--start 0] [-j 2]       everything specified: exact answers are the twin's
+    python bench/fuzz.py --seeds 1000 --not-told               parameters, or the launch with its block or without, not
+                                                            specified: ranges contain the twin's
+    python bench/fuzz.py --seeds 300 --machine-code            ptxas's code for them: the engine finds the twin's
+                                                            requests in it
     python bench/fuzz.py --samples                             the kernels of samples/ with their launches, few blocks
     python bench/fuzz.py --seeds 1 --start 42 --print          the text of one kernel
-    --seconds N stops after so long
+    --seconds N stops after N seconds
 
-Prints every disagreement, and how often the engine did not say exact, by reason. Exit status 1 after a disagreement.
+Prints every disagreement, and how often the engine's answer was not exact, by reason. Exits with status 1 after a
+disagreement.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ sys.path.insert(0, str(ROOT / "tests"))
 from twin import compare, generate, of_samples  # noqa: E402
 from twin.run import TooLong  # noqa: E402
 
-STEPS = 60_000  # warp instructions that the twin runs of one kernel
-TOGETHER = 10  # kernels of one call of the disassembler
-SLOW = 10.0  # seconds that the engine may take for one kernel
+STEPS = 60_000  # warp instructions of one kernel that the twin executes
+TOGETHER = 10  # kernels per call of the disassembler
+SLOW = 10.0  # limit of the engine's time for one kernel
 
 
 def kernel(seed: int, **options) -> generate.Kernel:
-    """Two of three are small, of which there are more a second."""
+    """The kernel of a seed. Two of three are small, so that more fit into a second."""
     return generate.kernel(seed, small=seed % 3 > 0, **options)
 
 
 def one(seed: int, told: bool) -> compare.Verdict | None:
-    """The verdict of one kernel; None where it takes the twin too long."""
+    """The verdict on one kernel; None if it takes the twin too long."""
     k, verdict = kernel(seed), compare.Verdict()
     try:
         if told:
@@ -49,7 +50,7 @@ def one(seed: int, told: bool) -> compare.Verdict | None:
             compare.not_told(seed, k, verdict, most_steps=STEPS)
     except TooLong:
         return None
-    except Exception:  # a crash is a finding; the other kernels go on
+    except Exception:  # a crash is a finding; the other kernels continue
         verdict.wrong.append(f"seed {seed} crashed: {traceback.format_exc(limit=-3)}")
     if verdict.seconds > SLOW:
         verdict.wrong.append(f"seed {seed}: the engine took {verdict.seconds:.1f} s")
@@ -57,7 +58,7 @@ def one(seed: int, told: bool) -> compare.Verdict | None:
 
 
 def machine_code(start: int) -> compare.Verdict | None:
-    """Ten kernels, assembled and disassembled together."""
+    """Compares ten kernels, assembled and disassembled together."""
     from twin import machine
 
     kernels = (kernel(seed, straight=seed % 4 == 0, loaded=False) for seed in range(start, start + TOGETHER))
@@ -71,7 +72,7 @@ def machine_code(start: int) -> compare.Verdict | None:
 
 
 def sample(folder: Path) -> compare.Verdict:
-    """All kernels of one sample, with the first launch of each."""
+    """Compares all kernels of one sample, with the first launch of each."""
     total, too_long = of_samples.sample(folder)
     for name in too_long:
         print(f"{folder.name}: {name} takes the twin too long", flush=True)

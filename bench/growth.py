@@ -1,8 +1,10 @@
-"""How the time and the steps of an audit grow with the size of a kernel: `python -m bench.growth [-o docs/growth.svg]`.
+"""Measures how time and steps of an audit grow with the size of a kernel.
 
-Families of kernels of any size, each of which some analysis could be quadratic in: chains of loads from shared memory,
-branches that nothing specified decides, definitions under a predicate. tests/test_dataflow.py counts their steps; the
-picture has processor time over size.
+    python -m bench.growth [-o docs/growth.svg]
+
+Families of kernels of any size, on each of which some analysis could be quadratic: chains of loads from shared
+memory, branches whose conditions are not specified, definitions under a predicate. tests/test_dataflow.py counts
+their steps; the picture shows processor time over size.
 """
 
 from __future__ import annotations
@@ -49,9 +51,7 @@ PARTLY = Launch("k", grid=(4, 1), block=(64, 1), params=["?", "?"])
 
 @dataclass(frozen=True)
 class Family:
-    """what: in words; part: the i-th piece of its kernel; before: what comes once; launches: under which it is
-    audited.
-    """
+    """what: description; part: the i-th piece of the kernel; before: text before all; launches: to audit it under."""
 
     what: str
     part: Callable[[int], str]
@@ -59,7 +59,7 @@ class Family:
     launches: tuple[Launch | None, ...] = (None, PARTLY, SPECIFIED)
 
     def kernel(self, size: int) -> str:
-        """PTX of so many pieces."""
+        """PTX with this many pieces."""
         return _HEAD + self.before + "".join(self.part(i) for i in range(size)) + "E:\nret;\n}\n"
 
 
@@ -123,14 +123,14 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Cost:
-    """What an audit took. seconds: of processor time, without reading the text."""
+    """The cost of an audit. seconds: of processor time, without parsing."""
 
     steps: int
     seconds: float
 
 
 def cost(family: Family, size: int, launch: Launch | None) -> Cost:
-    """Audits a kernel of a family, parsed before."""
+    """Audits a kernel of a family; parsing is not measured."""
     module = lift_module(parse_module(family.kernel(size), "k.ptx"))
     machine, account = machines.get(MACHINE), Account()
     began = time.process_time()
@@ -142,10 +142,10 @@ def cost(family: Family, size: int, launch: Launch | None) -> Cost:
 
 
 def measured(sizes: Sequence[int]) -> dict[str, dict[int, Cost]]:
-    """family -> size -> the cost under all its launches together."""
+    """family -> size -> the cost summed over all its launches"""
     out: dict[str, dict[int, Cost]] = {}
     for name, family in FAMILIES.items():
-        cost(family, 10, None)  # what is imported at the first use
+        cost(family, 10, None)  # loads what is imported at the first use
         for size in sizes:
             each = [cost(family, size, launch) for launch in family.launches]
             out.setdefault(name, {})[size] = one = Cost(sum(c.steps for c in each), sum(c.seconds for c in each))
@@ -174,7 +174,7 @@ _COLOURS = (
 
 
 def picture(found: dict[str, dict[int, Cost]]) -> str:
-    """Processor time over size, both on scales of powers of ten, as SVG: a line of slope 1 is linear."""
+    """Processor time over size, both on logarithmic scales, as SVG: a line of slope 1 is linear."""
     sizes = sorted({size for costs in found.values() for size in costs})
     times = [cost.seconds for costs in found.values() for cost in costs.values()]
     least, most = log10(max(min(times), 1e-3)), log10(max(times))

@@ -1,10 +1,10 @@
 """Writes docs/hardware.md and its pictures from the machine records and the measured requests.
 
     python -m bench.hardware_doc            writes
-    python -m bench.hardware_doc --check    exits 1 if what is in docs is not what would be written
+    python -m bench.hardware_doc --check    exits with status 1 if the files in docs are not up to date
 
-Everything that is a fact comes from `ptxaudit.hardware.machines`, `ptxaudit/hardware/measurements`,
-`ptxaudit.hardware.banks` or tests/data; here are only the words between them.
+All facts come from `ptxaudit.hardware.machines`, `ptxaudit/hardware/measurements`, `ptxaudit.hardware.banks` or
+tests/data; this module has only the text around them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _of(function) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Section:
-    """One kind of instruction: heading, operations of the table, words, pictures."""
+    """One kind of instruction: heading, operations of the table, text, pictures."""
 
     heading: str
     operations: tuple[str, ...]
@@ -384,7 +384,7 @@ def _table(machine: Machine) -> Iterator[str]:
 
 
 def _evidence(machine: Machine, rule: Rule) -> str:
-    """The sections below have the opcodes one by one."""
+    """How a rule was measured, in words; the sections below have the opcodes one by one."""
     found = measured_opcodes(machine, rule)
     if not found:
         return evidence(machine, rule)
@@ -596,7 +596,7 @@ def wanted() -> dict[str, str]:
 
 
 def stale(docs: Path = DOCS) -> list[str]:
-    """What is not there, not as it should be, or should not be there."""
+    """The files that are missing, outdated or superfluous."""
     files = wanted()
     there = {f"{PICTURES}/{path.name}" for path in (docs / PICTURES).glob("*.svg")}
     return [

@@ -1,4 +1,4 @@
-"""The table "At a glance" of docs/hardware.md: what common code costs, each figure scored when the page is written."""
+"""The table "At a glance" of docs/hardware.md: the cost of common code, scored when the page is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chapter of docs/hardware.md about wmma: what each access becomes, and what was counted for it."""
+"""The chapter of docs/hardware.md about wmma: the requests of each access, and their counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ptxaudit.hardware.banks import classify
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data" / "fragments_sm90.json.gz"
 
-# operand, shape, type, layout where memory runs along the fragment, and the other one
+# operand, shape, type, layout in which memory runs along the fragment, and the other one
 SHOWN = (
     ("a", "m16n16k16", "f16"),
     ("b", "m16n16k16", "f16"),
@@ -114,7 +114,7 @@ def _layouts(operand: str, shape: str, generation: str) -> tuple[str, str]:
 
 
 def _made(operand: str, shape: str, kind: str, layout: str, generation: str) -> str:
-    """4 STS.64"""
+    """The instructions of an access, like "4 STS.64"."""
     if kind in ("s4", "b1") and layout != ("col" if operand == "b" else "row"):
         return ""
     made = requests(

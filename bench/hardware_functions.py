@@ -1,5 +1,4 @@
-"""The chapter of docs/hardware.md on special functions: what MUFU gives, and what float arithmetic leaves to be
-measured."""
+"""The chapter of docs/hardware.md on special functions: the measured results of MUFU, FCHK and float arithmetic."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The parts of docs/hardware.md that rest on tests/data/timing_sm90.json.gz and tensor_sm90.json.gz: what no counter
-tells.
+"""The parts of docs/hardware.md on what no counter measures.
 
-cg_cycles()     cp.async.cg by k, in several circumstances
+Their data are timing_sm90.json.gz and tensor_sm90.json.gz of tests/data.
+
+cg_cycles()     cp.async.cg by k, under several conditions
 chapters()      wgmma, bulk copies, other blocks' memory, barriers
 """
 
@@ -42,7 +43,7 @@ def _span(values: list[float]) -> str:
 
 # --- cp.async.cg --------------------------------------------------------------------------------
 
-# what is in common: beginnings of the kernels' names, blocks
+# common conditions: prefixes of the kernels' names, blocks
 _CIRCUMSTANCES = (
     ("new sources each time, one block", ("cg_far",), 1),
     ("new sources each time, one block on every multiprocessor", ("cg_far",), 132),
@@ -206,7 +207,7 @@ def _forms() -> Iterator[str]:
 
 
 def _each(cycles: list[dict]) -> dict[tuple[str, str, int, int], float]:
-    """{(kernel, swizzle, bytes a row, rows): cycles of one more}."""
+    """{(kernel, swizzle, bytes per row, rows): cycles of one more}."""
     least: dict[tuple, dict[int, int]] = defaultdict(dict)
     for one in cycles:
         times = least[one["kernel"], one["swizzle"], one["row_bytes"], one["rows"]]

@@ -1,4 +1,4 @@
-"""Runs a command and says what it cost: process time of it and its children, peak memory, and how long it took.
+"""Runs a command and measures its cost: process time of it and its children, peak memory, and elapsed time.
 
 cost(["ptxas", "k.ptx"])  ->  Cost(seconds=1.42, megabytes=88.0, elapsed=1.5)
 """
@@ -22,8 +22,11 @@ KILOBYTE, MEGABYTE = 1024, 1e6
 
 @dataclass(frozen=True)
 class Cost:
-    """seconds: user and system time; megabytes: the most memory that was resident at a time; elapsed: seconds from its
-    beginning to its end, which a busy machine changes."""
+    """The cost of a command.
+
+    seconds: user and system time; megabytes: the peak of resident memory; elapsed: seconds from beginning to end,
+    which a busy machine changes.
+    """
 
     seconds: float
     megabytes: float
@@ -31,9 +34,9 @@ class Cost:
 
 
 def cost(command: Sequence[str], folder: Path, output: Path | None = None, statuses: Sequence[int] = (0,)) -> Cost:
-    """What one run of a command in `folder` costs; RuntimeError with its messages where it fails.
+    """The cost of one run of a command in `folder`. Raises RuntimeError with its messages if it fails.
 
-    output: a file for its standard output; statuses: with which it may end.
+    output: a file for its standard output; statuses: the exit statuses that are allowed.
     """
     said = folder / "stderr.txt"
     began = time.monotonic()
@@ -48,7 +51,7 @@ def cost(command: Sequence[str], folder: Path, output: Path | None = None, statu
 
 
 def best(command: Sequence[str], folder: Path, runs: int = RUNS, statuses: Sequence[int] = (0,)) -> Cost:
-    """The least time and the most memory of several runs, after one that fills the caches."""
+    """The minimum time and the maximum memory of several runs, after one that fills the caches."""
     cost(command, folder, statuses=statuses)
     found = [cost(command, folder, statuses=statuses) for _ in range(runs)]
     return Cost(
@@ -63,7 +66,7 @@ def audit(*arguments: str) -> list[str]:
 
 @cache
 def _environment() -> dict[str, str]:
-    """Like an installed package: compiled modules are kept, whatever the caller's environment says."""
+    """An environment like an installed package's: compiled modules are kept, whatever the caller's environment."""
     kept = {
         name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PTXAUDIT_DEBUG")
     }

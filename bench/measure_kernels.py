@@ -1,16 +1,14 @@
-"""Measures the kernels of samples/ and bench/kernels/ on an NVIDIA GPU: per instruction under the profiler, and by
-hardware counters.
+"""Measures the kernels of samples/ and bench/kernels/ on an NVIDIA GPU: per instruction, and by hardware counters.
 
     python bench/measure_kernels.py build cubins/                      # anywhere: compiles every sample
     python bench/measure_kernels.py check cubins/                      # on a GPU: the matrix products are right
     python bench/measure_kernels.py measure cubins/ -o launches.json.gz  # on a GPU with ncu on the PATH
     python bench/measure_kernels.py read report.ncu-rep manifest.json -o launches.json.gz
 
-`build` needs ptxaudit; the others only Python, numpy, cuda-bindings and Nsight Compute with its
-`ncu_report` module. `measure` starts itself under `ncu` (`run`), which launches every kernel of
-every cubin with its launches of */launch.toml, and joins the report with the manifest that
-`run` writes: which launch, with which parameter bytes. What pointers point to is zero, except
-where */data.toml says otherwise.
+`build` needs ptxaudit; the others only Python, numpy, cuda-bindings and Nsight Compute with its `ncu_report` module.
+`measure` starts itself under `ncu` (`run`), which launches every kernel of every cubin with its launches in
+*/launch.toml, and joins the report with the manifest that `run` writes: which launches, with which parameter bytes.
+Memory behind pointers is zero unless */data.toml specifies it.
 
 The result is one JSON document:
     device, site_columns, launches: [{kernel, cubin, workload, grid, block, cluster, dynamic_shared,
@@ -72,7 +70,7 @@ def build(folder: Path) -> None:
 
 
 def samples() -> list[Path]:
-    """A folder NAME each, with NAME.cu, launch.toml and perhaps data.toml."""
+    """The folders of samples: each NAME has NAME.cu, launch.toml and maybe data.toml."""
     return [
         folder for parent in FOLDERS for folder in sorted(parent.iterdir()) if (folder / f"{folder.name}.cu").is_file()
     ]
@@ -87,7 +85,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Buffer:
-    """What a pointer parameter points to, from data.toml."""
+    """The contents of the memory that a pointer parameter points to, from data.toml."""
 
     kernel: str
     param: int
@@ -134,7 +132,7 @@ class Planned:
 
 
 def planned(gpu: Gpu, cubins: Path, only: str) -> Iterator[Planned]:
-    """Every launch of every kernel, by sample, kernel and place in the launch file."""
+    """Every launch of every kernel, by sample, kernel and position in the launch file."""
     for sample in samples():
         cubin = cubins / f"{sample.name}.cubin"
         if not fnmatchcase(sample.name, only) or not cubin.is_file():
@@ -158,7 +156,7 @@ def buffers(sample: Path) -> list[Buffer]:
 
 
 def prepare(gpu: Gpu, plan: Planned) -> tuple[bytes, dict[int, int]]:
-    """(parameter buffer, pointers by position); allocates what pointers point to."""
+    """(parameter buffer, pointers by position); allocates the memory behind the pointers."""
     places = gpu.parameters(plan.function)
     values = plan.table.get("params", [])
     if len(places) != len(values):
@@ -182,7 +180,7 @@ def encode(value: Any, size: int) -> bytes:
 
 
 def run(cubins: Path, manifest: Path | None, only: str) -> None:
-    """Launches everything once; writes what was launched, in order."""
+    """Launches everything once; writes the list of launches, in order."""
     gpu = Gpu()
     done = []
     for plan in planned(gpu, cubins, only):
@@ -210,7 +208,7 @@ def run(cubins: Path, manifest: Path | None, only: str) -> None:
 
 # --- checking the matrix products ---------------------------------------------------------------
 
-# kernel: (type of A and B, B is n x k, rows of C a block). Parameters: a, b, c, n, k; C is float, or int for bytes.
+# kernel: (type of A and B, B is n x k, rows of C per block). Parameters: a, b, c, n, k; C is float, or int for bytes.
 PRODUCTS = {
     "*gemm_int4*": ("float32", False, 128),
     "*gemm_async*": ("float32", False, 128),
@@ -237,7 +235,7 @@ def check(cubins: Path, only: str) -> None:
         kind, transposed, tile = entry
         params, pointers = prepare(gpu, plan)
         n, k = plan.table["params"][3:5]
-        k *= 4 if kind == "int8" else 1  # there k counts words
+        k *= 4 if kind == "int8" else 1  # there k is in words
         m = plan.dims("grid")[1] * tile
         random = numpy.random.default_rng(SEED)
         a = random.integers(-4, 5, (m, k)).astype(kind)
@@ -247,7 +245,7 @@ def check(cubins: Path, only: str) -> None:
         gpu.launch(plan.function, plan.dims("grid"), plan.dims("block"), plan.cluster, plan.dynamic_shared, params)
         found = gpu.read(pointers[2], "int32" if kind == "int8" else "float32", m * n).reshape(m, n)
         expected = a.astype("float64") @ (b.T if transposed else b).astype("float64")
-        same = numpy.array_equal(found, expected)  # small whole numbers: exact in every type
+        same = numpy.array_equal(found, expected)  # small integers: exact in every type
         wrong += not same
         print(f"{plan.kernel}: {'right' if same else 'WRONG'}")
         gpu.free(list(pointers.values()))

@@ -1,16 +1,15 @@
-"""Inputs changed at random: every one is audited or refused with a message, in time, in little memory, and nothing gets
-lost.
+"""Mutates inputs at random: each must be audited or rejected with a message, within limits, and nothing may get lost.
 
-    python -m bench.mutations --cases 100000 [-j 2]          all kinds of inputs; docs/reliability.md has what came out
+    python -m bench.mutations --cases 100000 [-j 2]          all kinds of inputs; docs/reliability.md has the results
     python -m bench.mutations --kind cubin --start 4711 --cases 1 --keep FOLDER      one case again, its file kept
 
-A case is a number: it decides the kind, the input and what is done to it. What is counted beside the ordinary endings
-(the same result, another one, a message) must stay 0:
+A case is a number: it determines the kind, the input and the changes to it. Outcomes other than the ordinary ones
+(the same result, another one, a message) must stay at 0:
 
-    fault       a traceback, an exit status that there is not, or an error that this tool calls its own
+    fault       a traceback, an undefined exit status, or an error that this tool reports as its own
     hang        more than SECONDS of processor time
     oversize    more than MEMORY of address space
-    lost        a kernel or an access is gone, and nothing is said; of PTX: all kernels
+    lost        a kernel or an access is missing without a message; for PTX: all kernels
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ if TYPE_CHECKING:
     from ptxaudit.report.model import Report
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 20  # of processor time a case, beside that of the vendor's tools
-BUDGET = 0.1  # of a kernel: what is found of the accesses is not what is tested here
-MEMORY = 3 << 30  # bytes of address space of the process that takes the cases
+SECONDS = 20  # of processor time per case, besides that of the vendor's tools
+BUDGET = 0.1  # per kernel: the figures for accesses are not tested here
+MEMORY = 3 << 30  # bytes of address space of the process that runs the cases
 INSTRUCTION = 16  # bytes
-CODE_AT = 0x7F41AB7AEF00  # where a profile says that code lies
-TOGETHER = 50  # cases of compiled files that go through one process of the disassembler
+CODE_AT = 0x7F41AB7AEF00  # where a profile locates the code
+TOGETHER = 50  # cases of compiled files per process of the disassembler
 BAD = ("fault", "hang", "oversize", "lost")
 NUMBERS = (0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 32, 1 << 63, (1 << 64) - 1)
 DIGITS = (
@@ -138,8 +137,11 @@ COMMANDS = """\
 
 @dataclass(frozen=True)
 class Kind:
-    """name: of the inputs; files: the names of those that are changed; weight: its share of the cases; text: it is
-    text; see: what became of some changed files."""
+    """A kind of input.
+
+    files: the names of those that are mutated; weight: its share of the cases; text: whether it is text; see: returns
+    the outcomes of some mutated files.
+    """
 
     name: str
     files: tuple[str, ...]
@@ -150,7 +152,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Case:
-    """One changed file, its name and where it lies. touched: code was changed, so that accesses may be others."""
+    """One mutated file, its base and its path. touched: code was changed, so that accesses may differ."""
 
     number: int
     base: str
@@ -160,7 +162,7 @@ class Case:
 
 @dataclass
 class Tally:
-    """Endings by kind, what was bad, and the most that a case took."""
+    """Outcomes by kind, the bad ones, and the maximum cost of a case."""
 
     endings: dict[str, Counter] = field(default_factory=dict)
     bad: list[str] = field(default_factory=list)
@@ -174,11 +176,11 @@ class Tally:
         self.seconds, self.memory = max(self.seconds, other.seconds), max(self.memory, other.memory)
 
 
-# --- the inputs that are changed ----------------------------------------------------------------
+# --- the unchanged inputs -----------------------------------------------------------------------
 
 
 class Bases:
-    """The unchanged inputs in a folder, with what is found in them."""
+    """The unchanged inputs in a folder, with their contents."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -210,7 +212,7 @@ def _kernels_of(folder: str, names: tuple[str, ...]) -> dict[str, dict[str, int]
 
 @cache
 def _code_of(data: bytes) -> list[tuple[int, int]]:
-    """Of every cubin in the data."""
+    """(begin, end) of the machine code in every cubin in the data."""
     out = []
     for found in re.finditer(rb"\x7fELF\x02\x01.{12}\xbe\x00", data, re.DOTALL):
         at = found.start()
@@ -261,7 +263,7 @@ def build(folder: Path) -> None:
 
 
 def _profile(report: Report) -> str:
-    """A source page of the profiler, of the first kernel."""
+    """A source page of the profiler for the first kernel."""
     kernel = report.kernels[0]
     sites = {site.offset: site for site in kernel.sites}
     rows = []
@@ -278,7 +280,7 @@ def _profile(report: Report) -> str:
 
 
 def _fat_binary(images: dict) -> bytes:
-    """A header and a chain of entries that are not compressed."""
+    """A header and a chain of uncompressed entries."""
     body = b""
     for arch, compiled in images.items():
         for kind, payload in ((1, compiled.ptx.encode() + b"\0"), (2, compiled.cubin)):
@@ -315,11 +317,11 @@ def _archive(members: dict[str, bytes]) -> bytes:
     return out
 
 
-# --- what is done to them -----------------------------------------------------------------------
+# --- mutations ----------------------------------------------------------------------------------
 
 
 def changed(data: bytes, rng: random.Random, text: bool, others: Sequence[bytes]) -> bytes:
-    """The data after one to three accidents."""
+    """The data after one to three mutations."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         data = rng.choice(_OF_TEXT if text and rng.random() < 0.75 else _OF_BYTES)(data, rng, others)
     return data
@@ -376,7 +378,7 @@ def _as_text(change: Callable[[str, random.Random], str]) -> Callable[[bytes, ra
 
 
 def _words(text: str, rng: random.Random) -> str:
-    """A word instead of another."""
+    """Replaces a word by another."""
     words = list(WORD.finditer(text))
     if not words:
         return text
@@ -385,7 +387,7 @@ def _words(text: str, rng: random.Random) -> str:
 
 
 def _digits(text: str, rng: random.Random) -> str:
-    """Another number instead of one."""
+    """Replaces a number by another."""
     numbers = list(NUMBER.finditer(text))
     if not numbers:
         return text
@@ -394,7 +396,7 @@ def _digits(text: str, rng: random.Random) -> str:
 
 
 def _lines(text: str, rng: random.Random) -> str:
-    """A line that is missing, twice there, or elsewhere."""
+    """Removes, repeats or moves a line."""
     lines = text.split("\n")
     one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
     line = lines.pop(one)
@@ -412,18 +414,18 @@ _OF_BYTES = (_bit, _bit, _byte, _byte, _integer, _integer, _cut, _remove, _repea
 _OF_TEXT = tuple(map(_as_text, (_words, _words, _digits, _lines, _piece)))
 
 
-# --- what becomes of them -----------------------------------------------------------------------
+# --- outcomes -----------------------------------------------------------------------------------
 
 
 def of_audit(cases: Sequence[Case], bases: Bases) -> list[str]:
-    """Compiled files and PTX, audited together."""
+    """The outcomes of compiled files and PTX, audited together."""
     import ptxaudit
     from ptxaudit.base.errors import InputError
 
     try:
         report = ptxaudit.audit([Path(case.path) for case in cases], budget=BUDGET)
         kernels, problems = report.kernels, report.problems
-    except InputError as error:  # not one of them could be read
+    except InputError as error:  # none of them could be read
         return [_of_words(str(error)) for _ in cases]
     return [
         _ending(
@@ -460,14 +462,14 @@ def _ending(case: Case, before: dict[str, int], kernels: Sequence, problems: Seq
 
 
 def _of_words(said: str) -> str:
-    """What an error says of itself."""
+    """The outcome that the text of an error indicates."""
     if "ran out of memory" in said:
         return "oversize"
     return "fault" if "failed here" in said or "Traceback" in said or "fault of ptxaudit" in said else "message"
 
 
 def of_command(cases: Sequence[Case], bases: Bases, words: Callable[[Case], list[str]]) -> list[str]:
-    """Files that a command reads, one by one."""
+    """The outcomes of files that a command reads, one by one."""
     from click.testing import CliRunner
 
     from ptxaudit.ui.cli import main
@@ -563,12 +565,12 @@ KINDS = (
 
 
 def kind_of(number: int) -> Kind:
-    """Of a case; neighbours are of one kind, so that they can be taken together."""
+    """The kind of a case; successive cases have the same kind, so that they can be run together."""
     return random.Random(f"kind {number // TOGETHER}").choices(KINDS, [kind.weight for kind in KINDS])[0]
 
 
 def case(number: int, kind: Kind, bases: Bases, folder: Path) -> Case:
-    """Writes the changed file of a case."""
+    """Writes the mutated file of a case."""
     rng = random.Random(f"case {number}")
     name = rng.choice(kind.files)
     data = bases.data[name]
@@ -585,7 +587,7 @@ def case(number: int, kind: Kind, bases: Bases, folder: Path) -> Case:
 
 
 def run(numbers: Sequence[int], kind: Kind, bases: Bases) -> Tally:
-    """Cases of one kind: together where nothing goes wrong, else one by one."""
+    """Runs cases of one kind: together if nothing goes wrong, otherwise one by one."""
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="mutations-") as name:
         folder = Path(name)
@@ -605,7 +607,7 @@ def run(numbers: Sequence[int], kind: Kind, bases: Bases) -> Tally:
 
 
 def _timed(cases: Sequence[Case], kind: Kind, bases: Bases, tally: Tally, seconds: float) -> list[str] | None:
-    """The endings; None where one took too long, or what went wrong is of none alone."""
+    """The outcomes; None if one case took too long, or an error cannot be attributed to a single case."""
     begin = time.process_time()
     try:
         with at_most(seconds):
@@ -619,7 +621,7 @@ def _timed(cases: Sequence[Case], kind: Kind, bases: Bases, tally: Tally, second
 
 
 def work(first: int, last: int, kind_name: str | None, folder: str) -> Tally:
-    """Cases in a process of its own, under its limit of memory."""
+    """Runs cases in a child process, with its limit on memory."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     numbers = range(first, last)
     kind = next(k for k in KINDS if k.name == kind_name) if kind_name else kind_of(first)
@@ -627,7 +629,7 @@ def work(first: int, last: int, kind_name: str | None, folder: str) -> Tally:
 
 
 def table(tally: Tally) -> str:
-    """What came out, by kind, as docs/reliability.md has it."""
+    """The outcomes by kind, in the format of docs/reliability.md."""
     columns = ("same", "other", "message", *BAD)
     lines = [
         "| input | cases | same result | another result | message | fault | hang | oversize | lost |",

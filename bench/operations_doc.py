@@ -1,4 +1,4 @@
-"""docs/operations.md, from the table of operations: `make operations`.
+"""Writes docs/operations.md from the table of operations: `make operations`.
 
 python -m bench.operations_doc          writes it
 """

@@ -1,7 +1,7 @@
-"""How long the pipeline's own work takes: `python -m bench.pipelines [--json]`.
+"""Times the pipeline's own work: `python -m bench.pipelines [--json]`.
 
-The diff of two reports of 5,000 sites (read, matched, written as text), and SARIF of 25,000 results
-(rules, folding, fingerprints, JSON), on reports made up of as many source lines.
+The diff of two reports of 5,000 sites (read, matched, written as text), and SARIF of 25,000 results (rules, folding,
+fingerprints, JSON), on synthetic reports with as many source lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SITES_A_KERNEL = 50
 
 
 def made_up(sites: int, shift: int = 0, wavefronts: int = 64) -> Report:
-    """A report of so many exact sites, a source line each; `shift` lines further down."""
+    """A report with this many exact sites, one per source line, `shift` lines further down."""
     kernels = []
     for start in range(0, sites, SITES_A_KERNEL):
         name = f"kernel_{start // SITES_A_KERNEL}"
@@ -64,19 +64,19 @@ def _site(kernel: str, line: int, number: int, wavefronts: int) -> Site:
 
 
 def diff_seconds() -> float:
-    """Two reports in JSON, read, compared and written as text."""
+    """Two JSON reports, read, compared and written as text."""
     texts = made_up(DIFF_SITES).to_json(), made_up(DIFF_SITES, shift=7).to_json()
     return _timed(lambda: diff_text(diff_reports(*map(parse_report, texts))))
 
 
 def sarif_seconds() -> float:
-    """One report in memory to the text of a log."""
+    """One report in memory, written as the text of a log."""
     report = made_up(SARIF_RESULTS)
     return _timed(lambda: sarif(Checked(report, "/src")))
 
 
 def _timed(work: Callable[[], Any]) -> float:
-    """CPU seconds: one thread that waits for nothing, on a machine that may have other work."""
+    """CPU seconds: one thread that waits for nothing, on a machine that may be busy."""
     start = time.process_time()
     work()
     return time.process_time() - start

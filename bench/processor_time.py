@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 
 class TooLong(BaseException):
-    """It took more than its processor time; not an Exception, so that nothing on the way takes it for a fault."""
+    """The limit on processor time was exceeded; not an Exception, so that no handler takes it for a fault."""
 
 
 @contextmanager

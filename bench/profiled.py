@@ -1,11 +1,11 @@
-"""A GPU through its driver, and reports of Nsight Compute: what the scripts that measure have in common.
+"""A GPU through its driver, and reports of Nsight Compute: the common part of the scripts that measure.
 
     Gpu().launch(function, grid, block, cluster, dynamic_shared, params)
     sites_of(action)     [[offset, sass, wavefronts, ideal, inst_executed, thread_inst_executed_true], …] of one
                          profiled launch
 
-Needs Python and cuda-bindings; the reports Nsight Compute with its `ncu_report` module. Nothing of ptxaudit: machines
-that measure have none.
+Needs Python and cuda-bindings; reports also need Nsight Compute with its `ncu_report` module. Uses nothing of
+ptxaudit, which the machines that measure do not have.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ BY_INSTRUCTION = (
 )
 
 SHARED = re.compile(r"\b(LDS|STS|LDSM|STSM|ATOMS|LDGSTS|UBLKCP|STAS|\w*GMMA|REDAS)\b|\bUTMA\w+")
-DUMMY = re.compile(r"@!U?PT\s+LDS\s+RZ")  # in front of each LDGSTS: predicated off, no site
+DUMMY = re.compile(r"@!U?PT\s+LDS\s+RZ")  # before each LDGSTS: predicated off, not a site
 
 
 class Gpu:
-    """The first device through the driver API."""
+    """The first device, accessed through the driver API."""
 
     def __init__(self) -> None:
         from cuda.bindings import driver
@@ -118,7 +118,7 @@ class Gpu:
             attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z = cluster
             config.attrs = [attribute]
             config.numAttrs = 1
-        # One pointer a parameter, into a buffer that lives until the launch returns.
+        # One pointer per parameter, into a buffer that lives until the launch returns.
         raw = ctypes.create_string_buffer(params, max(len(params), 1))
         offsets = [offset for offset, _ in self.parameters(function)]
         places = (ctypes.c_void_p * max(len(offsets), 1))(*(ctypes.addressof(raw) + offset for offset in offsets))
@@ -143,7 +143,7 @@ def sites_of(action: Any) -> list[list[Any]]:
     """`SITE_COLUMNS` of each shared-memory instruction."""
     columns = {name: by_pc(action, name) for name in BY_INSTRUCTION}
     executed = columns["inst_executed"]
-    base = min(executed)  # the entry is always executed
+    base = min(executed)  # the first instruction of the kernel is always executed
     sites = []
     for pc in sorted(set(executed) | set(columns["memory_l1_wavefronts_shared"])):
         text = " ".join(action.sass_by_pc(pc).split())
@@ -154,8 +154,10 @@ def sites_of(action: Any) -> list[list[Any]]:
 
 
 def executed_of(action: Any) -> tuple[list[tuple[int, int, int]], dict[int, str]]:
-    """Every instruction that ran, as (place, warps, lanes whose predicate held), and the opcode at each place. Places
-    are bytes from the first of them: what lies in a section of its own may lie in front of the kernel."""
+    """Every instruction that ran, as (place, warps, lanes whose predicate held), and the opcode at each place.
+
+    Places are bytes from the lowest address: code in a separate section may precede the kernel.
+    """
     executed, lanes = by_pc(action, "inst_executed"), by_pc(action, "thread_inst_executed_true")
     base = min(executed)
     rows = [(pc - base, executed[pc], lanes.get(pc, 0)) for pc in sorted(executed) if executed[pc]]
@@ -182,7 +184,7 @@ def totals_of(action: Any, pattern: str, kinds: tuple[str, ...]) -> dict[str, fl
 
 
 def import_ncu_report() -> Any:
-    """Nsight Compute's own reader, from beside the ncu that is on the PATH."""
+    """Nsight Compute's own reader, from beside the ncu on the PATH."""
     ncu = shutil.which("ncu")
     near = [Path(os.path.realpath(ncu)).parent] if ncu else []
     near += [

@@ -2,9 +2,9 @@
 
     python bench/ptx_oracle.py FOLDER [-j 2] [--most KB] [-o bench/ptx_oracle.json]
 
-Each file is parsed, printed, disguised (tests/ptx_oracle.py) and assembled with ptxas; the machine
-code has to be the same. Files that ptxas itself refuses are named and left out. The results file
-has the names of the files and what became of each, by package (FOLDER holds a folder a package).
+Each file is parsed, printed, disguised (tests/ptx_oracle.py) and assembled with ptxas; the machine code must be the
+same. Files that ptxas itself rejects are named and left out. The results file has the names of the files and the
+outcome of each, by package (FOLDER has one folder per package).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ptxaudit.frontend.ptx.parse import parse_module, parse_plain
 
 
 def one(path: Path) -> tuple[str, str]:
-    """("same" | "refused by ptxas" | "DIFFERS" | "NOT PARSED", detail) of a file."""
+    """("same" | "refused by ptxas" | "DIFFERS" | "NOT PARSED", detail) for a file."""
     text = path.read_text()
     try:
         module = parse_module(text, str(path))
@@ -35,7 +35,7 @@ def one(path: Path) -> tuple[str, str]:
     if module != parse_plain(text):
         return "DIFFERS", "the parsers differ"
     refused = ""
-    for options in ((), ("--compile-only",)):  # functions of another module stay open
+    for options in ((), ("--compile-only",)):  # functions of another module are unresolved
         try:
             ptx_oracle.machine_code(text, None, options)
             break
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 def results(outcomes: dict[str, str], counts: Counter) -> str:
-    """Counts, packages, and every file that is not the same or is."""
+    """The results as JSON: counts, packages, and the names of all files by outcome."""
     packages = Counter(name.partition("/")[0] for name, outcome in outcomes.items() if outcome == "same")
     by_outcome = {outcome: [name for name, found in outcomes.items() if found == outcome] for outcome in sorted(counts)}
     document = {

@@ -1,7 +1,7 @@
-"""Times reading PTX against assembling it: `python bench/ptx_parse.py FILE...`.
+"""Times parsing PTX and assembling it: `python bench/ptx_parse.py FILE...`.
 
-For each file: seconds of process time for the syntax tree and for the IR (the best of three), and
-of ptxas (user and system time of one run), also per megabyte.
+For each file: seconds of process time for the syntax tree and for the IR (the best of three), and for ptxas (user and
+system time of one run), also per megabyte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROUNDS = 3
 
 
 def best(function, argument):
-    """(result, the least process time of ROUNDS calls)."""
+    """(result, the minimum process time of ROUNDS calls)."""
     times = []
     for _ in range(ROUNDS):
         start = time.process_time()
@@ -30,7 +30,7 @@ def best(function, argument):
 
 
 def assembling(text: str) -> float | None:
-    """Process time of ptxas, None where it refuses the file."""
+    """Process time of ptxas; None if it rejects the file."""
 
     def spent() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)

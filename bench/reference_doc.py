@@ -1,4 +1,4 @@
-"""docs/reference/*.md, from the commands, the Python API and the table of reasons: `make reference`.
+"""Writes docs/reference/*.md from the commands, the Python API and the table of reasons: `make reference`.
 
 python -m bench.reference_doc          writes them
 """
@@ -31,7 +31,7 @@ decide, so that the site is called data-dependent.
 
 
 def pages() -> dict[str, str]:
-    """Text by file name."""
+    """The text of each page, by file name."""
     parts = {
         "commands": ("Commands", commands()),
         "python": ("Python", [API, *names()]),
@@ -57,7 +57,7 @@ def names() -> Iterator[str]:
 
 
 def _signature(name: str, what: object) -> str:
-    """The parameters, one a line; of an exception none."""
+    """The parameters, one per line; none for an exception."""
     if not callable(what) or (isinstance(what, type) and issubclass(what, Exception)):
         return ""
     parameters = [
@@ -82,7 +82,7 @@ class Named:
 
 
 class Placeholders(Words):
-    """Words for what a reason rests on, where there is no program."""
+    """Placeholders for the parts of a reason, since there is no program."""
 
     def of(self, part: object) -> str:
         return str(part)

@@ -1,4 +1,4 @@
-"""The figures of what is made of a report: a page, SARIF; and of recording."""
+"""The figures of outputs made from a report (HTML, SARIF), and of recording."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ print(json.dumps([sum(spent), whole]))
 
 
 def reports(folder: Path) -> Iterator[Figure]:
-    """A page of 5,000 sites with code, requests and repairs, and SARIF of as many results as a run holds."""
+    """A page of 5,000 sites with code, requests and repairs, and SARIF of the maximum number of results."""
     from pages import large
 
     from ptxaudit.ui.render.checked import Checked
@@ -63,7 +63,7 @@ def reports(folder: Path) -> Iterator[Figure]:
 
 
 def _least(action: Callable[[], object], times: int = 3) -> float:
-    """Seconds of processor time."""
+    """The minimum processor time, in seconds."""
     taken = []
     for _ in range(times):
         gc.collect()
@@ -74,7 +74,7 @@ def _least(action: Callable[[], object], times: int = 3) -> float:
 
 
 def recording(folder: Path) -> Iterator[Figure]:
-    """What `watch` adds to the compiling of modules of eight small kernels; what is written comes afterwards."""
+    """The time that `watch` adds to compiling modules of eight small kernels; writing happens afterwards."""
     said = folder / "recorded.txt"
     shares = []
     for _ in range(3):

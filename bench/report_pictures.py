@@ -26,7 +26,7 @@ from pages import browser, data_of  # noqa: E402
 QUALITY = 82
 WIDE, HIGH = 1280, 800
 
-# name of the picture -> sample, what is shown, colours, height; "{worst}" is its costliest site
+# name of the picture -> sample, view, colours, height; "{worst}" is its costliest site
 PICTURES: Mapping[str, tuple[str, str, str, int]] = {
     "overview": ("transpose", "#overview", "light", 640),
     "site": ("bitonic_sort", "{worst}", "light", 900),
@@ -36,14 +36,14 @@ PICTURES: Mapping[str, tuple[str, str, str, int]] = {
 
 
 def main(folder: Path) -> None:
-    """Writes all of them."""
+    """Writes all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with browser() as running:
         take(running, folder)
 
 
 def take(running: Any, folder: Path) -> None:
-    """Writes all of them, with a browser that runs."""
+    """Writes all pictures, with a running browser."""
     with tempfile.TemporaryDirectory() as made:
         pages = {sample: page_of(sample, Path(made)) for sample in sorted({sample for sample, *_ in PICTURES.values()})}
         for name, (sample, view, colours, high) in PICTURES.items():

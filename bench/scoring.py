@@ -1,9 +1,8 @@
-"""How fast requests are scored: one at a time, a handful, and 100,000 in one call; process time, best of several runs.
+"""Times scoring requests: one at a time, a handful, and 100,000 in one call; process time, best of several runs.
 
     python bench/scoring.py
 
-Each kind of counting with the data it takes longest for; single requests are all different, and more than any cache
-holds.
+Each kind of counting with its slowest data; single requests are all different, and more than any cache holds.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ MANY = 100_000
 HANDFUL = 8
 SINGLES = 3_000
 LANES = 32
-LINE = 128  # bytes of a source line
+LINE = 128  # bytes per source line
 
 Units = Callable[[np.random.Generator], np.ndarray]
 
 
 def _random(units: int) -> Units:
-    """Anywhere in so many units."""
+    """Random units below a limit."""
     return lambda rng: rng.integers(0, units, (MANY, LANES))
 
 
 def _in_lines(lines: int) -> Callable[[int], Units]:
-    """Anywhere in so many source lines."""
+    """Random units in this many source lines."""
     return lambda width: _random(lines * LINE // width)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One opcode with its worst data. units: of its width, the addresses; sources: the same of a cp.async."""
+    """One opcode with its slowest data. units: addresses, in units of its width; sources: the same for a cp.async."""
 
     opcode: str
     data: str = "random"
@@ -84,7 +83,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Seconds:
-    """Seconds of one request, of HANDFUL in one call, and of MANY in one call."""
+    """Seconds for one request, for HANDFUL in one call, and for MANY in one call."""
 
     one: float
     handful: float
@@ -92,7 +91,7 @@ class Seconds:
 
 
 def best(call: Callable[[], object], runs: int) -> float:
-    """Seconds of a call, the best of several."""
+    """Seconds per call, the best of several."""
     found = []
     for _ in range(runs):
         start = time.process_time()

@@ -1,13 +1,13 @@
-"""Audits machine code out of packages with nothing specified and with a launch: what does specifying one bring?
+"""Audits machine code from packages with nothing specified and with a launch: what does specifying one gain?
 
     python -m bench.specified NAME=FILE|FOLDER… [-o bench/specified.json] [--images 26] [--kernels 40]
 
-NAME is what the results call it; a name may be given several times. Of each file up to `--images` images of `--arch`,
-spread over all of them, and of each image up to `--kernels` kernels that access shared memory are taken. The launch is
-64 blocks of what the kernel was compiled for (`.maxntid`, `__launch_bounds__`) or of 256 threads; numbers of 4 bytes are
-100,000, smaller ones 1; pointers and structures are not specified, and no data. So what depends on data stays open:
-a shuffle by rank, a table, a search. Kernels that take structures, of which nothing is specified, have a row of their
-own. The results file has names and counts only: nothing of anybody's code.
+NAME identifies the package in the results; it may be given several times. From each file, up to `--images` images of
+`--arch`, evenly spread, are taken, and from each image up to `--kernels` kernels that access shared memory. The
+launch has 64 blocks of the size for which the kernel was compiled (`.maxntid`, `__launch_bounds__`) or of 256
+threads; numbers of 4 bytes are 100,000, smaller ones 1; pointers, structures and data are not specified. Whatever
+depends on data therefore stays unknown: a shuffle by rank, a table, a search. Kernels that take structures, which are
+not specified, have a separate row. The results file has only names and counts, no third-party code.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ptxaudit.ir.link import link
 from ptxaudit.ir.reasons import Kind
 
 GRID, BLOCK, NUMBER = 64, 256, 100_000
-BUDGET = DEFAULT_BUDGET  # of the engine, as the command has it
+BUDGET = DEFAULT_BUDGET  # of the engine, as for the command
 SUFFIXES = (".so", ".cubin", ".fatbin", ".a", ".o")
 POINTER = 8  # bytes
 ANSWERED = ("exact", "invariant")
@@ -48,10 +48,10 @@ ASKED = ("nothing", "launch")
 
 @dataclass
 class Row:
-    """What became of one package's sites, asked in one way."""
+    """The results for one package's sites under one specification."""
 
     status: Counter[str] = field(default_factory=Counter)
-    ratios: list[float] = field(default_factory=list)  # high / low of a request's wavefronts, of what is a range
+    ratios: list[float] = field(default_factory=list)  # high / low of a request's wavefronts, for ranges
     reasons: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
@@ -84,17 +84,17 @@ def _deepest(site: SiteResult) -> Kind:
 
 
 def spread(found: list[Any], most: int) -> list[Any]:
-    """At most so many of them, evenly spread."""
+    """At most `most` of the items, evenly spread."""
     return found[:: max(1, -(-len(found) // most))]
 
 
 def files(path: Path) -> list[Path]:
-    """The file, or what a folder has that may hold machine code."""
+    """The file, or the files in a folder that may contain machine code."""
     return [path] if path.is_file() else [one for one in sorted(path.rglob("*")) if one.name.endswith(SUFFIXES)]
 
 
 def kernels(path: Path, arch: str, most_images: int, most: int) -> Iterator[tuple[nodes.Module, nodes.Function]]:
-    """Kernels of a file with accesses to shared memory."""
+    """Kernels in a file that access shared memory."""
     chosen = spread([one for one in images(str(path)) if one.kind == "cubin" and one.arch == arch], most_images)
     for image, data in read_images(chosen):
         cubin = read_cubin(data, image.name)
@@ -106,7 +106,7 @@ def kernels(path: Path, arch: str, most_images: int, most: int) -> Iterator[tupl
 
 
 def launch_of(function: nodes.Function) -> Launch:
-    """The launch that is described above."""
+    """The launch that the module's docstring describes."""
     values = {4: NUMBER, 2: 1, 1: 1}
     parameters = [values.get(one.size) for one in function.parameters]
     block = function.block or (function.max_threads or BLOCK,)
@@ -114,7 +114,7 @@ def launch_of(function: nodes.Function) -> Launch:
 
 
 def examine(module: nodes.Module, function: nodes.Function, rows: dict[str, Row]) -> None:
-    """One kernel, asked in both ways."""
+    """Audits one kernel under both specifications."""
     linked = link(module, function)
     made = graph.build(linked)
     for how, launch in zip(ASKED, (None, launch_of(function)), strict=True):

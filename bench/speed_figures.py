@@ -1,7 +1,7 @@
-"""The figures of small and middle inputs: a tiny kernel, and thirty kernels under their launches, against the vendor's
-programs on the same file; and how much of that several processes add.
+"""The figures of small and medium inputs, compared with the vendor's programs on the same file.
 
-Thirty kernels are those of some samples in one source, each under the launches of its sample.
+A tiny kernel, and thirty kernels under their launches; and the overhead of several processes. The thirty kernels are
+those of some samples in one source, each under the launches of its sample.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Path(sys.argv[1]).with_suffix(".cubin").write_bytes(made.cubin)
 
 
 def compiled(source: Path, folder: Path) -> None:
-    """The PTX and the machine code of a source, beside it."""
+    """Writes the PTX and the machine code of a source beside it."""
     cost([sys.executable, "-c", _COMPILED, str(source), ARCH], folder)
 
 
 def launches_of(source: str, told: str) -> Iterator[str]:
-    """The launches of a launch file, of each of the source's kernels by its name: a glob is of other sources' too."""
+    """The launches of a launch file, by the names of this source's kernels: its globs could match those of others."""
     for launch in told.split("[[launch]]")[1:]:
         glob = _OF_KERNEL.search(launch)[1]
         for name in filter(lambda name: fnmatchcase(name, glob), _KERNEL.findall(source)):
@@ -53,7 +53,7 @@ def launches_of(source: str, told: str) -> Iterator[str]:
 
 
 def tiny(folder: Path) -> Iterator[Figure]:
-    """A tiny kernel as PTX, first and again, and as machine code against the disassembler."""
+    """A tiny kernel as PTX, the first time and again, and as machine code, compared with the disassembler."""
     from ptxaudit.frontend.compile import toolchains
 
     source = folder / "tiny.cu"
@@ -71,7 +71,7 @@ def tiny(folder: Path) -> Iterator[Figure]:
 
 
 def thirty(folder: Path) -> Iterator[Figure]:
-    """Thirty kernels under their launches: PTX against ptxas, machine code against the disassembler; and divided."""
+    """Thirty kernels under their launches: PTX compared with ptxas, machine code with the disassembler; and divided."""
     from ptxaudit.frontend.compile import toolchains
 
     source, includes, bodies, launches = folder / "thirty.cu", list[str](), [], []

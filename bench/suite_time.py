@@ -1,12 +1,12 @@
-"""What the tests cost in processor time, by file: theirs, and that of the processes that they start.
+"""Reports the processor time of the tests by file: their own, and that of the processes they start.
 
     python -m pytest -p bench.suite_time -n 2 --dist loadfile      prints the files that cost most, and their sum
     python -m pytest -p bench.suite_time --suite-time 40           … the first 40 of them
 
-User and system time of the process that runs a test and of all below it (/proc, Linux), the live ones too: a compiler
-that stays, or a browser, costs in the file that makes it work. Not in the sum are what collecting costs in every
-process, pytest itself, and this looking at processes. On a machine that does other things the same work takes more processor time, a third and
-more: what is compared has to be measured side by side.
+User and system time of the process that runs a test and of all its descendants (/proc, Linux), including live ones: a
+compiler that keeps running, or a browser, costs time in the file that gives it work. The sum excludes collection in
+every process, pytest itself, and the inspection of processes. On a busy machine the same work takes more processor
+time, by a third and more: figures to be compared have to be measured side by side.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _looking = [0.0]  # seconds that `spent` has taken
 
 
 def spent() -> float:
-    """Seconds of this process, of those that it has waited for, and of those that run below it."""
+    """Seconds of this process, of the children that it has waited for, and of its live descendants."""
     begun = time.process_time()
     live = sum(map(_live, _below(os.getpid())))
     waited_for = os.times()
@@ -47,7 +47,7 @@ def _below(process: int) -> Iterator[int]:
 
 
 def _live(process: int) -> float:
-    """Of a process that runs, with the children that it has waited for."""
+    """Seconds of a running process, including the children that it has waited for."""
     try:
         text = Path(f"/proc/{process}/stat").read_text(errors="replace")
     except OSError:

@@ -1,9 +1,9 @@
-"""The figures of a source under four releases of NVRTC: the whole comparison against the four compiles alone; and of
-two libraries, compared.
+"""The figures of comparing a source under four releases of NVRTC, and two libraries.
 
-What is no compile starts once, however long the source is: Python with its packages, and the disassembler, which takes
-a quarter of a second for one instruction as for ten thousand. So the shorter the compiles, the greater the ratio. A
-source is compiled each time; where that gives the code that it gave before, the rest is taken from what is kept.
+The first are relative to the four compilations alone. Everything but compilation has a fixed cost, however long the
+source is: Python with its packages, and the disassembler, which takes a quarter of a second for one instruction as
+for ten thousand. The shorter the compilations, the greater the ratio. A source is compiled each time; if the code is
+the same as before, the rest comes from the cache.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ print(times.children_user + times.children_system)
 
 
 def compiles(source: Path, releases: Sequence[str], folder: Path) -> float:
-    """Processor seconds of the processes of NVRTC alone that compile a source, one a release."""
+    """Processor seconds of NVRTC's processes that compile a source, one per release, alone."""
     said, found = folder / "compiles.txt", []
     for _ in range(RUNS):
         cost([sys.executable, "-c", _COMPILES, str(source), *releases], folder, said)
@@ -54,7 +54,7 @@ def compiles(source: Path, releases: Sequence[str], folder: Path) -> float:
 
 
 def by_nvcc(source: Path, folder: Path) -> float:
-    """Processor seconds of one compile of a source by nvcc, the command of a build."""
+    """Processor seconds of one compilation of a source by nvcc, as in a build."""
     from ptxaudit.frontend.compile import toolchains
     from ptxaudit.frontend.options import DEFAULT_ARCH
 
@@ -63,14 +63,14 @@ def by_nvcc(source: Path, folder: Path) -> float:
 
 
 def compared(source: Path, releases: Sequence[str], folder: Path, *options: str) -> Cost:
-    """What the comparison of the releases takes, the compiles in it."""
+    """The cost of comparing the releases, including the compilations."""
     named = [word for release in releases for word in ("--toolchain", release)]
     command = [sys.executable, "-m", "ptxaudit", "diff", str(source), *named, *options]
     return best(command, folder, RUNS, statuses=(0, 1))
 
 
 def four_releases(folder: Path) -> Iterator[Figure]:
-    """A source under four releases of NVRTC, over their four compiles alone; and over four compiles by a command."""
+    """A source under four releases of NVRTC, over the four compilations alone; and over four compilations by nvcc."""
     from ptxaudit.frontend.compile import toolchain_fetch
 
     for release in (*RELEASES, *OF_CUB):
@@ -112,7 +112,7 @@ for source in sys.argv[3:]:
 
 
 def libraries(folder: Path) -> tuple[int, list[Path]]:
-    """(kernels, the two libraries): the samples' PTX of one compiler, assembled by two releases of ptxas."""
+    """(kernels, the two libraries): the samples' PTX from one compiler, assembled by two releases of ptxas."""
     from ptxaudit.frontend.compile import toolchain_fetch, toolchains
 
     made = folder / "older"

@@ -1,4 +1,4 @@
-"""The commands of `bench.adversary`, which its docstring lists."""
+"""The commands of `bench.adversary`, whose docstring lists them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.adversary.generate import LAUNCHES, NAMES, program
 
 
 def _seeds(text: str) -> list[int]:
-    """ "17", "0:94" or "3,17,20:30"."""
+    """Parses a list of seeds such as "17", "0:94" or "3,17,20:30"."""
     out: list[int] = []
     for part in text.split(","):
         first, colon, end = part.partition(":")
@@ -20,7 +20,7 @@ def _seeds(text: str) -> list[int]:
 
 
 def results_of(paths: list[Path]) -> list[Path]:
-    """Files of results, of folders the parts in them."""
+    """The files of results; a folder stands for its parts."""
     return [file for path in paths for file in (sorted(path.glob("part-*.json.gz")) if path.is_dir() else [path])]
 
 
@@ -104,7 +104,7 @@ def main() -> int:
 
 
 def _agree(chosen: argparse.Namespace) -> int:
-    """Exit status 1 where claims exclude each other."""
+    """Exits with status 1 if any claims contradict each other."""
     from bench.adversary import agree
 
     clashes = sites = 0
@@ -118,7 +118,7 @@ def _agree(chosen: argparse.Namespace) -> int:
 
 
 def _compare(chosen: argparse.Namespace) -> int:
-    """Exit status 1 where something claimed is wrong."""
+    """Exits with status 1 if any claim is wrong."""
     from bench.adversary import report
     from bench.adversary.check import check
     from bench.adversary.claims import Verdict

@@ -1,12 +1,14 @@
-"""Claims against each other, with no GPU: what is said of a site must not depend on how much is specified, nor on the ISA.
+"""Compares claims with each other, without a GPU: an answer must not depend on the amount specified or on the ISA.
 
     python -m bench.adversary agree 0:500
 
-Of two claims that exclude each other one is wrong, whatever the hardware does:
+If two claims contradict each other, one is wrong, whatever the hardware does:
 
-    tellings   an exact figure lies in every range that less told gives, and equals every other exact figure
-    lanes      a PTX site and the instruction that it became have as many active lanes in all, wherever lanes meet
-    addresses  … and with as many requests, the same distances between the addresses of each
+    tellings   an exact figure lies in every range that is found with less specified, and equals every other exact
+               figure
+    lanes      a PTX site and its machine instruction have the same number of active lanes in total, wherever lanes
+               reconverge
+    addresses  … and, with the same number of requests, the same distances between the addresses of each request
 """
 
 from __future__ import annotations
@@ -40,13 +42,13 @@ from ptxaudit.report.code_facts import code_facts
 from ptxaudit.report.pairing import BY_MAP, pair, ptx_map, side
 
 BUDGET = 20.0
-FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are taken to be: as the harness places them
+FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are assumed to be, as in the harness
 TELLINGS = ("told", "placed", "bytes", "shape", "block")
 
 
 @dataclass(frozen=True)
 class Clash:
-    """Two claims of which one is wrong. where: of the launch; what: the site; first, second: the claims in words."""
+    """Two claims that contradict each other. where: the launch; what: the site; first, second: the claims in words."""
 
     where: str
     what: str
@@ -68,7 +70,7 @@ class Audited:
 
 
 def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[list[Clash], int]:
-    """(the clashes of one build of a seed, sites looked at)."""
+    """(the clashes in one build of a seed, the number of sites examined)."""
     made = program(seed)
     try:
         built = builds.compile_build(made, build)
@@ -138,7 +140,7 @@ def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -
     return Audited(function, flow, entry, {function.instructions[site.index].place: site for site in result.sites})
 
 
-# --- the same code, more and less told ----------------------------------------------------------
+# --- the same code, with more and with less specified -------------------------------------------
 
 
 def among_tellings(where: str, under: Mapping[str, Audited]) -> Iterator[Clash]:
@@ -159,7 +161,7 @@ def among_tellings(where: str, under: Mapping[str, Audited]) -> Iterator[Clash]:
 
 
 def excluded(exact: SiteResult, other: SiteResult) -> str:
-    """Why an exact claim and another one do not go together; "" where they do, or the first is not exact."""
+    """Why an exact claim and another one contradict each other; "" if they do not, or if the first is not exact."""
     if exact.status is Status.UNREACHED:
         return "reached or not" if other.status is Status.EXACT and other.active_requests else ""
     if exact.status is not Status.EXACT or not exact.active_requests:
@@ -228,7 +230,7 @@ def between_sets(where: str, ptx: Audited, sass: Audited, known: Any) -> Iterato
         if a is None or b is None or a == b:
             continue
         here_lanes, there_lanes = (sum(len(shape) * times for shape, times in x.items()) for x in (a, b))
-        if here_lanes != there_lanes or a.total() == b.total():  # with as many requests, lanes met alike
+        if here_lanes != there_lanes or a.total() == b.total():  # with equal requests, lanes reconverged alike
             yield Clash(
                 where,
                 f"{'lanes' if here_lanes != there_lanes else 'addresses'}: line {here.ptx_line} {here.text} -> "
@@ -239,7 +241,7 @@ def between_sets(where: str, ptx: Audited, sass: Audited, known: Any) -> Iterato
 
 
 def traffic(site: SiteResult) -> Counter[tuple[int, ...]] | None:
-    """How often which addresses are accessed together, each from the lowest on; None where not all of it is known."""
+    """How often each set of addresses (relative to the lowest) is accessed together; None if any are unknown."""
     if site.status is Status.UNREACHED:
         return Counter()
     if (
@@ -255,11 +257,11 @@ def traffic(site: SiteResult) -> Counter[tuple[int, ...]] | None:
     return out
 
 
-# --- many ---------------------------------------------------------------------------------------
+# --- many seeds ---------------------------------------------------------------------------------
 
 
 def run(seeds: Iterable[int], count: int, jobs: int, only: Sequence[str] = ()) -> Iterator[tuple[list[Clash], int]]:
-    """`count` builds of every seed, by turns."""
+    """Checks `count` builds of every seed, in rotation."""
     work = [(seed, build) for seed in seeds for build in (only or plan.builds_of(seed, count))]
     with ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(_one, work, chunksize=2)

@@ -1,10 +1,10 @@
-"""Arithmetic as templates: each family is a list of expressions that nvcc and NVRTC take, by what they give.
+"""Arithmetic as templates: each family has expressions that nvcc and NVRTC accept, by the type of their result.
 
     "u": unsigned 32-bit, "f": float, "w": unsigned 64-bit, "d": double
 
-Places in a template: {u} {f} {w} {d} stand for a smaller expression of that type, {p} for one from 1 to 16, {l} for one
-from 0 to 31, {k} for a constant, {m} for a mask, {s} for a shift below 8. Names that are not the language's are in
-HELPERS.
+Placeholders in a template: {u} {f} {w} {d} stand for a smaller expression of that type, {p} for one from 1 to 16, {l}
+for one from 0 to 31, {k} for a constant, {m} for a mask, {s} for a shift below 8. Names that are not part of CUDA are
+defined in HELPERS.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a feature of the generator adds to: variables, routines, parameters, buffers and statements of one kernel."""
+"""The kernel under construction: features add variables, routines, parameters, buffers and statements to it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from bench.adversary.dice import Dice
 from bench.adversary.program import Fill, Group, Line, Nest, Parameter, Routine, Statement
 from bench.adversary.writer import PLAIN, Array, Writer
 
-WORDS = 4096  # of a buffer; no launch has more threads
-SLOTS = 1024  # of the shared array that hands values from thread to thread: one a thread of a block
+WORDS = 4096  # elements of a buffer; no launch has more threads
+SLOTS = 1024  # elements of the shared array that passes values between threads: one per thread of a block
 LEAVE = "out[g & 2047u] = acc; return;"
 BARRIER = Line("__syncthreads();", True)
 
 
 class Builder:
-    """One kernel in the making.
+    """One kernel under construction.
 
-    may_leave: no barrier and nothing that looks across lanes, so that threads may leave early. full_warps: blocks are
-    whole warps. threads: blocks have so many in one dimension, 0 for any. clusters: it is launched in clusters. many_blocks: in hundreds
-    of blocks. renamed: names of the source that others take the place of.
+    may_leave: threads may exit early, since there are no barriers or operations across lanes. full_warps: blocks
+    consist of whole warps. threads: the number of threads of a block, in one dimension; 0 for any. clusters: it is
+    launched in clusters. many_blocks: it is launched with hundreds of blocks. renamed: names in the source, with
+    their replacements.
     """
 
     def __init__(self, seed: int) -> None:
@@ -32,10 +33,10 @@ class Builder:
         ]
         self.buffers: dict[str, Fill] = {"out": Fill()}
         self.symbols: dict[str, Fill] = {}
-        self.preamble_after_arrays: list[str] = []  # variables of file scope, beside the shared arrays
-        self.after_routines = ""  # tables of the routines, types that call them
-        self.declared: list[Statement] = []  # first statements of the kernel
-        self.items: list[Statement] = []  # statements that every thread of the block reaches together
+        self.preamble_after_arrays: list[str] = []  # variables at file scope, beside the shared arrays
+        self.after_routines = ""  # tables of routines, types that call them
+        self.declared: list[Statement] = []  # the first statements of the kernel
+        self.items: list[Statement] = []  # statements that all threads of the block reach together
         self.file_scope = self.dice.chance(40)
         self.may_leave = True
         self.full_warps = False
@@ -51,34 +52,34 @@ class Builder:
         leaves = ["t", "lane", "warp", "threadIdx.x", "blockIdx.x", "n", "(unsigned)m", "u0", "u1", "u2", "t", "lane"]
         self.writer = Writer(self.dice, arrays, leaves, ["u0", "u1", "u2"])
 
-    # --- what features add ----------------------------------------------------------------------
+    # --- for features ---------------------------------------------------------------------------
 
     def families(self, *names: str) -> None:
-        """Arithmetic of these families from here on."""
+        """Adds these families to the arithmetic that is written from here on."""
         w = self.writer
         w.families = tuple(dict.fromkeys((*w.families, *names)))
         w.floats = w.floats or (("f0", "f1") if {"float", "fast_float", "double_half"} & set(names) else ())
         w.wides = w.wides or (("w0", "w1") if {"wide", "funnel", "bits", "division"} & set(names) else ())
 
     def array(self, type: str, count: int) -> Array:
-        """A further shared array."""
+        """Adds a shared array."""
         made = Array(f"s{len(self.writer.arrays)}", type, count)
         self.writer.arrays.append(made)
         return made
 
     def plain_array(self, name: str, type: str, count: int) -> str:
-        """A shared array of structures, which no other statement touches."""
+        """Adds a shared array of structures, which no other statement accesses."""
         self.preamble_after_arrays.append(f"__shared__ {type} {name}[{count}];")
         return name
 
     def buffer(self, name: str, fill: Fill, type: str = "unsigned*") -> None:
-        """A pointer parameter with contents of its own."""
+        """Adds a pointer parameter with its own contents."""
         if name not in self.buffers:
             self.buffers[name] = fill
             self.parameters.insert(self.dice.below(len(self.parameters) + 1), Parameter(name, type, "buffer", 8, name))
 
     def source(self) -> None:
-        """`src`: a table in global memory that is only read, as a leaf."""
+        """Adds `src`, a read-only table in global memory, as a leaf."""
         d = self.dice
         fill = Fill(
             step=d.choice((1, 3, 7, 2654435761, 40503)),
@@ -89,20 +90,20 @@ class Builder:
         self.writer.leaves += [f"src[({self.writer.u(1)}) & {WORDS - 1}u]" for _ in range(2)]
 
     def loaded(self, index: str | None = None) -> str:
-        """An element of `src`, of which nothing is known without data; at a place at random."""
+        """An element of `src`, unknown without data, at a random index."""
         fill = Fill(step=self.dice.choice((1, 7, 40503, 2654435761)), shift=self.dice.choice((31, 5)), modulo=1 << 20)
         self.buffer("src", fill, "const unsigned*")
         return f"src[({self.writer.u(1) if index is None else index}) & {WORDS - 1}u]"
 
     def number(self, name: str, type: str, size: int) -> None:
-        """A number as parameter."""
+        """Adds a parameter that is a number."""
         self.parameters.insert(self.dice.below(len(self.parameters) + 1), Parameter(name, type, "number", size))
 
     def sync(self) -> None:
         self.may_leave = False
 
     def hand_over(self) -> None:
-        """`sx`: a shared array with a slot a thread, full of known numbers; what it hands over may decide addresses."""
+        """Adds `sx`, a shared array of known numbers, one per thread; values passed through it may decide addresses."""
         if not self.slots:
             self.slots = True
             self.sync()
@@ -113,7 +114,7 @@ class Builder:
             self.items.append(Group((fill, BARRIER), True))
 
     def phase(self, *statements: Statement) -> None:
-        """Statements between two barriers, that stay or go together."""
+        """Adds statements between two barriers, which are kept or left out together."""
         self.sync()
         self.items.append(Group((*statements, BARRIER)))
 
@@ -127,7 +128,7 @@ class Builder:
         extra: list | None = None,
         leaves: list[str] | None = None,
     ) -> Routine:
-        """unsigned name(a, b, n, acc): control flow and accesses of its own, which it may leave anywhere."""
+        """Adds unsigned name(a, b, n, acc), with its own control flow and accesses; it may return anywhere."""
         self.file_scope = True
         inner = Writer(
             self.dice,
@@ -146,7 +147,7 @@ class Builder:
         return made
 
     def call(self, writer: Writer, name: str, more: str = "") -> Statement:
-        """A call of a routine."""
+        """A call to a routine."""
         return Line(f"acc = {name}({writer.u(1)}, {writer.u(1)}, n, acc{more});")
 
 

@@ -1,9 +1,9 @@
-"""The builds of a kernel: compilers and options that make other machine code of the same source.
+"""The builds of a kernel: compilers and options that turn the same source into different machine code.
 
     compile_build(program, "nvcc-G")  ->  Built(cubin=…, ptx=…, compiler="nvcc 13.0.88")
 
-`nvcc` is the one on the PATH (ptxas and nvlink beside it), `nvrtc` the one that ptxaudit loads, or that of an earlier CUDA
-release, which ptxaudit downloads.
+`nvcc` is the one on the PATH, with the ptxas and nvlink beside it; `nvrtc` is the one that ptxaudit loads, or that of
+an earlier CUDA release, which ptxaudit downloads.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 from bench.adversary.program import Program
 
-SECONDS = 300  # a compile may take
+SECONDS = 300  # limit for one compilation
 
 
 @dataclass(frozen=True)
 class Build:
-    """options: of the compiler; linked: compiled as relocatable code, then linked; release: of CUDA, None: the newest."""
+    """options: of the compiler; linked: as relocatable code, then linked; release: of CUDA, None for the newest."""
 
     name: str
     compiler: str  # "nvcc" or "nvrtc"
@@ -35,7 +35,7 @@ class Build:
 
 @dataclass(frozen=True)
 class Built:
-    """What a build gives. ptx: "" where it is not kept."""
+    """The output of a build. ptx: "" if it is not kept."""
 
     build: str
     arch: str
@@ -63,7 +63,7 @@ BUILDS = {
         Build("nvrtc-O0", "nvrtc", ("--ptxas-options=-O0",)),
     )
 }
-NAMES = tuple(BUILDS)  # which seeds rotate through
+NAMES = tuple(BUILDS)  # seeds rotate through these
 
 RELEASES = ("11.8", "12.0", "12.4", "12.6", "12.9", "13.2")
 BY_RELEASE = {
@@ -81,7 +81,7 @@ EVERY = {**BUILDS, **BY_RELEASE}
 
 
 class NotBuilt(Exception):
-    """A source that a compiler refuses; the message is its log."""
+    """The compiler rejected the source; the message is its log."""
 
 
 def arch_of(seed: int) -> str:
@@ -89,7 +89,7 @@ def arch_of(seed: int) -> str:
 
 
 def compile_build(program: Program, name: str) -> Built:
-    """One build of a program. Raises NotBuilt."""
+    """Compiles one build of a program. Raises NotBuilt."""
     build, arch = EVERY[name], arch_of(program.seed)
     return (_by_nvrtc if build.compiler == "nvrtc" else _by_nvcc)(program, build, arch)
 

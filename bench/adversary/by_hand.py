@@ -2,7 +2,7 @@
 
 python -m bench.adversary.by_hand FOLDER [NUMBER…]            a plan, as `plan` makes them
 python -m bench.adversary.gpu run FOLDER -o OUT               on the GPU machine
-python -m bench.adversary compare FOLDER OUT --isa sass       what is claimed, against what was counted
+python -m bench.adversary compare FOLDER OUT --isa sass       the claims against the counters
 
 The first lines of a kernel list its launches, `// launch GRID BLOCK n=N [cluster=C]`; all kernels have the same
 parameters.
@@ -43,7 +43,7 @@ _NOTED = re.compile(r"// launch (\d+) (\d+) n=(\d+)(?: cluster=(\d+))?$", re.MUL
 
 @dataclass(frozen=True)
 class Written(Program):
-    """A program whose text is in a file."""
+    """A program whose source is a file."""
 
     text: str = ""
 
@@ -52,7 +52,7 @@ class Written(Program):
 
 
 def programs(numbers: frozenset[int] = frozenset()) -> Iterator[Written]:
-    """Those of these numbers, or all, in order."""
+    """The kernels with these numbers, or all, in order."""
     for path in sorted(KERNELS.glob("*.cu")):
         number, name = path.stem.split("-", 1)
         if numbers and int(number) not in numbers:

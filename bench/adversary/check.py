@@ -1,4 +1,4 @@
-"""Audits measured launches under every telling and collects what became of each claim.
+"""Audits measured launches under every telling and collects the verdict on each claim.
 
 check(folder, results, jobs=2)  ->  [Checked(seed=17, build="nvcc-O0", telling="told", findings=…), …]
 """
@@ -27,14 +27,14 @@ from ptxaudit.report.assemble import SourceLines, kernel_entry
 from ptxaudit.report.code_facts import code_facts
 from ptxaudit.review.compare import compare
 
-BUDGET = 20.0  # seconds a launch and telling
-CHUNK = 12  # cubins that a process takes at a time
-CHIP = 66  # blocks: with fewer the hardware's totals are the sums of the sites
+BUDGET = 20.0  # seconds per launch and telling
+CHUNK = 12  # cubins per task of a process
+CHIP = 66  # blocks: with fewer, the hardware's totals are the sums over the sites
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One launch under one telling. error: a traceback where the engine failed; seconds: that it took."""
+    """One launch under one telling. error: a traceback if the engine failed; seconds: the time it took."""
 
     seed: int
     build: str
@@ -48,7 +48,7 @@ class Checked:
 
 
 def audit(one: truth.Truth, how: str, isa: str) -> Checked:
-    """One launch: its machine code, and its PTX where `isa` is "both"."""
+    """Audits one launch: its machine code, and also its PTX if `isa` is "both"."""
     e = one.entry
     begun = time.perf_counter()
     found: tuple[claims.Finding, ...] = ()
@@ -111,7 +111,7 @@ def check(
     builds: Iterable[str] = (),
     isa: str = "sass",
 ) -> Iterator[Checked]:
-    """All launches in files of results, some cubins at a time; only of some seeds and builds where these are given."""
+    """Checks all launches in files of results, several cubins at a time; only the given seeds and builds, if any."""
     cubins = cubins_of(results, set(seeds), set(builds))
     chunks = [cubins[at : at + CHUNK] for at in range(0, len(cubins), CHUNK)]
     if jobs == 1:
@@ -124,7 +124,7 @@ def check(
 
 
 def cubins_of(results: Sequence[Path], seeds: set[int], builds: set[str]) -> list[str]:
-    """The cubins that were measured, in order."""
+    """The measured cubins, in order."""
     entries: list[dict[str, Any]] = [
         e for path in results for e in json.loads(gzip.decompress(path.read_bytes()))["launches"]
     ]

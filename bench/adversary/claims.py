@@ -1,16 +1,16 @@
-"""One audited launch against what was counted: every claim of every site.
+"""Compares one audited launch with the counters: every claim about every site.
 
-`ptxaudit.review.compare` holds requests and wavefronts against the counters. This adds what follows from the lanes that
-ran:
+`ptxaudit.review.compare` compares requests and wavefronts with the counters. This module adds the consequences of the
+lanes that ran:
 
-    lanes      the lanes of all requests together are the counted ones
-    active     requests with an active lane: at least a 32nd of the lanes, at most one a lane
-    least      what requests cost at least, times the least number of requests with an active lane
+    lanes      the lanes of all requests add up to the number counted
+    active     requests with an active lane: at least a 32nd of the lanes, at most one per lane
+    least      the lowest cost of a request, times the smallest possible number of requests with an active lane
     inside     ideal <= wavefronts <= ways x ideal
-    generic    a claim about a generic access that was one of shared memory in no lane
-    totals     a hardware counter of a launch that does not fill the chip is the sum of its exact sites, but for what
-               other warps add (twice the ARBITRATION of `ptxaudit.review.compare`, and a few; to stores anything: loads
-               and copies that fill L1 do)
+    generic    a claim about a generic access that accessed shared memory in no lane
+    totals     a hardware counter of a launch that does not fill the chip is the sum of its exact sites, plus the
+               interference of other warps (twice the ARBITRATION of `ptxaudit.review.compare`, and a few; to the
+               counter of stores any number, since loads and copies that fill L1 add to it)
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from ptxaudit.review.compare import Verdict as Judged
 
 _GENERIC = re.compile(r"(LD|ST|ATOM|RED)\b")
 LANES = 32
-FEW = 8  # wavefronts that a counter of a small launch may have beside its accesses
+FEW = 8  # wavefronts by which a counter of a small launch may exceed those of its accesses
 
 
 class Verdict(StrEnum):
-    """What became of a claim, as a table has it."""
+    """The verdict on a claim, as tables show it."""
 
-    EQUAL = "equal"  # requests and wavefronts are the counted ones
+    EQUAL = "equal"  # requests and wavefronts equal the counted ones
     WITHIN = "range holds"
     REQUESTS = "by requests"  # requests are equal, wavefronts are not claimed or not counted
     OPEN = "open"  # no figure
-    DISPUTED = "disputed"  # the profiler's two sources differ, and one is the report's
-    ASSUMED = "assumed"  # it differs where the report says that it takes lanes of PTX to have met
+    DISPUTED = "disputed"  # the profiler's two sources differ, and the report agrees with one
+    ASSUMED = "assumed"  # it differs where the report assumes that lanes reconverge in PTX
     WRONG = "WRONG"
 
 
@@ -57,7 +57,7 @@ _OF = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One site under one telling. kind: the check that failed ("" when none did); claim, truth: in words."""
+    """One site under one telling. kind: the check that failed ("" if none did); claim, truth: in words."""
 
     verdict: Verdict
     place: int
@@ -75,8 +75,11 @@ def findings(
     elsewhere: Sequence[Counts],
     small: bool,
 ) -> Iterator[Finding]:
-    """Every site of the report. results: the engine's, by place; ran: what ran, by place; elsewhere: accesses that
-    ran in functions that the report does not list; small: the launch does not fill the chip."""
+    """Yields a finding for every site of the report.
+
+    results: the engine's results, by place; ran: the instructions that ran, by place; elsewhere: accesses that ran in
+    functions that the report does not list; small: the launch does not fill the chip.
+    """
     wrong = False
     for row in comparison.rows:
         found = _finding(row, results.get(row.offset), ran.get(row.offset))
@@ -116,7 +119,7 @@ def _finding(row: Row, result: SiteResult | None, counted: Counts | None) -> Fin
 
 
 def claim_of(site: Site) -> str:
-    """The figures of a site in a line."""
+    """The figures of a site on one line."""
     parts = [str(site.status)]
     parts += [
         f"{name} {value}"
@@ -159,9 +162,9 @@ def _broken(
 
 
 def each(site: Site, warps: int, threads: int, wavefronts: int) -> Iterator[tuple[str, str]]:
-    """(kind, words) where what a single request costs cannot be what it is said to."""
+    """(kind, words) if the claimed cost of a single request is impossible."""
     if any(pattern.match(site.opcode) for pattern in DISPUTED) or ".BYPASS" in site.opcode or site.access == "cp.async":
-        return  # the profiler's figure of one instruction is not to be had
+        return  # the profiler has no reliable figure for a single instruction
     least, most = -(-threads // LANES), min(warps, threads)
     span = site.per_request
     if (

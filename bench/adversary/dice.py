@@ -13,7 +13,7 @@ _WORD = (1 << 64) - 1
 
 
 class Dice:
-    """Choices that depend on the seed and on nothing else."""
+    """Choices that depend only on the seed."""
 
     def __init__(self, seed: int) -> None:
         self._state = (seed * 0xD1342543DE82EF95 + 0x632BE59BD9B4E019) & _WORD
@@ -30,7 +30,7 @@ class Dice:
         return self.word() % end
 
     def between(self, low: int, high: int) -> int:
-        """low to high, both included."""
+        """A number from low to high, both included."""
         return low + self.below(high - low + 1)
 
     def chance(self, percent: int) -> bool:
@@ -40,7 +40,7 @@ class Dice:
         return items[self.below(len(items))]
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
-        """`count` different ones, in their order."""
+        """`count` different items, in random order."""
         places = list(range(len(items)))
         taken = sorted(places.pop(self.below(len(places))) for _ in range(min(count, len(places))))
         return [items[at] for at in taken]

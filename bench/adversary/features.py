@@ -1,9 +1,9 @@
 """The constructs that kernels are made of, one function each; `FEATURES` lists them by name.
 
-A feature adds variables, routines, parameters and statements to a `Builder`. Here: control flow, calls and arithmetic;
-memory is in `features_memory` and `features_layout`, what looks across lanes in `features_warp`, what blocks do
-together in `features_block`, what comes of data that a launch may leave open in `features_agreed`, what lanes share
-out among themselves in `features_ranked`, sums over lanes and what becomes of them in `features_scanned`.
+A feature adds variables, routines, parameters and statements to a `Builder`. This module has control flow, calls and
+arithmetic; memory is in `features_memory` and `features_layout`, operations across lanes in `features_warp`,
+cooperation of blocks in `features_block`, values from data that a launch may leave unspecified in `features_agreed`,
+numbers that lanes divide among themselves in `features_ranked`, sums over lanes and their uses in `features_scanned`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def feature(made: Feature) -> Feature:
 
 @feature
 def structured(b: Builder) -> None:
-    """Loops in loops with break and continue."""
+    """Nested loops with break and continue."""
     for _ in range(2):
         b.items.append(b.writer.loop(8, 0))
 
 
 @feature
 def early_return(b: Builder) -> None:
-    """Threads that leave the kernel, at once and out of loops."""
+    """Threads that leave the kernel, immediately and out of loops."""
     b.writer.leave = LEAVE
     b.items.append(Nest(((f"if ({b.writer.condition()}) {{", (Line(LEAVE),)),)))
     b.items.append(b.writer.loop(6, 0))
@@ -47,7 +47,7 @@ def early_return(b: Builder) -> None:
 
 @feature
 def goto(b: Builder) -> None:
-    """A control-flow graph at random: loops entered in the middle, joined tails."""
+    """A random control-flow graph: loops entered in the middle, joined tails."""
     d, w = b.dice, b.writer
     blocks = d.between(3, 6)
     name = f"g{len(b.items)}"
@@ -67,7 +67,7 @@ def goto(b: Builder) -> None:
 
 @feature
 def switches(b: Builder) -> None:
-    """Dense cases, which become a table of jumps; cases that fall through; a switch in a loop."""
+    """Dense cases, which become a jump table; cases that fall through; a switch in a loop."""
     d, w = b.dice, b.writer
     cases = d.between(8, 14)
     parts: list[tuple[str, tuple[Statement, ...]]] = [(f"switch ({w.u(2)} % {cases + 2}u) {{", ())]
@@ -118,7 +118,7 @@ def table_calls(b: Builder) -> None:
 
 @feature
 def virtual_calls(b: Builder) -> None:
-    """Methods found through a table of the object."""
+    """Methods called through an object's table of virtual functions."""
     w = b.writer
     for at in range(2):
         b.routine(f"method{at}", budget=3)
@@ -154,7 +154,7 @@ def virtual_calls(b: Builder) -> None:
 
 @feature
 def recursion(b: Builder) -> None:
-    """A function that calls itself, on some lanes, and two that call each other."""
+    """A function that calls itself, in some lanes, and two that call each other."""
     b.preamble.append(
         "__device__ unsigned descend(unsigned a, unsigned b, unsigned n, unsigned acc, unsigned level);\n"
         "__device__ unsigned turn(unsigned a, unsigned b, unsigned n, unsigned acc, unsigned level);"
@@ -228,7 +228,7 @@ for _name, _families in {
     FEATURES[_name] = _arithmetic(*_families)
 
 
-# --- what a reader might take for something else ------------------------------------------------
+# --- names that could be mistaken for something else --------------------------------------------
 
 NAMES = (
     "my_shared_window",
@@ -255,7 +255,7 @@ NAMES = (
 
 @feature
 def names(b: Builder) -> None:
-    """Parameters, variables and routines with the names of other things."""
+    """Parameters, variables and routines named like something else."""
     d = b.dice
     b.source()
     b.routine("named", budget=3)
@@ -273,7 +273,7 @@ def names(b: Builder) -> None:
 
 @feature
 def specials(b: Builder) -> None:
-    """Special registers, the address of shared memory and of buffers as numbers, clocks beside."""
+    """Special registers, the address of shared memory and of buffers as numbers, and clocks."""
     b.buffer("src", Fill(step=7, modulo=100), "const unsigned*")
     b.preamble.append(
         "\n".join(
@@ -310,7 +310,7 @@ def specials(b: Builder) -> None:
 
 @feature
 def never(b: Builder) -> None:
-    """printf, assert and trap where no thread comes, or where few do."""
+    """printf, assert and trap where no thread gets, or few do."""
     w = b.writer
     b.preamble.append("#ifndef __CUDACC_RTC__\n#include <cstdio>\n#endif")
     b.items += [

@@ -1,7 +1,8 @@
-"""Features whose values come from data that a launch may leave open: agreed on by a block, drawn as tickets, few.
+"""Features whose values come from data that a launch may leave unspecified: agreed on by a block, tickets, digits.
 
-Told everything these are plain numbers. Told a grid and a block they are unknown, but not arbitrary: the threads of a
-block share one, the tickets of all blocks are numbers that follow each other, a digit is one of sixteen.
+With everything specified these are plain numbers. With only a grid and a block specified they are unknown, but not
+arbitrary: the threads of a block share one value, the tickets of all blocks are consecutive numbers, a digit is one
+of sixteen.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ LAST = WORDS - 1
 
 
 def _data(b: Builder) -> None:
-    """`src` and `dat`: contents that only a launch with data knows; no other kernel statement writes `src`."""
+    """Adds `src` and `dat`, whose contents only a launch with data specifies; nothing else writes `src`."""
     d = b.dice
     for name in ("src", "dat"):
         fill = Fill(
@@ -27,7 +28,7 @@ def _data(b: Builder) -> None:
 
 
 def _uniform(b: Builder) -> str:
-    """A number that all threads of a block share, whatever `src` holds; or only those of a warp, or none."""
+    """A number that all threads of a block share, whatever `src` contains; or only those of a warp, or none."""
     d, w = b.dice, b.writer
     k = d.choice((0, 1, 3, 100, 70000))
     return d.choice(
@@ -45,7 +46,7 @@ def _uniform(b: Builder) -> str:
 
 
 def _both(b: Builder, condition: str) -> Statement:
-    """Two ways with accesses; barriers in them, which all threads reach or none."""
+    """An if, maybe with an else, with accesses; any barrier in it is reached by all threads or by none."""
     w = b.writer
     way = lambda: (w.access(), *([BARRIER] if b.dice.chance(50) else []), w.access(), *w.body(3, 2))
     parts = [(f"if ({condition}) {{", way())]
@@ -56,7 +57,7 @@ def _both(b: Builder, condition: str) -> Statement:
 
 @feature
 def agreed(b: Builder) -> None:
-    """Branches, loops and addresses by a number that the whole block agrees on."""
+    """Branches, loops and addresses that depend on a number on which the whole block agrees."""
     b.sync()
     _data(b)
     d, w = b.dice, b.writer
@@ -115,7 +116,7 @@ NOT_ONE_EACH = (
 
 @feature
 def tickets(b: Builder) -> None:
-    """Numbers that blocks draw from one counter; what depends on them and on no block index sums to the same."""
+    """Numbers that blocks draw from one counter; figures that depend on them alone have the same total."""
     b.sync()
     b.file_scope = True
     d, w = b.dice, b.writer
@@ -157,7 +158,7 @@ def tickets(b: Builder) -> None:
 
 @feature
 def few(b: Builder) -> None:
-    """Digits of loaded numbers: as offsets, packed counters, through tables, into binary searches and merges."""
+    """Digits of loaded numbers: as offsets, in packed counters, through tables, in binary searches and merges."""
     b.hand_over()
     _data(b)
     b.file_scope = True

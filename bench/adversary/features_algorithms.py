@@ -1,5 +1,6 @@
-"""Features that algorithms bring: loops by counters of every kind, chains, sorts, tables that a thread keeps for itself,
-warps with roles of their own, argument lists, bit fields, closures, half-precision indices, collectives of a library.
+"""Constructs of common algorithms: loops, chains, sorts, tables per thread, warps with different roles, collectives.
+
+Also argument lists, bit fields, closures and half-precision indices.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from bench.adversary.features import feature
 from bench.adversary.program import Line, Nest, Statement
 
 LAST_SLOT = SLOTS - 1
-OWN = 8  # slots of a table that a thread keeps for itself
+OWN = 8  # elements of a table that each thread has for itself
 LAST = OWN - 1
 
 
@@ -25,7 +26,7 @@ def _read(b: Builder, e: str) -> Statement:
 
 
 def _counter(b: Builder, i: str) -> tuple[str, str]:
-    """(what is before the loop, its head) of a loop that ends, by a counter `i` of 32 bits."""
+    """(the text before the loop, its head) of a loop that terminates, with a 32-bit counter `i`."""
     d, w = b.dice, b.writer
     some = f"({w.u(1)} & {d.choice((15, 31, 63))}u)"
     forms = (
@@ -56,7 +57,7 @@ def _counter(b: Builder, i: str) -> tuple[str, str]:
 
 @feature
 def counters(b: Builder) -> None:
-    """Counters that are multiplied, divided, wrap around, are of 8, 16 and 64 bits or floats; triangles of loops."""
+    """Counters that are multiplied, divided, wrap around, have 8, 16 or 64 bits or are floats; triangular loops."""
     d, w = b.dice, b.writer
     for at in range(4):
         before, head = _counter(b, f"c{at}")
@@ -76,7 +77,7 @@ def counters(b: Builder) -> None:
 
 @feature
 def chased(b: Builder) -> None:
-    """Chains through shared memory, followed until what is found there says so."""
+    """Chains through shared memory, followed until a loaded value ends them."""
     b.hand_over()
     d, w = b.dice, b.writer
     link = d.choice(("t * 7u + 1u", "t >> 1", "t ^ 21u", "t + 33u", "t * t", "(t & 31u) * 32u + (t >> 5)"))
@@ -112,7 +113,7 @@ def chased(b: Builder) -> None:
 
 @feature
 def sorts(b: Builder) -> None:
-    """A block sorts what is in shared memory, in a bitonic or an odd-even network; what came where decides addresses."""
+    """A block sorts shared memory in a bitonic or an odd-even network; the resulting order decides addresses."""
     b.hand_over()
     d, w = b.dice, b.writer
     size = d.choice((32, 64, 128))
@@ -173,7 +174,7 @@ def _ring(keys: int, some: str, slot: Callable[[str], str]) -> str:
 
 @feature
 def own_tables(b: Builder) -> None:
-    """A table a thread, in shared or local memory: probed, kept as a heap, as a stack, as a ring."""
+    """A table per thread, in shared or local memory: probed, used as a heap, as a stack, as a ring."""
     d, w = b.dice, b.writer
     b.file_scope = True
     layout = "{}"
@@ -196,7 +197,7 @@ def own_tables(b: Builder) -> None:
 
 @feature
 def roles(b: Builder) -> None:
-    """Warps with roles of their own, which meet at named barriers: some arrive, some wait."""
+    """Warps with different roles that synchronise at named barriers: some arrive, some wait."""
     b.hand_over()
     b.full_warps = True
     d, w = b.dice, b.writer
@@ -241,7 +242,7 @@ __device__ __noinline__ unsigned of_list(unsigned count, ...) {
 
 @feature
 def variadic(b: Builder) -> None:
-    """Arguments of a list without types, and arrays on the stack whose size is not known."""
+    """Variadic arguments, and arrays on the stack whose size is not known."""
     d, w = b.dice, b.writer
     b.file_scope = True
     b.preamble.append(_OF_LIST)
@@ -295,7 +296,7 @@ def bit_fields(b: Builder) -> None:
 
 @feature
 def captured(b: Builder) -> None:
-    """Closures that are handed to templates, by value and by reference; a range with a step of its own."""
+    """Closures passed to templates, by value and by reference; a range with its own step."""
     d, w = b.dice, b.writer
     b.preamble.append(
         "template <typename F> __device__ __forceinline__ void each_of(unsigned n, F f) { for (unsigned k = 0; k < n; k++) f(k); }\n"
@@ -320,7 +321,7 @@ def captured(b: Builder) -> None:
 
 @feature
 def half_indices(b: Builder) -> None:
-    """Indices out of half precision and bfloat16, two at a time, compared, with fused products and conversions."""
+    """Half-precision and bfloat16 indices, two at a time, compared, with fused products and conversions."""
     d, w = b.dice, b.writer
     b.preamble.insert(0, "#include <cuda_fp16.h>\n#include <cuda_bf16.h>")
     small = lambda: f"({w.u(1)} & {d.choice((7, 15, 31))}u)"
@@ -394,7 +395,7 @@ _COLLECTIVES = {
 
 @feature
 def collectives(b: Builder) -> None:
-    """Collectives of CUB, of what each thread knows: sorts, scans, exchanges, histograms."""
+    """Collectives of CUB on values that each thread knows: sorts, scans, exchanges, histograms."""
     d, w = b.dice, b.writer
     b.sync()
     b.threads = d.choice((64, 128))

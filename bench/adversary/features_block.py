@@ -1,4 +1,4 @@
-"""Features of blocks and clusters: barriers, also in shared memory, matrices of whole warps, other blocks' memory."""
+"""Features of blocks and clusters: barriers, mbarriers, matrices of whole warps, the memory of other blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __device__ __forceinline__ bool arrived(unsigned long long* b, unsigned long lon
 
 @feature
 def barriers(b: Builder) -> None:
-    """Barriers that count and vote, named ones, warps that do different things."""
+    """Barriers that count and vote, named barriers, warps that take different paths."""
     w = b.writer
     b.sync()
     b.items += [
@@ -57,7 +57,7 @@ def barriers(b: Builder) -> None:
 
 @feature
 def mbarriers(b: Builder) -> None:
-    """Barriers in shared memory, whose loops end when others have come; accesses before, in and behind them."""
+    """Barrier objects in shared memory, with loops that wait for the others; accesses before, in and after them."""
     w = b.writer
     b.sync()
     b.file_scope = True
@@ -95,7 +95,7 @@ def mbarriers(b: Builder) -> None:
 
 @feature
 def matrices(b: Builder) -> None:
-    """ldmatrix and stmatrix, of one, two and four matrices, plain and transposed."""
+    """ldmatrix and stmatrix, with one, two and four matrices, plain and transposed."""
     d, w = b.dice, b.writer
     b.sync()
     b.full_warps = True

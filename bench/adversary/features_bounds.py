@@ -1,8 +1,8 @@
-"""Features whose addresses depend on data, but not on any data: what is known of them bounds the cost of a request.
+"""Features whose addresses depend on data, within limits that bound the cost of a request for any data.
 
-Each has forms in which a bound holds and forms in which it nearly does: a remainder that reaches one word further, a
-digit that is shifted into the bits of a bank, a candidate that only some lanes can have, a copy that arrives where a
-table lies.
+Each has variants in which a bound holds and variants in which it nearly does: a remainder that reaches one word
+further, a digit shifted into the bits of a bank, a candidate that only some lanes can have, a copy that arrives where
+a table lies.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _count(b: Builder, e: str) -> Statement:
 
 
 def _few(b: Builder) -> str:
-    """A number out of a range that the code states, whatever the data are."""
+    """A number in a range that the code determines, whatever the data are."""
     d, w = b.dice, b.writer
     x = b.loaded(d.choice(("g", "t", "g ^ n", None)))
     forms = (
@@ -55,7 +55,7 @@ def _few(b: Builder) -> str:
 
 @feature
 def bounded_places(b: Builder) -> None:
-    """Numbers of known range as indices: alone, times a stride, beside the lane, for loads, stores and atomics."""
+    """Numbers of known range as indices: alone, times a stride, added to the lane, for loads, stores and atomics."""
     d = b.dice
     b.array(d.choice(("unsigned char", "unsigned short", "uint2", "uint4", "double", "float4")), d.choice((128, 256)))
     for _ in range(4):
@@ -85,7 +85,7 @@ def bounded_places(b: Builder) -> None:
 
 @feature
 def merge_paths(b: Builder) -> None:
-    """Two sorted runs in shared memory: where a thread begins is searched on a diagonal, then it merges its items."""
+    """Two sorted runs in shared memory: a thread finds its start by a search on a diagonal, then merges its items."""
     b.hand_over()
     d, w = b.dice, b.writer
     items, first = d.choice((1, 2, 3, 5, 8)), d.choice((16, 40, 64, 100))
@@ -130,7 +130,7 @@ def merge_paths(b: Builder) -> None:
 
 @feature
 def packed_ranks(b: Builder) -> None:
-    """Counters of digits, packed as bytes or halves of words, counted up, summed over lanes and read as ranks."""
+    """Counters of digits, packed as bytes or halves of words, incremented, summed over lanes and read as ranks."""
     b.hand_over()
     d, w = b.dice, b.writer
     width = d.choice((8, 16))
@@ -168,7 +168,7 @@ def packed_ranks(b: Builder) -> None:
 
 @feature
 def cases(b: Builder) -> None:
-    """Two patterns of different cost, of which the block takes one: by a barrier's answer, one load, a warp's sum."""
+    """Two patterns of different cost; a vote at a barrier, a load or a warp's sum decides which one the block takes."""
     b.sync()
     d, w = b.dice, b.writer
     b.declared.append(Line("unsigned agreed_ = 0;", True))
@@ -216,7 +216,7 @@ __device__ __forceinline__ void await_phase(unsigned bar, unsigned phase) {
 
 @feature
 def delivered(b: Builder) -> None:
-    """A bulk copy that arrives beside tables of the kernel, or in one; what is read from either decides addresses."""
+    """A bulk copy that arrives beside the kernel's tables, or in one; values read from either decide addresses."""
     b.hand_over()
     d, w = b.dice, b.writer
     b.preamble.append(_ARRIVE)
@@ -252,7 +252,7 @@ def delivered(b: Builder) -> None:
 
 @feature
 def candidates(b: Builder) -> None:
-    """Tables of few numbers, of constant memory, of shared memory or selected, looked up once or twice by a digit."""
+    """Tables of few numbers, in constant memory, in shared memory or selected, indexed once or twice by a digit."""
     b.hand_over()
     d, w = b.dice, b.writer
     count = d.choice((2, 4, 16, 256))
@@ -282,7 +282,7 @@ def candidates(b: Builder) -> None:
 
 @feature
 def lane_sums(b: Builder) -> None:
-    """Sums over lanes of what each has, as places of several items a thread, from a base that the warp agrees on."""
+    """Sums over lanes as indices of several items per thread, from a base that is uniform in the warp."""
     b.sync()
     d, w = b.dice, b.writer
     for number in range(2):

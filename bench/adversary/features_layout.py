@@ -10,7 +10,7 @@ from bench.adversary.program import Fill, Line, Nest
 
 @feature
 def vectors(b: Builder) -> None:
-    """Accesses of 8 and 16 bytes: whole, in pairs of lanes, by some lanes."""
+    """Accesses of 8 and 16 bytes: all lanes, pairs of lanes, some lanes."""
     d, w = b.dice, b.writer
     for kind in d.sample(("uint2", "uint4", "float4", "double", "unsigned long long", "ushort4"), 2):
         array = b.array(kind, d.choice((64, 128, 256)))
@@ -25,7 +25,7 @@ def vectors(b: Builder) -> None:
 
 @feature
 def subword(b: Builder) -> None:
-    """Bytes and halves, alone and in vectors."""
+    """Bytes and 16-bit halves, alone and in vectors."""
     d, w = b.dice, b.writer
     for kind in d.sample(("unsigned char", "short", "unsigned short", "uchar4", "uchar2"), 2):
         array = b.array(kind, d.choice((256, 512, 1024)))
@@ -36,7 +36,7 @@ def subword(b: Builder) -> None:
 
 @feature
 def members(b: Builder) -> None:
-    """Structures: packed, so that members are unaligned; of 12 and of 20 bytes; copied as bytes."""
+    """Structures: packed, with unaligned members; of 12 and 20 bytes; copied as bytes."""
     d, w = b.dice, b.writer
     b.preamble.append(
         "struct __attribute__((packed)) Loose { unsigned char c; unsigned v; unsigned short h; }; struct Three { "
@@ -67,7 +67,7 @@ def members(b: Builder) -> None:
 
 @feature
 def volatile(b: Builder) -> None:
-    """Every access as it stands, twice the same, through volatile pointers and by inline PTX of every form."""
+    """Accesses that compilers must keep, even if repeated: volatile pointers, inline PTX of every form."""
     d, w = b.dice, b.writer
     b.preamble.append(SHARED_ASM)
     array = w.arrays[0]
@@ -107,7 +107,7 @@ def volatile(b: Builder) -> None:
 
 @feature
 def dynamic_shared(b: Builder) -> None:
-    """Several arrays carved out of dynamic shared memory, one at an offset that a parameter decides."""
+    """Several arrays in dynamic shared memory, one at an offset that depends on a parameter."""
     d = b.dice
     count = d.choice((64, 128, 256))
     b.number("pitch", "unsigned", 4)
@@ -149,7 +149,7 @@ def constant_tables(b: Builder) -> None:
 
 @feature
 def device_tables(b: Builder) -> None:
-    """Variables in global memory: by the file, by the host, and by the kernel itself."""
+    """Variables in global memory: initialised by the file, by the host, and by the kernel itself."""
     d, w = b.dice, b.writer
     b.preamble.append(
         f"__device__ unsigned in_global[128] = {{{', '.join(str(i * 7 % 61) for i in range(128))}}};\n__device__ "

@@ -1,4 +1,4 @@
-"""Features that are about memory: pointers of every origin, widths, tables, what a kernel writes and reads back."""
+"""Features of memory: pointers of every origin, widths, tables, data that a kernel writes and reads back."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from bench.adversary.builder import BARRIER, SLOTS, WORDS, Builder
 from bench.adversary.features import feature
 from bench.adversary.program import Fill, Line, Nest, Parameter
 
-OWN = f"g & {WORDS - 1}u"  # a place in a buffer that no other thread has
-OF_BLOCK = f"(g0 + ({{}}) % nt) & {WORDS - 1}u"  # one of a thread of this block
+OWN = f"g & {WORDS - 1}u"  # an element of a buffer that no other thread uses
+OF_BLOCK = f"(g0 + ({{}}) % nt) & {WORDS - 1}u"  # an element that belongs to a thread of this block
 SHARED_ASM = """__device__ __forceinline__ unsigned shared_address(const void* p) {
     return (unsigned)__cvta_generic_to_shared(p);
 }
@@ -20,14 +20,14 @@ __device__ __forceinline__ void store_at(unsigned a, unsigned v) {
 
 
 def _told(b: Builder) -> None:
-    """`buf`: contents that the kernel overwrites, a slot a thread."""
+    """Adds `buf`, whose contents the kernel overwrites, one element per thread."""
     d = b.dice
     b.buffer("buf", Fill(step=d.choice((1, 5, 2654435761)), modulo=d.choice((32, 1000, 1 << 30))))
 
 
 @feature
 def halves(b: Builder) -> None:
-    """A pointer put together of two 32-bit numbers writes what another reads."""
+    """A pointer assembled from two 32-bit numbers writes the data that another pointer reads."""
     _told(b)
     b.parameters += [Parameter("lo", "unsigned", "low", 4, "buf"), Parameter("hi", "unsigned", "high", 4, "buf")]
     w = b.writer
@@ -41,7 +41,7 @@ def halves(b: Builder) -> None:
 
 @feature
 def rewritten(b: Builder) -> None:
-    """A buffer is written in one way and read in another, before and after a barrier."""
+    """A buffer is written in one form and read in another, before and after a barrier."""
     _told(b)
     d, w = b.dice, b.writer
     writes = (
@@ -85,7 +85,7 @@ def aliases(b: Builder) -> None:
 
 @feature
 def through_shared(b: Builder) -> None:
-    """Indices that go through shared memory: permuted, chased, summed as a tree, in bytes."""
+    """Indices passed through shared memory: permuted, chased, summed in a tree, as bytes."""
     b.hand_over()
     d, w = b.dice, b.writer
     slot = f"{SLOTS - 1}u"
@@ -171,7 +171,7 @@ def kept_pointers(b: Builder) -> None:
 
 @feature
 def local_arrays(b: Builder) -> None:
-    """Local memory by an index: numbers, bytes, structures."""
+    """Indexed local memory: numbers, bytes, structures."""
     d, w = b.dice, b.writer
     kind = d.choice(("unsigned", "unsigned char", "unsigned short", "unsigned long long"))
     b.items.append(
@@ -237,7 +237,7 @@ def mixed_generic(b: Builder) -> None:
 
 @feature
 def generic(b: Builder) -> None:
-    """Functions that are given pointers to shared memory; the choice of an array at run time."""
+    """Functions that take pointers to shared memory; an array chosen at run time."""
     d, w = b.dice, b.writer
     array, second = w.arrays[0], b.array(w.arrays[0].type, w.arrays[0].count)
     last = array.count - 1
@@ -262,7 +262,7 @@ def generic(b: Builder) -> None:
 
 @feature
 def copies(b: Builder) -> None:
-    """cp.async of 4, 8 and 16 bytes, through L1 and past it, with fewer source bytes and ignored sources."""
+    """cp.async of 4, 8 and 16 bytes, through L1 and bypassing it, with fewer source bytes and ignored sources."""
     d, w = b.dice, b.writer
     b.sync()
     b.preamble.append(SHARED_ASM)

@@ -1,8 +1,8 @@
-"""Features about numbers that lanes share out among themselves, and about launches of many blocks.
+"""Features in which lanes divide numbers among themselves, and launches of many blocks.
 
-The rank of a lane among those that vote, slots that a warp takes from a counter, bytes and halves put together, loop
-counters that a compiler keeps in local memory, structures read through pointers to parameters, blocks that each have a
-stride and a bound of their own.
+The rank of a lane among those that vote, slots that a warp takes from a counter, assembled bytes and halves, loop
+counters that a compiler keeps in local memory, structures read through pointers to parameters, blocks that each have
+their own stride and bound.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _question(b: Builder) -> str:
 
 @feature
 def ranks(b: Builder) -> None:
-    """Ranks among the lanes that vote: lanes write beside each other, or where a mask of other lanes says."""
+    """Ranks among the lanes that vote: lanes write adjacent elements, or those that a mask of other lanes selects."""
     b.sync()
     b.file_scope = True
     d, w = b.dice, b.writer
@@ -73,7 +73,7 @@ def _plain(array: Array) -> bool:
 
 @feature
 def put_together(b: Builder) -> None:
-    """Indices made of bytes, halves and fields of which some are known and some are not."""
+    """Indices assembled from bytes, halves and fields, of which some are known and some are not."""
     d, w = b.dice, b.writer
     b.families("packed", "bits", "funnel")
     forms = (
@@ -100,7 +100,7 @@ def put_together(b: Builder) -> None:
 
 @feature
 def spills(b: Builder) -> None:
-    """More values than registers: counters, bounds and addresses that are kept in local memory over loops and calls."""
+    """More values than registers: counters, bounds and addresses kept in local memory across loops and calls."""
     d, w = b.dice, b.writer
     count = d.choice((6, 10, 14))
     b.declared += [Line(f"unsigned kept{at} = t * {at + 1}u + n * {at}u;", True) for at in range(count)]
@@ -118,7 +118,7 @@ def spills(b: Builder) -> None:
 
 @feature
 def pointed(b: Builder) -> None:
-    """Parameters that are read through pointers to them, of which a thread, a warp or a block chooses."""
+    """Parameters read through pointers to them, chosen by a thread, a warp or a block."""
     d, w = b.dice, b.writer
     b.preamble.append("struct Sizes { unsigned count, pitch, from; unsigned each[5]; };")
     for name in ("first", "second"):
@@ -136,7 +136,7 @@ def pointed(b: Builder) -> None:
 
 @feature
 def many_blocks(b: Builder) -> None:
-    """Grids of hundreds of blocks, of which each has a stride, a bound and a guard of its own."""
+    """Grids of hundreds of blocks, each with its own stride, bound and guard."""
     d, w = b.dice, b.writer
     b.many_blocks = True
     strides = d.choice(

@@ -1,9 +1,9 @@
-"""Features about sums over lanes and what algorithms make of them: scans, selections, searches, digits and segments.
+"""Features of sums over lanes and the algorithms that use them: scans, selections, searches, digits and segments.
 
-Most of what is summed is loaded, so that a launch without data leaves the sums open while much is known of them: that
-they rise from lane to lane, by how much at most, that the lanes which are chosen have each a place of their own. Each
-has forms in which that holds and forms in which it nearly does: a lane that is left out, an addend that may be
-negative, a sum that wraps around, a scan over fewer lanes than the warp has.
+Most addends are loaded, so that a launch without data leaves the sums unknown while much can be inferred: they
+increase from lane to lane, by a limited amount, and each selected lane has its own index. Each feature has variants
+in which that holds and variants in which it nearly does: a lane that is left out, an addend that may be negative, a
+sum that wraps around, a scan over fewer lanes than the warp has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LAST_SLOT = SLOTS - 1
 
 
 def _addend(b: Builder, index: str) -> str:
-    """What a lane brings to a sum: mostly a small number that is not known."""
+    """The addend of a lane: mostly a small unknown number."""
     d = b.dice
     some = b.loaded(index)
     forms = (
@@ -36,7 +36,7 @@ def _addend(b: Builder, index: str) -> str:
 
 
 def _scan(b: Builder, of: str, into: str) -> list[Statement]:
-    """Sums of `of` over the lanes below and this one."""
+    """The inclusive prefix sums of `of` over the lanes."""
     d = b.dice
     steps = d.choice(((1, 2, 4, 8, 16), (1, 2, 4, 8, 16), (1, 2, 4, 8), (1, 2, 4), (16, 8, 4, 2, 1), (1, 4, 16)))
     width = d.choice((32, 32, 32, 16))
@@ -59,7 +59,7 @@ def _place(b: Builder, e: str) -> str:
 
 @feature
 def scans(b: Builder) -> None:
-    """Selections: each thread's items go to the sum of what the lanes before it have."""
+    """Selections: each thread's items go to the index that is the sum of the counts of the lanes before it."""
     b.sync()
     d, w = b.dice, b.writer
     for number in range(2):
@@ -97,7 +97,7 @@ def scans(b: Builder) -> None:
 
 
 def _counted(b: Builder, mine: str) -> list[Statement]:
-    """What the block answers at a barrier decides which of two ways all of it goes."""
+    """The result of a vote of the block at a barrier decides which of two paths all of it takes."""
     d, w = b.dice, b.writer
     counted = d.choice(("__syncthreads_count", "__syncthreads_or", "__syncthreads_and"))
     return [
@@ -117,7 +117,7 @@ def _counted(b: Builder, mine: str) -> list[Statement]:
 
 @feature
 def block_scans(b: Builder) -> None:
-    """Sums of a block: each warp's in shared memory, added up by a loop or by one warp, or counted at a barrier."""
+    """Sums of a block: each warp's in shared memory, added by a loop or by one warp, or counted at a barrier."""
     b.hand_over()
     d, w = b.dice, b.writer
     mine, sum_, all_before = "mine_", "scanned", "earlier"
@@ -158,7 +158,7 @@ def block_scans(b: Builder) -> None:
 
 @feature
 def searches(b: Builder) -> None:
-    """Binary searches in sorted numbers of shared or global memory, as merges have them: their results are places."""
+    """Binary searches in sorted numbers in shared or global memory, as in merges; the results are indices."""
     b.hand_over()
     d, w = b.dice, b.writer
     step = d.choice((1, 3, 5, 17))
@@ -203,7 +203,7 @@ def searches(b: Builder) -> None:
 
 @feature
 def digits(b: Builder) -> None:
-    """Digits of keys: as indices of tables, as halves of packed counters, as groups of lanes that have the same."""
+    """Digits of keys: as indices of tables, as halves of packed counters, as groups of lanes with the same digit."""
     b.sync()
     d, w = b.dice, b.writer
     count = d.choice((4, 16, 256))
@@ -243,7 +243,7 @@ def digits(b: Builder) -> None:
 
 @feature
 def segments(b: Builder) -> None:
-    """Runs of lanes: where a run begins, how long it is, sums that begin anew with each run."""
+    """Runs of lanes: where a run begins, how long it is, sums that restart with each run."""
     b.sync()
     d, w = b.dice, b.writer
     for number in range(2):
@@ -287,7 +287,7 @@ def segments(b: Builder) -> None:
 
 @feature
 def double_buffers(b: Builder) -> None:
-    """Halves of an array by turns, in loops that end when the block says so or when data say so."""
+    """The two halves of an array in alternation, in loops that end by a decision of the block or by data."""
     b.hand_over()
     d, w = b.dice, b.writer
     half = SLOTS // 2

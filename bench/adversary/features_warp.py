@@ -1,4 +1,4 @@
-"""Features that look across the lanes of a warp: atomics, shuffles, votes, loops of whole warps, cooperative groups."""
+"""Features across the lanes of a warp: atomics, shuffles, votes, loops of whole warps, cooperative groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ALL = "0xffffffffu"
 
 @feature
 def atomics(b: Builder) -> None:
-    """Every operation on integers, with and without its result, on one word and on many."""
+    """Every integer operation, with and without its result, on one word and on many."""
     d, w = b.dice, b.writer
     kind = d.choice(("unsigned", "int", "unsigned long long"))
     array = b.array(kind, 128)
@@ -28,7 +28,7 @@ def atomics(b: Builder) -> None:
 
 @feature
 def atomic_loops(b: Builder) -> None:
-    """Atomics that are loops: of floats and doubles, of halves, by hand with compare and swap."""
+    """Atomics implemented as loops: of floats, doubles and halves, and compare-and-swap loops in the source."""
     d, w = b.dice, b.writer
     floats, doubles = b.array("float", 128), b.array("double", 64)
     forms = [
@@ -64,7 +64,7 @@ def atomic_loops(b: Builder) -> None:
 
 @feature
 def shuffles(b: Builder) -> None:
-    """Indices that come from other lanes, by every kind of shuffle, in whole warps and by some lanes."""
+    """Indices from other lanes, by every kind of shuffle, in whole warps and in some lanes."""
     d, w = b.dice, b.writer
     b.sync()
     forms = (
@@ -113,7 +113,7 @@ def shuffles(b: Builder) -> None:
 
 @feature
 def votes(b: Builder) -> None:
-    """Ballots, matches and reductions, counted."""
+    """Ballots, matches and reductions, with counts of their bits."""
     d, w = b.dice, b.writer
     b.sync()
     forms = (
@@ -136,7 +136,7 @@ def votes(b: Builder) -> None:
 
 @feature
 def active_lanes(b: Builder) -> None:
-    """Addresses that depend on which lanes are together: __activemask, coalesced groups, elect."""
+    """Addresses that depend on which lanes are converged: __activemask, coalesced groups, elect."""
     w = b.writer
     array = w.arrays[0]
     b.may_leave = True
@@ -179,7 +179,7 @@ def active_lanes(b: Builder) -> None:
 
 @feature
 def warp_loops(b: Builder) -> None:
-    """Loops that a whole warp leaves together: while any lane wants, and one key at a time."""
+    """Loops that a whole warp leaves together: while any lane needs another trip, and one key at a time."""
     w = b.writer
     b.sync()
     b.items.append(
@@ -247,7 +247,7 @@ def tiles(b: Builder) -> None:
 
 @feature
 def coalesced(b: Builder) -> None:
-    """Cooperative groups: the lanes that are together in a branch."""
+    """Cooperative groups: the lanes that are converged in a branch."""
     d, w = b.dice, b.writer
     b.preamble.insert(0, "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;")
     array = w.arrays[0]
@@ -277,7 +277,7 @@ def coalesced(b: Builder) -> None:
 
 @feature
 def runtime(b: Builder) -> None:
-    """Calls of the device runtime, by some lanes and in loops, with accesses right behind them: printf, malloc, free."""
+    """Calls of the device runtime, in some lanes and in loops, with accesses right after them: printf, malloc, free."""
     d, w = b.dice, b.writer
     b.preamble.append("#include <cstdio>")
     forms = (

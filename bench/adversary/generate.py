@@ -1,4 +1,4 @@
-"""A kernel from a seed: one feature by turns, some others beside it, and random statements between.
+"""Generates a kernel from a seed: one feature in rotation, possibly some others, and random statements in between.
 
 program(17).source()      CUDA C++; the same text on every machine
 program(17).shapes        its launches
@@ -26,10 +26,10 @@ from bench.adversary.program import Line, Program, Routine, Shape, Statement
 from bench.adversary.writer import FOLD
 
 NAMES = tuple(sorted(FEATURES))
-LAUNCHES = 3  # of a kernel
-OTHERS = 2  # at most so many features beside the first
+LAUNCHES = 3  # per kernel
+OTHERS = 2  # the maximum number of features in addition to the first
 
-# In these every thread of a block has to come to every barrier and every shuffle, so that none leaves early.
+# Features in which every thread of a block has to reach every barrier and every shuffle, so that none exits early.
 TOGETHER = frozenset(
     (
         "through_shared",
@@ -95,8 +95,8 @@ BLOCKS = (
     (8, 4, 1),
 )
 WHOLE = ((32, 1, 1), (64, 1, 1), (128, 1, 1), (256, 1, 1), (16, 16, 1), (8, 4, 2), (32, 3, 1), (4, 8, 3), (8, 8, 1))
-MANY = ((96, 1, 1), (128, 1, 1), (33, 3, 1), (64, 2, 1))  # of one warp
-MANIER = ((256, 1, 1), (300, 1, 1), (97, 3, 1))  # of a part of one
+MANY = ((96, 1, 1), (128, 1, 1), (33, 3, 1), (64, 2, 1))  # grids for blocks of one warp
+MANIER = ((256, 1, 1), (300, 1, 1), (97, 3, 1))  # grids for blocks of part of a warp
 GRIDS = ((1, 1, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 2, 1), (1, 3, 2), (5, 1, 1), (1, 2, 1))
 CLUSTERS = ((2, 1, 1), (1, 2, 1), (4, 1, 1), (3, 1, 1), (2, 2, 1), (1, 1, 2), None)
 UNSIGNED = (0, 1, 2, 3, 5, 7, 8, 16, 31, 33, 64, 100, 129, 1000, 0xFFFF, 0x80000003)
@@ -104,7 +104,7 @@ SIGNED = (-1000, -7, -1, 0, 1, 3, 9, 33, 257)
 
 
 def chosen(seed: int, dice: Dice) -> list[str]:
-    """The features of a seed: the first by turns."""
+    """The features of a seed; the first is chosen in rotation."""
     first = NAMES[seed % len(NAMES)]
     refused = TOGETHER if first in LEAVING else LEAVING if first in TOGETHER else frozenset()
     others = [name for name in NAMES if name != first and name not in refused]

@@ -1,11 +1,11 @@
-"""Measures a plan on a GPU: launches that hang or fault are found first, without the profiler; the others are profiled.
+"""Measures a plan on a GPU: first finds launches that hang or fault, without the profiler, then profiles the others.
 
-    python -m bench.adversary.gpu run FOLDER -o OUT --seconds 240     everything, as far as the time goes
+    python -m bench.adversary.gpu run FOLDER -o OUT --seconds 240     everything, until the time is over
     python -m bench.adversary.gpu trial FOLDER -o OUT                 how long each way to profile takes
 
-Needs Python, numpy, cuda-bindings and Nsight Compute, and of this repository `bench/profiled.py`, `bench/archives.py`
-and `bench/adversary`.
-OUT/part-N.json.gz has the results so far, OUT/failed.json what was left out and why.
+Needs Python, numpy, cuda-bindings and Nsight Compute; of this repository, only `bench/profiled.py`,
+`bench/archives.py` and `bench/adversary`. OUT/part-N.json.gz has the results so far, OUT/failed.json the launches
+that were left out, with the reasons.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from bench.adversary.plan import CUBINS, PLAN, read
 from bench.adversary.results import KINDS, Parts, counted, join
 from bench.profiled import BY_INSTRUCTION, WAVEFRONTS
 
-WITHOUT_COPIES = ("_op_ld", "_op_st", "_op_atom")  # what is left of the whole is cp.async's: not to be had with these
-BATCH = 150  # launches a process of the profiler
-ALIKE = 0.9  # of the launches, in a trial: loops of atomics differ from run to run
+WITHOUT_COPIES = ("_op_ld", "_op_st", "_op_atom")  # cp.async counts only in the total, which these lack
+BATCH = 150  # launches per process of the profiler
+ALIKE = 0.9  # share of the launches, in a trial: atomic loops differ from run to run
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to call the profiler. kinds: of the hardware's totals; every few of them take a pass more."""
+    """A way to call the profiler. kinds: of the hardware's totals; every few of them take another pass."""
 
     kinds: tuple[str, ...] = KINDS
     options: tuple[str, ...] = ()
@@ -45,12 +45,12 @@ class Way:
         return (*self.before, "ncu", *untouched, *self.options, *output)
 
 
-# The program once a pass, instead of every launch: with addresses that are not drawn at random, or buffers would move.
+# Runs the program once per pass instead of replaying each launch. Address randomisation is off, or buffers would move.
 REPLAYED = ("--replay-mode", "application", "--app-replay-match", "grid")
 NOT_RANDOM = ("setarch", platform.machine(), "-R")
 
-# Timed on an H100 (Nsight Compute 2025.3.1), 544 launches of 14 builds: "metrics" 206 ms a launch, in 4 passes; with
-# the section SourceCounters 6 passes, 40 % more.
+# Measured on an H100 (Nsight Compute 2025.3.1), 544 launches of 14 builds: "metrics" takes 206 ms per launch, in 4
+# passes; with the section SourceCounters 6 passes, 40 % more.
 WAYS = {
     "metrics": Way(),
     "few": Way(WITHOUT_COPIES),
@@ -60,7 +60,7 @@ WAYS = {
 
 
 def unpack(folder: Path, work: Path) -> Path:
-    """A folder with the plan and the cubins."""
+    """Unpacks the plan and the cubins into a folder, and returns it."""
     made = work / "plan"
     made.mkdir(parents=True, exist_ok=True)
     archives.unpack(folder / CUBINS, made)
@@ -69,7 +69,7 @@ def unpack(folder: Path, work: Path) -> Path:
 
 
 def run(folder: Path, out: Path, work: Path, seconds: float, way: str, batch: int) -> None:
-    """Screens and measures the whole plan, as far as the time goes."""
+    """Screens and measures the whole plan, until the time is over."""
     end = time.monotonic() + seconds
     out.mkdir(parents=True, exist_ok=True)
     made = unpack(folder, work)
@@ -119,7 +119,7 @@ def run(folder: Path, out: Path, work: Path, seconds: float, way: str, batch: in
 def collect(
     parts: Parts, readers: list[tuple[subprocess.Popen, Path]], wait: bool
 ) -> list[tuple[subprocess.Popen, Path]]:
-    """Takes in what the processes that read reports have finished; the others."""
+    """Adds what the processes that read reports have finished; returns those that still run."""
     left = []
     for process, joined in readers:
         if wait:
@@ -132,7 +132,7 @@ def collect(
 
 
 def trial(folder: Path, out: Path, work: Path, count: int, most: float) -> str:
-    """Times each way to profile on the first launches; the fastest that gives the same figures as the first."""
+    """Times each way to profile on the first launches; returns the fastest one with the same figures as the first."""
     out.mkdir(parents=True, exist_ok=True)
     made = unpack(folder, work)
     numbers, _ = screen(made, work, list(range(count)), time.monotonic() + 60)

@@ -1,4 +1,4 @@
-"""Takes some measured cubins out of a plan and its results: a set that stands by itself and is small enough to be kept.
+"""Extracts some measured cubins from a plan and its results: a self-contained set, small enough to be committed.
 
 keep(folder, results, out, ["k17.nvcc-O0.cubin", …])   ->   OUT/cubins.tar.xz, OUT/launches.json.gz
 """

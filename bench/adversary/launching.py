@@ -1,9 +1,9 @@
-"""Launches of a plan, in processes of their own that are given up when they stand still.
+"""Runs the launches of a plan, in child processes that are killed when they make no progress.
 
     screen(folder, work, [0, 1, 2], end)    ->  ([0, 2], {1: "it stood still"})
 
-The process (`launch`) notes each launch before and after, a line of JSON each, so that what it did before it ended is
-known however it ended.
+The process (`launch`) records each launch before and after it, as one line of JSON, so that its progress is known
+however it ended.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from bench.adversary.plan import read
 from bench.adversary.program import Fill
 from bench.profiled import Gpu
 
-STACK_BYTES = 8192  # of a thread: functions that call themselves, built without optimisation
-SLOT_BYTES = 1 << 16  # of a buffer: four times what the kernels index
-STILL = 8.0  # seconds without a launch, after which a process is given up
+STACK_BYTES = 8192  # per thread: recursive functions, built without optimisation
+SLOT_BYTES = 1 << 16  # per buffer: four times the range of the kernels' indices
+STILL = 8.0  # seconds without a launch, after which a process is killed
 STILL_PROFILED = 40.0  # the same under the profiler
 
 
 class Launcher:
-    """Buffers at places that do not change, modules loaded one after the other."""
+    """Buffers at fixed addresses, and modules loaded one after the other."""
 
     def __init__(self, folder: Path) -> None:
         self.gpu, self.folder = Gpu(), folder
@@ -55,14 +55,14 @@ class Launcher:
         return self.loaded[1], self.loaded[2]
 
     def launch(self, entry: dict[str, Any]) -> dict[str, Any]:
-        """One launch, with memory as its plan says; the parameter bytes and addresses that it had."""
+        """Runs one launch, with memory as its plan specifies; returns its parameter bytes and addresses."""
         gpu = self.gpu
         module, functions = self.module(entry["cubin"])
         for name, fill in entry["buffers"].items():
             gpu.write(self.slot(name), Fill(**fill).data())
         for name, fill in entry["symbols"].items():
             status, place, _ = gpu.driver.cuModuleGetGlobal(module, name.encode())
-            if int(status) == 0:  # 0 unless the compiler dropped it
+            if int(status) == 0:  # nonzero if the compiler dropped it
                 gpu.write(place, Fill(**fill).data())
         function = functions[entry["kernel"]]
         places = gpu.parameters(function)
@@ -93,10 +93,10 @@ class Launcher:
 
 
 def launch(folder: Path, numbers: list[int], notes: Path) -> int:
-    """Launches some of the plan, in order; a line to `notes` before and after each. 3 when the context is lost.
+    """Runs some launches of the plan, in order, with a line in `notes` before and after each.
 
-    A profiler may run the process once a pass: a launch whose buffers were elsewhere in the pass before is noted as
-    moved.
+    Returns 3 if the context is lost. A profiler may run the process once per pass: a launch whose buffers had other
+    addresses in the pass before is recorded as moved.
     """
     plan = read(folder)
     before = {note["done"]: note["addresses"] for note in notes_in(notes) if "done" in note}
@@ -127,7 +127,7 @@ def launch(folder: Path, numbers: list[int], notes: Path) -> int:
 
 
 def notes_in(path: Path) -> list[dict[str, Any]]:
-    """What a process noted, in order; nothing where there is no such file."""
+    """The notes of a process, in order; none if there is no such file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -138,7 +138,7 @@ LAUNCH = (sys.executable, "-m", "bench.adversary.gpu", "launch")
 
 @dataclass
 class Ran:
-    """What a process noted: the launches done, in order, and why others were not."""
+    """The notes of a process: the completed launches, in order, and why others failed."""
 
     done: list[dict[str, Any]]
     failed: dict[int, str]
@@ -154,7 +154,7 @@ def supervised(
     end: float = float("inf"),
     log: Path | None = None,
 ) -> Ran:
-    """Runs `launch` in a process, under `before` (the profiler); kills it when it stands still or the time is over."""
+    """Runs `launch` in a process, under `before` (the profiler), with a limit on time and on lack of progress."""
     notes.unlink(missing_ok=True)
     listed = notes.with_suffix(".numbers")
     listed.write_text(json.dumps(numbers))
@@ -192,7 +192,7 @@ def supervised(
 
 
 def _stop(process: subprocess.Popen, polite: bool) -> None:
-    """Ends a process that was started here; politely first, so that the profiler writes what it has."""
+    """Ends a process started here; with signals that the profiler handles first, so that it writes its results."""
     for sign, wait in (((signal.SIGINT, 5), (signal.SIGTERM, 3)) if polite else ()) + ((signal.SIGKILL, 10),):
         try:
             os.killpg(process.pid, sign)
@@ -205,8 +205,10 @@ def _stop(process: subprocess.Popen, polite: bool) -> None:
 
 
 def screen(folder: Path, work: Path, numbers: list[int], end: float) -> tuple[list[int], dict[int, str]]:
-    """(launches that end, others with the reason): all of them once, without the profiler. After one that does not, the
-    others of its cubin are left out."""
+    """(launches that terminate, the others with reasons): runs all of them once, without the profiler.
+
+    After one that fails, the others of its cubin are left out.
+    """
     plan = read(folder)
     good: list[int] = []
     failed: dict[int, str] = {}

@@ -1,11 +1,11 @@
-"""What to launch: cubins of many builds, and a plan that says with which blocks, parameters and contents of memory.
+"""Plans launches: cubins of many builds, and a plan of their blocks, parameters and contents of memory.
 
     FOLDER/plan.json.gz     [{seed, build, features, cubin, kernel, grid, …, parameters, buffers, symbols}, …]
-    FOLDER/cubins.tar.xz    what the plan names
-    FOLDER/ptx.tar.xz       the PTX of each cubin, which no GPU needs
-    FOLDER/sources.tar.xz   the kernels: later versions of the generator make others of the same seeds
+    FOLDER/cubins.tar.xz    the cubins of the plan
+    FOLDER/ptx.tar.xz       the PTX of each cubin, which measuring does not need
+    FOLDER/sources.tar.xz   the kernels: later versions of the generator make other kernels from the same seeds
 
-The plan stands by itself: what measures it knows nothing of the generator.
+The plan is self-contained: measuring it does not need the generator.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PLAN, CUBINS, PTX, SOURCES = "plan.json.gz", "cubins.tar.xz", "ptx.tar.xz", "sou
 
 
 def builds_of(seed: int, count: int) -> list[str]:
-    """Builds by turns: as the seeds of a feature go on, it meets all of them."""
+    """The builds of a seed, in rotation: successive seeds of a feature use all of them."""
     again, feature = divmod(seed, len(NAMES))
     first = again + 3 * feature
     return list(dict.fromkeys(builds.NAMES[(first + 5 * at) % len(builds.NAMES)] for at in range(count)))
@@ -68,9 +68,9 @@ def make(
     only_builds: tuple[str, ...] = (),
     features: tuple[str, ...] = (),
 ) -> None:
-    """Compiles `count` builds of every seed and writes the plan, `most` launches a build.
+    """Compiles `count` builds of every seed and writes the plan, with at most `most` launches per build.
 
-    features: each seed's kernel is made of one of these by turns, instead of what the seed chooses.
+    features: each seed's kernel consists of one of these, in rotation, instead of those that the seed chooses.
     """
     work = [
         (seed, build, features[seed % len(features)] if features else "")
@@ -95,7 +95,7 @@ def _one(work: tuple[int, str, str]) -> tuple[Program, builds.Built | str]:
 
 
 def write(folder: Path, compiled: Iterable[tuple[Program, builds.Built | str]], most: int) -> None:
-    """Writes the files of a plan; what did not compile is named on the way."""
+    """Writes the files of a plan; prints what did not compile."""
     folder.mkdir(parents=True, exist_ok=True)
     plan: list[dict[str, Any]] = []
     kept: set[str] = set()
@@ -122,7 +122,7 @@ def store(folder: Path, plan: list[dict[str, Any]]) -> None:
 
 
 def add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
-    """Puts a file into an archive, the same bytes whenever it is done."""
+    """Adds a file to an archive, reproducibly."""
     member = tarfile.TarInfo(name)
     member.size = len(data)
     archive.addfile(member, io.BytesIO(data))

@@ -1,4 +1,4 @@
-"""What the generator writes: a kernel as a tree of statements, with its launches.
+"""The output of the generator: a kernel as a tree of statements, with its launches.
 
     Nest((("if (u0 & 1) {", (Line("acc += s0[t & 255];"),)), ("} else {", ())), "}")
     ->  if (u0 & 1) {
@@ -6,8 +6,8 @@
         } else {
         }
 
-Every variable is declared before the first statement and every index is masked into its array, so that any statement
-may be left out (`variants`) and what stays still compiles, ends and touches nothing that is not its own.
+Every variable is declared before the first statement and every index is masked into its array. Any statement can
+therefore be left out (`variants`): the rest still compiles, terminates and stays in its own memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INDENT = "    "
 
 @dataclass(frozen=True)
 class Line:
-    """One statement. fixed: what others need (a label, a declaration), never left out."""
+    """One statement. fixed: others need it (a label, a declaration), so that it is never left out."""
 
     text: str
     fixed: bool = False
@@ -32,9 +32,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Nest:
-    """Heads, each with what it encloses, and a tail. Without heads' texts it is a group that stays or goes as one.
+    """Heads, each with the statements it encloses, and a tail. With empty heads it is kept or left out as one.
 
-    plain: its first body may stand alone in its place (no `break`, no label in it).
+    plain: its first body may replace it (it contains no `break` and no label).
     """
 
     parts: tuple[tuple[str, tuple[Statement, ...]], ...]
@@ -45,7 +45,7 @@ class Nest:
 
 @dataclass(frozen=True)
 class Group:
-    """Statements that stay or go together: a write, a barrier and the read behind it."""
+    """Statements that are kept or left out together: a write, a barrier and the read after it."""
 
     body: tuple[Statement, ...]
     fixed: bool = False
@@ -71,7 +71,7 @@ def render(body: tuple[Statement, ...], depth: int = 1) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Routine:
-    """A function of the device, or the kernel. head: up to its opening brace."""
+    """A device function, or the kernel. head: the text before its opening brace."""
 
     head: str
     body: tuple[Statement, ...]
@@ -87,7 +87,7 @@ class Routine:
 
 @dataclass(frozen=True)
 class Fill:
-    """Contents by a formula that needs no library: element i is low + ((i * step) ^ (i >> shift)) % modulo."""
+    """Contents given by a formula that needs no library: element i is low + ((i * step) ^ (i >> shift)) % modulo."""
 
     type: str = "uint32"  # NumPy's name
     count: int = 4096
@@ -108,8 +108,11 @@ class Fill:
 
 @dataclass(frozen=True)
 class Parameter:
-    """kind: "buffer" (`value` names it), "low" or "high" (a half of a buffer's address), "number" (`value` by launch),
-    or "bytes" (a structure: hexadecimal digits by launch). type: as the source writes it; size: bytes."""
+    """A parameter of a kernel.
+
+    kind: "buffer" (`value` names it), "low" or "high" (a half of a buffer's address), "number" (its value is per
+    launch), or "bytes" (a structure: hexadecimal digits per launch). type: as in the source; size: bytes.
+    """
 
     name: str
     type: str
@@ -131,7 +134,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Program:
-    """One generated kernel. buffers: what pointers point to, by name; symbols: what the host writes into variables."""
+    """One generated kernel. buffers: the targets of pointers, by name; symbols: what the host writes into variables."""
 
     seed: int
     name: str
@@ -160,7 +163,7 @@ class Program:
 
 
 def variants(program: Program) -> Iterator[Program]:
-    """The program with one statement less, or one nest taken off what it encloses; large parts first."""
+    """The program with one statement less, or with one nest replaced by its body; large reductions first."""
     found: list[tuple[int, Program]] = []
     for at, routine in enumerate((*program.routines, program.kernel)):
         for body in _smaller(routine.body):

@@ -1,7 +1,8 @@
-"""Claims about PTX against the counts of the machine code that ptxas made of it.
+"""Compares claims about PTX with the counts of the machine code into which ptxas compiled it.
 
-Comparable is a site that ptxas's own map pairs with one instruction, of the same width, not moved out of a loop. How
-often warps issue it may differ (a branch becomes a predicate), its active lanes and its wavefronts may not.
+A site is comparable if ptxas's own map pairs it with one instruction, of the same width, that is not moved out of a
+loop. The number of times that warps issue it may differ (a branch becomes a predicate); its active lanes and its
+wavefronts may not.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def _module(text: str, file: str) -> ir.Module:
 
 
 def findings(one: truth.Truth, how: str, machine_code: Kernel, function: ir.Function) -> Iterator[Finding]:
-    """The comparable sites of the PTX of a launch; machine_code, function: the same launch's machine code, audited."""
+    """Yields the comparable sites of the PTX of a launch.
+
+    machine_code, function: the machine code of the same launch, audited.
+    """
     if not one.ptx:
         return
     module = _module(one.ptx, one.cubin.file)

@@ -1,12 +1,14 @@
-"""The random PTX of the tests (`tests/twin/generate.py`) as ptxas assembles it, to be measured: what each operation does to
-an address is held against the hardware, not against a second reading of the manual.
+"""Assembles the random PTX of the tests (`tests/twin/generate.py`) with ptxas, to be measured.
+
+Compares the effect of each operation on an address with the hardware, not with a second reading of the manual.
 
 python -m bench.adversary.random_ptx FOLDER 0:500             a plan, as `plan` makes them
-python -m bench.adversary.random_ptx FOLDER 0:500 11.8 12.4   … assembled by the ptxas of these CUDA releases in rotation
+python -m bench.adversary.random_ptx FOLDER 0:500 11.8 12.4   … assembled by the ptxas of these CUDA releases in
+rotation
 python -m bench.adversary.gpu run FOLDER -o OUT               on the GPU machine
-python -m bench.adversary compare FOLDER OUT --isa sass       what is claimed, against what was counted
+python -m bench.adversary compare FOLDER OUT --isa sass       the claims against the counters
 
-Loads are volatile, and stores of what was loaded follow, so that ptxas keeps every access (`tests/twin/machine.py`).
+Loads are volatile, and the loaded values are stored, so that ptxas keeps every access (`tests/twin/machine.py`).
 """
 
 from __future__ import annotations
@@ -27,17 +29,20 @@ sys.path.insert(0, str(ROOT / "tests"))
 from twin import generate, machine  # noqa: E402
 
 SIZES = {"u32": 4, "s32": 4, "u64": 8}
-BUFFER = Fill(step=7, modulo=1 << 20)  # contents of what pointers point to
-# lanes that the hardware may have parted name each other in masks, which it refuses; clusters reach beyond their blocks
+BUFFER = Fill(step=7, modulo=1 << 20)  # contents of the targets of pointers
+# parted: lanes that the hardware may have diverged name each other in masks, which it rejects; cluster: clusters access
+# the memory of other blocks
 LEFT_OUT = frozenset(("parted", "cluster"))
 BUILDS = {"ptxas": (), "ptxas-O1": ("-O1",), "ptxas-O0": ("-O0",), "ptxas-O2": ("-O2",)}
-OLDEST = ".version 7.8"  # of PTX that names sm_90: ptxas of CUDA 11.8 takes it
+OLDEST = ".version 7.8"  # the oldest PTX version with sm_90: ptxas of CUDA 11.8 accepts it
 _PARAMETER = re.compile(r"\.param (?:\.align \d+ )?\.(u32|s32|u64|b8)( \.ptr)?[\w. ]* k_param_(\d+)(?:\[(\d+)\])?")
 
 
 def write(folder: Path, seeds: range, releases: tuple[str, ...] = ()) -> None:
-    """Assembles the kernels of the seeds and writes their plan; prints those that ptxas refuses. Levels of optimisation,
-    and releases, come in rotation."""
+    """Assembles the kernels of the seeds and writes their plan; prints those that ptxas rejects.
+
+    Optimisation levels, and releases, are used in rotation.
+    """
     from ptxaudit.base.errors import InputError
     from ptxaudit.frontend.compile import toolchain_fetch
     from ptxaudit.frontend.compile.ptxas import assemble

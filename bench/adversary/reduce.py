@@ -1,8 +1,8 @@
-"""Leaves statements out of a kernel while what is claimed about one of its sites stays the same.
+"""Leaves statements out of a kernel while the claim about one of its sites stays the same.
 
-No GPU says whether the claim is still wrong: what was counted is of the whole kernel. So the smallest kernel that makes
-the engine say the same is printed, and with `--plan` all those on the way become a plan: measured, `compare` tells
-which of them are wrong too.
+Without a GPU the reduced claim cannot be checked, since the counts are those of the whole kernel. The smallest kernel
+with the same claim is printed. With `--plan` all intermediate kernels become a plan: once measured, `compare` shows
+which of their claims are wrong too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST = 400  # kernels that are tried
 def reduce(
     folder: Path, results: Sequence[Path], seed: int, build: str, number: int, place: int, how: str, chain: Path | None
 ) -> None:
-    """Prints the smallest kernel found, the claim, and what was counted of the whole one. Raises SystemExit."""
+    """Prints the smallest kernel found, the claim, and the counts of the whole kernel. Raises SystemExit."""
     whole = next(
         (
             one
@@ -78,7 +78,7 @@ def reduce(
 
 
 def _claims(made: Program, build: str, entry: Any, how: str) -> list[tuple[int, tuple[str, str]]]:
-    """(place, (text of the source line, claim)) of every site; nothing where the kernel does not compile."""
+    """(place, (text of the source line, claim)) of every site; empty if the kernel does not compile."""
     try:
         built = builds.compile_build(made, build)
     except builds.NotBuilt:
@@ -109,7 +109,7 @@ def _audited(data: bytes, made: Program, entry: Any, how: str) -> Kernel:
 
 
 def _write(folder: Path, steps: Sequence[Program], build: str) -> None:
-    """A plan of all steps, each a kernel with the number of the step in its name."""
+    """Writes a plan of all steps, each a kernel with the number of the step in its name."""
     named = [
         replace(
             step,

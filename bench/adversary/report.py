@@ -1,4 +1,4 @@
-"""What a check found, as text: a table by feature and build, and every wrong claim."""
+"""Formats the results of a check as text: tables by telling, build and feature, and every wrong claim."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def failures(checked: Iterable[Checked]) -> Iterator[str]:
 
 
 def text(checked: Sequence[Checked], listing: bool = True) -> str:
-    """The whole."""
+    """The whole report."""
     lines = [
         "By telling",
         *table(checked, lambda one: [one.telling], "telling"),

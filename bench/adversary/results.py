@@ -1,7 +1,7 @@
-"""Reports of the profiler, joined with what was launched, in few files.
+"""Joins reports of the profiler with the launches that they measure, in few files.
 
 join(folder, report, notes, output)     one process's launches as one document
-Parts(out).add(output)                  OUT/part-N.json.gz, written anew when more belongs into it
+Parts(out).add(output)                  OUT/part-N.json.gz, rewritten as it grows
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from bench.adversary.plan import read
 from bench.profiled import SITE_COLUMNS, WAVEFRONTS, device_line, executed_of, import_ncu_report, sites_of, totals_of
 
 KINDS = ("", "_op_ld", "_op_st", "_op_atom", "_op_misc")  # of the hardware's totals
-PART = 450  # launches a file of results
+PART = 450  # launches per file of results
 
 
 def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
-    """Joins a report with what the process noted, in order, into one document; launches that moved are left out."""
+    """Joins a report with the notes of the process, in order, into one document; leaves out launches that moved."""
     plan = read(folder)
     lines = notes_in(notes)
     done = [note for note in lines if "done" in note]
@@ -66,7 +66,7 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
 
 
 def names_of(action: Any) -> tuple[str, ...]:
-    """The function's name, and the mangled one, which has the arguments of a template too."""
+    """The function's name, and the mangled one, which includes template arguments."""
     return action.name(), action.name(action.NameBase_MANGLED)
 
 
@@ -77,7 +77,7 @@ def write(path: Path, document: dict[str, Any]) -> None:
 
 
 class Parts:
-    """Results in few files, each written anew when more belongs into it."""
+    """Results in few files, each rewritten as it grows."""
 
     def __init__(self, out: Path) -> None:
         self.out, self.number = out, 0

@@ -1,8 +1,8 @@
-"""How much of a measured launch is specified to the engine: from everything to nothing.
+"""The tellings: how much of a measured launch is specified to the engine, from everything to nothing.
 
-told      grid, block, what every parameter is, what pointers point to and where, what the host wrote into variables
-placed    the same without the addresses of buffers, which the engine makes up
-bytes     grid, block and the parameter buffer as a capture tool records it
+told      grid, block, the value of every parameter, contents and addresses of buffers, the host's writes to variables
+placed    the same without the addresses of buffers, which the engine invents
+bytes     grid, block and the parameter buffer, as a capture tool records it
 shape     grid and block
 block     the block alone
 nothing   no launch
@@ -61,7 +61,7 @@ TELLINGS: dict[str, Callable[[Entry, ir.Function], Launch | None]] = {
 
 
 def applies(name: str, entry: Entry, function: ir.Function) -> bool:
-    """Whether it can be told so: what the host wrote into variables has to be said, and only a launch says it."""
+    """Whether this telling is possible: only a launch can specify what the host wrote to variables."""
     return name != "nothing" or not _symbols(entry, function)
 
 
@@ -104,6 +104,6 @@ def _buffer(entry: Entry, name: str) -> Buffer:
 
 
 def _symbols(entry: Entry, function: ir.Function, value: str | None = None) -> dict[str, Any]:
-    """Of the variables that the host writes those that the kernel can name."""
+    """The variables written by the host that the kernel can name."""
     named = {name for name in entry["symbols"] if any(same_name(v.name, name) for v in function.variables)}
     return {name: value or Fill(**entry["symbols"][name]).data() for name in sorted(named)}

@@ -1,11 +1,11 @@
-"""What a GPU counted, as profiles that a report can be held against.
+"""Reads the counts of a GPU as profiles with which a report can be compared.
 
     for one in load(folder, ["part-0.json.gz"]): one.entry["build"], one.profile
 
-A profiler places instructions by their addresses in memory, where the sections of a cubin lie in any order and apart.
-`locate` finds where each section began: where its opcodes stand, in their order, on everything that ran. Sections with
-the same opcodes (two virtual methods, `__iAtomicAdd` and `__uAtomicAdd`) may have changed places: nothing is said of
-them.
+A profiler locates instructions by their addresses in memory, where the sections of a cubin are in any order, with
+gaps. `locate` finds where each section began: its opcodes match, in order, all instructions that ran there. Sections
+with the same opcodes (two virtual methods, `__iAtomicAdd` and `__uAtomicAdd`) may be interchanged: nothing is claimed
+about them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.link import link
 from ptxaudit.review.compare import Counted, Profile
 
-ALIGNED = 128  # bytes: sections of code begin at multiples
-TOGETHER = 40  # cubins of one process of the disassembler
+ALIGNED = 128  # bytes: code sections begin at multiples
+TOGETHER = 40  # cubins per process of the disassembler
 
 
 class NotLocated(Exception):
-    """What ran fits no arrangement of the cubin's sections."""
+    """The instructions that ran fit no arrangement of the cubin's sections."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Counts:
 
 
 class Shared:
-    """What all launches of a cubin have in common: its kernels, each joined with what it calls, and their graphs."""
+    """Shared by all launches of a cubin: its kernels, each linked with its callees, and their graphs."""
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
@@ -70,7 +70,7 @@ class Shared:
         return self._kernels[name]
 
     def without_launch(self, name: str, evaluate: Callable[[], KernelResult]) -> KernelResult:
-        """What is said of a kernel where no launch is told: the same for all of them."""
+        """The answer for a kernel without a launch, which all of its launches share."""
         if name not in self._answers:
             self._answers[name] = evaluate()
         return self._answers[name]
@@ -78,8 +78,11 @@ class Shared:
 
 @dataclass(frozen=True)
 class Truth:
-    """One measured launch. ran: every instruction that ran, those of shared memory with their wavefronts; alike:
-    sections that cannot be told from others, with their bytes."""
+    """One measured launch.
+
+    ran: every instruction that ran, those of shared memory with their wavefronts; alike: sections that cannot be
+    distinguished from others, with their sizes in bytes.
+    """
 
     entry: Mapping[str, Any] = field(repr=False)
     cubin: Cubin = field(repr=False)
@@ -99,18 +102,18 @@ class Truth:
 
     @cached_property
     def starts(self) -> dict[str, int]:
-        """Where the engine's numbering of the kernel's instructions has each section, in bytes."""
+        """The start of each section in the engine's numbering of the kernel's instructions, in bytes."""
         return starts_of(self.module.functions[self.entry["kernel"]])
 
     def placed(self) -> Iterator[tuple[int, Counts]]:
-        """(the engine's place, counts) of what ran in sections that the engine lists with the kernel."""
+        """(the engine's place, counts) of the instructions that ran in sections listed with the kernel."""
         for one in self.ran:
             if one.section in self.starts and one.section not in self.alike:
                 yield self.starts[one.section] + one.offset, one
 
     @property
     def elsewhere(self) -> list[Counts]:
-        """Shared-memory instructions that ran in functions which the engine does not list with the kernel."""
+        """Shared-memory instructions that ran in functions that the engine does not list with the kernel."""
         return [
             one
             for one in self.ran
@@ -118,7 +121,7 @@ class Truth:
         ]
 
     def told(self, place: int) -> bool:
-        """What ran at a place of the engine's numbering is known: its section is like no other."""
+        """Whether the instruction that ran at a place of the engine's numbering is known: its section is unique."""
         starts = self.starts
         return not any(
             starts[name] <= place < starts[name] + size for name, size in self.alike.items() if name in starts
@@ -133,7 +136,7 @@ class Truth:
 
 
 def starts_of(function: ir.Function) -> dict[str, int]:
-    """{section: byte offset} in the numbering of a kernel that is lifted with what it calls; its own is at 0."""
+    """{section: byte offset} in the numbering of a kernel that is lifted with its callees; its own section is at 0."""
     starts = {function.name: 0}
     for note in function.notes:
         name, called, rest = note.replace(" may be called; ", " is called; ").partition(
@@ -148,7 +151,7 @@ def starts_of(function: ir.Function) -> dict[str, int]:
 
 
 def exchangeable(sections: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """{section: bytes} of those with the same opcodes as another."""
+    """{section: size in bytes} of the sections with the same opcodes as another."""
     same = Counter(tuple(code) for code in sections.values())
     return {name: len(code) * INSTRUCTION_BYTES for name, code in sections.items() if same[tuple(code)] > 1}
 
@@ -162,9 +165,9 @@ def locate(
 ) -> dict[str, int]:
     """{section: where it begins} for every section in which something ran. Raises NotLocated.
 
-    places: of what ran, rising; opcodes: by place; sections: the opcodes of each, `kernel` among them;
-    accesses: places that had wavefronts of shared memory. What runs in a section runs from its first instruction on, so
-    the lowest place that is in no section yet is where one begins.
+    places: of the instructions that ran, ascending; opcodes: by place; sections: the opcodes of each, including
+    `kernel`; accesses: places that had wavefronts of shared memory. A section runs from its first instruction on, so
+    that the lowest place not yet in a section is the beginning of one.
     """
     found: dict[str, int] = {}
     if not _arrange(places, 0, opcodes, accesses, sections, found, [MOST_TRIES]) or kernel not in found:
@@ -184,7 +187,7 @@ def _arrange(
     found: dict[str, int],
     tries: list[int],
 ) -> bool:
-    """Finds sections for places[at:], the one that covers most first; what was found is in `found`."""
+    """Finds sections for places[at:], trying first the one that covers most; adds them to `found`."""
     if at == len(places):
         return True
     if (places[at] - places[0]) % ALIGNED:
@@ -200,10 +203,11 @@ def _arrange(
 
 
 def _fits(places: Sequence[int], at: int, opcodes: Mapping[int, str], accesses: Set[int], code: Sequence[str]) -> int:
-    """How many instructions ran in a section that begins at places[at]; 0 where other opcodes stand there.
+    """How many instructions ran in a section that begins at places[at]; 0 if the opcodes there differ.
 
-    The profiler has no text of functions that are only reached through tables. There control flow decides: what does
-    not branch is followed by what stands behind it; and what had wavefronts of shared memory may access it.
+    The profiler has no text for functions that are only reached through tables. There, control flow decides: an
+    instruction that does not branch is followed by the next one, and an instruction that had wavefronts of shared
+    memory must be able to access it.
     """
     base = places[at]
     end = bisect_left(places, base + len(code) * INSTRUCTION_BYTES)
@@ -229,7 +233,7 @@ _BRANCHES = re.compile(r"BRA|BRX|JMP|JMX|RET|EXIT|CALL|BREAK|BSYNC|WARPSYNC|YIEL
 def ran_of(
     entry: Mapping[str, Any], opcodes: Mapping[str, str], sections: Mapping[str, Sequence[Line]]
 ) -> Iterator[Counts]:
-    """What ran, by section and offset."""
+    """The instructions that ran, by section and offset."""
     rows = [row for row in zip(*entry["executed"]) if row[1]]
     places = [place for place, _, _ in rows]
     codes = {name: [line.opcode for line in lines] for name, lines in sections.items()}
@@ -247,8 +251,10 @@ def ran_of(
 
 
 def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset()) -> Iterator[Truth]:
-    """The measured launches of a plan's folder, by files of results, of the cubins in `only` or all; those that cannot
-    be read are named and left out."""
+    """The measured launches in a plan's folder, by files of results, of the cubins in `only` or all.
+
+    Those that cannot be read are printed and left out.
+    """
     documents = [json.loads(gzip.decompress(Path(path).read_bytes())) for path in results]
     code = code_of(documents)
     by_cubin: dict[str, list[dict[str, Any]]] = {}
@@ -280,7 +286,7 @@ def load(folder: Path, results: Iterable[Path], only: frozenset[str] = frozenset
 
 
 def code_of(documents: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """{cubin: {place: opcode}}; launches of a cubin may be in several documents, with what ran in them."""
+    """{cubin: {place: opcode}}; the launches of a cubin, and the code that ran, may be in several documents."""
     code: dict[str, dict[str, str]] = {}
     for document in documents:
         for cubin, opcodes in document["code"].items():

@@ -1,11 +1,12 @@
-"""Writes expressions, accesses and control flow at random, out of what is in scope.
+"""Writes random expressions, accesses and control flow from the names in scope.
 
     writer.u()             "((t * 33u) ^ (u1 >> 2))"
     writer.access()        Line("acc += s0[(u0 * 3u + lane) & 255u];")
     writer.body(6, …)      statements with branches and loops, accesses at their leaves
 
-Two kinds of values are kept apart. `acc` takes what accesses yield; races decide it, so nothing depends on it. The
-variables of `leaves` decide addresses and control; only what is the same in every run is assigned to them.
+Two kinds of values are kept separate. `acc` takes the results of accesses; since races decide it, nothing depends on
+it. The variables in `leaves` decide addresses and control flow; only values that are the same in every run are
+assigned to them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _PLACE = re.compile(r"\{(u|f|pf|sf|w|d|p|l|kk|k|m|s)\}")
 
 @dataclass(frozen=True)
 class Array:
-    """A shared array: elements of `type`, a power of two of them."""
+    """A shared array of a power of two elements of `type`."""
 
     name: str
     type: str
@@ -87,9 +88,9 @@ MOST_TRIPS = 6
 class Writer:
     """The random author of one routine.
 
-    leaves: unsigned expressions that decide addresses; variables: those of them that may be assigned; families: of
-    `arithmetic.FAMILIES`; uniform: every thread of the block comes here, in any order, so that barriers may stand here;
-    leave: the statement that ends the routine early, or None where it must not; extra: further kinds of statements.
+    leaves: unsigned expressions that decide addresses; variables: those of them that can be assigned; families: of
+    `arithmetic.FAMILIES`; uniform: every thread of the block gets here, in any order, so that barriers are allowed;
+    leave: the statement that ends the routine early, or None if it must not; extra: further kinds of statements.
     """
 
     dice: Dice
@@ -100,8 +101,8 @@ class Writer:
     floats: tuple[str, ...] = ()
     wides: tuple[str, ...] = ()
     leave: str | None = None
-    jumps: tuple[str, ...] = ()  # of `break` and `continue` what may stand here
-    inside: int = 0  # loops around
+    jumps: tuple[str, ...] = ()  # those of `break` and `continue` that are allowed here
+    inside: int = 0  # enclosing loops
     loops: int = 0  # loops written so far, for names
     extra: list[Callable[[Writer], Statement]] = field(default_factory=list)
 
@@ -128,7 +129,7 @@ class Writer:
         return self.fill(self._template(kind), depth - 1)
 
     def fill(self, template: str, depth: int) -> str:
-        """A template with its places filled, left to right."""
+        """A template with its placeholders filled, left to right."""
         return _PLACE.sub(lambda match: self._place(match[1], depth), template)
 
     def _place(self, kind: str, depth: int) -> str:
@@ -181,7 +182,7 @@ class Writer:
         return f"({e} & {count - 1}u)"
 
     def condition(self) -> str:
-        """Something that differs from lane to lane, from warp to warp, or not at all."""
+        """A condition that differs from lane to lane, from warp to warp, or is uniform."""
         match self.dice.below(8):
             case 0:
                 return f"{self.u(1)} & {self.dice.choice((1, 2, 3, 4, 5, 8, 16, 17))}u"
@@ -258,7 +259,7 @@ class Writer:
         return self.access()
 
     def loop(self, budget: int, depth: int) -> Statement:
-        """A loop of few trips; how many depends on anything."""
+        """A loop of few trips, whose number depends on anything."""
         self.loops += 1
         i = f"i{self.loops}"
         trips = self.dice.choice(

@@ -1,4 +1,4 @@
-"""Assembles the kernels and reads what machine instruction each became."""
+"""Assembles the kernels and reads the machine instructions that they became."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from bench.calibrate import tensor, timing
 from bench.calibrate.instructions import INSTRUCTIONS, Instruction, ptx
 
 _ACCESS = re.compile(r"\*/\s+(?:@(!?U?P\w+) )?((?:LDS|STS|ATOMS|LDSM|STSM|LDGSTS|LD|ST|ATOM)\b[\w.]*)")
-_NEVER = "!PT"  # in front of each LDGSTS: a load that is predicated off
+_NEVER = "!PT"  # guards the predicated-off load before each LDGSTS
 
 
 def available(arch: str) -> list[Instruction]:
-    """What this architecture has."""
+    """The instructions that this architecture has."""
     number = int(re.match(r"sm_(\d+)", arch)[1])
     return [one for one in INSTRUCTIONS.values() if one.least <= number]
 
 
 def build(folder: Path, arch: str) -> None:
-    """folder/requests.cubin, requests.ptx, kernels.json (each kernel's machine instructions); for Hopper also
-    tensor.cubin and timing.cubin.
+    """Writes folder/requests.cubin, requests.ptx and kernels.json (each kernel's machine instructions).
+
+    For Hopper also tensor.cubin and timing.cubin.
     """
     from ptxaudit.frontend.compile.ptxas import assemble
 

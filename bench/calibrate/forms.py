@@ -1,11 +1,11 @@
-"""Forms of what a lane does not address: warpgroup products, and what the copy engine moves, each in a kernel of its own.
+"""Instructions whose addresses are not per lane: warpgroup products and bulk copies, a kernel per form.
 
     wgmma.mma_async of every type, dense and sparse, A through a descriptor or in registers
     cp.async.bulk of bytes and of tiles of one to five dimensions, im2col, to several blocks of a cluster, between
     blocks, and reductions of all types
 
-What `tensor` and `timing` look into by layout is here counted by form: each is issued once and `TIMES` times in a launch of
-nothing else, so that what it adds to a counter is known. Architecture: sm_90a.
+`tensor` and `timing` examine these by layout; this module counts them by form. Each is issued once and `TIMES` times
+in a launch of nothing else, so that its contribution to a counter is known. Architecture: sm_90a.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any
 ARCH = "sm_90a"
 THREADS = 128
 TIMES = 16
-SHARED = 96 << 10  # bytes, in two halves: from one to the other go copies between them
+SHARED = 96 << 10  # bytes, in two halves, between which copies go
 HALF = 32 << 10
 EACH = 512  # bytes that one copy moves
-ELEMENT = 4  # bytes: all operations of a reduction know u32
-MAP_BYTES = 128  # of a tensor map
+ELEMENT = 4  # bytes: all reduction operations support u32
+MAP_BYTES = 128  # size of a tensor map
 OPCODES = "forms.json"  # beside the cubin: {form: its machine instruction}
 _HEAD = f"""
 .version 8.6
@@ -39,8 +39,10 @@ _HEAD = f"""
 
 @dataclass(frozen=True)
 class Form:
-    """An instruction in its kernel. blocks: of its cluster; sides: of the box of its tensor map, none for what has no
-    map; im2col: the map is one; loads: a barrier waits for it, else a group.
+    """An instruction in its kernel.
+
+    blocks: of its cluster; sides: of the box of its tensor map, empty without a map; im2col: the map is one; loads:
+    its completion is awaited at a barrier, otherwise by a group.
     """
 
     name: str
@@ -53,7 +55,7 @@ class Form:
 
     @property
     def opcode(self) -> str:
-        """Of PTX."""
+        """The PTX opcode."""
         return self.instruction.split(" ", 1)[0]
 
     @property
@@ -66,8 +68,10 @@ class Form:
 
 @dataclass(frozen=True)
 class Product:
-    """Sums of n columns. row_bytes: of a row of A and of a column of B; scales: whether signs may be given; majors: whether
-    the order of A's and B's elements may be.
+    """Sums of n columns.
+
+    row_elements: k, the elements of a row of A and of a column of B; scales: whether signs can be specified; majors:
+    whether the order of A's and B's elements can be.
     """
 
     n: int
@@ -127,7 +131,7 @@ def _product_instruction(one: Product) -> str:
 
 
 def _registers(one: Product) -> int:
-    """Of the sums, each of 4 bytes a lane."""
+    """The number of 4-byte registers per lane for the sums."""
     return one.n // (4 if one.sums == "f16" else 2)
 
 
@@ -159,10 +163,10 @@ again:
 """
 
 
-# --- what the copy engine moves -------------------------------------------------------------------
+# --- bulk copies ----------------------------------------------------------------------------------
 
 _BARRIER = "mbarrier::complete_tx::bytes"
-# of reductions, what PTX has: where it is done, the operations and their types
+# the reductions in PTX: their operations with the types of each, in global and in shared memory
 _INTEGERS = ("u32", "s32", "u64", "s64")
 _GLOBAL_SUMS = {
     **dict.fromkeys(("and", "or", "xor"), ("b32", "b64")),
@@ -213,7 +217,7 @@ def _bytes() -> Iterator[Form]:
 
 
 def _box(count: int) -> tuple[int, ...]:
-    """Of `count` dimensions and `EACH` bytes."""
+    """A box of `count` dimensions and `EACH` bytes."""
     return (EACH // ELEMENT >> count - 1, *(2,) * (count - 1))
 
 
@@ -251,7 +255,7 @@ def _im2col(count: int) -> Iterator[Form]:
 
 
 def _bulk_kernel(form: Form) -> str:
-    """Thread 0 of each block issues it; of what goes to all blocks, that of the first."""
+    """Thread 0 of each block issues it; for copies to all blocks, only that of the first."""
     wait = f"""
 wait:
  mbarrier.try_wait.parity.shared.b64 done, [bar], 0;
@@ -288,7 +292,7 @@ sent:
 
 
 _CLUSTER = " barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
-_EVICT_FIRST = "0x12F0000000000000"  # a policy of createpolicy, for .L2::cache_hint
+_EVICT_FIRST = "0x12F0000000000000"  # a policy made by createpolicy, for .L2::cache_hint
 
 FORMS = {one.name: one for one in (*products(), *copies())}
 
@@ -304,7 +308,7 @@ _MACHINE = re.compile(r"\*/\s+(?:@!?U?P\w+ )?((?:\w*GMMA|UBLK(?:CP|RED)|UTMA(?:L
 
 
 def build(folder: Path) -> None:
-    """folder/forms.cubin, and beside it the machine instruction that each form became."""
+    """Writes folder/forms.cubin, and beside it the machine instruction that each form became."""
     from ptxaudit.frontend.compile import toolchains
     from ptxaudit.frontend.compile.ptxas import assemble
 
@@ -320,7 +324,7 @@ def build(folder: Path) -> None:
 
 
 def plan(only: str = "*") -> Iterator[tuple[Form, int]]:
-    """What is launched, in order: forms, and how often each is issued. only: forms, as globs with commas between."""
+    """The launches in order: forms, and how often each is issued. only: forms, as globs separated by commas."""
     for form in FORMS.values():
         if any(fnmatchcase(form.name, pattern) for pattern in only.split(",")):
             yield form, 1
@@ -328,7 +332,7 @@ def plan(only: str = "*") -> Iterator[tuple[Form, int]]:
 
 
 def launch(folder: Path, only: str = "*") -> None:
-    """Launches everything of the plan."""
+    """Launches everything in the plan."""
     import struct
 
     from bench.profiled import Gpu
@@ -337,7 +341,7 @@ def launch(folder: Path, only: str = "*") -> None:
     functions = gpu.kernels(folder / "forms.cubin")
     source, out, rows = gpu.allocate(), gpu.allocate(), gpu.allocate()
     for place, (form, times) in enumerate(plan(only)):
-        row = rows + MAP_BYTES * place  # of its own: the copy engine keeps descriptors that it has read
+        row = rows + MAP_BYTES * place  # one per launch: the copy engine caches descriptors
         if form.sides:
             gpu.call(gpu.driver.cuMemcpyHtoD, row, _tensor_map(gpu, source, form), MAP_BYTES)
         params = struct.pack("QQQ", row, out, times)
@@ -348,11 +352,11 @@ def launch(folder: Path, only: str = "*") -> None:
 
 
 def _tensor_map(gpu: Any, source: int, form: Form) -> Any:
-    """The address of a CUtensorMap of u32 whose only box is all of it, kept alive by the caller's module."""
+    """The address of a CUtensorMap of u32 whose only box is the whole tensor, kept alive by the caller's module."""
     driver, count = gpu.driver, len(form.sides)
     u64, u32 = driver.cuuint64_t, driver.cuuint32_t
     kind = driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_UINT32
-    strides = [u64(ELEMENT * prod(form.sides[:i])) for i in range(1, max(count, 2))]  # of one dimension it reads one
+    strides = [u64(ELEMENT * prod(form.sides[:i])) for i in range(1, max(count, 2))]  # one dimension still needs one
     shape = (kind, count, source, [*map(u64, form.sides)], strides)
     modes = (
         [u32(1)] * count,

@@ -1,11 +1,11 @@
-"""The kernels: each issues one shared-memory instruction once, with addresses and lanes told by its launch.
+"""The kernels: each issues one shared-memory instruction once, with addresses and lanes specified by its launch.
 
     INSTRUCTIONS["lds64"].ptx          ld.shared.v2.b32
     ptx("sm_90", ["lds64", "sts"])     a PTX module with two kernels
 
-A kernel is one warp (or a part of one). Lane i reads its three words of the launch's table: the
-shared offset, the source offset (cp.async) and a value; then it does the one access. Lanes that
-are off have left before (`exit`), or have a false predicate (`guard`).
+A kernel is one warp (or part of one). Lane i reads its three words of the launch's table: the shared offset, the
+source offset (cp.async) and a value; then it performs the access. Inactive lanes have exited before (`exit`), or have
+a false predicate (`guard`).
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-TABLE_ROWS = 3  # words a lane: shared offset, source offset, value
+TABLE_ROWS = 3  # words per lane: shared offset, source offset, value
 LANES = 32
 WORD = 4
-RESULT_BYTES = 16  # a lane, in the result buffer
+RESULT_BYTES = 16  # per lane, in the result buffer
 
 
 @dataclass(frozen=True)
 class Instruction:
     """One kernel.
 
-    ptx: the opcode as `ptxaudit.classify` takes it. body: PTX; {on} becomes the predicate of the lanes
-    that are on, or nothing. width: bytes a lane. kind: which counters are its wavefronts (`measure`).
-    off: how lanes are switched off. least: the first architecture that has it.
-    requests: how many it issues, each with addresses of its own. alone: one machine instruction does all of it.
+    ptx: the opcode as `ptxaudit.classify` takes it. body: PTX; {on} becomes the predicate of the active lanes, or
+    nothing. width: bytes per lane. kind: determines the counters of its wavefronts (`measure`). off: how lanes are
+    made inactive. least: the first architecture that has it. requests: the number that it issues, each with its own
+    addresses. alone: one machine instruction does all of it.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Instruction:
 
 
 _VECTOR = {1: "", 2: ".v2", 4: ".v4"}
-# type -> (bytes, register class, how a result goes out)
+# type -> (bytes, register class, how a result is stored)
 _TYPES = {
     "u8": (1, "r"),
     "s8": (1, "r"),
@@ -123,7 +123,7 @@ def _atom(
     else:
         body = f"{{on}}{opcode} {letter}10, [{address}], {values}; {_results(letter, 1, size)}"
     said = opcode + (f" {operand}" if operand else "")
-    # a loop compares with what was there: begin with zeros
+    # a loop compares with the old value: begin with zeros
     start = (
         ""
         if alone
@@ -164,11 +164,11 @@ def _copy(
     return Instruction(name, f"{opcode} {size}{said}", before + copies + _WAIT, size, "copy", least=80, requests=count)
 
 
-# the source is zero, and already in L1 when the copy begins: its address waits for the loaded word
+# the source is zero, and already in L1 when the copy begins: its address depends on the loaded word
 _TOUCH = "ld.global.ca.u32 r10, [s]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; "
-# the same, but the loaded word is another one of its sector
+# the same, but the loaded word is another one in its sector
 _TOUCH_NEAR = "xor.b64 t3, s, 16; ld.global.ca.u32 r10, [t3]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; "
-# the same for the lanes whose value has bit 0; bits 5 and 6 of it choose another sector of the line
+# the same for the lanes whose value has bit 0 set; bits 5 and 6 of it select another sector of the line
 _TOUCH_SOME = (
     "and.b32 r7, r1, 1; setp.ne.u32 touch, r7, 0; and.b32 r7, r1, 96; cvt.u64.u32 t1, r7; xor.b64 t1, t1, s; mov.b32"
     " r10, 0; @touch ld.global.ca.u32 r10, [t1]; cvt.u64.u32 t1, r10; add.u64 s, s, t1; "
@@ -292,7 +292,7 @@ def _table() -> Iterable[Instruction]:
 
 
 def _with_guards() -> dict[str, Instruction]:
-    """Everything that a lane may sit out also with a predicate."""
+    """The table, with a guarded copy of every kernel in which a lane can be predicated off."""
     found = {}
     for one in _table():
         found[one.name] = one
@@ -308,7 +308,7 @@ def _with_guards() -> dict[str, Instruction]:
 
 INSTRUCTIONS = _with_guards()
 
-NEWEST = 100  # the newest architecture that the older PTX knows
+NEWEST = 100  # the newest architecture that the older PTX version supports
 _VERSIONS = ("8.6", "9.0")
 _HEAD = """.version {version}
 .target {arch}

@@ -1,7 +1,7 @@
-"""Runs planned requests on a GPU under the profiler and writes what its counters say, one record a request.
+"""Runs planned requests on a GPU under the profiler and writes its counters, one record per request.
 
     measure(folder, plan, output, …) starts `launch` under ncu, joins its figures with the plan
-    launch(folder, plan)             one kernel launch a request, in the plan's order
+    launch(folder, plan)             one kernel launch per request, in the plan's order
 
 Only hardware counters are read: with two or three of them a launch takes one pass.
 """
@@ -27,7 +27,7 @@ from bench.calibrate.records import document
 WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared{}.sum"
 COUNTERS = {name: WAVEFRONTS.format(name and f"_{name}") for name in ("", "op_ld", "op_st", "op_atom", "op_misc")}
 MACHINE_CODE = "kernels.json"  # beside the cubin: the shared-memory instructions of each kernel
-TOTALS = ("", "op_misc")  # wavefronts of a lone request: the total less op_misc
+TOTALS = ("", "op_misc")  # wavefronts of a lone request: the total minus op_misc
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared{}.sum"
 TENSOR = {
     "wavefronts": WAVEFRONTS.format(""),
@@ -45,7 +45,7 @@ FORMS = {
 } | {
     "conflicts": CONFLICTS.format(""),
 }
-SOURCE_ALIGN = 1 << 21  # at least
+SOURCE_ALIGN = 1 << 21  # minimum
 
 
 def read_plan(path: Path) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def launch(folder: Path, plan_path: Path) -> None:
     align = max(SOURCE_ALIGN, 1 << (reach - 1).bit_length())
     source = gpu.call(driver.cuMemAlloc, reach + align)
     gpu.call(driver.cuMemsetD8, source, 0, reach + align)
-    aligned = -(-int(source) // align) * align  # no offset carries into it: lines fall into the same classes anywhere
+    aligned = -(-int(source) // align) * align  # no offset carries into it: line classes are the same at any address
     out = gpu.call(driver.cuMemAlloc, 1 << 16)
     raw = (ctypes.c_uint64 * 4)(0, aligned, int(out), 0)
     places = (ctypes.c_void_p * 4)(*(ctypes.addressof(raw) + 8 * i for i in range(4)))
@@ -98,7 +98,7 @@ def launch(folder: Path, plan_path: Path) -> None:
 
 
 def _table(plan: list[dict[str, Any]]) -> tuple[Any, list[int]]:
-    """(the operands of all requests, a row a number a lane; the first row of each request)."""
+    """(the operands of all requests, a row per kind with a number per lane; the first row of each request)."""
     import numpy
 
     rows: list[list[int]] = []
@@ -113,9 +113,9 @@ def _table(plan: list[dict[str, Any]]) -> tuple[Any, list[int]]:
 
 
 def measure(folder: Path, plan_path: Path, output: Path, seconds: float, chunk: int) -> None:
-    """Runs the plan under ncu, some hundred launches a process, until it is done or the time is over.
+    """Runs the plan under ncu, some hundred launches per process, until it is done or the time is over.
 
-    Each request gets {counter: figure}; loops are counted by kind of access, all else in total.
+    Each request gets {counter: figure}; loops are counted by kind of access, everything else in total.
     """
     from bench.profiled import device_line
 
@@ -145,7 +145,7 @@ def measure(folder: Path, plan_path: Path, output: Path, seconds: float, chunk: 
 
 
 def _chunks(requests: list[dict[str, Any]], size: int) -> Iterator[tuple[tuple[str, ...], list[dict[str, Any]]]]:
-    """(counters, requests): those that need the same counters together, in the plan's order."""
+    """(counters, requests): groups those that need the same counters, in the plan's order."""
     for counters in (TOTALS, tuple(COUNTERS)):
         same = [r for r in requests if (INSTRUCTIONS[r["kernel"]].kind == "loop") == (counters != TOTALS)]
         for start in range(0, len(same), size):
@@ -153,7 +153,7 @@ def _chunks(requests: list[dict[str, Any]], size: int) -> Iterator[tuple[tuple[s
 
 
 def under_ncu(metrics: list[str], log: Path, *arguments: str) -> None:
-    """Runs `python -m bench.calibrate …` under the profiler; its figures as CSV into the log."""
+    """Runs `python -m bench.calibrate …` under the profiler; writes its figures as CSV to the log."""
     command = [
         "ncu",
         "--clock-control",
@@ -211,7 +211,7 @@ def measure_tensor(folder: Path, output: Path, only: str = "*") -> None:
 
 
 def measure_forms(folder: Path, output: Path, only: str = "*") -> None:
-    """Counts what each form adds to the counters of wavefronts, issued once and several times in a launch."""
+    """Counts how much each form adds to the wavefront counters, issued once and several times in a launch."""
     from bench.calibrate import forms
     from bench.profiled import device_line
 
@@ -235,7 +235,7 @@ def measure_forms(folder: Path, output: Path, only: str = "*") -> None:
 def measure_timing(
     folder: Path, output: Path, only: str = "*", counted: str = "cluster_*,local_*,arrive*,*_wait,barrier_*"
 ) -> None:
-    """Times what no counter tells, then reads the counters of those kernels that are accesses of one warp."""
+    """Times what no counter measures, then reads the counters of those kernels that are accesses of one warp."""
     from bench.calibrate import timing
     from bench.profiled import device_line
 
@@ -265,7 +265,7 @@ def measure_timing(
 
 
 def read_log(log: Path) -> list[dict[str, float]]:
-    """{metric: figure} of each launch, in order. The log has a row of names, one of units, then one a launch."""
+    """{metric: figure} of each launch, in order. The log has a row of names, one of units, then one per launch."""
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.startswith('"')]
     rows = list(csv.DictReader(lines))
     return [{name: number(row[name]) for name in row if "__" in name and "." in name} for row in rows if row["ID"]]

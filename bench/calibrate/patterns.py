@@ -1,4 +1,4 @@
-"""Address patterns: what the lanes of one request ask for, in units of the access's width. Seeded: the same each time.
+"""Address patterns of the lanes of one request, in units of the access's width. Seeded: the same each time.
 
 destinations(random, 16, 40)     40 named patterns of 32 units each
 masks(random, 20)                20 masks of active lanes
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from random import Random
 
 LANES = 32
-WINDOW = 32 << 10  # bytes of shared memory that a request may touch
+WINDOW = 32 << 10  # bytes of shared memory that a request may access
 SOURCE_WINDOW = 64 << 10  # bytes of global memory
 EVERYONE = (1 << LANES) - 1
 LINE = 128
@@ -20,7 +20,7 @@ _STRIDES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 20, 24, 31, 32, 33)
 
 
 def units(width: int) -> int:
-    """How many units of this width the window has."""
+    """The number of units of this width in the window."""
     return WINDOW // width
 
 
@@ -67,7 +67,7 @@ def _random(random: Random, width: int, i: int) -> tuple[str, list[int]]:
 
 
 def masks(random: Random, count: int, none: bool = False) -> Iterator[int]:
-    """Masks: everyone most often, then halves, single lanes, random ones of several densities."""
+    """Masks: all lanes most often, then halves, single lanes, random ones of several densities."""
     fixed = [EVERYONE, 0xFFFF, 0xFFFF0000, 0x55555555, 0xFF, 1, 0x80000000, 0x7FFFFFFF, 0xFFFFF, *([0] if none else [])]
     for i in range(count):
         if i % 2 == 0:
@@ -85,13 +85,13 @@ def sources(random: Random, width: int, kind: str) -> list[int]:
     per = LINE // width
     if kind == "contiguous":
         return [width * lane for lane in range(LANES)]
-    if kind == "rows":  # a tile's rows in a matrix with a pitch
+    if kind == "rows":  # rows of a tile in a matrix with a pitch
         across = random.choice([2, 4, 8, 16])
         pitch = random.choice([128, 144, 256, 320, 512, 1024, 1152, 2048])
         return [lane // across * pitch + lane % across * width for lane in range(LANES)]
     if kind == "stride":
         return _strided(random, width)
-    if kind == "lines":  # a few lines, words at random
+    if kind == "lines":  # a few lines, random words
         lines = random.sample(range(64), random.choice([2, 2, 3, 4, 5, 8]))
         return [random.choice(lines) * LINE + random.randrange(per) * width for _ in range(LANES)]
     if kind == "permuted":

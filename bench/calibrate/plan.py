@@ -1,13 +1,13 @@
-"""Which requests are measured: for each instruction patterns, masks, and sources or values where it takes them.
+"""Plans the requests to measure: for each instruction patterns, masks, and sources or values if it takes them.
 
     write(Path("plan.json.gz"), "sm_90", "instructions")
 
-Parts: `instructions` (patterns and masks for every kernel), `matrices` (parts of warps), `copies`
-(cp.async.ca: sources in and out of L1, several in flight), `zeros` (source size and ignore-src),
-`classes` (which source lines share a class), `partial` (cp.async.cg of parts of 16 bytes), `prefetching`
-(cp.async.ca.L2::128B), `generic` (generic addresses), `merges` (wide loads of every kind), `sparse` (wide accesses of
-which lanes are off), `few` (wide loads from one, two or three places, with lanes off), `scattered` (wide loads by one
-to ten lanes), `probe` (all this in small: a first look).
+Parts: `instructions` (patterns and masks for every kernel), `matrices` (partial warps), `copies` (cp.async.ca:
+sources in and out of L1, several in flight), `zeros` (source size and ignore-src), `classes` (which source lines
+share a class), `partial` (cp.async.cg of fewer than 16 bytes), `prefetching` (cp.async.ca.L2::128B), `generic`
+(generic addresses), `merges` (wide loads of every kind), `sparse` (wide accesses with inactive lanes), `few` (wide
+loads from one, two or three places, with inactive lanes), `scattered` (wide loads by one to ten lanes), `probe` (a
+small part of each: a first look).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RARE = ("volatile",)
 
 
 def write(output: Path, arch: str, part: str, only: str = "*") -> None:
-    """only: kernels, as globs with commas between."""
+    """Writes the plan of a part, or several. only: kernels, as globs separated by commas."""
     requests = [
         one
         for name in part.split(",")
@@ -103,7 +103,7 @@ def copies(arch: str) -> Iterator[Request]:
             addresses, from_ = [size * u for u in units], sources(random, size, kind)
             mask = [*masks(random, 24)][i % 24] if i % 3 == 2 else EVERYONE
             yield request(f"ca{size}", f"{name}/{kind}", addresses, mask, sources=from_)
-            # some lines or lanes are in L1 already; then other sectors of the lines; then all
+            # some lines or lanes are already in L1; then other sectors of the lines; then all
             lines = {s // LINE: random.randrange(2) for s in from_}
             by_line = [lines[s // LINE] for s in from_]
             by_lane = [random.randrange(2) for _ in range(LANES)]
@@ -112,7 +112,7 @@ def copies(arch: str) -> Iterator[Request]:
                 yield request(
                     f"ca{size}_mixed", f"{name}/{kind}/touched {how}", addresses, mask, sources=from_, values=values
                 )
-        for i in range(10):  # a tile's rows, copied by halves: the second meets lines on their way
+        for i in range(10):  # rows of a tile, copied in halves: the second meets lines in flight
             rows = (
                 [lane // 4 * 512 + lane % 4 * size for lane in range(LANES)] if i % 2 else sources(random, size, "rows")
             )
@@ -124,7 +124,7 @@ def copies(arch: str) -> Iterator[Request]:
 
 
 def zeros(arch: str) -> Iterator[Request]:
-    """Source sizes of 0 and the whole size, then any between; the ignore-src predicate."""
+    """Source sizes of 0 and the whole size, then any in between; the ignore-src predicate."""
     random = Random(SEED + 4)
     for name, size in (("ca4", 4), ("ca8", 8), ("ca16", 16), ("cg16", 16)):
         for i, (pattern, units) in enumerate(destinations(random, size, 24)):
@@ -163,8 +163,11 @@ def zeros_of_lines(arch: str) -> Iterator[Request]:
 
 
 def regular_zeros(arch: str) -> Iterator[Request]:
-    """Zeros beside copies in regular patterns: conflict-free destinations, from one word, from words of their own, and
-    from two words in turn; the words are in L1, or another word of their sector, or none."""
+    """Zeros beside copies in regular patterns with conflict-free destinations.
+
+    Sources: one word, distinct words, and two words in alternation; the words are in L1, or another word of their
+    sector is, or none.
+    """
     patterns = (0x55555555, 0xAAAAAAAA, 0xFFFF, 0x11111111, 0x77777777, 0x00FF00FF, 0x01010101, 0xFEFEFEFE, 0x5A0FF11E)
     for size in SIZES:
         from_ = {
@@ -185,9 +188,7 @@ def regular_zeros(arch: str) -> Iterator[Request]:
 
 
 def partial(arch: str) -> Iterator[Request]:
-    """Parts of 16 bytes by cp.async.cg: any mix of zeros, parts and whole copies, the same requests again, and one
-    quarter-warp alone.
-    """
+    """cp.async.cg of fewer than 16 bytes: mixes of zeros, parts and whole copies, repeated; a quarter-warp alone."""
     random = Random(SEED + 5)
     for i, (pattern, units) in enumerate(destinations(random, 16, 48)):
         mixes = (0, 16, *range(1, 16)), (1, 15), (8, 16), (0, 8), (4,)
@@ -204,7 +205,7 @@ def partial(arch: str) -> Iterator[Request]:
         )
         yield from (one, dict(one)) if i % 4 == 0 else (one,)
     straight = [16 * lane for lane in range(LANES)]
-    for lines in range(1, 9):  # eight lanes into some destination lines, each lane to banks of its own
+    for lines in range(1, 9):  # eight lanes into some destination lines, each lane to its own banks
         for step in (1, 3, 4):
             to = [LINE * step * (lane % lines) + 16 * lane for lane in range(8)] + straight[8:]
             yield request(
@@ -213,7 +214,7 @@ def partial(arch: str) -> Iterator[Request]:
 
 
 def prefetching(arch: str) -> Iterator[Request]:
-    """cp.async.ca that also fetches into L2 what is beside its sources."""
+    """cp.async.ca that also prefetches the neighbourhood of its sources into L2."""
     random = Random(SEED + 6)
     for one in available(arch):
         if "_l2_" not in one.name:
@@ -260,7 +261,7 @@ def merges(arch: str) -> Iterator[Request]:
 
 
 def sparse(arch: str) -> Iterator[Request]:
-    """Wide accesses of which lanes are off: which masks let a load take a group twice as long, and what one costs."""
+    """Wide accesses with inactive lanes: which masks make a load take twice as long for a group, and what one costs."""
     random = Random(SEED + 8)
     made: list[Request] = []
     for name, count in (
@@ -288,7 +289,7 @@ def sparse(arch: str) -> Iterator[Request]:
 
 
 def few(arch: str) -> Iterator[Request]:
-    """Wide loads from one, two or three places, with lanes off: what lanes cost that read the same."""
+    """Wide loads from one, two or three places, with inactive lanes: the cost of lanes that read the same."""
     random = Random(SEED + 9)
     for name in ("lds64", "lds128", "lds64_guard", "lds128_guard"):
         width = 16 if "128" in name else 8
@@ -302,7 +303,7 @@ def few(arch: str) -> Iterator[Request]:
             yield request(name, f"few {len(places)} by {runs}", [width * unit for unit in units], mask or 1)
 
 
-# Requests of one LDS.128, by lane (bench/adversary, seed 96138), of which the load counter had one wavefront more in 5
+# Requests of one LDS.128, by lane (bench/adversary, seed 96138), for which the load counter had one wavefront more in 5
 # of 40 launches.
 _OF_FEW_LANES: tuple[dict[int, int], ...] = (
     {1: 0, 2: 16, 9: 128, 13: 192, 17: 256, 25: 384, 27: 416},
@@ -337,7 +338,7 @@ def scattered(arch: str) -> Iterator[Request]:
 
 
 def _sparse_mask(random: Random, i: int) -> int:
-    """A mask in which some pairs, i^1 or i^2 or both, have one lane at most; others of any density."""
+    """A mask in which some pairs, i^1 or i^2 or both, have at most one lane; others of any density."""
     kind, mask = i % 7, 0
     if kind == 0:
         return EVERYONE
@@ -360,7 +361,7 @@ def _sparse_mask(random: Random, i: int) -> int:
 
 
 def _agreeing(random: Random, i: int, free: list[int]) -> tuple[str, list[int]]:
-    """(name, units): as they are, or such that lanes i^1, i^2 or whole quads agree, in all places or all but one."""
+    """(name, units): unchanged, or so that lanes i^1, i^2 or whole quads agree, everywhere or in all but one lane."""
     kind = i % 6
     if kind < 2:
         return "free", free
@@ -371,7 +372,7 @@ def _agreeing(random: Random, i: int, free: list[int]) -> tuple[str, list[int]]:
     return f"agreeing {~keep}{' but one' if kind == 5 else ''}", units
 
 
-# requests of an LDS.64 whose counter in a launch was above what was claimed
+# requests of an LDS.64 for which a launch counted more than was claimed
 _OF_A_KERNEL: tuple[tuple[int, list[int]], ...] = (
     (
         0xF73BDC00,
@@ -673,9 +674,9 @@ _OF_A_KERNEL: tuple[tuple[int, list[int]], ...] = (
 
 
 def classes(arch: str) -> Iterator[Request]:
-    """Two lanes, two source lines d apart: one wavefront more where both lines are of one class.
+    """Two lanes, two source lines d apart: one more wavefront if both lines are in one class.
 
-    The class is a linear function of the line's bits: for each bit one of four differences meets class 0.
+    The class is a linear function of the line's bits: for each bit one of four differences is in class 0.
     """
     straight = [4 * lane for lane in range(LANES)]
     for bit in range(14, 24):

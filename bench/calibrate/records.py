@@ -1,16 +1,16 @@
-"""Makes the records of a data file: what was asked, in the words of `ptxaudit calibrate`, and what was counted.
+"""Makes the records of a data file: the request, in the terms of `ptxaudit calibrate`, and its counters.
 
     record(request, ["LDGSTS.E.128"])  ->  {"sass": "LDGSTS.E.128", "ptx": …, "addresses": [32 bytes], "sources": …,
                                            "wavefronts": 9}
 
-Always there: sass, ptx, pattern, active, addresses, wavefronts (null where no counter sees it: cp.async.cg). Where it
-matters:
-    off        "guard": lanes that are off had a false predicate; else they had left the kernel
-    threads    of the only warp, where it was not whole
+Always present: sass, ptx, pattern, active, addresses, wavefronts (null if no counter sees it: cp.async.cg). If
+relevant:
+    off        "guard": inactive lanes had a false predicate; otherwise they had exited the kernel
+    threads    of the only warp, if it was not whole
     sources    source offsets of a cp.async; in_l1: "none", "all" or "some" of its source lines were in L1 before
     sizes      source size of each lane (zero-filled beyond it); ignored: mask of lanes that ignore their source
-    in_flight  so many copies one after the other: addresses and sources are those of all, wavefronts their sum
-    loop       operation, width; values: operand of each lane (of a compare-and-swap what it compares with, and swaps);
+    in_flight  number of copies one after the other: addresses and sources are those of all, wavefronts their sum
+    loop       operation, width; values: operand of each lane (for a compare-and-swap, compared with and swapped in);
                loads, atomics: wavefronts by kind
 """
 

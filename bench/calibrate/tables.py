@@ -1,8 +1,8 @@
-"""Joins data files, and writes how many requests of each instruction they have into `ptxaudit/hardware/measurements`.
+"""Joins data files, and counts the requests of each instruction for `ptxaudit/hardware/measurements`.
 
 merge([Path("a.json.gz"), Path("b.json.gz")], Path("both.json.gz"))     one device and one profiler
-count([Path("tests/data/requests_sm90.json.gz"), …], "sm_90")            rewrites the table; files of timings count, too
-add_forms(Path("tests/data/forms_sm90.json.gz"), "sm_90")                adds to the lists of products and of what no counter sees
+count([Path("tests/data/requests_sm90.json.gz"), …], "sm_90")            rewrites the table; includes files of timings
+add_forms(Path("tests/data/forms_sm90.json.gz"), "sm_90")                extends the lists of products and uncounted
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 MEASUREMENTS = Path(__file__).resolve().parent.parent.parent / "ptxaudit" / "hardware" / "measurements"
 _ORDER = ("LDS", "STS", "LD", "ST", "ATOMS", "ATOM", "LDSM", "STSM", "LDGSTS", "atom", "red")
 _REQUESTS = re.compile(r'"requests": \{[^}]*\}')
-# kernels of `timing` that time cp.async.cg, which no counter sees: their machine instruction
+# kernels of `timing` that time cp.async.cg, which no counter sees, with their machine instructions
 _TIMED = {
     "cg": "LDGSTS.E.BYPASS.128",
     "cg_ignore": "LDGSTS.E.BYPASS.128",
@@ -26,7 +26,7 @@ _TIMED = {
 
 
 def merge(files: list[Path], output: Path) -> None:
-    """All requests of the files in one, in order; every head must be the same. Raises SystemExit otherwise."""
+    """Joins all requests of the files, in order. Raises SystemExit unless all heads are the same."""
     documents = [json.loads(gzip.decompress(file.read_bytes())) for file in files]
     heads = [{key: document[key] for key in document if key not in ("n", "requests")} for document in documents]
     if any(head != heads[0] for head in heads):
@@ -38,9 +38,7 @@ def merge(files: list[Path], output: Path) -> None:
 
 
 def counted(files: list[Path]) -> Counter[str]:
-    """{machine instruction, and PTX opcode of a loop: requests}; of cp.async.cg, which no counter sees, those that were
-    timed.
-    """
+    """{machine instruction, or PTX opcode of a loop: requests}; for cp.async.cg, which no counter sees, timed ones."""
     found: Counter[str] = Counter()
     for file in files:
         if file.suffix == ".jsonl":
@@ -59,7 +57,7 @@ def counted(files: list[Path]) -> Counter[str]:
 
 
 def count(files: list[Path], machine: str) -> None:
-    """Rewrites the table of requests in the machine's file of `ptxaudit/hardware/measurements`."""
+    """Rewrites the table of requests in the machine's file in `ptxaudit/hardware/measurements`."""
     found = counted(files)
     ordered = sorted(found, key=lambda opcode: (_ORDER.index(opcode.split(".")[0]), "BYPASS" in opcode, opcode))
     table = ",\n".join(f'    "{opcode}": {found[opcode]}' for opcode in ordered)
@@ -72,8 +70,9 @@ def count(files: list[Path], machine: str) -> None:
 
 
 def of_forms(file: Path) -> tuple[set[str], set[str]]:
-    """(the machine instructions of products, those that add nothing to any counter). Raises SystemExit where a form adds
-    something that neither is.
+    """(the machine instructions of products, those that add nothing to any counter).
+
+    Raises SystemExit if a form adds to a counter that it should not.
     """
     products, uncounted = set(), set()
     for form in json.loads(gzip.decompress(file.read_bytes()))["forms"]:
@@ -89,7 +88,7 @@ def of_forms(file: Path) -> tuple[set[str], set[str]]:
 
 
 def add_forms(file: Path, machine: str) -> None:
-    """Adds what a file of forms has to the lists of the machine's file of `ptxaudit/hardware/measurements`."""
+    """Adds the forms of a file to the lists in the machine's file in `ptxaudit/hardware/measurements`."""
     target = MEASUREMENTS / f"{machine}.json"
     text = target.read_text(encoding="utf-8")
     for name, found in zip(("products", "uncounted"), of_forms(file)):

@@ -1,10 +1,10 @@
-"""Tensor-core operands and bulk tensor copies: kernels, what is launched, and the launcher.
+"""Tensor-core operands and bulk tensor copies: the kernels, their launches, and the launcher.
 
     wgmma m64nNk16, f16: A from shared memory or registers, both majors of A and B, four swizzle modes, several strides
     cp.async.bulk.tensor.2d by swizzle mode and box
 
-Neither is a request of a warp: their counters are read for the whole launch, and a copy is timed too.
-Architecture: sm_90a.
+Neither is a request of a warp: their counters are read for the whole launch, and a copy is also timed. Architecture:
+sm_90a.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 
 ARCH = "sm_90a"
 THREADS = 128
-MAP_BYTES = 128  # of a tensor map
+MAP_BYTES = 128  # size of a tensor map
 SHARED = 160 << 10
-B_START = 32 << 10  # A lies below
+B_START = 32 << 10  # A is below
 NS = (8, 64, 256)
-# descriptor's field: its code
+# swizzle mode: its code in the descriptor
 SWIZZLES = {"none": 0, "128": 1, "64": 2, "32": 3}
 COPIES = 16  # of one tile, back to back, when timed: a barrier counts up to 2**20 bytes
 _HEAD = f"""
@@ -38,7 +38,7 @@ _HEAD = f"""
 
 @dataclass(frozen=True)
 class Product:
-    """One wgmma kernel. a_shared: A comes through a descriptor, else from registers. a_major, b_major: K or MN."""
+    """One wgmma kernel. a_shared: A comes through a descriptor, otherwise from registers. a_major, b_major: K or MN."""
 
     n: int
     a_shared: bool
@@ -88,7 +88,7 @@ PRODUCTS = {
     )
 }
 
-# how the bytes go: instruction, and whether a barrier (a load) or a group (a store) waits for them
+# how the bytes are moved: instruction, and whether a barrier (a load) or a group (a store) waits for them
 _MOVES = {
     "copy_tile": (
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [base], [map, {x, x}], [bar];",
@@ -178,7 +178,7 @@ def products() -> Iterator[dict[str, Any]]:
                     "a": product.a_major if product.a_shared else "registers",
                     "b": product.b_major,
                 }
-    for swizzle in SWIZZLES:  # a step along K inside the swizzle atom, as kernels take it
+    for swizzle in SWIZZLES:  # a step along K inside the swizzle atom, as in real kernels
         for start in (32, 64, 96):
             yield {
                 "kernel": "wgmma_n64_ak_bk",
@@ -193,7 +193,7 @@ def products() -> Iterator[dict[str, Any]]:
 
 
 def copies() -> Iterator[dict[str, Any]]:
-    """Boxes of f16 into shared memory and out of it: bytes of a row, rows, swizzle mode; then plain runs of bytes."""
+    """Boxes of f16 into and out of shared memory: bytes per row, rows, swizzle mode; then plain runs of bytes."""
     for kernel in _TILES:
         for swizzle, widths in (
             ("none", (16, 32, 64, 128, 256)),
@@ -220,14 +220,14 @@ def copies() -> Iterator[dict[str, Any]]:
 
 
 def _sides(one: dict[str, Any]) -> list[int]:
-    """Of the box: elements of a row, then rows, of which all dimensions from the third on take two each."""
+    """The sides of the box: elements per row, then rows; all dimensions from the third on have size two."""
     columns, count = one["row_bytes"] // 2, int(one["kernel"][6]) if one["kernel"].startswith("tensor") else 2
     beyond = max(0, count - 2)
     return [columns, one["rows"] >> beyond, *[2] * beyond][:count]
 
 
 def plan(only: str = "*") -> list[dict[str, Any]]:
-    """What is launched, in order; only: kernels, as globs with commas between."""
+    """The launches in order; only: kernels, as globs separated by commas."""
     return [
         one
         for one in (*products(), *copies())
@@ -255,7 +255,7 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
     source, out, rows = gpu.allocate(), gpu.allocate(), gpu.allocate()
     cycles = []
     for place, one in enumerate(plan(only)):
-        row = rows + MAP_BYTES * place  # of its own: the copy engine keeps descriptors that it has read
+        row = rows + MAP_BYTES * place  # one per launch: the copy engine caches descriptors
         arguments, times = _prepared(gpu, one, row, source, out, timed)
         for count in times:
             raw = (ctypes.c_uint64 * 4)(*arguments, count)
@@ -288,7 +288,7 @@ def launch(folder: Path, timed: bool, only: str = "*") -> None:
 def _prepared(
     gpu: Any, one: dict[str, Any], row: int, source: int, out: int, timed: bool
 ) -> tuple[tuple[int, int, int], list[int]]:
-    """(the arguments of a launch but the last, the values of the last one by one), what they point to written."""
+    """(the arguments of a launch except the last, the values of the last in order); writes what they point to."""
     import numpy
 
     if one["kernel"] in _MOVES:
@@ -303,7 +303,7 @@ def _prepared(
 
 
 def _tensor_map(gpu: Any, source: int, one: dict[str, Any]) -> Any:
-    """The address of a CUtensorMap of f16 whose only box is all of it, kept alive by the caller's module."""
+    """The address of a CUtensorMap of f16 whose only box is the whole tensor, kept alive by the caller's module."""
     driver = gpu.driver
     modes = {"none": "NONE", "32": "32B", "64": "64B", "128": "128B"}
     sides = _sides(one)

@@ -1,14 +1,13 @@
-"""What no counter tells, timed: cp.async with lanes off and zeros, accesses to another block's shared memory, barriers,
-wgmma by layout.
+"""Times what no counter measures: cp.async with inactive lanes and zeros, remote accesses, barriers, wgmma by layout.
 
-    launches()               every launch: its kernel, table of lanes and what it says
+    launches()               every launch: its kernel, table of lanes and description
     time_all(folder)         on a GPU, without the profiler: the cycles of one more instruction of each
     launch_all(folder)       on a GPU under the profiler: UNROLL instructions of each
 
-A kernel repeats one instruction UNROLL times in a loop between two readings of the clock; the cycles of one more
-are the difference of two launches with few and many trips. A copy is issued by 8 warps together, all else by one
-warp (a wgmma by four) of one block; `cluster` kernels are two blocks, and the first one accesses the other's memory
-(or its own, by the same instruction). Architecture: sm_90a.
+A kernel repeats one instruction UNROLL times in a loop between two readings of the clock; the cycles of one more are
+the difference between two launches with few and many trips. A copy is issued by 8 warps together, everything else by
+one warp (a wgmma by four) of one block; `cluster` kernels have two blocks, of which the first accesses the other's
+shared memory (or its own, by the same instruction). Architecture: sm_90a.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from bench.calibrate.patterns import EVERYONE, LANES, LINE, destinations
 ARCH = tensor.ARCH
 UNROLL = 8
 TRIPS = (8, 40)  # of the loop, in the launch with few and the one with many
-REPEATS = 3  # launches of each; the least counts
-WARPS = 8  # of a copy
-WINDOW = 20 << 10  # bytes of a warp
+REPEATS = 3  # launches of each; the minimum counts
+WARPS = 8  # for a copy
+WINDOW = 20 << 10  # bytes per warp
 FAR = 512 * WARPS  # from one copy of a block to the next
 BLOCKS = 132  # all multiprocessors of an H200
 SHARED = 200 << 10
-TABLE = 4  # words a lane: address, value, on, another address
-RANKS = {"own": 0, "other": 1}  # whose memory a cluster kernel accesses
+TABLE = 4  # words per lane: address, value, on, another address
+RANKS = {"own": 0, "other": 1}  # the block whose memory a cluster kernel accesses
 SEED = 11
 WHAT = (
     "cycles: of one more instruction of a warp, in a run of them (a copy: of one of 8 warps; a wgmma: of a warpgroup),"
@@ -44,7 +43,7 @@ WHAT = (
 
 @dataclass(frozen=True)
 class Timed:
-    """One kernel. body: the instruction, with {r} for registers of its own; after: what waits for all of them."""
+    """One kernel. body: the instruction, with {r} for distinct registers; after: waits for all of them."""
 
     name: str
     body: str
@@ -53,11 +52,11 @@ class Timed:
     warps: int = 1
     cluster: bool = False
     source: str = (
-        "warp"  # of a copy: 512 bytes of each warp, the same of all ("block"), or further ones each time ("far")
+        "warp"  # of a copy: 512 bytes of each warp, shared by all ("block"), or further ones each time ("far")
     )
     each: str = ""  # at the end of each trip
     window: int = WINDOW  # bytes between the destinations of two warps
-    keep: str = ""  # takes what the instruction gave, so that it is not dropped
+    keep: str = ""  # uses the result of the instruction, so that it is not removed
 
     @property
     def ptx(self) -> str:
@@ -103,9 +102,7 @@ _BARRIERS = "mbarrier.init.shared.b64 [a], 1048575;"
 
 
 def _on_barriers() -> Iterator[Timed]:
-    """What is done to a barrier object besides arriving and waiting; `barrier_nothing` is what a launch counts without
-    any of it.
-    """
+    """Operations on a barrier object other than arriving and waiting; `barrier_nothing` counts a launch without any."""
     yield Timed("barrier_nothing", "")
     yield Timed("barrier_init", "@on mbarrier.init.shared.b64 [a], 7;")
     for name, body in (
@@ -142,7 +139,7 @@ def _cluster() -> Iterator[Timed]:
             "",
         ),
     ):
-        # what was sent is taken for arrived once a load of the same place is back
+        # data that was sent has arrived once a load of the same place has returned
         after = "" if keep else "@on ld.shared::cluster.b32 r0, [a]; xor.b32 total, total, r0;"
         before = ""
         if name.startswith("st_async"):
@@ -151,7 +148,7 @@ def _cluster() -> Iterator[Timed]:
                 " [base], 1048575;"
             )
         yield Timed(f"cluster_{name}", body, after, before, cluster=True, keep=keep)
-    # each block makes the barriers at these places of its own
+    # each block creates its own barriers at these places
     make = (
         "and.b32 b, a, 0x00ffffff; and.b32 n, base, 0xff000000; or.b32 b, b, n; mbarrier.init.shared.b64 [b], 1048575;"
     )
@@ -164,7 +161,7 @@ def _cluster() -> Iterator[Timed]:
 
 
 def _circumstances() -> Iterator[Timed]:
-    """cp.async.cg with its sources, its destinations and its waits in several ways."""
+    """cp.async.cg with variations of its sources, destinations and waits."""
     for source in ("warp", "block", "far"):
         for waits in (False, True):
             for window in (WINDOW, 0):
@@ -230,7 +227,7 @@ def ptx() -> str:
 
 
 def _product(product: tensor.Product) -> str:
-    """A run of products into the same sums, 4 x UNROLL before each wait."""
+    """A sequence of products into the same sums, 4 x UNROLL before each wait."""
     count = product.n // 2
     one = next(line for line in product.ptx.splitlines() if "mma_async" in line)
     zeros = " ".join(f"mov.f32 f{i}, 0f00000000;" for i in range(count))
@@ -258,7 +255,7 @@ again:
 """
 
 
-# --- what is launched -------------------------------------------------------------------------------
+# --- launches ---------------------------------------------------------------------------------------
 
 
 def launches() -> Iterator[dict[str, Any]]:
@@ -296,7 +293,7 @@ def _copies() -> Iterator[dict[str, Any]]:
         for one in _circumstances():
             for blocks in (1, BLOCKS):
                 yield _one(one.name, name, row, blocks=blocks)
-    for k in range(1, LANES + 1):  # k pairs in class 0, and k spread over as many groups as it takes
+    for k in range(1, LANES + 1):  # k pairs in class 0, and k spread over as many groups as needed
         for spread in (False, True):
             lines = random.sample(range(0, WINDOW // LINE, 4), k)
             order = [lane % 4 * 8 + lane // 4 for lane in range(LANES)] if spread else range(LANES)
@@ -320,9 +317,7 @@ def _copies() -> Iterator[dict[str, Any]]:
 
 
 def _accesses() -> Iterator[dict[str, Any]]:
-    """Words, then vectors, at strides and on one word; other blocks' memory, one's own by the same instruction,
-    barriers.
-    """
+    """Words, then vectors, with strides and on one word; accesses to the other block's memory and its own, barriers."""
     for name, one in KERNELS.items():
         if one.warps > 1:
             continue
@@ -352,7 +347,7 @@ def build(folder: Path) -> None:
 
 
 class Runner:
-    """Launches on the first GPU."""
+    """Launches kernels on the first GPU."""
 
     def __init__(self, folder: Path) -> None:
         from bench.profiled import Gpu
@@ -413,7 +408,7 @@ def repeated(one: dict[str, Any]) -> int:
 
 
 def chosen(only: str) -> list[dict[str, Any]]:
-    """The launches of these kernels (globs with commas between), in order."""
+    """The launches of these kernels (globs separated by commas), in order."""
     return [one for one in launches() if any(fnmatchcase(one["kernel"], glob) for glob in only.split(","))]
 
 
@@ -423,7 +418,7 @@ def time_all(folder: Path, only: str = "*") -> list[dict[str, Any]]:
     for one in chosen(only):
         try:
             few, many = (min(runner.launch(one, trips) for _ in range(REPEATS)) for trips in TRIPS)
-        except RuntimeError as error:  # nothing can be launched after it
+        except RuntimeError as error:  # no launch can succeed after it
             print(f"{one['kernel']}, {one['pattern']}: {error}; the launches from there on are left out")
             break
         timed.append({**one, "cycles": round((many - few) / (TRIPS[1] - TRIPS[0]) / repeated(one), 2)})
@@ -431,7 +426,7 @@ def time_all(folder: Path, only: str = "*") -> list[dict[str, Any]]:
 
 
 def launch_all(folder: Path, only: str = "*") -> None:
-    """Launches with one trip each, for the profiler to count."""
+    """Launches each kernel with one trip, for the profiler to count."""
     runner = Runner(folder)
     for one in chosen(only):
         runner.launch(one, 1)

@@ -1,3 +1,4 @@
-"""How the lanes of a warp part and meet: kernels that write down who runs together, and what they say
-(docs/convergence.md).
+"""Measures how the lanes of a warp diverge and reconverge, with kernels that record which lanes run together.
+
+docs/convergence.md has the results.
 """

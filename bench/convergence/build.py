@@ -1,4 +1,4 @@
-"""Compiles the kernels of `sources` in several ways, anywhere.
+"""Compiles the kernels of `sources` with several sets of options; needs no GPU.
 
 python -m bench.convergence.build FOLDER --first 0 --count 200 [--ways O3,O0,G]
 """
@@ -21,11 +21,11 @@ WAYS = {
     "G": ("-G",),
     "r24": ("-lineinfo", "-maxrregcount=24"),
 }
-KERNELS = 20  # a source
+KERNELS = 20  # per source
 
 
 def compile_one(nvcc: str, file: Path, way: str) -> str:
-    """FOLDER/kNNN.cu to FOLDER/kNNN.WAY.cubin; what was said when that failed."""
+    """Compiles FOLDER/kNNN.cu to FOLDER/kNNN.WAY.cubin; returns the compiler's messages if that failed."""
     out = file.with_suffix(f".{way}.cubin")
     done = subprocess.run(
         [nvcc, "-arch=sm_90", "-cubin", "-w", *WAYS[way], "-o", out, file], capture_output=True, text=True

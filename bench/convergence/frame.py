@@ -1,11 +1,10 @@
-"""The kernels that random programs are put into: room for a program, and a warp that ends the launch where lanes wait
-for ever.
+"""The kernels into which random programs are put, with a warp that ends launches whose lanes wait forever.
 
     frame = Frame.build()            compiles (anywhere); Frame.load(path) reads what `save` wrote (no compiler needed)
     cubin = frame.with_programs([code, …])         kernel p0 runs the first, p1 the second …
 
-A lane that waits at a convergence barrier for ever cannot be woken by others. So the first warp of the block counts the
-lanes that have left, and traps when some have not after a while: the launch then fails instead of hanging.
+A lane that waits forever at a convergence barrier cannot be woken by others. The first warp of the block therefore
+counts the lanes that have exited, and traps if some have not after a while: the launch then fails instead of hanging.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A warp of sm_90 as the measurements say that it parts and meets: the plain machine that `programs` are held against.
+"""A model of how a warp of sm_90 diverges and reconverges, as measured: `programs` are compared with it.
 
 run(program, words)  ->  [(number, mask), …]       the records in order, as the GPU writes them
 """
@@ -17,12 +17,14 @@ BARRIERS = 16
 
 
 class Stuck(Exception):
-    """All lanes that are left wait."""
+    """All remaining lanes wait."""
 
 
 @dataclass
 class Warp:
-    """Lanes of one word and one number of records are one *kind*: they are always together. kinds: masks."""
+    """One warp. Lanes with the same word and number of records are one *kind*: they always run together. kinds:
+    masks.
+    """
 
     program: Program
     kinds: list[int]
@@ -34,13 +36,13 @@ class Warp:
     saved: list[list[int]] = field(default_factory=lambda: [[0] * LANES for _ in range(8)])
     alive: int = FULL
     stack: list[tuple[int, int, bool]] = field(default_factory=list)  # (place, mask, covered)
-    blocked: dict[int, tuple[int, int]] = field(default_factory=dict)  # kind -> (barrier, place behind)
+    blocked: dict[int, tuple[int, int]] = field(default_factory=dict)  # kind -> (barrier, place after it)
     strays: dict[int, int] = field(default_factory=dict)  # kind -> place
     syncing: dict[int, tuple[int, int]] = field(default_factory=dict)
     records: list[tuple[int, int]] = field(default_factory=list)
     done: int = 0  # lanes whose last record was the latest
     steps: int = 0
-    opened: dict[int, int] = field(default_factory=dict)  # barrier -> step at which it was opened last
+    opened: dict[int, int] = field(default_factory=dict)  # barrier -> step at which it was last opened
 
     def run(self) -> list[tuple[int, int]]:
         self.stack.append((0, FULL, False))
@@ -53,10 +55,10 @@ class Warp:
                 place, mask = self.step(place, mask)
         return self.records
 
-    # --- who runs
+    # --- scheduling
 
     def pick(self) -> tuple[int, int]:
-        """(place, lanes) of the group on top, with those of its place that it takes in."""
+        """(place, lanes) of the group on top, including the groups at the same place that it absorbs."""
         if not self.stack:
             return self.idle()
         place, mask, covered = self.stack.pop()
@@ -66,7 +68,7 @@ class Warp:
         return place, mask | self.strays_at(place)
 
     def strays_at(self, place: int) -> int:
-        """The lanes that a barrier let go there while its others went on elsewhere: they go on now."""
+        """The lanes that a barrier released there while its others continued elsewhere: they continue now."""
         mask = 0
         for k in [k for k, at in self.strays.items() if at == place]:
             mask |= self.kinds[k]
@@ -74,9 +76,7 @@ class Warp:
         return mask
 
     def idle(self) -> tuple[int, int]:
-        """All lanes that are left wait: those at the barrier of the highest lane go on; where none is at a barrier, the
-        strays.
-        """
+        """All remaining lanes wait: those at the highest lane's barrier continue, or, if there is none, the strays."""
         if not self.strays and not self.blocked:
             raise Stuck
         if not self.blocked:
@@ -92,7 +92,7 @@ class Warp:
         return place, mask
 
     def cover(self) -> None:
-        """Another group goes on while that on top is suspended."""
+        """Marks the group on top as suspended while another one runs."""
         if self.stack:
             self.stack[-1] = (*self.stack[-1][:2], True)
 
@@ -101,7 +101,7 @@ class Warp:
         self.stack.append((place, mask, False))
 
     def part(self, a: int, at: int, b: int, bt: int) -> tuple[int, int]:
-        """Two groups of lanes at two places: fewer lanes first, b where they are as many. -> who goes on, where"""
+        """Two groups of lanes at two places: fewer lanes first, b in a tie. Returns where to continue, and who."""
         if not a:
             return bt, b
         if not b:
@@ -121,7 +121,7 @@ class Warp:
     # --- steps
 
     def step(self, place: int, mask: int) -> tuple[int, int]:
-        """One step of the lanes that run: where they go on, and who."""
+        """One step of the running lanes: where they continue, and which."""
         if place >= len(self.program):
             return self.leave(mask, 0, 0)
         step, following = self.program[place], place + 1
@@ -182,8 +182,9 @@ class Warp:
             self.barriers[number] |= opening
 
     def warpsync(self, named: int, following: int, mask: int) -> tuple[int, int]:
-        """Lanes that miss none that they name go on at once; those that wait at another WARPSYNC stay until theirs
-        come.
+        """Lanes continue at once if no lane that they name is missing.
+
+        Those that already wait at another WARPSYNC stay until the lanes that they name arrive.
         """
         if not named & self.alive & ~mask:
             self.cover()
@@ -216,7 +217,7 @@ class Warp:
         return following, self.release(number, following)
 
     def release(self, number: int, place: int) -> int:
-        """Opens a barrier: the lanes that go on at this place."""
+        """Opens a barrier; returns the lanes that continue at this place."""
         inside = self.barriers[number]
         go = 0
         for k in [k for k, (b, _) in self.blocked.items() if b == number and self.kinds[k] & inside]:
@@ -229,14 +230,14 @@ class Warp:
         return go
 
     def complete(self, number: int) -> bool:
-        """Somebody waits at this barrier, and nobody is missing."""
+        """Whether a lane waits at this barrier and none is missing."""
         return (
             any(b == number for b, _ in self.blocked.values())
             and not self.barriers[number] & self.alive & ~self.stopped()
         )
 
     def last_place(self, number: int) -> int:
-        """Where those go on who came to the barrier last."""
+        """Where the lanes that came to the barrier last continue."""
         return [place for b, place in self.blocked.values() if b == number][-1]
 
     def broken(self, number: int, following: int, mask: int) -> tuple[int, int]:
@@ -246,7 +247,7 @@ class Warp:
         return self.part(self.release(number, place), place, mask, following)
 
     def check_syncs(self) -> None:
-        """Lanes that wait for none that is missing are suspended, to go on."""
+        """Lanes that wait for no missing lane become suspended groups that will continue."""
         have = self.union(self.syncing)
         groups: dict[int, int] = {}
         for k in [k for k, (_, named) in self.syncing.items() if not named & self.alive & ~have]:
@@ -256,7 +257,7 @@ class Warp:
             self.push(place, mask)
 
     def leave(self, gone: int, following: int, rest: int) -> tuple[int, int]:
-        """Lanes end: of the barriers that open, that which was opened last by BSSY goes first."""
+        """Lanes exit: of the barriers that open, the one that BSSY opened last goes first."""
         self.alive &= ~gone
         self.check_syncs()
         for number in sorted(
@@ -269,7 +270,7 @@ class Warp:
 
 
 def run(program: Program, lanes: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """lanes: (word, records) of each. Raises Stuck."""
+    """The records of a program. lanes: (word, records) of each. Raises Stuck."""
     kinds: dict[tuple[int, int], int] = {}
     for k, lane in enumerate(lanes):
         kinds[lane] = kinds.get(lane, 0) | 1 << k

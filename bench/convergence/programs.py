@@ -1,12 +1,11 @@
-"""Random programs of convergence barriers: a few kinds of steps, put together as compilers do and as they never would.
+"""Random programs with convergence barriers: a few kinds of steps, combined as compilers do and as they never would.
 
     program = random_program(7, "nested")     a tuple of steps, the same for the same seed
     code = assemble(program)                  128-bit words
 
-Every lane has a *word* of its own, out of which it takes a bit whenever it has to decide, round and round, and a number
-of
-*records* after which it leaves. So a program ends whatever its steps are, unless its lanes wait for each other for
-ever.
+Every lane has its own *word*, from which it takes the next bit, cyclically, for each decision, and a number of
+*records* after which it exits. A program therefore terminates whatever its steps are, unless its lanes wait for each
+other forever.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from dataclasses import dataclass, replace
 
 from . import words
 
-MOST_WORDS = 640  # of a program: the room that the frame (`frame.py`) has for it
+MOST_WORDS = 640  # of a program: the room for it in the frame (`frame.py`)
 
 
 @dataclass(frozen=True)
 class Step:
     """One step. kind:
 
-        record           (number) writes down the number and the lanes that are together here, and leaves after the last
+        record           (number) records the number and the lanes that are converged here, and exits after the last
                          record
         decide           the predicate becomes the next bit of the lane's word
-        branch           (target) where `when` says
-        open, sync       BSSY number, with the place behind `target`; BSYNC number
-        leave            BREAK number, where `when` says
-        save, clear, restore      BMOV number out of and into the register `register`; clear: BMOV.CLEAR
-        jump             an indirect branch: to `target` where the predicate is false, to `other` where it is true
+        branch           (target) in the lanes selected by `when`
+        open, sync       BSSY number, with the place after `target`; BSYNC number
+        leave            BREAK number, in the lanes selected by `when`
+        save, clear, restore      BMOV number from and to the register `register`; clear: BMOV.CLEAR
+        jump             an indirect branch: to `target` if the predicate is false, to `other` if it is true
         yield, warpsync (mask `number`), warpsync_all, exit, nop
-    when: None = all lanes, else those in which the predicate is so.
+    when: None = all lanes, otherwise those in which the predicate has this value.
     """
 
     kind: str
@@ -50,8 +49,8 @@ Program = tuple[Step, ...]
 # --- words --------------------------------------------------------------------------------------
 
 _POINTER, _LINE, _WORD, _LEFT, _DONE, _ONE, _MASK, _PLACE = 2, 4, 8, 9, 10, 12, 13, 20
-_SAVED = 24  # the first register that barriers are saved in
-LANES, WARPS = 32, 4  # warps that run a program, each with words of its own
+_SAVED = 24  # the first register in which barriers are saved
+LANES, WARPS = 32, 4  # warps that run a program, each with its own words
 _RECORD_BYTES = 16
 STRIDE = _RECORD_BYTES * LANES * WARPS
 _DECIDED, _MORE = 0, 1  # predicates
@@ -66,11 +65,13 @@ def _length(step: Step, variant: str = "") -> int:
 
 
 def assemble(program: Program, variant: str = "", first_warp: int = 1) -> bytes:
-    """The program with what it begins and ends with. Parameters of the kernel: where the records go, the lanes' words
-    and numbers of records, a counter of lanes that have left. first_warp: the warps before it do something else.
+    """The program with its prologue and epilogue.
 
-    variant: "+" with the bit of every instruction set by which a warp may keep its turn; "~" with a load from memory,
-    which is waited for, behind every record.
+    Parameters of the kernel: the address of the records, the lanes' words and numbers of records, a counter of lanes
+    that have exited. first_warp: the warps before it do something else.
+
+    variant: "+" sets the bit of every instruction with which a warp may keep its turn; "~" adds a load from memory,
+    which is waited for, after every record.
     """
     begin = _begin(first_warp)
     places, at = [], len(begin)
@@ -110,7 +111,7 @@ def _begin(first_warp: int) -> list[bytes]:
 
 
 def _words(step: Step, places: list[int], end: int, at: int, variant: str) -> list[bytes]:
-    """at: the number of its first word."""
+    """The instructions of a step. at: the number of its first word."""
     guard = _guard(step.when)
     match step.kind:
         case "record":
@@ -159,11 +160,11 @@ def _words(step: Step, places: list[int], end: int, at: int, variant: str) -> li
     raise ValueError(step.kind)
 
 
-# --- what is put together -------------------------------------------------------------------------
+# --- generation -----------------------------------------------------------------------------------
 
 
 class _Writer:
-    """Steps with labels for targets."""
+    """Steps with labels as targets."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -197,10 +198,10 @@ class _Writer:
 
 @dataclass(frozen=True)
 class Manner:
-    """How structured programs are written. Shares of what may be done at each place.
+    """How structured programs are written: probabilities of the constructs at each place.
 
-    barriers: ifs and loops that are put between BSSY and BSYNC; proper: lanes that leave them early say BREAK; reused:
-    barrier numbers are drawn from so many, 0 = one for each depth; yields, warpsyncs, indirect, early (exits), gotos,
+    barriers: ifs and loops between BSSY and BSYNC; proper: lanes that leave them early execute BREAK; reused: barrier
+    numbers are drawn from this many, 0 = one for each depth; yields, warpsyncs, indirect, early (exits), gotos,
     saves.
     """
 
@@ -234,7 +235,7 @@ class _Structured(_Writer):
         self.manner = manner
         self.scopes: list[
             tuple[str, str, int | None]
-        ] = []  # of loops and ifs around: (where it ends, where it goes on, barrier)
+        ] = []  # enclosing loops and ifs: (where it ends, where it continues, barrier)
         self.saved = 0
 
     def write(self) -> Program:
@@ -320,7 +321,7 @@ class _Structured(_Writer):
         self.scoped(inside, True)
 
     def leave_early(self) -> None:
-        """Break, continue, or goto the end of something around."""
+        """Break, continue, or goto the end of an enclosing scope."""
         outward = self.random.randrange(len(self.scopes))
         end, head, barrier = self.scopes[outward]
         target = head if head and self.chance(0.4) else end
@@ -335,7 +336,7 @@ class _Structured(_Writer):
 
 
 class _Flat(_Writer):
-    """Blocks that branch to each other and open, wait at and leave barriers as the dice say."""
+    """Blocks that branch to each other and open, wait at and leave barriers at random."""
 
     def write(self, barriers: int, share: float) -> Program:
         labels = [self.label() for _ in range(self.random.randint(4, 12))]
@@ -360,8 +361,9 @@ class _Flat(_Writer):
 
 
 def random_program(seed: int, manner: str) -> Program:
-    """The program of a seed, in one of MANNERS, or "flat" (no barriers), "any1", "any3" (barriers anywhere, of so many
-    numbers).
+    """The program of a seed.
+
+    manner: one of MANNERS, or "flat" (no barriers), "any1", "any3" (barriers anywhere, with that many numbers).
     """
     for attempt in range(100):
         number = seed * 100 + attempt
@@ -377,7 +379,7 @@ def random_program(seed: int, manner: str) -> Program:
 
 
 def lane_words(seed: int) -> list[tuple[int, int]]:
-    """(word, records) of each lane of the WARPS warps: lanes in groups of some sizes have the same."""
+    """(word, records) of each lane of the WARPS warps: groups of lanes of several sizes share the same pair."""
     chosen = random.Random(seed ^ 0x5EED)
     out = []
     for warp in range(WARPS):

@@ -1,10 +1,10 @@
-"""Runs programs and kernels on a GPU and keeps which lanes were together, in order.
+"""Runs programs and kernels on a GPU and records which lanes ran together, in order.
 
     python -m bench.convergence.run programs FRAME PLAN -o OUT.npz
     python -m bench.convergence.run kernels FOLDER -o OUT.npz         every t… of FOLDER/*.cubin, with each of SEEDS
 
-OUT.npz: `names` (one a warp: "nested/12/3", "file.cubin/t7/seed/warp"), `ends` (where each warp's issues end), and of
-all issues `number`, `mask` and `cycles` since the issue before. A program whose lanes wait for ever has its name in
+OUT.npz: `names` (one per warp: "nested/12/3", "file.cubin/t7/seed/warp"), `ends` (where each warp's issues end), and
+for all issues `number`, `mask` and `cycles` since the previous issue. Programs whose lanes wait forever are named in
 `stuck`. Needs numpy and cuda-bindings.
 """
 
@@ -27,12 +27,12 @@ from . import programs, sources
 from .frame import KERNELS, THREADS, Frame
 
 SEEDS = (1, 20250)
-MOST_RECORDS = 64  # of a lane in a program
+MOST_RECORDS = 64  # per lane, in a program
 BATCH = KERNELS
 
 
 class Gpu:
-    """The first device through the driver API."""
+    """The first device, accessed through the driver API."""
 
     def __init__(self) -> None:
         from cuda.bindings import driver
@@ -77,7 +77,7 @@ class Gpu:
 
 @dataclass
 class Traces:
-    """What was seen, warp by warp."""
+    """The observations, warp by warp."""
 
     names: list[str] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
@@ -87,9 +87,9 @@ class Traces:
     stuck: list[str] = field(default_factory=list)
 
     def add(self, name: str, records: np.ndarray) -> None:
-        """records: (records, LANES, 4) of one warp: mask, number, clock, anything; a mask of 0 was not written.
+        """Adds the records of one warp: (records, LANES, 4) of mask, number, clock, anything; mask 0: not written.
 
-        Lanes that read one clock were together. (A compiler may have read the mask before.)
+        Lanes that read the same clock ran together. (A compiler may have moved the read of the mask before it.)
         """
         written, lane = np.nonzero(records[..., 0])
         found = records[written, lane]
@@ -126,7 +126,7 @@ _RECORDS = MOST_RECORDS * programs.STRIDE
 
 
 def _run_batch(gpu: Gpu, frame: Frame, batch: list[tuple[str, int]], traces: Traces) -> None:
-    """Programs (manner, seed) in kernels of one cubin."""
+    """Runs programs (manner, seed) in kernels of one cubin."""
     cubin = frame.with_programs([_assembled(manner, seed) for manner, seed in batch])
     module, functions = gpu.functions(cubin)
     count = len(batch)
@@ -149,13 +149,13 @@ def _run_batch(gpu: Gpu, frame: Frame, batch: list[tuple[str, int]], traces: Tra
 
 
 def _assembled(manner: str, seed: int) -> bytes:
-    """The last letter of a manner may be a variant."""
+    """The code of a program; the last letter of a manner may be a variant."""
     variant = manner[-1] if manner[-1] in "+~" else ""
     return programs.assemble(programs.random_program(seed, manner.rstrip("+~")), variant)
 
 
 def _work(frame_path: Path, batches: list[list[tuple[str, int]]], queue: Any) -> None:
-    """In a process of its own: what a launch that fails takes along is the process."""
+    """Runs batches in a child process, which is lost when a launch fails."""
     gpu, frame = Gpu(), Frame.load(frame_path)
     for number, batch in enumerate(batches):
         traces = Traces()
@@ -165,7 +165,7 @@ def _work(frame_path: Path, batches: list[list[tuple[str, int]]], queue: Any) ->
 
 
 def run_programs(frame: Path, wanted: list[tuple[str, int]], seconds: float) -> Traces:
-    """All of these, as far as the time goes: first in batches, those of a batch that failed one by one."""
+    """Runs all of these, until the time is over: first in batches, those of a batch that failed one by one."""
     out, until = Traces(), time.monotonic() + seconds
     batches = [wanted[k : k + BATCH] for k in range(0, len(wanted), BATCH)]
     context = multiprocessing.get_context("spawn")
@@ -211,7 +211,7 @@ def _extend(out: Traces, more: Traces) -> None:
 
 
 def run_kernels(files: Iterator[Path], seconds: float) -> Traces:
-    """Every kernel t… of these cubins."""
+    """Runs every kernel t… of these cubins."""
     gpu, out, until = Gpu(), Traces(), time.monotonic() + seconds
     size = sources.RECORDS * sources.STRIDE
     for file in files:

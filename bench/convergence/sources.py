@@ -1,11 +1,11 @@
-"""Random CUDA kernels that write down which lanes are together at each place.
+"""Random CUDA kernels that record which lanes are converged at each place.
 
     source(range(10))      the text of kernels t0 … t9, the same for the same numbers
 
-Every lane has a *word* of its own, of whose bits its decisions are made, and a number of backward jumps that it may
-make. At `T(number)` a lane appends (lanes that are together here, number, clock) to a list of its own in global memory,
-and stores to shared memory at a place that its number decides: the accesses whose figures are then compared with the
-list. Nothing of that parts lanes.
+Every lane has its own *word*, whose bits make its decisions, and a number of backward jumps that it may take. At
+`T(number)` a lane appends (lanes that are converged here, number, clock) to its own list in global memory, and stores
+to shared memory at a place determined by its number: the accesses whose figures are then compared with the list. None
+of this makes lanes diverge.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-RECORDS = 256  # a lane
+RECORDS = 256  # per lane
 WARPS = 4
 LANES = 32
 RECORD_BYTES = 16
@@ -42,7 +42,7 @@ STEPS = (1, 1, 2, 3, 8, 32)
 
 
 class _Body:
-    """One function's text."""
+    """The text of one function."""
 
     def __init__(
         self,
@@ -53,9 +53,7 @@ class _Body:
         name: str,
         value: str,
     ):
-        """callees: functions that may be called; tables: arrays of two of them; value: what is returned, "" of a
-        kernel.
-        """
+        """callees: functions that may be called; tables: arrays of two; value: of the return, "" in a kernel."""
         self.random, self.numbers, self.callees, self.tables, self.name, self.value = (
             chosen,
             numbers,
@@ -67,7 +65,7 @@ class _Body:
         self.lines: list[str] = []
         self.loops = 0
         self.labels = 0
-        self.open_labels: list[str] = []  # that end something around, or are behind it
+        self.open_labels: list[str] = []  # that end an enclosing scope, or are after it
         self.passed: list[str] = []
         self.size = 0
 
@@ -126,7 +124,7 @@ class _Body:
             self.random.choice(("__syncwarp(__activemask());", "s.x ^= __shfl_sync(__activemask(), s.x, 0) & 64;")),
         )
 
-    # --- what is around something
+    # --- scopes
 
     def choice(self, depth: int, left: int) -> None:
         label = self.opened()
@@ -191,7 +189,7 @@ class _Body:
             self.put(depth, f"{label}:;")
         self.record(depth)
 
-    # --- functions of blocks that go to each other
+    # --- functions made of blocks that jump to each other
 
     def blocks(self) -> None:
         count = self.random.randint(3, 8)

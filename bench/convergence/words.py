@@ -1,17 +1,17 @@
-"""The few sm_90 instructions that programs of convergence barriers are made of, as 128-bit words.
+"""The sm_90 instructions of which programs with convergence barriers consist, as 128-bit words.
 
-    bssy(0, 3)         BSSY B0, three instructions behind the next one
+    bssy(0, 3)         BSSY B0, three instructions after the next one
     bra(-2, P0)        @P0 BRA to the instruction before this one
 
-Encodings as `nvdisasm -hex` shows them of ptxas's own output; `tests/test_convergence_bench.py` reads every one of them
-back with nvdisasm. Every instruction waits for all that were issued before it, so that nothing depends on scheduling.
+Encodings as `nvdisasm -hex` shows them for ptxas's own output; `tests/test_convergence_bench.py` decodes every one of
+them with nvdisasm. Every instruction waits for all that were issued before it, so that nothing depends on scheduling.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-WORD = 16  # bytes of an instruction
+WORD = 16  # bytes per instruction
 RZ, PT = 255, 7
 _LOW64 = (1 << 64) - 1
 
@@ -35,10 +35,10 @@ _STALL = 15  # cycles to the next instruction
 
 
 def word(low: int, high: int, guard: Guard = ALWAYS, written: int = _UNSET, read: int = _UNSET) -> bytes:
-    """An instruction out of its two halves, without guard (bits 12 to 15) and without what schedules it (bits 105 to
-    125).
+    """An instruction from its two halves, without guard (bits 12 to 15) and scheduling control (bits 105 to 125).
 
-    written, read: the scoreboards by which others wait until its result is there, or its operands are no longer needed.
+    written, read: the scoreboards with which others wait until its result is available, or its operands have been
+    read.
     """
     low = low & ~(0xF << 12) | guard.field << 12
     control = _STALL | written << 5 | read << 8 | _ALL_SCOREBOARDS << 11
@@ -47,7 +47,7 @@ def word(low: int, high: int, guard: Guard = ALWAYS, written: int = _UNSET, read
 
 
 def keeping(code: bytes) -> bytes:
-    """The same with bit 109 set, with which a warp keeps its turn."""
+    """The same instruction with bit 109 set, with which a warp keeps its turn."""
     return (int.from_bytes(code, "little") | 1 << 109).to_bytes(WORD, "little")
 
 
@@ -70,13 +70,13 @@ def call(distance: int) -> bytes:
 
 
 def ret(register: int, distance: int) -> bytes:
-    """RET.REL.NODEC to the place in a register pair, counted from the instruction `distance` behind the next one."""
+    """RET.REL.NODEC to the address in a register pair, relative to the instruction `distance` after the next one."""
     low, high = _far(distance)
     return word(0x7950 | register << 24 | low, 0x03C00000 | high)
 
 
 def bssy(barrier: int, distance: int, guard: Guard = ALWAYS) -> bytes:
-    """distance: to the place behind the BSYNC, in instructions from this one."""
+    """BSSY. distance: to the place after the BSYNC, in instructions from this one."""
     return word(0x7945 | barrier << 16 | (distance * WORD & 0xFFFFFFFF) << 32, 0x03800000, guard)
 
 
@@ -145,7 +145,7 @@ def and_bit(predicate: int, source: int, value: int) -> bytes:
 
 
 def rotate(register: int, source: int) -> bytes:
-    """One place to the right."""
+    """Rotates right by one bit."""
     return word(0x7819 | register << 16 | source << 24 | 0x1F << 32, 0x00010E00 | source)
 
 

@@ -1,10 +1,10 @@
-"""Makes kernels that write down the shared-memory addresses they compute, for a GPU to run.
+"""Builds kernels that record the shared-memory addresses they compute, to be run on a GPU.
 
     python bench/gpu_addresses/build.py DIR [--kernels 300]       no GPU needed: DIR/manifest.json and the cubins
     python3 bench/gpu_addresses/run.py DIR -o addresses.json.gz   on a GPU
 
-The kernels are those of tests/twin/generate.py whose addresses depend neither on memory nor on registers that nobody
-wrote: the interpreter twin runs each twice with different junk. Arguments and log sizes are in the manifest.
+The kernels are those of tests/twin/generate.py whose addresses depend neither on memory nor on uninitialised
+registers: the interpreter twin runs each twice with different junk. Arguments and log sizes are in the manifest.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from twin.code import flatten  # noqa: E402
 from ptxaudit.base.errors import InputError  # noqa: E402
 from ptxaudit.frontend.compile.ptxas import assemble  # noqa: E402
 
-EVENTS = 90  # accesses of one thread
-REQUESTS = 240  # of one kernel
+EVENTS = 90  # accesses per thread
+REQUESTS = 240  # per kernel
 
 
 def fits(k: generate.Kernel) -> int:
-    """The most events of one thread; 0 where the kernel is not for a GPU."""
-    if "%warpid" in k.text:  # a slot of the multiprocessor: nothing to hold against
+    """The maximum number of events per thread; 0 if the kernel is not suitable for a GPU."""
+    if "%warpid" in k.text:  # a slot of the multiprocessor: the twin cannot predict it
         return 0
     requests = machine.settled(k)
     if requests is None or not 4 <= len(requests) <= REQUESTS:

@@ -1,13 +1,13 @@
-"""Runs the kernels that `build.py` made and writes what they wrote down: who accessed what, request by request.
+"""Runs the kernels that `build.py` made and writes their records: which lanes accessed what, request by request.
 
     python3 bench/gpu_addresses/run.py DIR -o addresses.json.gz         on a GPU; needs numpy and cuda-bindings
 
-Threads write {2 * line + acts, address, lanes that are here} for every access (tests/twin/instrument.py). Lanes of one
-warp that name the same lanes at the same line for the k-th time were there together: that is one request.
+Threads write {2 * line + acts, address, converged lanes} for every access (tests/twin/instrument.py). Lanes of one
+warp that name the same lanes at the same line for the k-th time were converged there: that is one request.
 
     {device, driver, toolchain, kernels: [{seed, text, block, grid, …, symbols: {name: address},
-      requests: [[block number, warp, line, lanes here, lanes that act, address of the first, difference to it, …],
-      …]}]}
+      requests: [[block number, warp, line, converged lanes, lanes that access, address of the first, difference to it,
+      …], …]}]}
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import numpy as np
 
 EVENT_WORDS = 4
 LANES = 32
-GLOBAL_BYTES = 1 << 20  # what the pointer parameter points to
+GLOBAL_BYTES = 1 << 20  # the target of the pointer parameter
 
 
 class Gpu:
-    """The first device through the driver API."""
+    """The first device, accessed through the driver API."""
 
     def __init__(self) -> None:
         try:
@@ -54,7 +54,7 @@ class Gpu:
         return self.call(self.driver.cuDeviceGetName, 128, self.device).rstrip(b"\0 ").decode()
 
     def events(self, kernel: dict, cubin: bytes) -> np.ndarray:
-        """(threads, 1 + events, 4) words."""
+        """Runs a kernel; returns its log, (threads, 1 + events, 4) words."""
         driver = self.driver
         module = self.call(driver.cuModuleLoadData, cubin)
         function = self.call(driver.cuModuleGetFunction, module, b"k")
@@ -128,7 +128,7 @@ def requests_of(kernel: dict, events: np.ndarray) -> tuple[dict[str, int], list[
 
 
 def run(folder: Path, first: int, results: Path) -> None:
-    """Appends one JSON line a kernel, from the kernel number `first` on."""
+    """Appends one line of JSON per kernel, from the kernel number `first` on."""
     manifest = json.loads((folder / "manifest.json").read_text())
     gpu = Gpu()
     with results.open("a") as out:
@@ -158,7 +158,7 @@ def main() -> None:
     lines.write_text("")
     while (done := len(lines.read_text().splitlines())) < len(
         manifest["kernels"]
-    ):  # after a fault, a new process goes on
+    ):  # after a fault, a new process continues
         subprocess.run([sys.executable, __file__, str(options.folder), "-o", str(options.output), "--first", str(done)])
         if len(lines.read_text().splitlines()) == done:
             raise SystemExit("no kernel could be run")

@@ -1,8 +1,8 @@
-"""What a compiler made of kernels, as a plan for `bench.adversary.gpu`.
+"""Turns compiled kernels into a plan for `bench.adversary.gpu`.
 
     write(Path("build/triton"), [Compiled("triton000", "matmul", cubin, ptx, "matmul", …)])
 
-Buffers hold small whole numbers by a formula, so that any machine fills them alike.
+Buffers contain small integers given by a formula, so that they are the same on every machine.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ BYTES = {
     "int32": 4,
     "int64": 8,
 }
-SMALL = 13  # elements lie below it: exact in every type, and not so large that sums of products overflow
+SMALL = 13  # upper limit of the elements: exact in every type, and so small that sums of products do not overflow
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """A pointer parameter. type: NumPy's name of its elements."""
+    """A pointer parameter. type: NumPy's name for the type of its elements."""
 
     type: str
     step: int = 7919
@@ -48,8 +48,10 @@ ZEROS = Fill("uint32", SLOT_BYTES // 4, step=0, modulo=1)
 
 @dataclass(frozen=True)
 class Compiled:
-    """One kernel and its launch. arguments: a Buffer, or a number of 4 bytes, in order; scratch: pointers after them
-    that the compiler adds, to zeros.
+    """One kernel and its launch.
+
+    arguments: a Buffer, or a number of 4 bytes, in order; scratch: pointers that the compiler adds after them, to
+    zeros.
     """
 
     name: str

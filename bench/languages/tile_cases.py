@@ -1,4 +1,4 @@
-"""Which cuda.tile kernels are compiled: operations by type and tile, with rows of whole 16 bytes and of any.
+"""The cuda.tile kernels to compile: operations by type and tile, with rows that are multiples of 16 bytes or not.
 
     python -m bench.languages.tile_cases FOLDER
 
@@ -28,14 +28,14 @@ from bench.languages import tile_kernels as kernels
 from bench.languages.plan import ARCH, Buffer, Compiled, write
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 
-FIRST_SEED = 21000  # of the plan's numbers, after those of Triton's
+FIRST_SEED = 21000  # of the plan's numbers, after those for Triton
 TYPES = {"float16": ct.float16, "float32": ct.float32, "int32": ct.int32, "int8": ct.int8}
 Shape = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One kernel. arrays: (type, shape) of each; constants: sizes of its tiles; divisible: what rows are multiples of."""
+    """One kernel. arrays: (type, shape) of each; constants: sizes of its tiles; divisible: divides the row length."""
 
     kernel: Any
     arrays: tuple[tuple[str, Shape], ...]
@@ -77,7 +77,7 @@ def tiles() -> Iterator[Case]:
 
 
 def array(type_: str, divisible: int) -> ArrayConstraint:
-    """A matrix whose rows lie one after the other."""
+    """A matrix with contiguous rows."""
     return ArrayConstraint(
         TYPES[type_],
         2,
@@ -93,7 +93,7 @@ def array(type_: str, divisible: int) -> ArrayConstraint:
 
 
 def compile_case(number: int, case: Case) -> Compiled:
-    """Each array is a pointer, its two sizes and its two strides, of 4 bytes each."""
+    """Compiles a kernel. Each array is a pointer, its two sizes and its two strides, of 4 bytes each."""
     taken = [array(type_, case.divisible) for type_, _ in case.arrays]
     signature = KernelSignature(
         [*taken, *map(ConstantConstraint, case.constants)], CallingConvention.cutile_python_v1()

@@ -1,4 +1,4 @@
-"""cuda.tile kernels whose layouts go through shared memory: products, attention, transposes, sums, scans."""
+"""cuda.tile kernels that use shared memory to change layouts: products, attention, transposes, sums, scans."""
 
 import cuda.tile as ct
 

@@ -1,4 +1,4 @@
-"""Which Triton kernels are compiled: operations by type, tile, warps and stages.
+"""The Triton kernels to compile: operations by type, tile, warps and stages.
 
     python -m bench.languages.triton_cases FOLDER
 
@@ -24,7 +24,7 @@ from bench.languages import triton_kernels as kernels
 from bench.languages.plan import Buffer, Compiled, write
 
 SEED = 12
-FIRST_SEED = 20000  # of the plan's numbers, beyond those of generated kernels
+FIRST_SEED = 20000  # of the plan's numbers, after those of generated kernels
 TARGET = GPUTarget("cuda", 90, 32)
 NUMPY = {
     "fp64": "float64",
@@ -37,12 +37,12 @@ NUMPY = {
     "i32": "int32",
     "i64": "int64",
 }
-ALIGNED = 16  # what pointers are multiples of, and numbers where a kernel may know it
+ALIGNED = 16  # pointers are multiples of it, and numbers if the kernel may know
 
 
 @dataclass(frozen=True)
 class Case:
-    """One kernel. types: of its arguments, "*fp16" for a buffer of them; values: of those that are numbers."""
+    """One kernel. types: of its arguments, "*fp16" for a buffer of them; values: of the arguments that are numbers."""
 
     kernel: Any
     types: dict[str, str]
@@ -78,7 +78,7 @@ def products(random: Random) -> Iterator[Case]:
     ):
         for m, n, k, warps, stages in random.sample(tiles, 4):
             if type_ == "fp64" and m * n > 4096:
-                continue  # its operands take more shared memory than there is
+                continue  # its operands need more shared memory than there is
             turned = {"TA": random.random() < 0.3, "TB": random.random() < 0.4}
             after = random.choice((0, 3) if type_ == "i8" else (0, 0, 1, 2, 3))
             accumulated = {"fp16": tl.float16, "fp32": tl.float32, "fp64": tl.float64, "i32": tl.int32}[sums]

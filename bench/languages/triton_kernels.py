@@ -1,6 +1,4 @@
-"""Triton kernels whose layouts go through shared memory: products, attention, reductions, scans, sorts, gathers,
-histograms, reshapes, tensor descriptors.
-"""
+"""Triton kernels that use shared memory to change layouts: products, attention, reductions, scans, sorts and others."""
 
 import triton
 import triton.language as tl

@@ -1,1 +1,1 @@
-"""Global and local accesses on a GPU: kernels, their launches, and what Nsight Compute counts for each instruction."""
+"""Measures global and local accesses on a GPU: kernels, their launches, and Nsight Compute's counts by instruction."""

@@ -15,7 +15,7 @@ SOURCES = ("loads", "atomics", "copies", "local")
 
 
 def build(folder: Path) -> None:
-    """Compiles the kernels and writes what is launched."""
+    """Compiles the kernels and writes the plan of launches."""
     from bench.memory.plan import indices_of, planned
     from ptxaudit.frontend.compile.nvrtc import compile_source
 

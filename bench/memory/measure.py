@@ -1,9 +1,9 @@
-"""Launches a plan under Nsight Compute and writes what it counts: by instruction, and of the units as a whole.
+"""Launches a plan under Nsight Compute and writes its counters: per instruction, and for the units as a whole.
 
     python -m bench.memory measure FOLDER -o FILE [--sets tests/data/…]     on a GPU, with ncu on the PATH
 
-Needs Python, numpy, cuda-bindings, Nsight Compute and of this repository `bench/profiled.py`, `bench/archives.py` and
-`bench/memory`. FILE is one JSON document:
+Needs Python, numpy, cuda-bindings, Nsight Compute and, of this repository, `bench/profiled.py`, `bench/archives.py`
+and `bench/memory`. FILE is one JSON document:
     device, site_columns, launches: [{source, kernel, grid, block, n, s, at, indices, param_bytes, sites: [[offset,
     sass, …]], hardware: {counter: sum}, occupancy: {…}}], occupancy: {set: [blocks of each launch on a multiprocessor]}
 """
@@ -57,18 +57,18 @@ OF_LAUNCH = (
 )
 MEMORY_BYTES = 4 << 20
 SLACK = 1 << 16
-BATCH = 100  # launches a process of the profiler
+BATCH = 100  # launches per process of the profiler
 
 
 def counters() -> list[str]:
-    """Of those wanted the counters that this profiler has for this device."""
+    """The wanted counters that this profiler has for this device."""
     said = subprocess.run(["ncu", "--query-metrics"], capture_output=True, text=True).stdout
     names = [line.split()[0] for line in said.splitlines() if re.match(r"[a-z0-9]+__\S+\s", line)]
     return [name for name in names if any(re.fullmatch(pattern, name) for pattern in COUNTERS)]
 
 
 def launch_all(folder: Path, notes: Path, first: int, last: int) -> None:
-    """Launches a part of the plan, one after the other; the parameters of each to `notes`."""
+    """Launches a part of the plan, one after the other; writes the parameters of each to `notes`."""
     gpu = Gpu()
     plan = json.loads((folder / PLAN).read_text())
     places = [int(gpu.call(gpu.driver.cuMemAlloc, MEMORY_BYTES + SLACK)) for _ in range(3)]
@@ -93,9 +93,7 @@ def launch_all(folder: Path, notes: Path, first: int, last: int) -> None:
 
 
 def occupancies(sets: list[Path]) -> dict[str, list[int]]:
-    """How many blocks of each launch of a measured set the driver says fit on a multiprocessor; -1 where it does not
-    say.
-    """
+    """How many blocks of each launch of a measured set fit on a multiprocessor, by the driver; -1 if unknown."""
     gpu = Gpu()
     found = {}
     for folder in sets:
@@ -131,7 +129,7 @@ def _blocks(gpu: Gpu, function: Any, entry: dict[str, Any]) -> int:
 
 
 def measure(folder: Path, output: Path, sets: list[Path], seconds: float) -> None:
-    """Everything, as far as the time goes, into one file."""
+    """Measures everything, until the time is over, into one file."""
     end = time.monotonic() + seconds
     plan = json.loads((folder / PLAN).read_text())
     hardware = counters()
@@ -161,7 +159,7 @@ def measure(folder: Path, output: Path, sets: list[Path], seconds: float) -> Non
 def batch(
     folder: Path, entries: list[dict[str, Any]], first: int, hardware: list[str]
 ) -> tuple[str, list[dict[str, Any]]]:
-    """The device and these launches with what was counted, in one process of the profiler."""
+    """Measures these launches in one process of the profiler; returns the device, and the launches with counts."""
     with tempfile.TemporaryDirectory() as work:
         report, notes = Path(work) / "report.ncu-rep", Path(work) / "notes"
         metrics = ",".join((*BY_INSTRUCTION, *OF_LAUNCH, *(f"{name}.sum" for name in hardware)))

@@ -1,9 +1,9 @@
-"""What is launched: kernels of this folder, each with blocks, numbers, places of its memory, and indices.
+"""The launches: kernels of this folder, each with blocks, numbers, addresses of its memory, and indices.
 
     Planned("loads", "strided_u32", (2, 1), (256, 1), n=0, s=4, at=(0, 16), indices="")
 
-`python -m bench.memory build FOLDER` compiles the kernels and writes the plan beside them: what measures it needs
-nothing of this file.
+`python -m bench.memory build FOLDER` compiles the kernels and writes the plan beside them; measuring does not need
+this file.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ THREADS = 256
 
 @dataclass(frozen=True)
 class Planned:
-    """One launch. at: bytes from the beginning of an allocation to where `in` and `out` point; indices: a name of
-    `indices_of`.
+    """One launch.
+
+    at: byte offsets in an allocation to which `in` and `out` point; indices: a name in `indices_of`.
     """
 
     source: str
@@ -34,7 +35,7 @@ class Planned:
 
 
 def indices_of(name: str) -> np.ndarray:
-    """(1024,) int32 that a kernel reads as `idx`."""
+    """(1024,) int32, which a kernel reads as `idx`."""
     i = np.arange(1024)
     random = np.random.default_rng(SEED)
     found = {

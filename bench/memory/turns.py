@@ -1,10 +1,10 @@
-"""What the unit counts of one atomic of one warp, by its addresses: `l1tex__t_sectors_pipe_lsu_mem_global_op_red`.
+"""Measures one atomic of one warp, by its addresses: `l1tex__t_sectors_pipe_lsu_mem_global_op_red`.
 
     python -m bench.memory.turns build FOLDER                 anywhere: the cubin and the plan
     python -m bench.memory.turns measure FOLDER -o FILE       on a GPU, with ncu on the PATH; a minute
 
-FILE is one JSON document: device, and launches: [[kernel, [byte offset of each lane, -1 of one that takes no part],
-sectors that L1 counts, requests that L2 counts], …]. tests/data/atomics_sm90.json.gz is one.
+FILE is one JSON document: device, and launches: [[kernel, [byte offset of each lane, -1 if inactive], sectors that L1
+counts, requests that L2 counts], …]. tests/data/atomics_sm90.json.gz is one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COUNTERS = {
 
 
 def planned() -> Iterator[tuple[str, list[int]]]:
-    """(kernel, byte offsets): three lanes of which two share a sector, random words, tiles read across."""
+    """(kernel, byte offsets): three lanes of which two share a sector, random words, tiles read by columns."""
     of = lambda words, width=4: [word * width for word in words] + [-1] * (LANES - len(words))
     for kernel, width, count in (("red_u32", 4, 512), ("red_u64", 8, 256), ("atom_u32", 4, 100)):
         yield from ((kernel, of((0, 2 * k, 2 * k + 1), width)) for k in range(1, count))
@@ -60,7 +60,7 @@ def build(folder: Path) -> None:
 
 
 def launch(folder: Path, first: int, last: int) -> None:
-    """A part of the plan, one launch after the other."""
+    """Launches a part of the plan, one launch after the other."""
     import numpy
 
     plan, gpu = json.loads((folder / "turns.json").read_text()), Gpu()

@@ -1,1 +1,1 @@
-"""Figures of other tools for accesses that a hardware counter counted by themselves: `python -m bench.other_tools`."""
+"""Figures of other tools for accesses that a hardware counter counted separately: `python -m bench.other_tools`."""

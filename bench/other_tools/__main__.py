@@ -1,14 +1,14 @@
-"""What other tools say of accesses to shared memory that a counter of the hardware counted.
+"""Compares other tools' figures for shared-memory accesses with hardware counters.
 
     python -m bench.other_tools --cuxray PYTHON --triton PYTHON       needs no GPU; each PYTHON has the tool installed
 
-writes tests/data/other_tools_sm90.json, which docs/accuracy.md makes its table of. An access is all that loads, or all that
-stores, in one launch, where that is one instruction or one access of a Gluon program to a tensor: what the launch's
-counters `…mem_shared_op_ld` and `…_op_st` count is then its own.
+writes tests/data/other_tools_sm90.json, from which docs/accuracy.md makes its table. An access is all loads, or all
+stores, of one launch, if that is one instruction or one access of a Gluon program to a tensor: the launch's counters
+`…mem_shared_op_ld` and `…_op_st` then count only it.
 
-What a tool's figure says of the counter: cuxray's ways and Triton's conflicts are of a request, in multiples of the
-wavefronts that the instruction takes at least (its bytes by 128), so that this number, the requests and 1 and the conflicts
-are multiplied.
+Conversion of a tool's figure into the counter's unit: cuxray's ways and Triton's conflicts are per request, in
+multiples of the minimum wavefronts of the instruction (its bytes divided by 128). The figure is therefore the product
+of this minimum, the requests, and the ways, or 1 plus the conflicts.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ SETS = ("samples_sm90", "idioms_sm90")
 KINDS = {"op_ld": re.compile(r"(?<![A-Z])LDSM?\b"), "op_st": re.compile(r"(?<![A-Z])STSM?\b")}
 OTHERS = re.compile(
     r"(?<![A-Z])(ATOMS|LDGSTS|LD|ST|UBLKCP|STAS|REDAS)\b|GMMA|UTMA"
-)  # which may be in the same counters
+)  # these may be in the same counters
 BYTES_A_WAVEFRONT, LANES = 128, 32
 
 
 def least(opcode: str) -> int:
-    """Wavefronts that a request of all lanes takes at least: "LDS.128" -> 4, "LDSM.16.M88.2" -> 2."""
+    """The minimum wavefronts of a request of all lanes: "LDS.128" -> 4, "LDSM.16.M88.2" -> 2."""
     matrices = re.search(r"(?:LDSM|STSM)\.16\.M\w*88(?:\.(\d))?", opcode)
     if matrices:
         return int(matrices[1] or 1)
@@ -61,7 +61,7 @@ def opcode_of(text: str) -> str:
 
 
 def access(place: str, kind: str, sites: Sequence[Any], counted: int, **more: Any) -> dict[str, Any]:
-    """sites: (offset, instruction, profiler's wavefronts, requests) of those that ran."""
+    """One access. sites: (offset, instruction, profiler's wavefronts, requests) of the instructions that ran."""
     return {
         "set": place,
         "kind": kind,
@@ -75,7 +75,7 @@ def access(place: str, kind: str, sites: Sequence[Any], counted: int, **more: An
 
 
 def of_set(name: str, folder: Path) -> Iterator[dict[str, Any]]:
-    """The accesses of single instructions of a measured set; its cubins go to the folder."""
+    """The accesses by single instructions in a measured set; writes its cubins to the folder."""
     with tarfile.open(DATA / name / "cubins.tar.xz") as archive:
         members = [member for member in archive if member.isfile()]
         for member in members:
@@ -93,14 +93,14 @@ def of_set(name: str, folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def recorded(folder: Path) -> list[Comparison]:
-    """The launches of the recorded Gluon program, in the order of its cases; its recording goes to the folder."""
+    """The launches of the recorded Gluon program, in the order of its cases; writes its recording to the folder."""
     archives.unpack(DATA / "recorded_sm90" / "gluon.tar.xz", folder)
     compared = compare_all(audit(str(folder)), read_profiles([folder / "source.csv", folder / "raw.csv"]))
     return sorted(compared.comparisons, key=case_of)
 
 
 def case_of(one: Comparison) -> int:
-    """The place of a launch in the program's cases: it has so many blocks, counted from 1."""
+    """The index of a launch in the program's cases: its number of blocks, counted from 1."""
     launch = one.kernel.launch
     assert launch is not None and launch.grid is not None
     return launch.grid[0] - 1
@@ -117,7 +117,7 @@ def of_gluon(comparisons: list[Comparison]) -> Iterator[dict[str, Any]]:
 
 
 def by_ptxaudit(accesses: list[dict[str, Any]], comparisons: list[Comparison]) -> None:
-    """Adds the range of wavefronts that a report claims, whose ends are equal where it is exact; None without one."""
+    """Adds the range of wavefronts that a report claims, with equal ends if it is exact; None if there is none."""
     launches = {name: measured_kernels.load(name) for name in SETS}
     for one in accesses:
         gluon = one["set"] == "recorded_sm90"
@@ -132,7 +132,7 @@ def by_ptxaudit(accesses: list[dict[str, Any]], comparisons: list[Comparison]) -
 
 
 def by_cuxray(python: str, accesses: list[dict[str, Any]]) -> str:
-    """Adds what cuxray says; its version."""
+    """Adds cuxray's figures; returns its version."""
     said = _run(python, "cuxray_ways.py", json.dumps([one["job"] for one in accesses]))
     for one, found in zip(accesses, said["found"], strict=True):
         each = [found.get(str(offset)) for offset in one["offsets"]]
@@ -143,7 +143,7 @@ def by_cuxray(python: str, accesses: list[dict[str, Any]]) -> str:
 
 
 def by_triton(python: str, accesses: list[dict[str, Any]]) -> str:
-    """Adds Triton's estimate of the accesses to tensors; its version."""
+    """Adds Triton's estimates for the accesses to tensors; returns its version."""
     said = _run(python, "triton_estimates.py", "")
     for one in accesses:
         one["triton"] = None

@@ -1,9 +1,9 @@
-"""What cuxray says of each access to shared memory: run with the Python that cuxray is installed in.
+"""Prints cuxray's figure for each shared-memory access: run with the Python in which cuxray is installed.
 
     python cuxray_ways.py < jobs.json > ways.json      jobs: [[cubin, kernel, [x, y, z]], …]
 
-For each job {offset in bytes: [opcode, bytes of a lane, ways]}, of the first warp, with null for what it cannot say. These
-are the accesses that `cuxray report` sums up by source line.
+For each job {offset in bytes: [opcode, bytes per lane, ways]}, of the first warp, with null if it gives no figure.
+These are the accesses that `cuxray report` sums up by source line.
 """
 
 import json
@@ -16,7 +16,7 @@ from cuxray.toolchain import resolve
 
 
 def graphs_of(cubin, tools):
-    """Its control flow, as its commands take it: without, where the disassembler gives none."""
+    """The control flow of a cubin, as cuxray's commands use it: none if the disassembler gives none."""
     try:
         return cfgdot.parse(tools.run("nvdisasm", ["-cfg", cubin]))
     except Exception:

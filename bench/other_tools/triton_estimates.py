@@ -1,9 +1,9 @@
-"""Triton's own estimate of the accesses of bench/recorded/gluon_program.py: run with the Python that Triton is installed in.
+"""Prints Triton's own estimates for bench/recorded/gluon_program.py.
 
-    python triton_estimates.py > estimates.json
+    python triton_estimates.py > estimates.json      with the Python in which Triton is installed
 
-For each case [of the store, of the load], null where it has none: `gluon.language.bank_conflicts`, "the excess number of memory accesses that each
-wavefront needs", which Triton works out of the two layouts. It needs no GPU.
+For each case [of the store, of the load], null if it has none: `gluon.language.bank_conflicts`, "the excess number of
+memory accesses that each wavefront needs", which Triton computes from the two layouts. It needs no GPU.
 """
 
 import json
@@ -27,7 +27,7 @@ def main():
     found = []
     for case in CASES:
         if isinstance(case.shared, gl.PaddedSharedLayout):
-            found.append([None, None])  # it ends in an assertion: "unknown layout"
+            found.append([None, None])  # it fails with an assertion: "unknown layout"
             continue
         shared = case.shared._to_ir(builder)
         layouts = [layout._to_ir(builder) for layout in (case.stored, case.loaded)]

@@ -1,4 +1,4 @@
-"""A program of cuda.core: it is recorded while a profiler counts (bench/recorded/measure.py).
+"""A cuda.core program, recorded while a profiler counts (bench/recorded/measure.py).
 
 python core_program.py        on a GPU, with cuda.core
 """

@@ -1,4 +1,4 @@
-"""Functions of CuPy as they are, CUB's and cuSPARSE's kernels among them: recorded and counted (bench/recorded/measure.py).
+"""CuPy's own functions, including kernels of CUB and cuSPARSE, recorded and counted (bench/recorded/measure.py).
 
 python cupy_library_program.py        on a GPU, with cupy
 """

@@ -1,4 +1,4 @@
-"""A CuPy program as people write them: it is recorded while a profiler counts (bench/recorded/measure.py).
+"""A typical CuPy program, recorded while a profiler counts (bench/recorded/measure.py).
 
     python cupy_program.py        on a GPU, with cupy
 

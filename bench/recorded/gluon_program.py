@@ -1,10 +1,9 @@
-"""Tensors through shared memory under layouts that are named: it is recorded while a profiler counts
-(bench/recorded/measure.py), and Triton's own estimate of each access is `triton_estimates.py`'s.
+"""Tensors in explicit shared-memory layouts, recorded while a profiler counts (bench/recorded/measure.py).
 
     python gluon_program.py        on a GPU, with torch
 
-Each case stores a tensor in one register layout and loads it in another; its number of blocks is its place in CASES,
-counted from 1.
+Each case stores a tensor in one register layout and loads it in another; its number of blocks is its index in CASES,
+counted from 1. Triton's own estimate for each access comes from `triton_estimates.py`.
 """
 
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
 WARPS = 4
-ROWS, COLUMNS = (1, 0), (0, 1)  # which dimension is next to which in memory: the last first, or the first
+ROWS, COLUMNS = (1, 0), (0, 1)  # the contiguous dimension first: the last, or the first
 
 
 def blocked(each, lanes, order=ROWS, warps=None):
-    """Elements of one thread, threads of one warp, in rows and columns of the tensor."""
+    """A register layout: elements per thread, threads per warp, in rows and columns of the tensor."""
     return gl.BlockedLayout(
         list(each), list(lanes), list(warps or ((WARPS, 1) if order == ROWS else (1, WARPS))), list(order)
     )
@@ -30,7 +29,7 @@ def swizzled(vec, per_phase, max_phase, order=ROWS):
 
 @dataclass(frozen=True)
 class Case:
-    """dtype: of NumPy; shape: of the tensor; stored, loaded: register layouts; shared: the layout between them."""
+    """dtype: NumPy's; shape: of the tensor; stored, loaded: register layouts; shared: the layout between them."""
 
     dtype: str
     shape: tuple[int, int]

@@ -1,4 +1,4 @@
-"""A model that torch.compile compiles, to be recorded: python inductor_program.py on a GPU, with torch."""
+"""A model compiled by torch.compile, to be recorded: python inductor_program.py on a GPU, with torch."""
 
 import torch
 

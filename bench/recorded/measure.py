@@ -1,13 +1,13 @@
-"""Records programs of frameworks while Nsight Compute counts what they launch.
+"""Records programs of frameworks while Nsight Compute counts their launches.
 
     python -m bench.recorded.measure FOLDER              on a GPU with ncu on the PATH: records, counts, exports
-    python -m bench.recorded.measure FOLDER --keep tests/data/recorded_sm90      anywhere: what of it is committed
+    python -m bench.recorded.measure FOLDER --keep tests/data/recorded_sm90      anywhere: extracts what is committed
 
-Each program runs once, under both: `ncu … python -m ptxaudit record … -- python triton_program.py`. FOLDER gets a folder
-a program, with the recording, `source.csv` and `raw.csv` (`ncu --import … --page source|raw --csv`), and `facts.json`.
-What is recorded through the driver keeps the profiler out, and the profiler it: the program in C++, which does the same
-each time, runs once for each. Programs whose launches the profiler would disturb, or be disturbed by, are recorded and not
-counted.
+Each program runs once, under both: `ncu … python -m ptxaudit record … -- python triton_program.py`. FOLDER gets one
+folder per program, with the recording, `source.csv` and `raw.csv` (`ncu --import … --page source|raw --csv`), and
+`facts.json`. Recording through the driver and the profiler exclude each other: the C++ program, which does the same
+each time, therefore runs once for each. Programs whose launches would interfere with the profiler are recorded and
+not counted.
 """
 
 from __future__ import annotations
@@ -40,15 +40,18 @@ COUNTED = {
     "pycuda": ("pycuda", "numpy"),
     "native": ("nvidia-cuda-cupti",),
 }
-LIBRARIES = {"cupy_library": COUNTED["cupy"], "torch_library": ("torch", "numpy")}  # of others: nothing of it is kept
-THROUGH_THE_DRIVER = {"native", *LIBRARIES}  # recorded so, in a run of its own
+LIBRARIES = {
+    "cupy_library": COUNTED["cupy"],
+    "torch_library": ("torch", "numpy"),
+}  # third-party: not kept
+THROUGH_THE_DRIVER = {"native", *LIBRARIES}  # recorded this way, in a separate run
 RECORDED_ONLY = {"inductor": ("torch", "triton"), "pallas": ("jax", "jaxlib")}
-ARRAYS = 65536  # bytes of an array that is kept
-LONGEST = 400  # seconds a program
+ARRAYS = 65536  # maximum bytes of an array that is kept
+LONGEST = 400  # seconds per program
 KEPT_COLUMNS = (
     *("Address", "Source", "Instructions Executed", "L1 Wavefronts Shared", "L1 Wavefronts Shared Ideal"),
     *("L2 Theoretical Sectors Global", "L1 Tag Requests Global"),
-    "# Samples",  # tells a second launch from a table that is written twice
+    "# Samples",  # distinguishes a second launch from a table that is written twice
 )
 KEPT_RAW = ("ID", "Kernel Name", "Block Size", "Grid Size")
 
@@ -67,7 +70,7 @@ def record(name: str) -> list[str]:
 
 
 def counted(name: str) -> list[str]:
-    """The command that counts what a program launches, and where both can be, records it."""
+    """The command that counts a program's launches, and records it too if both are possible at once."""
     metrics = [WAVEFRONTS.format(kind) for kind in WAVEFRONT_KINDS] + list(BY_INSTRUCTION)
     return [
         *("ncu", "--target-processes", "all", "--clock-control", "none", "--cache-control", "none"),
@@ -83,7 +86,7 @@ def commands(name: str) -> list[list[str]]:
 
 
 def make(name: str, place: Path) -> None:
-    """The program, where it is run."""
+    """Creates the program in the folder where it runs."""
     if name == "native":
         source = f"{name}_program.cu"
         (place / source).write_bytes((HERE / source).read_bytes())
@@ -145,7 +148,7 @@ def installed(packages: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def keep(folder: Path, out: Path) -> None:
-    """The recordings, and of the exports the columns that are compared."""
+    """Keeps the recordings, and the columns of the exports that are compared."""
     out.mkdir(parents=True, exist_ok=True)
     for name in COUNTED:
         place = folder / name
@@ -175,7 +178,7 @@ def source_page(path: Path) -> str:
         if len(cells) >= 2 and cells[0] == "Kernel Name":
             rows.append(cells[:2])
         elif {"Address", "Source"} <= {*cells}:
-            names = [name for name in KEPT_COLUMNS if name in cells]  # nothing was sampled of the shortest kernels
+            names = [name for name in KEPT_COLUMNS if name in cells]  # the shortest kernels have no samples
             columns = [cells.index(name) for name in names]
             rows.append(names)
         elif columns and len(cells) > max(columns):

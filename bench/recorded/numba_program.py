@@ -1,4 +1,4 @@
-"""A program of Numba-CUDA: it is recorded while a profiler counts (bench/recorded/measure.py).
+"""A Numba-CUDA program, recorded while a profiler counts (bench/recorded/measure.py).
 
 python numba_program.py        on a GPU, with numba-cuda
 """

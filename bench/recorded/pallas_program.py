@@ -1,4 +1,4 @@
-"""A program of JAX and Pallas, to be recorded through the driver: python pallas_program.py on a GPU, with jax."""
+"""A JAX and Pallas program, to be recorded through the driver: python pallas_program.py on a GPU, with jax."""
 
 import jax
 import jax.numpy as jnp

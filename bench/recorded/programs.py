@@ -1,15 +1,15 @@
-"""Programs of others, in CUDA C++: recorded through the driver, counted by Nsight Compute, compared.
+"""Third-party programs in CUDA C++: recorded through the driver, counted by Nsight Compute, compared.
 
     python -m bench.recorded.programs measure SUITE... -o FOLDER [--seconds N] [-I FOLDER...]    on a GPU with nvcc, ncu
-    python -m bench.recorded.programs compare FOLDER [-j N] [--space all]         anywhere: what differs
+    python -m bench.recorded.programs compare FOLDER [-j N] [--space all]         anywhere: the differences
 
-A SUITE is a checkout of HeCBench (each `src/*-cuda` has a Makefile with a target `run`) or of NVIDIA's cuda-samples (each
-folder with a `.cu` is built by one call of nvcc, and run without arguments), or any other folder (CUTLASS with its examples
-is one), in which each `.cu` with a function `main` is a program, run without arguments. The programs that use shared memory, or a library that does,
-are built for the GPU's architecture with line information, several at once; each is run twice: recorded, the
-first launch of each kernel with the small arrays that it was given, then counted, the first launch of each kernel. What
-does not build, or wants data that the checkout lacks, is named and passed over. Of the sources and binaries nothing is
-kept by this project: docs/truth.md has the figures.
+A SUITE is a checkout of HeCBench (each `src/*-cuda` has a Makefile with a target `run`), of NVIDIA's cuda-samples
+(each folder with a `.cu` is built by one call of nvcc, and run without arguments), or any other folder (CUTLASS with
+its examples is one), in which each `.cu` with a function `main` is a program, run without arguments. The programs
+that use shared memory, or a library that does, are built for the GPU's architecture with line information, several at
+once. Each runs twice: once recorded (the first launch of each kernel, with its small input arrays), once counted (the
+first launch of each kernel). Programs that do not build, or need data that the checkout lacks, are named and skipped.
+This project keeps none of the sources and binaries: docs/truth.md has the figures.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from bench.profiled import BY_INSTRUCTION, WAVEFRONT_KINDS, WAVEFRONTS  # noqa: 
 from bench.recorded.measure import raw_page, source_page  # noqa: E402
 
 ARCH = "sm_90a"
-ARRAYS = 4096  # bytes of an array that is kept: tables of coefficients, not the data
+ARRAYS = 4096  # maximum bytes of an array that is kept: tables of coefficients, not the data
 BUILD_SECONDS, RECORD_SECONDS, COUNT_SECONDS = 240, 40, 100
-LAUNCHES = 10  # counted of a program
-REPEATS = 2  # instead of a last argument of 10 and more, which in HeCBench is how often a kernel is timed
+LAUNCHES = 10  # counted per program
+REPEATS = 2  # replaces a last argument of 10 or more, which in HeCBench is how often a kernel is timed
 MAIN = re.compile(r"\bmain *\(")
 SHARES = re.compile(r"""__shared__|#include *[<"](cub|thrust|moderngpu|cutlass|cute)/""")
 LIBRARIES = {"cublas": "cublas", "curand": "curand", "cufft": "cufft", "cuTensorMap": "cuda", "<cuda.h>": "cuda"}
@@ -48,7 +48,7 @@ MEMORY = ("memory_l2_theoretical_sectors_global", "memory_l1_tag_requests_global
 
 
 class Program(NamedTuple):
-    """name; where it is built and run; the commands for both, the second empty until it is built."""
+    """name; the folder where it is built and run; the commands for both, the second empty until it is built."""
 
     name: str
     folder: Path
@@ -56,7 +56,7 @@ class Program(NamedTuple):
     run: Sequence[str] = ()
 
 
-# --- what a suite has -----------------------------------------------------------------------------
+# --- the programs of a suite ----------------------------------------------------------------------
 
 
 def programs(suite: Path, includes: Sequence[Path] = ()) -> Iterator[Program]:
@@ -78,19 +78,19 @@ def uses_shared_memory(folder: Path) -> bool:
 
 
 def made(folder: Path) -> Program:
-    """A program of HeCBench."""
+    """A HeCBench program."""
     return Program(folder.name, folder, ["make", "-s", f"ARCH={ARCH}", "EXTRA_CFLAGS=-lineinfo"])
 
 
 def compiled(folder: Path, suite: Path) -> Program:
-    """A sample of NVIDIA's."""
+    """One of NVIDIA's samples."""
     sources = sorted(str(path.name) for path in folder.iterdir() if path.suffix in (".cu", ".cpp"))
     flags = ["-O3", "-std=c++17", f"-arch={ARCH}", "-lineinfo", "-rdc=false", f"-I{suite / 'Common'}", "-I."]
     return Program(folder.name, folder, ["nvcc", *flags, *sources, "-o", "main"], ["./main"])
 
 
 def alone(source: Path, text: str, suite: Path, includes: Sequence[Path]) -> Program:
-    """A program of one file."""
+    """A program in a single file."""
     relative = source.relative_to(suite).with_suffix("")
     folders = [f"-I{folder}" for folder in (*includes, suite)]
     flags = [
@@ -110,7 +110,7 @@ def alone(source: Path, text: str, suite: Path, includes: Sequence[Path]) -> Pro
 
 
 def how_it_is_run(program: Program) -> Sequence[str]:
-    """The first command of its Makefile's target `run`, with few repetitions; empty where there is none."""
+    """The first command of its Makefile's target `run`, with few repetitions; empty if there is none."""
     if program.run:
         return program.run
     plan = subprocess.run(
@@ -127,7 +127,7 @@ def how_it_is_run(program: Program) -> Sequence[str]:
 
 
 def measure(given: argparse.Namespace) -> None:
-    """Builds, records and counts; of programs that were recorded before, counts what it names."""
+    """Builds, records and counts; of programs recorded before, counts those that are named."""
     out, includes = given.output.resolve(), [folder.resolve() for folder in given.include]
     until = time.monotonic() + given.seconds
     out.mkdir(parents=True, exist_ok=True)
@@ -168,7 +168,7 @@ def record(program: Program, out: Path) -> Program:
 
 
 def count(program: Program, folder: Path, until: float) -> bool:
-    """Profiles a program: several do so at once, and the profiler lets one kernel at a time be measured."""
+    """Profiles a program. Several do so at once, but the profiler measures only one kernel at a time."""
     limit = min(COUNT_SECONDS, until - time.monotonic())
     if limit < 5:
         print(f"{program.name}: left out for want of time", flush=True)
@@ -197,7 +197,7 @@ def count(program: Program, folder: Path, until: float) -> bool:
 
 
 def run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int, str]:
-    """The status of a command, and what it said; it and its children are ended after so many seconds."""
+    """The status of a command, and its output; it and its children are killed after this many seconds."""
     paths = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     limited = ["timeout", "--kill-after=5", str(seconds), *command]
     done = subprocess.run(
@@ -210,7 +210,7 @@ def run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int, str]
 
 
 def compare(folder: Path, jobs: int, space: str, only: Sequence[str]) -> int:
-    """Prints a line a program and what differs; returns how many sites do."""
+    """Prints a line per program and the differences; returns the number of sites that differ."""
     names = [path.parent.name for path in sorted(folder.glob("*/source.csv"))]
     total: Counter[str] = Counter()
     with ProcessPoolExecutor(jobs) as pool:
@@ -223,7 +223,7 @@ def compare(folder: Path, jobs: int, space: str, only: Sequence[str]) -> int:
 
 
 def held(place: Path, space: str) -> tuple[Counter[str], list[str]]:
-    """The verdicts over the sites of a program, and a line for each that differs."""
+    """The verdicts on the sites of a program, and a line for each that differs."""
     import ptxaudit
     from ptxaudit.review.ncu_csv import read_profiles
     from ptxaudit.review.profiles import compare_all
@@ -235,7 +235,7 @@ def held(place: Path, space: str) -> tuple[Counter[str], list[str]]:
     report = ptxaudit.audit(place / "recording", space=space)
     try:
         found = compare_all(report, profiles)
-    except ptxaudit.InputError as error:  # another kernel than was recorded
+    except ptxaudit.InputError as error:  # another kernel than the recorded one
         return Counter(differs=1), [str(error)]
     counts: Counter[str] = Counter(launches=len(found.comparisons))
     lines = [str(problem) for problem in (*report.problems, *found.problems)]

@@ -1,4 +1,4 @@
-"""A program of PyCUDA: it is recorded while a profiler counts (bench/recorded/measure.py).
+"""A PyCUDA program, recorded while a profiler counts (bench/recorded/measure.py).
 
 python pycuda_program.py        on a GPU, with pycuda and nvcc
 """

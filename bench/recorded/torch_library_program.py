@@ -1,5 +1,4 @@
-"""Functions of PyTorch as they are, those of cuBLAS, cuDNN and CUB among them: recorded and counted
-(bench/recorded/measure.py).
+"""PyTorch's own functions, with kernels of cuBLAS, cuDNN and CUB: recorded and counted (bench/recorded/measure.py).
 
 python torch_library_program.py        on a GPU, with torch
 """

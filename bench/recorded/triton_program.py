@@ -1,9 +1,9 @@
-"""A Triton program as people write them: it is recorded while a profiler counts (bench/recorded/measure.py).
+"""A typical Triton program, recorded while a profiler counts (bench/recorded/measure.py).
 
     python triton_program.py        on a GPU, with torch
 
-A matrix product that the autotuner tries in three ways, one without tensor cores, attention, a transpose, and operations
-on rows. Each distinct launch happens as often as its code says, in an order that does not depend on time.
+A matrix product with three configurations for the autotuner, one without tensor cores, attention, a transpose, and
+operations on rows. Each distinct launch happens a fixed number of times, in an order that does not depend on time.
 """
 
 import numpy
@@ -13,7 +13,7 @@ import triton.language as tl
 
 
 def tried_once(call, quantiles=None):
-    """In the place of triton.testing.do_bench: one call each, and the configuration that was tried first is the best."""
+    """Replaces triton.testing.do_bench: calls each configuration once, and makes the first one the best."""
     call()
     tried_once.calls = getattr(tried_once, "calls", 0) + 1
     return [float(tried_once.calls)] * len(quantiles or [0.5])

@@ -1,4 +1,4 @@
-"""What repairs are worth: kernels before and after `ptxaudit fix --patch`, counted and timed on a GPU (docs/fixes.md).
+"""Measures the gain of `ptxaudit fix --patch`: kernels before and after, counted and timed on a GPU (docs/fixes.md).
 
 python -m bench.repairs build kernels/                     # anywhere: repairs, compiles and predicts
 python -m bench.repairs measure kernels/ -o repairs.json   # on a GPU with ncu on the PATH

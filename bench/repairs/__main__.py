@@ -1,4 +1,4 @@
-"""The command of this package: see its docstring."""
+"""The commands of this package, which its docstring lists."""
 
 from __future__ import annotations
 

@@ -1,13 +1,12 @@
-"""Repairs every source of samples/, bench/kernels/ and bench/repairs/, compiles it as it was and as it is then, and
-predicts both.
+"""Repairs every source in samples/, bench/kernels/ and bench/repairs/; compiles and predicts it before and after.
 
     samples/transpose  ->  transpose.before.cubin, transpose.after.cubin, and in plan.json for each launch of a repaired
                            kernel
                            {"kernel": "float_32_pitch_32", "repairs": ["tile: pad the row to 33 floats"],
                             "before": {"wavefronts": 4224, "ideal": 256}, "after": {"wavefronts": 256, …}, …}
 
-Predicted is the machine code, under its launches of launch.toml. Sources of other projects are taken too, where a
-folder with their checkouts is given (`projects.toml` says which, at which commit).
+Predictions are for the machine code, under its launches in launch.toml. Sources of other projects are included if a
+folder with their checkouts is given (`projects.toml` lists them, with commits).
 """
 
 from __future__ import annotations
@@ -42,8 +41,11 @@ ARCH = "sm_90"
 
 @dataclass(frozen=True)
 class Case:
-    """One source with its launches. origin: the folder, or project, it is from; compile: further arguments of
-    `compile_source`; data: tables of data.toml, for the machine that measures."""
+    """One source with its launches.
+
+    origin: its folder, or project; compile: further arguments of `compile_source`; data: tables of data.toml, for the
+    machine that measures.
+    """
 
     name: str
     source: Path
@@ -54,7 +56,7 @@ class Case:
 
 
 def cases(projects: Path | None) -> Iterator[Case]:
-    """All sources that are there."""
+    """All available sources."""
     for parent in FOLDERS:
         for folder in sorted(parent.iterdir()):
             source = folder / f"{folder.name}.cu"
@@ -121,7 +123,7 @@ def _arguments(case: Case) -> dict[str, Any]:
 
 
 def _repaired(case: Case, source: Path) -> Iterator[Patch]:
-    """Of each kernel the patch of all its repairs that can be written, as if it were the only one of its source."""
+    """For each kernel, the patch with all its repairs that can be written, ignoring the source's other kernels."""
     options = Options(launches=launches_from(case.launches), arch=ARCH, **case.compile)
     part = Part()
     every = list(examine([str(source)], replace(options, keep=True), part))
@@ -183,7 +185,7 @@ def _totals(kernel: Kernel) -> dict[str, int]:
 
 
 def _free(ptx: str, kernel: str) -> int | None:
-    """A dimension of the grid that the kernel does not read: blocks may be added there that do the same again."""
+    """A dimension of the grid that the kernel does not read: blocks added in it repeat the same work."""
     body = re.search(rf"\.entry {re.escape(kernel)}\(.*?^\}}", ptx, re.DOTALL | re.MULTILINE)
     text = body[0] if body else ""
     return next((d for d in (2, 1, 0) if text and f"ctaid.{'xyz'[d]}" not in text and "%clusterid" not in text), None)

@@ -1,7 +1,7 @@
-"""Writes the table of docs/fixes.md out of what was measured.
+"""Writes the table of docs/fixes.md from the measurements.
 
-{"kernel": "turn", "before": {"wavefronts": 4224, …}, …}  ->  | turn | pad the row to 33 floats | 4,224 → 256 | 4,224 →
-                                                            256 | … |
+{"kernel": "turn", "before": {"wavefronts": 4224, …}, …}
+->  | turn | pad the row to 33 floats | 4,224 → 256 | 4,224 → 256 | … |
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "fixes.md"
 MEASURED = ROOT / "tests" / "data" / "repairs_sm90.json.gz"
 _MARKS = re.compile(r"(<!-- measured -->\n).*?(<!-- /measured -->)", re.DOTALL)
-_SAME_TIME = 0.02  # what two timings of one kernel differ by
+_SAME_TIME = 0.02  # relative difference between two timings of one kernel
 
 
 def measured(file: Path = MEASURED) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def measured(file: Path = MEASURED) -> dict[str, Any]:
 
 
 def kept(document: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of it."""
+    """The part of the document that is committed."""
     wanted = (
         "case",
         "origin",
@@ -48,13 +48,13 @@ def kept(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def counted(launch: dict[str, Any], side: str) -> int:
-    """Wavefronts by the hardware's counter, without those of no shared-memory instruction."""
+    """Wavefronts by the hardware's counter, without those that belong to no shared-memory instruction."""
     hardware = launch[side]["hardware"]
     return round(hardware[""] - (hardware["_op_misc"] or 0))
 
 
 def table(document: dict[str, Any]) -> str:
-    """The rows, what paid most first."""
+    """The rows, beginning with the greatest gain."""
     rows = [
         (
             "| kernel | of | repair | excess predicted | wavefronts predicted | counted | shared bytes | instructions |"
@@ -95,7 +95,7 @@ def _time(launch: dict[str, Any]) -> str:
 
 
 def document(measured: Path) -> None:
-    """Keeps what was measured, and writes the page's table."""
+    """Keeps the measurements, and writes the page's table."""
     found = json.loads(measured.read_text()) if measured != MEASURED else globals()["measured"]()
     if measured != MEASURED:
         MEASURED.write_bytes(gzip.compress(json.dumps(kept(found), separators=(",", ":")).encode(), mtime=0))

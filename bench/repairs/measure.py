@@ -1,10 +1,9 @@
-"""Runs what `build` made on a GPU: are results the same, how many wavefronts does the hardware count, how long does it
-take.
+"""Runs the kernels of `build` on a GPU: compares results, counts wavefronts, and measures time.
 
-Counted is each launch as it is in the plan, under Nsight Compute. Timed is the same kernel with so many more blocks
-that the chip is full, in a dimension of the grid that the kernel does not read: they do the same work again, on data
-that lies in the L2 cache. That is the most that a repair can be worth: a kernel that waits for DRAM gains less. Before
-and after take turns, RUNS times each; the median is kept.
+Each launch is counted as it is in the plan, under Nsight Compute. It is timed with so many more blocks that the chip
+is full, in a dimension of the grid that the kernel does not read: they repeat the same work, on data in the L2 cache.
+That is the maximum gain of a repair: a kernel that waits for DRAM gains less. Before and after alternate, RUNS times
+each; the median is kept.
 """
 
 from __future__ import annotations
@@ -50,8 +49,9 @@ def loaded(gpu: Gpu, folder: Path, launch: dict[str, Any], cache: dict[Path, Any
 
 
 def run(folder: Path, results: Path | None, skip: list[int]) -> None:
-    """Launches everything once but for these, before and after, and compares what pointers point to then; written
-    launch by launch.
+    """Launches everything once except `skip`, before and after, and compares the memory behind pointers.
+
+    Writes the results launch by launch.
     """
     gpu, cache, same = Gpu(), {}, {}
     for at, launch in enumerate(_plan(folder)["launches"]):
@@ -69,9 +69,7 @@ def run(folder: Path, results: Path | None, skip: list[int]) -> None:
 
 
 def _prepared(gpu: Gpu, plan: Planned, launch: dict[str, Any]) -> tuple[bytes, dict[int, int]]:
-    """As `prepare`; what no data.toml tells is small numbers, which are places inside of any array as indices, and told
-    apart as floats.
-    """
+    """Like `prepare`; data not in data.toml are small numbers: valid indices into any array, distinct as floats."""
     from fnmatch import fnmatchcase
 
     import numpy
@@ -91,7 +89,7 @@ def _prepared(gpu: Gpu, plan: Planned, launch: dict[str, Any]) -> tuple[bytes, d
 
 
 def timed(folder: Path, launch: dict[str, Any], gpu: Gpu, cache: dict[Path, Any]) -> dict[str, Any] | None:
-    """Microseconds before and after, and of how many blocks; None where the grid has no dimension to spare."""
+    """Microseconds before and after, and the number of blocks; None if the grid has no unused dimension."""
     if launch["free"] is None:
         return None
     plans = loaded(gpu, folder, launch, cache)
@@ -127,10 +125,10 @@ def timed(folder: Path, launch: dict[str, Any], gpu: Gpu, cache: dict[Path, Any]
 
 
 def measure(folder: Path, output: Path) -> None:
-    """Everything: results and times first, then counts under ncu; written as far as it came after each step."""
+    """Measures everything: results and times, then counts under ncu; writes the results so far after each step."""
     plan = _plan(folder)
     results = output.with_suffix(".results.json")
-    skip: list[str] = []  # launches that fail, and with them all that the process does later
+    skip: list[str] = []  # launches that fail; everything later in the process fails with them
     while len(skip) < MOST_FAILED:
         command = [sys.executable, "-m", "bench.repairs", "run", str(folder), "--skip", ",".join(skip)]
         if subprocess.run([*command, "--results", str(results)]).returncode == 0:
@@ -179,7 +177,7 @@ def measure(folder: Path, output: Path) -> None:
 
 
 def _actions(report: Path, wanted: int) -> list[Any]:
-    """The launches of a report, of which there have to be so many."""
+    """The launches of a report. Raises SystemExit unless there are `wanted` of them."""
     context = import_ncu_report().load_report(str(report))
     actions = [
         context.range_by_idx(r).action_by_idx(a)

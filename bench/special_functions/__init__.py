@@ -4,9 +4,9 @@
     python3 build/special/measure.py -o special.npz                             on a GPU; needs numpy and cuda-bindings
     python -m bench.special_functions fit special.npz                           prints the tables
     python -m bench.special_functions check special.npz                         every input against engine.ops.mufu
-    python -m bench.special_functions data special.npz -o tests/data            what the tests compare with
+    python -m bench.special_functions data special.npz -o tests/data            the data of the tests
 
-`functions.cu` evaluates a function on consecutive inputs and adds up a checksum for each 65,536 of them; `operations`
-has a PTX kernel for each float operation and its inputs, `indices` CUDA kernels that compute an index by divisions,
-roots and the like.
+`functions.cu` evaluates a function on consecutive inputs and sums a checksum for each 65,536 of them; `operations`
+has a PTX kernel for each float operation and its inputs, `indices` has CUDA kernels that compute an index with
+divisions, roots and similar functions.
 """

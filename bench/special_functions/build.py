@@ -1,8 +1,8 @@
-"""Assembles the kernels and edits what PTX cannot say.
+"""Assembles the kernels and makes edits that PTX cannot express.
 
-ptxas multiplies the argument of sin and cos by 1/2π before MUFU, which takes revolutions: here that factor is made 1.
-It writes FCHK only at the head of a division, whose quick path is made to give a number that tells it from the slow
-one.
+ptxas multiplies the argument of sin and cos by 1/2π before MUFU, which takes revolutions: that factor is replaced by
+1. It emits FCHK only at the beginning of a division, whose fast path is changed to return a number that distinguishes
+it from the slow path.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.compile.ptxas import assemble
 
 HERE = Path(__file__).parent
-INSTRUCTION = 16  # bytes
+INSTRUCTION = 16  # bytes per instruction
 FMUL_LITERAL, FFMA, FCHK, MOV_LITERAL = 0x820, 0x223, 0x302, 0x7802  # the opcode's low bits, on sm_70 and later
 BRANCH = 0x947
 HALF_TURN, ONE = 0x3E22F983, 0x3F800000  # 1 / 2π and 1 as floats
 QUICK = 0x12345678  # as in functions.cu
 CONTROL = (
     ((1 << 58) - 1) >> 41 << 41
-)  # of an instruction's upper half: stalls and barriers, without the operands' reuse
+)  # bits of an instruction's upper half: stalls and barriers, without the operands' reuse
 
 
 def build(folder: Path, arch: str) -> None:
@@ -76,7 +76,7 @@ def edited(cubin: bytes) -> bytes:
 
 
 def _mark_quick_path(data: bytearray, places: list[int]) -> int:
-    """The last FFMA before the branch behind FCHK becomes MOV of QUICK."""
+    """Replaces the last FFMA before the branch after FCHK by a MOV of QUICK."""
     opcode = lambda at: struct.unpack_from("<Q", data, at)[0] & 0xFFF
     check = next(k for k, at in enumerate(places) if opcode(at) == FCHK)
     branch = next(k for k in range(check, len(places)) if opcode(places[k]) == BRANCH)

@@ -1,4 +1,4 @@
-"""Compares every input of every function with what was measured, by its checksums."""
+"""Compares every input of every function with the measurements, by checksums."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check(measured: Path) -> None:
 
 
 def differing(name: str, sums: np.ndarray, blocks=range(BLOCK)) -> list[int]:
-    """The blocks (upper 16 bits of the input) whose checksum is another one."""
+    """The blocks (upper 16 bits of the input) whose checksum differs."""
     low = np.arange(BLOCK, dtype=np.uint32)
     run = mufu.FUNCTIONS[name]
     return [

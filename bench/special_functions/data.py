@@ -1,10 +1,10 @@
-"""Writes what the tests compare with: a part of what was measured.
+"""Writes the data of the tests: a part of the measurements.
 
 special_functions_sm90.npz
     device
     checksums/FUNCTION          (2, exponent fields) uint64: of all inputs with a sign and an exponent
     check                       FCHK, as measured
-    operands/TYPE, operations/PTX       every so many of them
+    operands/TYPE, operations/PTX       one in EVERY
     names, indices/VARIANT      (kernels,) and (kernels, x): the first threads; other variants as XOR with O3
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 NAME = "special_functions_sm90.npz"
-EXPONENT_BITS = {"rcp64h": 11, "rsq64h": 11}  # of the others 8
-EVERY = 12  # of the operands of operations one in so many
-X = 256  # indices of the first so many threads
+EXPONENT_BITS = {"rcp64h": 11, "rsq64h": 11}  # 8 for the others
+EVERY = 12  # one operand of the operations in this many is kept
+X = 256  # indices of this many threads are kept
 BASE = "O3"
 
 
@@ -44,7 +44,7 @@ def reduced(data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _narrow(numbers: np.ndarray) -> np.ndarray:
-    """In the fewest bytes."""
+    """The numbers in the narrowest type."""
     return numbers.astype(
         next(
             kind

@@ -1,8 +1,8 @@
 """Derives the interpolator's coefficients from the results of whole periods.
 
-Every result bounds V of `ptxaudit.engine.ops.mufu` from both sides: the bits below its last place are cut off. In each
-segment V is linear in three integers, found near the least-squares fit; for the right ones the bounds on the constant
-of all 2**17 inputs leave an interval, which holds one number of the form (c0 << grain) + bias.
+Every result bounds V of `ptxaudit.engine.ops.mufu` from both sides: the bits below its last place are truncated. In
+each segment V is linear in three integers, found near the least-squares fit; for the right ones, the bounds on the
+constant from all 2**17 inputs leave an interval with one number of the form (c0 << grain) + bias.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from ptxaudit.engine.ops import mufu
 
 SIZE = 1 << mufu.X_BITS
-NEAR = 3  # how far integers are looked for around the fit, in steps
+NEAR = 3  # distance from the fit within which integers are tried, in steps
 # function: (exponents of its period, in order; bits of V below a result between 1 and 2; steps of slope and curvature)
 PERIODS = {
     "rcp": ((127,), 17, (1, 1)),
@@ -65,8 +65,8 @@ def fitted(name: str, periods: dict[int, np.ndarray], only: range | None = None)
 
 
 def bounds(name: str, results: np.ndarray, below: int, only: range | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """(the least V, how many V) that give each result, (segments, inputs of one). only: some segments."""
-    if name == "sin":  # the quarter behind is the mirror of the first one
+    """(the least V, number of V) that give each result, (segments, inputs per segment). only: some segments."""
+    if name == "sin":  # the second quarter mirrors the first
         results = results[::-1]
     results = results.reshape(-1, SIZE // 2 if name == "rcp" else SIZE)  # 16 bits of its fraction are interpolated
     some = np.arange(len(results)) if only is None else np.array(only)
@@ -83,10 +83,10 @@ def bounds(name: str, results: np.ndarray, below: int, only: range | None = None
         whole = np.zeros(results.shape, bool) if first is None else exponent == first + 1  # 1 itself
         low = np.where(whole, 2 * mufu.ONE, significand) - (mufu.ONE if name == "lg2" else 0) << below
         width = np.full(low.shape, 1 << below)
-        if name == "rsq":  # of 1 it is exact, whatever V is
+        if name == "rsq":  # the result for 1 is exact, whatever V is
             width[some == 0, 0] <<= 1
             low[some == 0, 0] -= 1 << below
-    if name == "rcp":  # as 17 bits of which the last is zero
+    if name == "rcp":  # as 17 bits, the last of which is zero
         low, width = (np.repeat(part, 2, axis=1) for part in (low, width))
     return low, width
 

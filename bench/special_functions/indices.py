@@ -1,10 +1,11 @@
-"""CUDA kernels that compute an index by a division, a root or another function: each writes it down, and uses it for
-shared memory if it is specified to.
+"""CUDA kernels that compute an index with a division, a root or another function, and store it.
 
-    sdiv    v = (int)(x · 0x9E3779B9u) / (int)(x % 2 ? a + x : 0u - x);       x = 1, 2, …, one a thread; a = 37
+If `tell` is set, they also use it in shared memory.
 
-`VARIANTS`: how they are compiled. Some are what kernels were once answered wrongly for: an approximation followed by
-what looks like the correction of a division.
+    sdiv    v = (int)(x · 0x9E3779B9u) / (int)(x % 2 ? a + x : 0u - x);       x = 1, 2, …, one per thread; a = 37
+
+`VARIANTS`: how they are compiled. Some are kernels for which the engine once gave wrong answers: an approximation
+followed by what looks like the correction of a division.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 
 A = 37  # the kernels' parameter
 BLOCK = 256  # threads
-COUNT = 8192  # x that a GPU is tried on
+COUNT = 8192  # the x tried on a GPU
 # name: (options of NVRTC, options of ptxas)
 VARIANTS = {
     "O3": ((), ()),
@@ -169,7 +170,7 @@ def _indices() -> dict[str, str]:
 
 
 def source(names: Iterable[str] | None = None) -> str:
-    """CUDA: a kernel `i_NAME(out, a, tell)` of each."""
+    """CUDA source with a kernel `i_NAME(out, a, tell)` for each."""
     every = kernels()
     lines = ["#include <cuda_fp16.h>", "extern __shared__ unsigned table[];"]
     lines += [

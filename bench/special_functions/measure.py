@@ -1,11 +1,11 @@
-"""Runs on a GPU what build.py assembled, and writes the results.
+"""Runs the kernels that build.py assembled on a GPU, and writes the results.
 
     python3 measure.py -o special.npz        in the folder of build.py; needs numpy and cuda-bindings; about a minute
 
 device                            name, driver
 checksums/FUNCTION                (65536,) uint64: of each 65,536 inputs, with the upper 16 bits in order
 period/FUNCTION/EXPONENT          (2**23,) uint32: results for the inputs with this exponent field, sign 0
-check                             (256, 256, 4, 8, 8) bool, packed: FCHK by exponents, signs, fractions of both operands
+check                             (256, 256, 4, 8, 8) bool, packed: FCHK by both operands' exponents, signs, fractions
 operands/TYPE, operations/PTX     (3, n) and (n,) uint64
 indices/VARIANT/NAME              (x,) uint32
 """
@@ -29,7 +29,7 @@ THREADS = 256
 
 
 class Device:
-    """The first GPU: kernels of one-dimensional launches, an output and an input buffer."""
+    """The first GPU: kernels with one-dimensional launches, an output and an input buffer."""
 
     def __init__(self) -> None:
         from cuda.bindings import driver
@@ -61,7 +61,7 @@ class Device:
         *numbers: int,
         given: np.ndarray | None = None,
     ) -> np.ndarray:
-        """`count` results. Parameters: the output, the input where one is given, then 32-bit numbers."""
+        """Runs a kernel; returns `count` results. Parameters: the output, the input if given, then 32-bit numbers."""
         driver = self.driver
         if file not in self.modules:
             self.modules[file] = self._call(driver.cuModuleLoadData, (HERE / file).read_bytes())

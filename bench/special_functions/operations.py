@@ -1,4 +1,4 @@
-"""Float operations that are held against a GPU: each as PTX, a kernel for each, and what it is tried on.
+"""Float operations that are compared with a GPU: each as PTX, with a kernel and its operands.
 
 fma.rm.ftz.f32 of (f32, f32, f32)   ->   out[t] = the result's bits, from in[t], in[n + t], in[2 n + t]
 """
@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-COUNT = 2048  # operands of each type that a GPU is tried on
+COUNT = 2048  # operands of each type tried on a GPU
 WIDTHS = {
     "f16": 16,
     "bf16": 16,
@@ -137,7 +137,7 @@ def _divisions():
 
 
 def module(operations: list[Operation], arch: str) -> str:
-    """PTX with the kernel `op0`, `op1`, … of each: (out, in, n), 8 bytes an element, one thread an element."""
+    """PTX with a kernel `op0`, `op1`, … for each: (out, in, n), 8 bytes per element, one thread per element."""
     head = f".version 9.0\n.target {arch}\n.address_size 64\n"
     return head + "".join(_kernel(f"op{k}", operation) for k, operation in enumerate(operations))
 
@@ -256,8 +256,11 @@ _DOUBLE = (
 
 
 def operands(seed: int = 20261122) -> dict[str, np.ndarray]:
-    """{type: (3, COUNT) uint64}; "i" for all integers. Border cases, random bits, operands that cancel, results near
-    the least and the largest number, products just below the least normal one."""
+    """{type: (3, COUNT) uint64}; "i" for all integers.
+
+    Boundary cases, random bits, operands that cancel, results near the smallest and the largest number, products just
+    below the smallest normal one.
+    """
     rng = np.random.default_rng(seed)
     out = {name: _floats(rng, *form) for name, form in FORMATS.items()}
     out["bf16"] = out["f32"] >> np.uint64(16)
@@ -314,7 +317,7 @@ def _floats(rng, bits: int, fraction: int, real: str, whole: str) -> np.ndarray:
 
 
 def _just_below(rng, bits: int, fraction: int, part: int) -> np.ndarray:
-    """Factors whose product is next to the least normal number, and small addends."""
+    """Factors whose product is next to the smallest normal number, and small addends."""
     bias, one = (1 << bits - 2 - fraction) - 1, 1 << fraction
     first = rng.integers(1, 2 * bias, part)
     low = rng.integers(0, one, part)

@@ -1,7 +1,7 @@
 // launch 1 32 n=3
 // launch 2 70 n=5
 // launch 1 128 n=8
-// Two loops, each of which jumps into the other; lanes of a warp go round them different numbers of times.
+// Two loops, each of which jumps into the other; the lanes of a warp take different numbers of trips.
 extern "C" __global__ void k9001(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024], r[1024];
     unsigned t = threadIdx.x, i = 0, j = 0, acc = 0;

@@ -1,7 +1,7 @@
 // launch 1 32 n=3
 // launch 1 33 n=6
 // launch 2 96 n=9
-// Structured loops with convergence barriers of their own, and a goto from the middle of each into the other.
+// Structured loops with their own convergence barriers, and a goto from the middle of each into the other.
 extern "C" __global__ void k9002(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024], r[1024];
     unsigned t = threadIdx.x, i = 0, j = 0, acc = 0, turns = 0;

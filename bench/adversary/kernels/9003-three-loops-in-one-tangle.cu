@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=4
 // launch 1 57 n=7
-// Three loops entered at several places, left out of two levels, in a function that is called by some lanes.
+// Three loops with several entries, left from two levels, in a function that some lanes call.
 __device__ __noinline__ unsigned tangle(unsigned* s, unsigned t, unsigned n) {
     unsigned i = 0, acc = t, fuel = 12;
     if (t & 4) goto c;

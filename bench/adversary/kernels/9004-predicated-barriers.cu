@@ -1,7 +1,7 @@
 // launch 1 64 n=1
 // launch 2 128 n=0
 // launch 1 256 n=2
-// Barriers with guards, with numbers of threads, with a reduction whose result is an address.
+// Barriers with guards, with thread counts, with a reduction whose result is an address.
 extern "C" __global__ void k9004(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, nt = blockDim.x, acc = 0, c;

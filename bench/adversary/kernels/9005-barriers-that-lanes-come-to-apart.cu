@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 2 96 n=3
 // launch 1 40 n=2
-// barrier.sync by lanes that have parted, at different places of the code, then accesses of all.
+// barrier.sync by diverged lanes, at different places in the code, then accesses by all.
 extern "C" __global__ void k9005(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, nt = blockDim.x, acc = 0;

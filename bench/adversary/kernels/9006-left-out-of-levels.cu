@@ -1,7 +1,7 @@
 // launch 1 32 n=2
 // launch 1 48 n=4
 // launch 2 64 n=7
-// Loops in loops in a switch, left out of one, two and three levels, and the kernel left out of all.
+// Nested loops in a switch, left from one, two and three levels, and exits of the kernel from all of them.
 extern "C" __global__ void k9006(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[2048];
     unsigned t = threadIdx.x, acc = 0, l = t & 31;

@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=5
 // launch 1 53 n=11
-// Votes, matches, shuffles and reductions, of whole and of parted warps, whose results are addresses.
+// Votes, matches, shuffles and reductions, in whole and in diverged warps, whose results are addresses.
 __device__ __forceinline__ unsigned shuffled(unsigned v, unsigned lane, unsigned clamp, unsigned mask) {
     unsigned r; asm volatile("{ .reg .pred p; shfl.sync.idx.b32 %0|p, %1, %2, %3, %4; @!p add.u32 %0, %0, 100; }"
                              : "=&r"(r) : "r"(v), "r"(lane), "r"(clamp), "r"(mask)); return r;

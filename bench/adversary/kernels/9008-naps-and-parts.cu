@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 2 64 n=2
 // launch 1 20 n=3
-// __nanosleep in branches, then __syncwarp of halves, of quarters, of one lane and of all.
+// __nanosleep in branches, then __syncwarp of halves, of quarters, of one lane and of all lanes.
 extern "C" __global__ void k9008(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, l = t & 31, acc = 0;

@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=3
 // launch 1 33 n=2
-// Warp-synchronous code: what lanes store is an index that others load, ordered by __syncwarp of parts alone.
+// Warp-synchronous code: lanes store indices that others load, ordered only by __syncwarp of parts of the warp.
 extern "C" __global__ void k9009(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024], at[96];
     unsigned t = threadIdx.x, l = t & 31, acc = 0, base = t & ~31u;

@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 2 64 n=2
 // launch 1 33 n=0
-// Calls through tables by lane, in a loop that lanes leave apart; one entry calls through the table again.
+// Calls through tables by lane, in a loop that lanes leave separately; one entry calls through the table again.
 typedef unsigned (*F)(unsigned*, unsigned, unsigned);
 __device__ unsigned f0(unsigned* s, unsigned t, unsigned d);
 __device__ unsigned f1(unsigned* s, unsigned t, unsigned d);

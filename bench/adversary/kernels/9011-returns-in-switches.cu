@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=6
 // launch 2 45 n=3
-// Returns inside a switch inside a loop, of a function and of the kernel.
+// Returns from a switch in a loop, in a function and in the kernel.
 __device__ __noinline__ unsigned pick(unsigned* s, unsigned t, unsigned n) {
     unsigned acc = 0;
     for (unsigned i = 0; i < 5; i++) {

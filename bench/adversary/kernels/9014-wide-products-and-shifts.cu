@@ -1,6 +1,6 @@
 // launch 1 32 n=3
 // launch 1 64 n=2147483651
-// 64-bit shifts by 64 and more, wide and high products of both signs, carries through four words.
+// 64-bit shifts by 64 and more, wide and high products of both signs, carries across four words.
 extern "C" __global__ void k9014(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, acc = 0;

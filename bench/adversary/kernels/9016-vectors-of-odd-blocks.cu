@@ -2,7 +2,7 @@
 // launch 3 33 n=2
 // launch 1 1023 n=3
 // launch 2 16 n=5
-// Vectors by partial warps, by some lanes, with lanes that are off in pairs, at offsets that a parameter decides.
+// Vectors in partial warps, in some lanes, with inactive pairs of lanes, at offsets that depend on a parameter.
 extern "C" __global__ void k9016(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ __align__(16) unsigned s[8192];
     unsigned t = threadIdx.x, acc = 0;

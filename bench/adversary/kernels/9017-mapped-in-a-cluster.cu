@@ -1,7 +1,7 @@
 // launch 4 64 n=1 cluster=2
 // launch 4 40 n=2 cluster=4
 // launch 6 32 n=1 cluster=3
-// mapa, loads, stores and atomics of other blocks' memory and of one's own through its cluster address.
+// mapa; loads, stores and atomics on other blocks' memory, and on a block's own memory through its cluster address.
 extern "C" __global__ void k9017(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, acc = 0, rank, ranks, here, there, own, r, x;

@@ -1,7 +1,7 @@
 // launch 1 32 n=3
 // launch 2 64 n=7
 // launch 1 20 n=1
-// What atomics return decides addresses: one word a lane, words in common, wrapped counters, exchanged places.
+// The results of atomics decide addresses: one word per lane, shared words, wrapping counters, exchanges.
 extern "C" __global__ void k9018(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024], c[128];
     unsigned t = threadIdx.x, acc = 0, r;

@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=3
 // launch 1 37 n=2
-// Words written in parts, read whole; parts of what was written whole; unaligned copies: all of them indices.
+// Words written in parts and read whole, or written whole and read in parts; unaligned copies: all are indices.
 extern "C" __global__ void k9019(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ __align__(16) unsigned char m[4096];
     __shared__ unsigned s[1024];

@@ -1,7 +1,7 @@
 // launch 1 32 n=2
 // launch 2 64 n=1
 // launch 1 100 n=3
-// cp.async of all sizes with parts filled with zeros, then loads of it as indices; a copy whose lanes are some.
+// cp.async of all sizes, partly filled with zeros, then loaded as indices; a copy by some lanes.
 __device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 extern "C" __global__ void k9020(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ __align__(16) unsigned d[1024], s[1024];

@@ -1,7 +1,7 @@
 // launch 1 32 n=3
 // launch 2 64 n=4
 // launch 1 41 n=2
-// A function that calls itself to a depth by lane, with branches that meet at convergence barriers around the call, and
+// A function that calls itself to a depth by lane, with branches that reconverge around the call, and
 // addresses that depend on the depth.
 __device__ __noinline__ unsigned dive(unsigned* s, unsigned depth, unsigned t) {
     unsigned acc = s[(t * 2 + depth * 33) & 1023];

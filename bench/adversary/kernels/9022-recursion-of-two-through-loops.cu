@@ -1,7 +1,7 @@
 // launch 1 32 n=2
 // launch 1 64 n=3
 // launch 1 29 n=3
-// Two functions that call each other from inside loops and switches, with __syncwarp of those that are there.
+// Two functions that call each other from inside loops and switches, with __syncwarp of the active lanes.
 __device__ unsigned odd(unsigned* s, unsigned depth, unsigned t);
 __device__ __noinline__ unsigned even(unsigned* s, unsigned depth, unsigned t) {
     unsigned acc = 0;

@@ -1,6 +1,6 @@
 // launch 1 32 n=1
 // launch 1 64 n=2
-// Lanes that spin until others of their warp have written, and go on alone.
+// Lanes that spin until others of their warp have written, and continue alone.
 extern "C" __global__ void k9023(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024]; __shared__ volatile unsigned flag[64];
     unsigned t = threadIdx.x, l = t & 31, acc = 0;

@@ -1,6 +1,6 @@
 // launch 1 64 n=1
 // launch 2 128 n=2
-// Warps that spin until another has written, locks by one lane, and what is loaded under them.
+// Warps that spin until another has written, locks taken by one lane, and loads under them.
 extern "C" __global__ void k9024(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024]; __shared__ volatile unsigned flag[8]; __shared__ unsigned lock, turn;
     unsigned t = threadIdx.x, l = t & 31, w = t >> 5, acc = 0;

@@ -1,6 +1,6 @@
 // launch 4 64 n=1
 // launch 1 96 n=3
-// Addresses from clocks, multiprocessors and warp numbers, beside ones that hold whatever these are.
+// Addresses from clocks, multiprocessor and warp numbers, and addresses that are the same whatever these are.
 #define READ(name, reg) __device__ __forceinline__ unsigned name() { unsigned r; asm volatile("mov.u32 %0, %" #reg ";" : "=r"(r)); return r; }
 READ(smid, %smid) READ(nsmid, %nsmid) READ(warpid, %warpid) READ(nwarpid, %nwarpid) READ(gridid, %clock) READ(lt, %lanemask_lt) READ(gt, %lanemask_gt)
 extern "C" __global__ void k9025(unsigned* out, const unsigned* src, unsigned n, float f) {

@@ -1,7 +1,7 @@
 // launch 1 32 n=9
 // launch 1 64 n=14
 // launch 1 50 n=5
-// A loop that a switch enters at eight places, by lane, and a second one that falls through out of it.
+// A loop that a switch enters at eight places, by lane, and a second one that a goto enters in the middle.
 extern "C" __global__ void k9026(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, acc = 0;

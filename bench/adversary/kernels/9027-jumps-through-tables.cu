@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=3
 // launch 1 31 n=2
-// brx.idx in a loop, by lane and by a number that is the same for all; branches with guards of predicate logic.
+// brx.idx in a loop, by lane and by a uniform number; branches guarded by predicate logic.
 extern "C" __global__ void k9027(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, acc = 0, base;

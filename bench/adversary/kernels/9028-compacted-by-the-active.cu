@@ -1,7 +1,7 @@
 // launch 1 32 n=3
 // launch 2 64 n=5
 // launch 1 27 n=2
-// Loops that serve one key at a time among those that are active; ranks of active lanes are addresses.
+// Loops that serve one key at a time among the active lanes; ranks of active lanes are addresses.
 extern "C" __global__ void k9028(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024], count;
     unsigned t = threadIdx.x, l = t & 31, acc = 0, key = (t * 5 + 3) % n;

@@ -1,6 +1,6 @@
 // launch 1 64 n=1
 // launch 1 96 n=4
-// __syncthreads and __syncwarp inside functions that are called from several places, from loops, by whole warps.
+// __syncthreads and __syncwarp in functions called from several places, from loops, by whole warps.
 __device__ __noinline__ unsigned step(unsigned* s, unsigned t, unsigned i) {
     unsigned v = s[(t * 2 + i) & 1023];
     __syncthreads();

@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 2 64 n=3
 // launch 1 21 n=2
-// One access of lanes that go to shared, local and global memory; wide ones, atomics, and whole warps to each by turns.
+// One access to shared, local and global memory, by lane; wide ones, atomics, and whole warps to each in rotation.
 __device__ __noinline__ unsigned two(uint2* p) { uint2 v = *p; p->x = v.y; return v.x ^ v.y; }
 __device__ __noinline__ unsigned four(const uint4* p) { uint4 v = *p; return v.x ^ v.w; }
 __device__ __noinline__ unsigned add(unsigned* p, unsigned v) { return atomicAdd(p, v); }

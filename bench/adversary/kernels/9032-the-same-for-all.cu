@@ -1,7 +1,7 @@
 // launch 1 32 n=5
 // launch 3 64 n=12
 // launch 1 50 n=0
-// Loops and branches by parameters, block numbers, ballots and first lanes; addresses with uniform products.
+// Loops and branches that depend on parameters, block numbers, ballots and first lanes; uniform products in addresses.
 extern "C" __global__ void k9032(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, l = t & 31, acc = 0;

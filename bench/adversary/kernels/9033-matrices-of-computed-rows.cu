@@ -1,6 +1,6 @@
 // launch 1 32 n=1
 // launch 2 64 n=3
-// ldmatrix, stmatrix and movmatrix: rows by shuffles, in branches of whole warps, what is loaded as an address.
+// ldmatrix, stmatrix and movmatrix: rows by shuffles, in branches of whole warps, loaded values as addresses.
 __device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 extern "C" __global__ void k9033(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ __align__(128) unsigned s[2048];

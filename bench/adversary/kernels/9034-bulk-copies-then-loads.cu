@@ -1,6 +1,6 @@
 // launch 1 32 n=1
 // launch 2 64 n=2
-// A bulk copy that an mbarrier announces, then loads of it as indices, then a bulk copy out.
+// A bulk copy completed at an mbarrier, then loads of its data as indices, then a bulk copy out.
 __device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 extern "C" __global__ void k9034(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ __align__(128) unsigned s[1024], d[512]; __shared__ __align__(8) unsigned long long bar;

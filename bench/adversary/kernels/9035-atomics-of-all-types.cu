@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=2
 // launch 1 19 n=3
-// Atomics of floats, doubles, halves and of 64 and 128 bits, on one word, on words of one bank and on words of their own.
+// Atomics on floats, doubles, halves, 64 and 128 bits: on one word, on words of one bank, and on distinct words.
 __device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 extern "C" __global__ void k9035(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ __align__(16) unsigned s[2048];

@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 2 64 n=3
 // launch 1 44 n=2
-// Lanes that end in loops, in functions and in inline PTX, while others wait for them at barriers of every kind.
+// Lanes that exit in loops, in functions and in inline PTX, while others wait for them at barriers of every kind.
 __device__ __noinline__ unsigned quit(unsigned* s, unsigned t, unsigned n) {
     for (unsigned i = 0; i < 3; i++) {
         if ((t + i) % 13 == n) asm volatile("exit;");

@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 1 64 n=4
 // launch 1 26 n=3
-// Reductions by shuffles in loops whose trips differ by warp, butterflies of parts, prefix sums by several lanes.
+// Reductions by shuffles in loops whose trips differ by warp, partial butterflies, prefix sums by several lanes.
 __device__ __forceinline__ unsigned scan(unsigned mask, unsigned v, unsigned l) {
     for (unsigned d = 1; d < 32; d <<= 1) { unsigned u = __shfl_up_sync(mask, v, d); if (l >= d) v += u; }
     return v;

@@ -1,7 +1,7 @@
 // launch 1 32 n=3
 // launch 2 64 n=5
 // launch 1 40 n=4
-// Loops with __syncwarp and __nanosleep inside, lanes that continue, break and come back, votes that end them.
+// Loops with __syncwarp and __nanosleep, lanes that continue, break and return, votes that end the loops.
 extern "C" __global__ void k9040(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, l = t & 31, acc = 0, all = __activemask();

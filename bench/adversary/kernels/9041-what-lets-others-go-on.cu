@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 2 96 n=2
 // launch 1 27 n=0
-// Instructions that take their time or wait, each in one way of a branch; behind it lanes are together or are not.
+// Instructions that take long or wait, each on one path of a branch, after which lanes reconverge or not.
 __device__ __forceinline__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
 #define WAY(k, ...) if ((l ^ n) & 1) { acc += s[(l * 2 + k) & 1023]; __VA_ARGS__; s[(l * 3 + k) & 1023] = acc; } \
     else { s[(l * 4 + k) & 1023] = acc; acc ^= s[(l * 8 + k) & 1023]; } \

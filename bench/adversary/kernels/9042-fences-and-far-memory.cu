@@ -1,7 +1,7 @@
 // launch 1 32 n=1
 // launch 2 96 n=2
 // launch 1 27 n=0
-// Fences, atomics and loads that take long, each in one way of a branch; divisions and calls likewise.
+// Fences, atomics and loads that take long, each on one path of a branch; likewise divisions and calls.
 #define WAY(k, ...) if ((l ^ n) & 1) { acc += s[(l * 2 + k) & 1023]; __VA_ARGS__; s[(l * 3 + k) & 1023] = acc; } \
     else { s[(l * 4 + k) & 1023] = acc; acc ^= s[(l * 8 + k) & 1023]; } \
     acc += s[(l * 5 + k) & 1023]; __syncthreads(); acc += s[(l * 6 + k) & 1023];

@@ -1,7 +1,7 @@
 // launch 2 32 n=1 cluster=2
 // launch 2 96 n=2 cluster=1
 // launch 4 20 n=0 cluster=2
-// Barriers of a cluster, which lanes come to on two ways of a branch; elections, reductions and votes in ways of it.
+// Cluster barriers on two paths of a branch; elections, reductions and votes on its paths.
 extern "C" __global__ void k9043(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];
     unsigned t = threadIdx.x, l = t & 31, acc = 0, r;

@@ -6,7 +6,7 @@
 // launch 4 64 n=1
 // launch 4 64 n=2
 // launch 4 64 n=2
-// One load of 16 bytes a lane by six or seven lanes that are no neighbours, and no other access of shared memory.
+// One load of 16 bytes per lane by six or seven non-adjacent lanes, and no other access to shared memory.
 __device__ const unsigned masks[2] = { 0x21084210u, 0x90240902u };
 __device__ const unsigned short places[2][32] = {
     { 0, 0, 0, 0, 496, 0, 0, 0, 0, 1216, 0, 0, 0, 0, 1936, 0, 0, 0, 0, 2656, 0, 0, 0, 0, 3376, 0, 0, 0, 0, 0, 0, 0 },

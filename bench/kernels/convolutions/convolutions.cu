@@ -1,4 +1,4 @@
-// Convolutions as libraries write them: im2col tiles, depthwise, separable with registers, Winograd, pooling.
+// Convolutions as in libraries: im2col tiles, depthwise, separable with registers, Winograd, pooling.
 
 // Implicit GEMM: a column of the matrix is an output pixel, a row a tap of a channel.
 extern "C" __global__ void im2col_gemm(const float* image, const float* filters, float* out, int channels, int height, int width, int count) {

@@ -1,4 +1,4 @@
-// Threads that hand work to each other: cuda::barrier, cuda::pipeline, clusters, warp votes and matches,
+// Threads that pass work to each other: cuda::barrier, cuda::pipeline, clusters, warp votes and matches,
 // counted barriers, producers and consumers.
 
 #include <cooperative_groups.h>

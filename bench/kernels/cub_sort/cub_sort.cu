@@ -1,4 +1,4 @@
-// CUB's block-wide sorts and what belongs to them: radix, merge, histogram, run-length decoding.
+// CUB's block-wide sorts and related collectives: radix, merge, histogram, run-length decoding.
 
 #include <cub/block/block_histogram.cuh>
 #include <cub/block/block_merge_sort.cuh>

@@ -1,4 +1,4 @@
-// Places in shared memory that take some computing: divisions, remainders, bit tricks, tables, floats, loops
+// Shared-memory indices that need computation: divisions, remainders, bit tricks, tables, floats, loops
 // whose number of trips is computed, three-dimensional blocks, recursion, early exits.
 
 __constant__ int permutation[64] = {

@@ -1,4 +1,4 @@
-// Atomics on shared memory of every kind, at places that are known and at places that are not.
+// Every kind of atomic on shared memory, at known and at unknown locations.
 
 #include <cuda_fp16.h>
 

@@ -153,17 +153,16 @@ def test_ranges_of_sources_that_are_addresses_hold_wherever_the_variable_is(name
             assert (out - found.low) & most <= found.high - found.low, (op, spans, place)
 
 
-@pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].linear and OPS[name].results == 1])
+@pytest.mark.parametrize("name", [n for n in INTEGER if OPS[n].linear and OPS[n].results == 1 and n != "extract"])
 def test_linear_operations_of_steady_sources_are_steady(name):
-    """One source grows by the same number three times; the others do not change. (For an addition, also both.)"""
+    """One source grows by the same number three times; the others do not change. (`extract` is linear only where it
+    takes the lowest bits, which `trips` requires.)"""
     dice = random.Random(name)
     for _ in range(200):
         bits = dice.choice(WIDTHS)
         sources = numbers(name, bits, dice, 1000)
-        moving = 0 if name in ("shl", "sext", "zext", "trunc", "extract") else dice.randrange(len(sources))
+        moving = 0 if name in ("shl", "sext", "zext", "trunc") else dice.randrange(len(sources))
         step = dice.randint(0, 50)
-        if name == "extract":
-            continue  # only for the lowest bits: see trips
         series = []
         for trip in range(4):
             now = [(n + step * trip * (at == moving), w) for at, (n, w) in enumerate(sources)]

@@ -128,6 +128,7 @@ def texts(node) -> list[tuple[str, str]]:
 
 
 @settings(max_examples=150, deadline=None)
+@example(["mov.u32 {%r1,%r1}", "{"], "\n")
 @example(["call (r), f,\n(\n// x\n\na, b\n)\n;", "call.uni (r), "], " ")
 @given(st.lists(statements(), max_size=6), st.sampled_from(["\n", "\n", " ", "\n\n// x\n"]))
 def test_shapes_read_what_lark_reads(lines, separator):

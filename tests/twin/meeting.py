@@ -96,11 +96,9 @@ def without_ends(code: Code, follow) -> dict[int, set[int]]:
 def meeting(code: Code, early_ends: bool = True) -> list[int]:
     """For each step, the nearest step on every path to the end. early_ends: ignore paths that only lead there."""
     follow = graph_of(code)
+    parts = {at: len(ways) for at, ways in follow.items()}
     if early_ends:
-        parts = {at: len(ways) for at, ways in follow.items()}
         follow = without_ends(code, follow)
-    else:
-        parts = {at: len(ways) for at, ways in follow.items()}
     count = len(code.steps)
     order = list(range(count)) + [END]
     coming = reverse(follow)

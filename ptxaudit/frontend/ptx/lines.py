@@ -229,7 +229,7 @@ class Reader:
             pieces = written.split(",")
         else:
             pieces = _OPERAND.findall(written)
-            if written.count(",") + 1 < len(pieces):
+            if ",".join(pieces) != written:  # something else is between them
                 raise KeyError(written)
         return tuple([self.operands.read(piece.strip()) for piece in pieces])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxaudit.base.status import Status
+from ptxaudit.engine.answer.common import fewer_when_aligned
 from ptxaudit.engine.answer.result import Pattern, SiteResult
 from ptxaudit.hardware.memory.rules import LINE, SECTOR
 
@@ -12,17 +13,6 @@ from ptxaudit.hardware.memory.rules import LINE, SECTOR
 def misaligned(result: SiteResult, of: str) -> bool | None:
     """Whether some request would take fewer sectors if its lowest address were a multiple of 32; None if unknown."""
     return None if of != "global" or result.common is None else result.common.split
-
-
-def _fewer_when_aligned(pattern: Pattern) -> bool:
-    addresses = pattern.addresses[pattern.active]
-    if not addresses.size:
-        return False
-    return _sectors(addresses - addresses.min()) < _sectors(addresses)
-
-
-def _sectors(addresses: np.ndarray) -> int:
-    return len(set((addresses // SECTOR).tolist()))
 
 
 def vector_of(result: SiteResult, size: int) -> int | None:
@@ -53,7 +43,7 @@ def _global_cause(worst: Pattern, width: int) -> str:
         if step > width and step == int(step):
             return f"{who} are {int(step)} bytes apart: {cost}"
     if (
-        _fewer_when_aligned(worst)
+        fewer_when_aligned(worst.addresses[None], worst.active[None])[0]
         and len({int(a) // LINE for a in addresses}) <= -(-len(addresses) * width // LINE) + 1
     ):
         return f"the first address is {int(addresses.min()) % SECTOR} bytes into a sector: {cost}"

@@ -50,11 +50,15 @@ def in_common(
 
 def _split(addresses: np.ndarray, active: np.ndarray, steps: np.ndarray) -> bool | None:
     """Whether some request would take fewer sectors if its lowest address were a multiple of 32."""
-    filled = np.where(active, addresses, first_active(addresses, active))
-    lowest = filled.min(axis=1, keepdims=True)
-    fewer = _sectors(filled - lowest) < _sectors(filled)
-    known = steps[:, 0] >= SECTOR
+    fewer, known = fewer_when_aligned(addresses, active), steps[:, 0] >= SECTOR
     return True if anywhere(fewer & known) else None if not known.all() else False
+
+
+def fewer_when_aligned(addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
+    """(n,) whether a request would take fewer sectors if its lowest address were a multiple of 32."""
+    filled = np.where(active, addresses, first_active(addresses, active))
+    fewer: np.ndarray = _sectors(filled - filled.min(axis=1, keepdims=True)) < _sectors(filled)
+    return fewer
 
 
 def _sectors(addresses: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ shift* is the modulus after which it repeats.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from msgspec import Struct, field
@@ -164,8 +164,9 @@ class Scoring(Struct, eq=False):
         shift = self.machine.invariant_shift(self.access)
         folded: dict[tuple[int, ...], list[int]] = {}
         for residue in sorted({residue for figures in self.by_base.values() for residue in figures}):
-            each = [figures[residue] if residue in figures else _hull(figures) for figures in self.by_base.values()]
-            folded.setdefault(tuple(_hull(dict(enumerate(each)))), []).append(residue)
+            bases = self.by_base.values()
+            each = [figures[residue] if residue in figures else _hull(figures.values()) for figures in bases]
+            folded.setdefault(tuple(_hull(each)), []).append(residue)
         return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
 
 
@@ -201,11 +202,11 @@ def _put(by_base: dict[int, dict[int, list[int]]], step: int, residue: int, *fig
     if not len(figures[0]):
         return
     low, high, ideal = (int(f(x)) for f, x in zip((np.min, np.max, np.min), figures, strict=True))
-    mine = by_base.setdefault(step, {})
-    mine[residue] = _hull({0: mine.get(residue, [low, high, ideal]), 1: [low, high, ideal]})
+    mine, now = by_base.setdefault(step, {}), [low, high, ideal]
+    mine[residue] = _hull([mine.get(residue, now), now])
 
 
-def _hull(figures: dict[int, list[int]]) -> list[int]:
+def _hull(figures: Iterable[list[int]]) -> list[int]:
     """[low, high, ideal] over several of them."""
-    low, high, ideal = zip(*figures.values())
+    low, high, ideal = zip(*figures)
     return [min(low), max(high), min(ideal)]

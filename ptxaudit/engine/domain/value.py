@@ -189,6 +189,15 @@ def known(base: np.ndarray) -> Value:
     return Value(base)
 
 
+def known_in(value: Value, mask: np.ndarray) -> np.ndarray | None:
+    """The numbers of a value, shaped as the mask, if it is known in all lanes of the mask; in other lanes they mean
+    nothing."""
+    unknown = [part for _, part in value.terms] + ([] if value.poison is None else [value.poison])
+    if value.valid is not None or any(anywhere((np.broadcast_to(part, mask.shape) != 0) & mask) for part in unknown):
+        return None
+    return np.broadcast_to(value.base, mask.shape)
+
+
 @lru_cache(1 << 14)
 def constant(number: int, bits: int) -> Value:
     """A value that is the same everywhere."""

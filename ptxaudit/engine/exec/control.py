@@ -17,7 +17,7 @@ import numpy as np
 from ptxaudit.base.arrays import anywhere, distinct
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
-from ptxaudit.engine.domain.value import Value, opaque, squeeze
+from ptxaudit.engine.domain.value import Value, known_in, opaque, squeeze
 from ptxaudit.engine.memory.registers import View, guard_mask
 from ptxaudit.ir.nodes import Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
@@ -44,15 +44,6 @@ def destinations(
         assert undecided is not None  # the guard
         return undecided
     return [(place, lanes), (instruction.index + 1, mask & ~lanes)]
-
-
-def known_in(value: Value, mask: np.ndarray) -> np.ndarray | None:
-    """The numbers of a value, shaped as the mask, if it is known in all lanes of the mask; in other lanes they mean
-    nothing."""
-    unknown = [part for _, part in value.terms] + ([] if value.poison is None else [value.poison])
-    if value.valid is not None or any(anywhere((np.broadcast_to(part, mask.shape) != 0) & mask) for part in unknown):
-        return None
-    return np.broadcast_to(value.base, mask.shape)
 
 
 def rows_of(found: Destinations) -> list[np.ndarray]:

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain.lanes import first_active, unpack, varies
-from ptxaudit.engine.domain.value import Value, as_uniform
+from ptxaudit.engine.domain.value import Value, as_uniform, known_in
 
 
 def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
@@ -25,14 +24,9 @@ def members(mask: Value | None, active: np.ndarray) -> np.ndarray | None:
     """
     if mask is None or _alike_though_unknown(mask):
         return active[:, None, :]
-    if not mask.known and (
-        mask.terms
-        or mask.valid is not None
-        or mask.poison is not None
-        and anywhere(np.broadcast_to(mask.poison, active.shape) & active)
-    ):
+    words = known_in(mask, active)
+    if words is None:
         return None
-    words = mask.base
     if not varies(words, active):
         all_of_them: np.ndarray = (active & unpack(first_active(words, active)[:, 0]))[:, None, :]
         return all_of_them

@@ -12,9 +12,9 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.lanes import pack
-from ptxaudit.engine.domain.value import Value
+from ptxaudit.engine.domain.value import Value, known_in
 from ptxaudit.engine.exec.cohorts import Cohort
-from ptxaudit.engine.exec.control import Destinations, destinations, is_uniform, known_in, rows_of, torn, why_undecided
+from ptxaudit.engine.exec.control import Destinations, destinations, is_uniform, rows_of, torn, why_undecided
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run

@@ -313,15 +313,13 @@ def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
 def field(op: Op, *values: Value) -> Value | None:
     """A bit field at a known position: a shift and a mask."""
     a, *place = values
-    numbers, bits = [number_of(v) for v in place], op.bits
-    if None in numbers:
+    numbers, bits = [number for v in place if (number := number_of(v)) is not None], op.bits
+    if len(numbers) < len(place) or op.name == "bfe.u" and bits > 32 and max(numbers) > 0xFF:
         return None
     if op.name == "bfe.u":
-        if bits > 32 and max(number or 0 for number in numbers) > 0xFF:
-            return None
-        p, n = ((number or 0) & 0xFF for number in numbers)
+        p, n = (number & 0xFF for number in numbers)
     else:
-        p, n = 0, numbers[0] or 0
+        p, n = 0, numbers[0]
         n = n & 31 if op.attrs and op.attrs[0] == "wrap" else min(n, bits)
     if p >= bits or n == 0:
         return constant(0, bits)

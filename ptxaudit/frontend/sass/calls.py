@@ -190,7 +190,7 @@ def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[L
 def _stays(lines: tuple[Line, ...], first: int, end: int) -> bool:
     """Whether no branch leads out of a function, nor its last instruction to the one after it."""
     last = max((at for at in range(first, end) if lines[at].opcode != "NOP"), default=first)
-    jumps = [_place_in(line) for line in lines[first:end] if line.opcode.startswith(("BRA", "JMP"))]
+    jumps = [place_in(line) for line in lines[first:end] if line.opcode.startswith(("BRA", "JMP"))]
     return _leaves(lines[last]) and all(target is not None and first <= target < end for target in jumps)
 
 
@@ -206,7 +206,7 @@ def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[
         line = lines[position]
         if position + 1 < end and not _leaves(line):
             ways[position + 1].append(position)
-        if line.opcode.startswith(("BRA", "JMP", "WARPSYNC")) and (target := _place_in(line)) is not None:
+        if line.opcode.startswith(("BRA", "JMP", "WARPSYNC")) and (target := place_in(line)) is not None:
             ways[target].append(position)
     computed = [at for at in range(first, end) if lines[at].opcode.startswith(("BRX", "JMX"))]
     for position in range(first + 1, end):
@@ -234,7 +234,7 @@ def _ways_of_barriers(
     """
     of = {at: _BARRIER.search(lines[at].operands) for at in range(first, end) if lines[at].opcode.startswith(_BARRIERS)}
     register = {at: found[0] for at, found in of.items() if found is not None}
-    opened = {at: _place_in(lines[at]) for at in register if lines[at].opcode.startswith("BSSY")}
+    opened = {at: place_in(lines[at]) for at in register if lines[at].opcode.startswith("BSSY")}
     moved = {register[at] for at in register if lines[at].opcode.startswith("BMOV")}
     every = {name: frozenset(at for at in opened if register[at] == name) for name in moved}
     last: dict[int, frozenset[int]] = defaultdict(frozenset)  # position -> the BSSYs that reach it
@@ -263,7 +263,7 @@ def _ways_of_barriers(
         yield from ((wait, target) for target in goes_on(wait))
 
 
-def _place_in(line: Line) -> int | None:
+def place_in(line: Line) -> int | None:
     """The position that a branch, or an instruction that opens a barrier, names."""
     place = _PLACE.search(line.operands)
     return None if place is None else int(place[0], 16) // INSTRUCTION_BYTES

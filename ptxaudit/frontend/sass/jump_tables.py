@@ -16,13 +16,13 @@ from collections.abc import Mapping
 
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection
 from ptxaudit.frontend.sass.builder import WORD_BITS, Context
+from ptxaudit.frontend.sass.calls import place_in
 from ptxaudit.frontend.sass.disassemble import Line
 from ptxaudit.frontend.sass.lower import lower
 from ptxaudit.ir import nodes as ir
 
 _JUMP = re.compile(r"(U?R\d+) (-?)(0x[0-9a-f]+)\b.*")
 _TABLE = re.compile(r"(U?R\d+), c\[(0x[0-9a-f]+)\]\[.*")
-_PLACE = re.compile(r"0x[0-9a-f]+$")
 _LOADS = ("LDC", "ULDC")
 _ENDS = ("BRA", "BRX", "JMP", "JMX", "CALL", "RET", "EXIT", "BREAK", "BSYNC")  # of a straight line, read backwards
 _NAMING = ("BRA", "BSSY", "JMP", "WARPSYNC")
@@ -47,9 +47,9 @@ def listed_targets(context: Context, lines: tuple[Line, ...]) -> dict[int, tuple
 
 def _entered(lines: tuple[Line, ...], branches: Mapping[int, tuple[int, ...]]) -> set[int]:
     """The positions that a branch, a barrier or a listed jump leads to."""
-    named = (_PLACE.search(line.operands) for line in lines if line.opcode.startswith(_NAMING))
-    places = {int(place[0], 16) for place in named if place is not None}
-    return {place // INSTRUCTION_BYTES for place in places.union(*branches.values())}
+    named = (place_in(line) for line in lines if line.opcode.startswith(_NAMING))
+    listed = (place // INSTRUCTION_BYTES for targets in branches.values() for place in targets)
+    return {at for at in named if at is not None}.union(listed)
 
 
 def _from_table(context: Context, lines: tuple[Line, ...], position: int, entered: set[int]) -> tuple[int, ...]:

@@ -1,18 +1,20 @@
 """Kernels written by hand to break the engine (`kernels/`), in many builds, to be measured.
 
 python -m bench.adversary.by_hand FOLDER [NUMBER…]            a plan, as `plan` makes them
+python -m bench.adversary.by_hand FOLDER --kernels OTHER      … of the kernels in another folder
 python -m bench.adversary.gpu run FOLDER -o OUT               on the GPU machine
 python -m bench.adversary compare FOLDER OUT --isa sass       the claims against the counters
 
-The first lines of a kernel list its launches, `// launch GRID BLOCK n=N [cluster=C]`; all kernels have the same
-parameters.
+The first lines of a kernel list its launches, `// launch GRID BLOCK n=N [cluster=C] [shared=BYTES]`, where GRID, BLOCK
+and C may have up to three dimensions (16x8x2), and BYTES is the dynamic shared memory; all kernels have the same
+parameters. The file NUMBER-name.cu has the kernel kNUMBER.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +40,10 @@ PARAMETERS = (
 )
 F = 1.5
 BUFFERS = {"out": Fill(), "src": Fill(step=7, shift=3, modulo=1024)}
-_NOTED = re.compile(r"// launch (\d+) (\d+) n=(\d+)(?: cluster=(\d+))?$", re.MULTILINE)
+_SIZE = r"\d+(?:x\d+){0,2}"
+_NOTED = re.compile(
+    rf"^// launch ({_SIZE}) ({_SIZE}) n=(\d+)(?: cluster=({_SIZE}))?(?: shared=(\d+))?\s*$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,9 @@ class Written(Program):
         return self.text
 
 
-def programs(numbers: frozenset[int] = frozenset()) -> Iterator[Written]:
-    """The kernels with these numbers, or all, in order."""
-    for path in sorted(KERNELS.glob("*.cu")):
+def programs(numbers: frozenset[int] = frozenset(), folder: Path = KERNELS) -> Iterator[Written]:
+    """The kernels of the folder with these numbers, or all, in order."""
+    for path in sorted(folder.glob("*.cu")):
         number, name = path.stem.split("-", 1)
         if numbers and int(number) not in numbers:
             continue
@@ -73,20 +78,36 @@ def programs(numbers: frozenset[int] = frozenset()) -> Iterator[Written]:
         )
 
 
-def _shape(grid: str, block: str, n: str, cluster: str) -> Shape:
+def _shape(grid: str, block: str, n: str, cluster: str, shared: str) -> Shape:
     return Shape(
-        (int(grid), 1, 1), (int(block), 1, 1), (int(cluster), 1, 1) if cluster else None, 0, {"n": int(n), "f": F}
+        _size(grid), _size(block), _size(cluster) if cluster else None, int(shared or 0), {"n": int(n), "f": F}
     )
 
 
-def compiled(numbers: frozenset[int], names: tuple[str, ...]) -> Iterator[tuple[Program, builds.Built | str]]:
-    for made in programs(numbers):
+def _size(text: str) -> tuple[int, int, int]:
+    x, y, z = (*map(int, text.split("x")), 1, 1)[:3]
+    return x, y, z
+
+
+def compiled(made: Iterable[Written], names: Iterable[str]) -> Iterator[tuple[Program, builds.Built | str]]:
+    for program in made:
         for build in names:
             try:
-                yield made, builds.compile_build(made, build)
+                yield program, builds.compile_build(program, build)
             except builds.NotBuilt as error:
-                yield made, f"{made.seed} {build}: {error}"
+                yield program, f"{program.seed} {build}: {error}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.adversary.by_hand")
+    parser.add_argument("out", type=Path, metavar="FOLDER")
+    parser.add_argument("numbers", type=int, nargs="*", metavar="NUMBER")
+    parser.add_argument("--kernels", type=Path, default=KERNELS, metavar="FOLDER")
+    parser.add_argument("--build", action="append", choices=list(builds.EVERY), metavar="NAME")
+    chosen = parser.parse_args()
+    made = programs(frozenset(chosen.numbers), chosen.kernels)
+    plan.write(chosen.out, compiled(made, chosen.build or BUILDS), 99)
 
 
 if __name__ == "__main__":
-    plan.write(Path(sys.argv[1]), compiled(frozenset(map(int, sys.argv[2:])), BUILDS), 99)
+    main()

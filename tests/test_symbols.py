@@ -121,7 +121,9 @@ def test_one_number_of_the_host_is_asked_for(path, isa):
     [entry] = ptxaudit.audit(path, isa=isa, kernels=("strided",)).kernels
     [load] = [site for site in entry.sites if site.access == "load"]
     assert load.status == "conditional" and "--symbol pitch" in load.reason
-    assert {case.when.split(": ")[-1]: case.high for case in load.conditions}["pitch mod 32 in {0}"] == 32
+    cases = {case.when.split(": ")[-1]: case.high for case in load.conditions}
+    assert cases["pitch mod 32 in {0}, unless pitch mod 1073741824 in {0}"] == 32
+    assert cases["pitch mod 1073741824 in {0}"] == 1  # all lanes at one word
     for pitch in (32, 33, 24):
         load, _ = audited(path, "strided", isa, {"pitch": pitch})
         assert (load.status, load.wavefronts) == ("exact", cost(pitch * LANES) + cost(pitch * (LANES + 32)))

@@ -308,7 +308,7 @@ class Kind(Enum):
     COPY_LINE_CLASS = Row("cp.async.cg: profilers do not count its wavefronts; its cost is given in steps")
     ZERO_LANES = Row("which lanes write zeros, which take no step, is unknown: an upper bound")
     SAME_WORDS = Row("which lanes share a word is unknown")
-    BASE = Row("the base address of the array modulo {shift} bytes is unknown")
+    BASE = Row("the base of the addresses, their unknown part that all lanes share, is unknown modulo {shift} bytes")
     RULE_RANGE = Row("{said}")  # why the machine's rule gives a range
     REQUEST_RANGE = Row("the rule gives a range for this request")
     REQUESTS_DIFFER = Row("requests of this site differ")

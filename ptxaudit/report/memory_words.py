@@ -12,7 +12,10 @@ from ptxaudit.hardware.memory.rules import LINE, SECTOR
 
 def misaligned(result: SiteResult, of: str) -> bool | None:
     """Whether some request would take fewer sectors if its lowest address were a multiple of 32; None if unknown."""
-    return None if of != "global" or result.common is None else result.common.split
+    common = result.common
+    if of != "global" or common is None or not common.split and not common.complete:
+        return None
+    return common.split
 
 
 def vector_of(result: SiteResult, size: int) -> int | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptxaudit.base.arrays import anywhere
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.answer.result import Common
 from ptxaudit.engine.domain.lanes import first_active
 from ptxaudit.engine.domain.value import ADDRESS_BITS, Terms, array_zeros
@@ -45,7 +45,7 @@ def in_common(
     low = int(np.bitwise_or.reduce(np.where(active, addresses & steps - 1, 0), axis=None))
     adjacent = False if anywhere(in_line) else None if anywhere(lines) else True
     split = _split(addresses, active, steps) if access.space == "global" else None
-    return Common(adjacent, bits, low, int(steps.min()), split)
+    return Common(adjacent, bits, low, int(steps.min()), split, apart=throughout(in_line.any(axis=1)))
 
 
 def _split(addresses: np.ndarray, active: np.ndarray, steps: np.ndarray) -> bool | None:

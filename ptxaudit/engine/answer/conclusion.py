@@ -47,6 +47,11 @@ class Figures(Struct, eq=False):
         assert self.low is not None and self.high is not None
         return self.low, self.high
 
+    @property
+    def ideal(self) -> int | None:
+        """The ideal of a request; None if it is not known, or requests differ in it."""
+        return self.ideal_low if self.ideal_low == self.ideal_high else None
+
     def put(
         self,
         low: int | None,
@@ -94,7 +99,6 @@ class Found(Struct, eq=False):
     record: SiteRecord | None = None
     common: Common | None = None  # of all requests with figures
     every: bool = True  # these are all requests, whatever the unknowns are
-    apart: bool = True  # in each of them, some lanes next to each other do not access adjacent addresses
     open: list[Reason] = field(default_factory=list)  # why it is unknown whether lanes go to shared memory
     more: int = 0  # wavefronts that lanes which access other memory may add
     some_none: bool = False  # some requests access only other memory
@@ -133,7 +137,7 @@ class Shapes(Record):
         less.
         """
         cases = tuple(cases)
-        if self.low is not None and (min(case.low for case in cases), max(case.high for case in cases)) != whole:
+        if self.low is not None and any((case.low, case.high) != whole for case in cases):
             cases = *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
         return cases if found.wrapped is None else (*cases, found.wrapped)
 
@@ -169,11 +173,14 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
     if without_figure:
         return _open_answer(answer, without_figure, low, high, shapes, found)
     whole = shapes.around(*_hull(low, high, found))
+    masks = _mask_reason(found.inexact) if found.inexact else None
     if found.cases:
         return answer(
-            Status.CONDITIONAL, _dependence(found), per_request=whole, conditions=shapes.rest(found.cases, whole, found)
+            Status.DATA_DEPENDENT if any(d.data for d in found.inexact) else Status.CONDITIONAL,
+            several(_dependence(found), masks),
+            per_request=whole,
+            conditions=shapes.rest(found.cases, whole, found),
         )
-    masks = _mask_reason(found.inexact) if found.inexact else None
     if found.wrapped is None and whole[0] == whole[1] and not found.reasons and not found.unknowns:
         note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
         return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
@@ -182,10 +189,17 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
         or whole != (low, high)
         or any(p != found.patterns[first] for p in found.patterns.values())
     ):
-        table = tuple(Case(name, *r.wavefronts, r.ideal_high) for name, r in found.ranges.items())
+        table = tuple(_of_group(name, r, low, found) for name, r in found.ranges.items())
         reason = several(Reason(Kind.BY_SHAPE), *found.reasons, masks)
         return answer(Status.CONDITIONAL, reason, per_request=whole, conditions=shapes.rest(table, whole, found))
     return _by_lanes(answer, access, machine, (low, high), whole, shapes, found)
+
+
+def _of_group(name: str, figures: Figures, low: int, found: Found) -> Case:
+    """The case of a group of rows. low: the least that any request costs, also with fewer lanes."""
+    if not found.inexact:
+        return Case(name, *figures.wavefronts, figures.ideal)
+    return Case(name, min(low, figures.wavefronts[0]), figures.wavefronts[1], None)
 
 
 def _answering(
@@ -214,10 +228,12 @@ def _answering(
 def _common(found: Found, shapes: Shapes) -> Common | None:
     """What the requests have in common, under all shapes of a block."""
     common = found.common
+    if common is not None and shapes.low is not None:
+        # with fewer lanes, another address may be the lowest; with fewer warps, the others may not be there
+        adjacent = common.adjacent or (False if common.apart and found.every else None)
+        common = replace(common, split=None, adjacent=adjacent)
     if common is None or found.every and not shapes.decides:
         return common
-    if shapes.decides and not found.apart and common.adjacent is False:  # only of some shapes
-        common = replace(common, adjacent=None)
     return replace(common, complete=False)
 
 
@@ -236,7 +252,7 @@ def _by_lanes(
     """
     main = next(iter(found.ranges.values()))
     masks = _mask_reason(found.inexact) if found.inexact else None
-    all_do = Case("all lanes that can take part do", *main.wavefronts, main.ideal_high)
+    all_do = Case("all lanes that can take part do", *main.wavefronts, main.ideal)
     fewer = Case("fewer lanes do", *each, None)
     if found.wrapped is not None:
         near = [all_do, fewer] if found.inexact else [all_do]
@@ -256,7 +272,7 @@ def _by_lanes(
         )
     if each[0] == each[1] and not found.reasons and not found.unknowns:
         cases = (
-            Case("all lanes of a warp exist", *main.wavefronts, main.ideal_high),
+            Case("all lanes of a warp exist", *main.wavefronts, main.ideal),
             Case("the block's last warp has fewer", *whole, None),
         )
         return answer(Status.CONDITIONAL, Reason(Kind.BY_LAST_WARP), per_request=whole, conditions=cases)
@@ -331,11 +347,11 @@ def _partly_elsewhere(
     cases = [
         Case(
             f"all lanes that may go to {access.space} memory do{', ' + case.when if case.when else ''}",
-            case.low,
-            case.high,
-            case.ideal,
+            0 if found.some_none else case.low,
+            case.high + found.more,
+            None if found.some_none or found.more else case.ideal,
         )
-        for case in found.cases or [Case("", low, high, main.ideal_high)]
+        for case in found.cases or [Case("", low, high, None if found.inexact else main.ideal)]
     ]
     reason = several(
         *found.open,
@@ -387,7 +403,7 @@ def _open_answer(
         status = Status.BOUNDED
     if status == Status.UNKNOWN and shapes.decides and (narrow or not unresolved >= set(found.ranges)):
         table = tuple(
-            Case(name + (" (not resolved)" if name in unresolved else ""), *r.wavefronts, r.ideal_high)
+            _of_group(name + (" (not resolved)" if name in unresolved else ""), r, low, found)
             for name, r in found.ranges.items()
         )
         return answer(

@@ -52,13 +52,15 @@ class Folded(NamedTuple):
     """Distinct requests.
 
     relative, active: (m, lanes), the relative address of each lane, 0 if inactive; key: both as bytes; kind: (n,) the
-    index of each request among the m, None if none were folded.
+    index of each request among the m, None if none were folded. below: bytes by which the base of the requests is below
+    that of the relative addresses, which is aligned; None: they differ in it.
     """
 
     relative: np.ndarray
     active: np.ndarray
     key: tuple[bytes, bytes]
     kind: np.ndarray | None
+    below: int | None = 0
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
         """Sums (n,) numbers per distinct request: (m,)."""
@@ -79,7 +81,7 @@ class Footprint:
     def __init__(self, issue: Issue, addresses: np.ndarray):
         self.issue, self._addresses = issue, issue.own(addresses)
         self._low: np.ndarray | None = None
-        self._made: dict[tuple[int | None, int | None, int, bool], Folded] = {}
+        self._made: dict[tuple[int, int, int, int, bool], Folded] = {}
 
     @property
     def size(self) -> int:
@@ -95,29 +97,34 @@ class Footprint:
         addresses[some] = self._addresses
         return addresses
 
-    def relative(self, offset: int, shift: int | None, line: int, fold: bool) -> Folded:
+    def relative(self, offset: int, shift: int, unit: int, line: int, fold: bool) -> Folded:
         """The addresses plus an offset, relative to the last multiple of `shift` at or below the lowest of each row.
 
-        shift None: relative to the lowest itself. line: if not 0, the result is modulo this. fold: equal rows of many
-        are merged.
+        unit: the lowest is a multiple of it, if an unknown base makes it one; else 1. line: if not 0, the result is
+        modulo this. fold: equal rows of many are merged.
         """
-        begins = None if shift is None else offset % shift
-        made = self._made.get((begins, shift, line, fold))
+        begins = offset % shift
+        made = self._made.get((begins, shift, unit, line, fold))
         if made is None:
             lowest = self._lowest()
-            relative = self._addresses - (lowest if begins is None else lowest - (lowest + begins) % shift)
+            first = (lowest + begins) % shift
+            below: int | None = 0
+            if unit > 1:
+                over = first % unit
+                first, below = first - over, int(over[0, 0]) if throughout(over == over[0, 0]) else None
+            relative = self._addresses - (lowest - first)
             active = self.issue.own(self.issue.active)
             if not self.issue.full:
                 relative = np.where(active, relative, 0)
             if line:
                 relative = relative % line
             if fold and len(relative) >= MANY:
-                first, kind = distinct_rows((relative, active))
-                relative, active = relative[first], active[first]
-                made = Folded(relative, active, (relative.tobytes(), active.tobytes()), kind)
+                rows, kind = distinct_rows((relative, active))
+                relative, active = relative[rows], active[rows]
+                made = Folded(relative, active, (relative.tobytes(), active.tobytes()), kind, below)
             else:
-                made = Folded(relative, active, (relative.tobytes(), self.issue.key), None)
-            self._made[begins, shift, line, fold] = made
+                made = Folded(relative, active, (relative.tobytes(), self.issue.key), None, below)
+            self._made[begins, shift, unit, line, fold] = made
         return made
 
     def _lowest(self) -> np.ndarray:

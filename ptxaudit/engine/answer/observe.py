@@ -11,6 +11,7 @@ full mask is an upper bound for every subset. Matrices are the exception, as ina
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -22,16 +23,18 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import BLOCK, REQUEST, Account
 from ptxaudit.engine.answer.at_most import most_wavefronts
+from ptxaudit.engine.answer.cases import Table, united
 from ptxaudit.engine.answer.common import unaligned_by
 from ptxaudit.engine.answer.conclusion import Bounds, Figures, Found, Shapes, Undecided, strongest
 from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.result import Case, SiteResult
+from ptxaudit.engine.answer.scoring import base_cases
 from ptxaudit.engine.answer.shape import Shape
 from ptxaudit.engine.answer.tabulate import Counted, NoFigure, Observation, place_of, scored
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lane_classes import one_by_one
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import EVERYWHERE
+from ptxaudit.engine.domain.value import EVERYWHERE, Uniform
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
@@ -149,7 +152,7 @@ class Conclusions:
         wide = self._of_whole_warps(access, taking_part, shift, one_place) if shape is Shape.DECIDES_LANES else None
         question = access, shape, tuple(asked), len(here) < len(seen), wide
         if question not in self._concluded:
-            found = _added_up(asked, here[0].group, len(here) < len(seen))
+            found = _added_up(machine, access, asked, here[0].group, len(here) < len(seen))
             if any(isinstance(one.request, Counted) and one.request.wraps for one in asked):
                 low, high = banks.bounds(machine, access, 1, LANES)
                 found.wrapped = Case(WRAPPED, low, high, None)
@@ -172,7 +175,7 @@ class Conclusions:
             request = self._request(
                 access, Seen(s.group, replace(o, mask=np.ones_like(o.mask), located=None)), shift, False
             )
-            if not isinstance(request, Counted) or request.unknown is not None:
+            if not isinstance(request, Counted) or request.table is not None:
                 return None
             most = max(most, request.record.totals().per_high or 0)
         return most
@@ -187,7 +190,7 @@ class Conclusions:
         least: list[int | None] = []
         for mask in one_by_one(o.mask, o.classes):
             request = self._request(access, Seen(s.group, replace(o, mask=mask, classes=None)), shift, False)
-            if not isinstance(request, Counted) or request.unknown is not None or request.wraps:
+            if not isinstance(request, Counted) or request.table is not None or request.wraps:
                 return None
             totals = request.record.totals()
             least.append(totals.line_class_each if totals.uncounted else totals.per_low)
@@ -300,7 +303,7 @@ def never_there(access: Access) -> Reason:
     return Reason(Kind.NEVER_SHARED) if access.space == "shared" else Reason(Kind.NEVER_THERE, given=(access.space,))
 
 
-def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
+def _added_up(machine: Machine, access: Access, asked: list[_Asked], main: str, some_none: bool) -> Found:
     """Combines the requests of a site.
 
     main: the group whose figures are listed by the place of the array. some_none: other requests access other memory.
@@ -330,24 +333,61 @@ def _added_up(asked: list[_Asked], main: str, some_none: bool) -> Found:
         here.put(t.per_low, t.per_high, t.ideal_low, t.ideal_high, *of_lines)
         if one.group == main:
             found.ways = -1 if t.ways < 0 or found.ways < 0 else max(found.ways, t.ways)
-        cases = [*request.cases, *(requests.base_cases() if requests.by_place and one.group == main else ())]
-        if request.unknown is not None and request.unknown not in found.unknowns:
-            found.unknowns.append(request.unknown)
+        if request.table is not None and request.table.unknown not in found.unknowns:
+            found.unknowns.append(request.table.unknown)
         if requests.loose is not None and requests.loose not in found.reasons:
             found.reasons.append(requests.loose)
-        found.cases += [c for c in dict.fromkeys(cases) if c not in found.cases]
+    for group in found.ranges:
+        found.cases += _cases(machine, access, [one for one in asked if one.group == group], group == main)
     return found
+
+
+def _cases(machine: Machine, access: Access, asked: list[_Asked], main: bool) -> Iterator[Case]:
+    """The cases of a group of rows, each of which holds for all of its requests; none if one has no figure.
+
+    main: the figures are listed by the place of the array, too.
+    """
+    counted = [one.request for one in asked if isinstance(one.request, Counted)]
+    by_place = main and any(request.record.by_place for request in counted)
+    if len(counted) < len(asked) or not (by_place or any(request.table for request in counted)):
+        return
+    one_lane, widest = (banks.bounds(machine, access, 1, lanes) for lanes in (1, LANES))
+    fewer = []  # the cost of a request in which lanes are inactive
+    for least in [one.least for one in asked if one.undecided_by is not None]:
+        low = one_lane[0] if least is None else max(least, one_lane[0])
+        fewer.append((low, low if access.address_lanes is None else widest[1]))  # a matrix may cost more
+    tables: dict[Uniform, list[Table]] = {}
+    for request in counted:
+        if request.table is not None:
+            tables.setdefault(request.table.unknown, []).append(request.table)
+    for unknown, own in tables.items():
+        table = united(own)
+        for request in counted:
+            t = request.record.totals()
+            if (request.table is None or request.table.unknown != unknown) and t.per_low is not None:
+                ideal = t.ideal_low if t.ideal_low == t.ideal_high else None
+                table = table.widened((t.per_low, t.per_high or t.per_low, ideal))
+        for low, high in fewer:
+            table = table.widened((low, high, None))
+        yield from table.cases()
+    if by_place:
+        kinds = [figures for request in counted for figures in request.record.by_base.values()]
+        kinds += [{0: [low, high, *one_lane]} for low, high in fewer]
+        yield from base_cases(machine.invariant_shift(access), kinds)
 
 
 def _put_common(found: Found, one: _Asked, request: Counted) -> None:
     """Adds what the requests of an observation have in common to what those before it have."""
     common = request.record.common()
-    if common is None or request.unknown is not None or request.wraps:  # its lanes are at other distances, too
+    if common is None or request.table is not None or request.wraps:  # its lanes are at other distances, too
         found.every = False
         return
-    if one.undecided_by is not None and common.adjacent is False:
-        common = replace(common, adjacent=None)  # the lanes that are active may be adjacent
-    found.apart = found.apart and common.adjacent is False
+    if one.undecided_by is not None:  # the lanes that are active may be adjacent, and begin at another address
+        common = replace(common, adjacent=common.adjacent or None, split=None)
+    if request.choices and not common.apart:  # it makes one of these requests, not each
+        common = replace(common, adjacent=common.adjacent or None)
+    if request.choices:
+        common = replace(common, split=common.split and None)
     found.common = common if found.common is None else found.common.united(common)
 
 

@@ -22,7 +22,7 @@ from ptxaudit.engine.answer.common import in_common
 from ptxaudit.engine.answer.footprint import FARTHEST, Folded, Footprint, Issue
 from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Common, Pattern
-from ptxaudit.engine.answer.scoring import SCORING, Scoring
+from ptxaudit.engine.answer.scoring import ANY, SCORING, Scoring
 from ptxaudit.engine.answer.totals import EVIDENCE, Totals
 from ptxaudit.hardware import banks
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
@@ -43,15 +43,16 @@ def _hull(each: tuple[int, int] | None, low: int, high: int) -> tuple[int, int]:
 class _Entry(Struct, eq=False):
     """Requests of one issue, to be scored.
 
-    addresses, active, sources, filled: (n, lanes), as in `SiteRecord.add`, less a multiple of the shift. step: the
-    base is a multiple of it. weights: (n,) number of occurrences. by_trip: trip -> (n,) occurrences in it. seen:
-    (warps, trips, indices into the n) of each addition; indices None: in order.
+    addresses, active, sources, filled: (n, lanes), as in `SiteRecord.add`, less a multiple of the shift. below: as in
+    `Folded`. step: the base is a multiple of it. weights: (n,) number of occurrences. by_trip: trip -> (n,) occurrences
+    in it. seen: (warps, trips, indices into the n) of each addition; indices None: in order.
     """
 
     addresses: np.ndarray
     active: np.ndarray
     sources: np.ndarray | None
     filled: np.ndarray | None
+    below: int | None
     step: int
     line: int
     weights: np.ndarray
@@ -80,7 +81,7 @@ class SiteRecord(Scoring):
     waiting: int = 0  # the number of pending requests
     scored: dict[tuple[bytes | int | None, ...], list[Any]] = field(
         default_factory=dict
-    )  # (addresses, active, sources, filled) bytes, step, line, as in _Entry -> [Pattern fields, scores]
+    )  # (addresses, active, sources, filled) bytes, below, step, line, as in _Entry -> [Pattern fields, scores]
     meeting_assumed: bool = False  # PTX: counted on the assumption that lanes have reconverged
     trips: list[list[int]] = field(default_factory=list)  # trip -> [active requests, wavefronts, ideal]
     many_trips: bool = False
@@ -176,26 +177,25 @@ class SiteRecord(Scoring):
         rows.
         """
         shift = self.machine.invariant_shift(self.access)
-        step, aligned = min(1 << zeros, shift), False
-        if step < shift:
-            width = self.access.width or 1
-            if step < width:  # a misaligned access would fault, so the base aligns it
-                step, aligned = min(width, shift), True
-        folded = footprint.relative(offset, None if aligned else shift, line, sources is None and filled is None)
+        step, unit, width = min(1 << zeros, shift), 1, self.access.width or 1
+        if step < min(width, shift):  # a misaligned access would fault, so the base aligns it
+            step = unit = min(width, shift)
+        folded = footprint.relative(offset, shift, unit, line, sources is None and filled is None)
         if sources is not None:
             active, sources = issue.own(issue.active), issue.own(sources)
             floor = np.where(active, sources, FARTHEST).min(axis=1, keepdims=True)
             sources = np.where(active, sources - (floor & ~np.int64(127)), 0)
         filled = None if filled is None else issue.own(filled)
         others = (None if array is None else array.tobytes() for array in (sources, filled))
-        key = (*folded.key, *others, step, line)
+        key = (*folded.key, *others, folded.below, step, line)
         entry = self.pending.get(key)
         if entry is None:
             if self.waiting >= PENDING:
                 self.flush()
             count = len(folded.active)
             self._known = None
-            entry = _Entry(folded.relative, folded.active, sources, filled, step, line, np.zeros(count, np.int64))
+            none = np.zeros(count, np.int64)
+            entry = _Entry(folded.relative, folded.active, sources, filled, folded.below, step, line, none)
             self.pending[key] = entry
             self.waiting += count
         return entry, folded
@@ -330,8 +330,15 @@ class SiteRecord(Scoring):
         )
         weights = np.concatenate([e.weights for e in entries])
         counts = [len(e.weights) for e in entries]
-        steps, lines = (np.repeat(column, counts) for column in ([e.step for e in entries], [e.line for e in entries]))
-        scores = self.score(addresses, active, sources, steps, lines, filled, known)
+        steps, lines, below = (
+            np.repeat(column, counts)
+            for column in (
+                [e.step for e in entries],
+                [e.line for e in entries],
+                [ANY if e.below is None else e.below for e in entries],
+            )
+        )
+        scores = self.score(addresses, active, sources, steps, lines, filled, known, below)
         at = 0
         for e, n in zip(entries, counts, strict=True):
             part = slice(at, at + n)
@@ -350,7 +357,7 @@ class SiteRecord(Scoring):
             scores.ideal_most.tolist(),
         )
         columns = (_rows_as_bytes(column, len(counted)) for column in (addresses, active, sources, filled))
-        keys = zip(*columns, steps.tolist(), lines.tolist())
+        keys = zip(*columns, below.tolist(), steps.tolist(), lines.tolist())
         seen = self._seen(entries) if self.seen else [{}] * len(counted)
         for i, (key, count, found) in enumerate(zip(keys, counted, figures)):
             slot = self.scored.get(key)

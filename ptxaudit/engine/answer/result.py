@@ -63,6 +63,7 @@ class Common(Record):
     None: unknown. lane_bits: the bits that are set in any difference between the addresses of two lanes. low_bits:
     those that are set in any address below `step`; addresses are known up to a multiple of that. split: some request
     would take fewer sectors if its lowest address were a multiple of 32; None: unknown. complete: there are no others.
+    apart: `adjacent` is False of each of them.
     """
 
     adjacent: bool | None
@@ -71,6 +72,7 @@ class Common(Record):
     step: int
     split: bool | None = None
     complete: bool = True
+    apart: bool = False
 
     def united(self, other: Common) -> Common:
         """What these requests and others have in common."""
@@ -81,6 +83,7 @@ class Common(Record):
             min(self.step, other.step),
             _any((self.split, other.split)),
             self.complete and other.complete,
+            self.apart and other.apart,
         )
 
     @property

@@ -25,6 +25,7 @@ from ptxaudit.hardware.memory import sectors
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 SCORING = "scoring requests"
+ANY = -1  # requests whose bases differ: their place is unknown
 
 _Columns = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]  # addresses, active, sources, filled
 
@@ -38,7 +39,8 @@ def rule_range(machine: Machine, access: banks.Access) -> Reason | None:
 class Scoring(Struct, eq=False):
     """Scores requests by a machine's rule for one access.
 
-    by_base: step -> base modulo the shift -> [low, high, ideal] of the requests whose base is a multiple of this step;
+    by_base: (step, below) -> base modulo the shift -> [low, high, least ideal, greatest ideal] of the requests whose
+    base is a multiple of this step, less so many bytes;
     by_place: they depend on the base; loose: why a range remains although the addresses are known up to a shift;
     evidence: the machine's for this access, "by rule" as soon as one request is.
     """
@@ -46,7 +48,7 @@ class Scoring(Struct, eq=False):
     machine: Machine
     access: banks.Access
     account: Account  # pays for the scoring, or raises Exhausted
-    by_base: dict[int, dict[int, list[int]]] = field(default_factory=dict)
+    by_base: dict[tuple[int, int], dict[int, list[int]]] = field(default_factory=dict)
     by_place: bool = False
     loose: Reason | None = None
     evidence: str = ""
@@ -63,11 +65,13 @@ class Scoring(Struct, eq=False):
         words: np.ndarray,
         filled: np.ndarray | None = None,
         known: banks.Scores | None = None,
+        below: np.ndarray | None = None,
     ) -> Widened:
         """The scores of all requests, widened over the residues of a base that is not known well enough.
 
         Where words are known only modulo a line, the range is from all words equal to all words distinct: these are
         the extremes, as no rule lets fewer distinct words cost more. known: the rule's scores, if already computed.
+        below: (n,) as in `Folded`, ANY for None; 0 if not given.
         """
         shift = self.machine.invariant_shift(self.access)
         if known is None:
@@ -81,10 +85,13 @@ class Scoring(Struct, eq=False):
         columns: _Columns = addresses, active, sources, filled
         self._over_words(out, columns, words)
         if not anywhere(steps < shift):
-            _put(self.by_base, shift, 0, out.low, out.high, out.ideal)
+            _put(self.by_base, range(0, shift, shift), 0, 0, out.low, out.high, out.ideal)
             return out
+        below = np.zeros(len(steps), np.int64) if below is None else below
         for step in distinct(steps).tolist():
-            self._over_residues(out, columns, words, np.flatnonzero(steps == step), range(0, shift, step))
+            for less in distinct(below[steps == step]).tolist():
+                rows = np.flatnonzero((steps == step) & (below == less))
+                self._over_residues(out, columns, words, rows, range(0, shift, step), less)
         loose = steps < shift
         if anywhere((out.low < out.high)[loose]) or anywhere((np.asarray(scores.ideal) != out.ideal)[loose]):
             same = Reason(Kind.SAME_WORDS) if anywhere(words[loose]) else None
@@ -106,23 +113,23 @@ class Scoring(Struct, eq=False):
         _widen(out, rows, s)
 
     def _over_residues(
-        self, out: Widened, columns: _Columns, words: np.ndarray, rows: np.ndarray, residues: range
+        self, out: Widened, columns: _Columns, words: np.ndarray, rows: np.ndarray, residues: range, below: int
     ) -> None:
         """Widens the scores of the requests `rows`, whose base may be any of the residues: 0, for which they are
-        scored already, and more."""
-        _put(self.by_base, residues.step, 0, out.low[rows], out.high[rows], out.ideal[rows])
+        scored already, and more. below: as in `score`."""
+        _put(self.by_base, residues, below, 0, out.low[rows], out.high[rows], out.ideal[rows])
         own, words = _of_rows(columns, rows), words[rows]
         some = np.flatnonzero(words)
         apart = _apart(_of_rows(own, some), words[some])
         for residue, s in self._moved(own, words, residues[1:]):
-            _put(self.by_base, residues.step, residue, s.low, s.high, s.ideal)
+            _put(self.by_base, residues, below, residue, s.low, s.high, s.ideal)
             if s.lines is not None and out.lines is not None and not self.loose and self.access.space == "shared":
                 if anywhere(out.lines[rows] != s.lines):
                     self.loose = Reason(Kind.BASE, given=(residues.stop,))
             _widen(out, rows, s)
             if len(some):
                 s = self._by_rule(apart[0] + residue, *apart[1:])
-                _put(self.by_base, residues.step, residue, s.low, s.high, s.ideal)
+                _put(self.by_base, residues, below, residue, s.low, s.high, s.ideal)
                 _widen(out, rows[some], s)
 
     def _moved(self, columns: _Columns, words: np.ndarray, residues: range) -> Iterator[tuple[int, banks.Scores]]:
@@ -159,15 +166,25 @@ class Scoring(Struct, eq=False):
         return np.stack([scores.low, scores.high, scores.ideal])
 
     def base_cases(self) -> tuple[Case, ...]:
-        """The figures of a request by the place of the array. Requests that never have a base with this residue, as
-        theirs is better known, may cost all that they cost elsewhere."""
-        shift = self.machine.invariant_shift(self.access)
-        folded: dict[tuple[int, ...], list[int]] = {}
-        for residue in sorted({residue for figures in self.by_base.values() for residue in figures}):
-            bases = self.by_base.values()
-            each = [figures[residue] if residue in figures else _hull(figures.values()) for figures in bases]
-            folded.setdefault(tuple(_hull(each)), []).append(residue)
-        return tuple(Case(f"base mod {shift} in {ranges(where)}", *figure) for figure, where in folded.items())
+        """The figures of a request by the place of the array."""
+        return base_cases(self.machine.invariant_shift(self.access), self.by_base.values())
+
+
+def base_cases(shift: int, by_base: Iterable[dict[int, list[int]]]) -> tuple[Case, ...]:
+    """The figures of all requests by the place of the array.
+
+    by_base: base modulo the shift -> [low, high, least ideal, greatest ideal], for each kind of request. Those that
+    never have a base with some residue, as theirs is better known, may cost all that they cost elsewhere.
+    """
+    kinds = list(by_base)
+    folded: dict[tuple[int, ...], list[int]] = {}
+    for residue in sorted({residue for figures in kinds for residue in figures}):
+        each = [figures[residue] if residue in figures else _hull(figures.values()) for figures in kinds]
+        folded.setdefault(tuple(_hull(each)), []).append(residue)
+    return tuple(
+        Case(f"base mod {shift} in {ranges(where)}", low, high, ideal if ideal == ideal_most else None)
+        for (low, high, ideal, ideal_most), where in folded.items()
+    )
 
 
 def _of_rows(columns: _Columns, rows: np.ndarray) -> _Columns:
@@ -196,17 +213,27 @@ def _widen(out: Widened, rows: np.ndarray, s: banks.Scores) -> None:
     out.lines_ideal[rows] = np.minimum(out.lines_ideal[rows], s.lines_ideal)
 
 
-def _put(by_base: dict[int, dict[int, list[int]]], step: int, residue: int, *figures: np.ndarray) -> None:
-    """Widens the cost of the requests whose base is a multiple of a step, at a residue. figures: the least and the most
-    of each, and its ideal."""
+def _put(
+    by_base: dict[tuple[int, int], dict[int, list[int]]],
+    residues: range,
+    below: int,
+    residue: int,
+    *figures: np.ndarray,
+) -> None:
+    """Widens the cost of the requests whose base is a multiple of a step, at one of the residues. below: as in `score`.
+    figures: the least and the most of each, and its ideal."""
     if not len(figures[0]):
         return
-    low, high, ideal = (int(f(x)) for f, x in zip((np.min, np.max, np.min), figures, strict=True))
-    mine, now = by_base.setdefault(step, {}), [low, high, ideal]
+    low, high, ideal = figures
+    residue = 0 if below == ANY else (residue - below) % residues.stop
+    mine, now = (
+        by_base.setdefault((residues.step, below), {}),
+        [int(low.min()), int(high.max()), int(ideal.min()), int(ideal.max())],
+    )
     mine[residue] = _hull([mine.get(residue, now), now])
 
 
 def _hull(figures: Iterable[list[int]]) -> list[int]:
-    """[low, high, ideal] over several of them."""
-    low, high, ideal = zip(*figures)
-    return [min(low), max(high), min(ideal)]
+    """[low, high, least ideal, greatest ideal] over several of them."""
+    low, high, ideal, ideal_most = zip(*figures)
+    return [min(low), max(high), min(ideal), max(ideal_most)]

@@ -9,8 +9,9 @@ An address is first reduced to its `Place`, without what changes no count, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import REQUEST, Account, elements
+from ptxaudit.engine.answer.cases import Figure, Table
 from ptxaudit.engine.answer.record import SiteRecord
-from ptxaudit.engine.answer.result import Case, ranges
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import LANES, first_active, varies
@@ -40,7 +41,6 @@ from ptxaudit.engine.memory.generic import Located
 from ptxaudit.hardware.banks import Access
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.reasons import Kind, Reason
-from ptxaudit.ir.unknown_words import called
 
 GLOBAL_BITS = 64
 MOST_RESIDUES = 256  # residues of a table of cases that are computed
@@ -87,13 +87,14 @@ class Observation(Record, eq=False, dict=True):
 class Counted(Record, eq=False):
     """A request with figures.
 
-    unknown, cases: the unknown that multiplies the lane, if any, and the figures by it. wraps: as in `Place`.
+    table: the figures by the unknown that multiplies the lane, if there is one. wraps: as in `Place`. choices: they are
+    of several requests, of which the access makes one.
     """
 
     record: SiteRecord
-    unknown: Uniform | None = None
-    cases: tuple[Case, ...] = ()
+    table: Table | None = None
     wraps: bool = False
+    choices: bool = False
 
 
 class NoFigure(Exception):
@@ -205,7 +206,7 @@ def scored(
     for v in variants:
         record.add(v, mask, weights, np.zeros(len(mask), np.int64), None, place.zeros, place.line)
     record.flush()
-    return Counted(record, wraps=place.wraps)
+    return Counted(record, wraps=place.wraps, choices=bool(choices))
 
 
 def _distinct_rows(
@@ -256,21 +257,20 @@ def _tabulated(
         .figures(stacked, each, zeros)
         .reshape(3, len(every), -1)[:, :, np.tile(some, len(variants))]
     )
-    low, high, ideal = figures[0].min(axis=1), figures[1].max(axis=1), figures[2].max(axis=1)
-    figure = {n: (int(low[k]), int(high[k]), int(ideal[k])) for k, n in enumerate(every)}
+    low, high, ideal, most = (
+        f.tolist() for f in (figures[0].min(1), figures[1].max(1), figures[2].min(1), figures[2].max(1))
+    )
+    figure: dict[int, Figure] = {
+        n: (low[k], high[k], ideal[k] if ideal[k] == most[k] else None) for k, n in enumerate(every)
+    }
     usual = {n % period: figure[n] for n in generic}
     odd = {n: figure[n] for n in numbers if figure[n] != usual.get(n % period)}
-    prefix, name = "" if group in ("the stated block", "the launch") else f"{group}: ", called(u.name)
+    prefix = "" if group in ("the stated block", "the launch") else f"{group}: "
     turn, (least, most) = _turn(access, c, mask), _limits(u)
-    again = most - least >= turn  # other numbers wrap around to the same addresses
-    cases = (
-        *_cases(f"{prefix}{name} mod {period} in", usual),
-        *_cases(
-            f"{prefix}{name} " + (f"mod {turn} in" if again else "exactly in"),
-            {n % turn if again else n: figure for n, figure in odd.items()},
-        ),
-    )
-    return Counted(record, u, cases)
+    if most - least < turn:
+        return Counted(record, Table(u, prefix, period, 0, usual, odd))
+    # other numbers wrap around to the same addresses
+    return Counted(record, Table(u, prefix, period, turn, usual, {n % turn: figure for n, figure in odd.items()}))
 
 
 def _wrapped(access: Access, addresses: np.ndarray) -> np.ndarray:
@@ -306,11 +306,11 @@ def _numbers(
     machine, access = record.machine, record.access
     unit = 1 << low_zeros(int(np.bitwise_or.reduce(np.where(mask, c, 0), axis=None)))
     line = line_of(machine, access)
-    period = max(1, line // min(unit, line))
+    period = line // gcd(unit, line)
     step = 1 << min(u.zeros, 31)
     if u.low is not None and u.high is not None and u.high - u.low <= MOST_RESIDUES * step:
         return [], list(range(-(-u.low // step) * step, u.high + 1, step)), period
-    residues = range(0, period, step) if step < period else (0,)
+    residues = range(0, period, gcd(step, period))
     if len(residues) > MOST_RESIDUES:
         raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
     reach = max(access.width or 1, machine.known_rule(access).count.unit)
@@ -319,15 +319,6 @@ def _numbers(
         raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=(u,)), Status.BOUNDED)
     far = max([abs(n) for n in meetings], default=0)
     return [(far // period + 2) * period + r for r in residues], meetings, period
-
-
-def _cases(words: str, figures: dict[int, tuple[int, int, int]]) -> Iterator[Case]:
-    """One case per figure, ordered by the least number of each."""
-    folded: dict[tuple[int, int, int], list[int]] = {}
-    for n, figure in sorted(figures.items()):
-        folded.setdefault(figure, []).append(n)
-    for figure, where in folded.items():
-        yield Case(f"{words} {ranges(where)}", *figure)
 
 
 def _that_do_not_fault(

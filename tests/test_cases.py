@@ -1,0 +1,147 @@
+"""Cases of conditional answers: under a launch that meets the words of one, every request costs what it says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import ptxaudit
+from ptxaudit.base.status import Status
+
+SHARED = """
+extern "C" __global__ void visits(float *g, int pitch) {
+    __shared__ float s[8192];
+    #pragma unroll 1
+    for (int i = 1; i <= 2; i++) { s[threadIdx.x * pitch * i] = 1.f; __syncthreads(); }
+    g[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void guarded(float *g, int pitch, int n) {
+    __shared__ float s[8192];
+    if (threadIdx.x < n) s[threadIdx.x * pitch] = 1.f;
+    __syncthreads();
+    g[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void by_data(float *g, int pitch) {
+    __shared__ float s[8192];
+    if (g[threadIdx.x] > 0.f) s[threadIdx.x * pitch] = 1.f;
+    __syncthreads();
+    g[threadIdx.x] = s[threadIdx.x];
+}
+"""
+GLOBAL = """
+extern "C" __global__ void next_one(float *g) { g[threadIdx.x + 1] = 1.f; }
+extern "C" __global__ void by_two_bytes(char *g) { *(float *)(g + 4 * threadIdx.x + 2) = 1.f; }
+extern "C" __global__ void moving(float *g) {
+    #pragma unroll 1
+    for (int i = 0; i < 2; i++) g[threadIdx.x + 3 * i] = 1.f;
+}
+extern "C" __global__ void of_some(float *g, int n) { if (threadIdx.x < n) g[threadIdx.x] = 1.f; }
+"""
+BLOCK = (64,)
+GRID = (1,)
+UNLESS = re.compile(r"(?:.*: )?(\w+) (.*?)(?:, unless \1 (.*))?")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cases")
+    (folder / "shared.cu").write_text(SHARED)
+    (folder / "global.cu").write_text(GLOBAL)
+    return folder
+
+
+def store(path, kernel, isa, space="shared", **launch):
+    """The first store of a kernel under a launch, or under none."""
+    launches = [ptxaudit.Launch(kernel, **launch)] if launch else []
+    report = ptxaudit.audit(path, kernels=(kernel,), isa=isa, space=space, launches=launches, patterns=True)
+    assert not report.problems
+    return next(site for site in report.kernels[0].of(space) if site.access == "store")
+
+
+def met(words: str, number: int) -> bool:
+    """Whether a number is one of "mod 32 in {0, 4, … 28}", "exactly in {3}"."""
+    modulus, listed = re.fullmatch(r"(?:mod (\d+)|exactly) in \{(.*)\}", words).groups()
+    number = number % int(modulus) if modulus else number
+    if steps := re.fullmatch(r"(-?\d+), (-?\d+), … (-?\d+)", listed):
+        first, second, last = map(int, steps.groups())
+        return number in range(first, last + 1, second - first)
+    spans = [part.partition("–") for part in listed.split(", ")]
+    return any(int(first) <= number <= int(last or first) for first, _, last in spans)
+
+
+def case_of(conditions, name: str, number: int):
+    """The one case whose words a number meets."""
+    found = []
+    for case in conditions:
+        if (parts := UNLESS.fullmatch(case.when)) and parts[1] == name:
+            found += [case] if met(parts[2], number) and not (parts[3] and met(parts[3], number)) else []
+    (only,) = found
+    return only
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize(("kernel", "more"), (("visits", []), ("guarded", [5]), ("guarded", [64])))
+def test_every_request_is_within_the_case_of_its_pitch(path, kernel, more, isa):
+    shown = store(path / "shared.cu", kernel, isa, block=BLOCK)
+    for pitch in (0, 1, 2, 3, 4, 8, 16, 20, 24, 31, 32, 33, 64, 1 << 30, 1 << 29):
+        told = store(path / "shared.cu", kernel, isa, block=BLOCK, grid=GRID, params=[None, pitch, *more])
+        assert told.status is Status.EXACT and told.distinct == len(told.patterns)
+        for space in (shown, store(path / "shared.cu", kernel, isa)) if not more or isa == "ptx" else ():
+            case = case_of(space.conditions, "pitch", pitch)
+            assert all(case.low <= one.low and one.high <= case.high for one in told.patterns), (pitch, case)
+            assert case.ideal in (None, *(one.ideal for one in told.patterns))
+
+
+def test_lanes_that_data_decides_are_part_of_the_answer(path):
+    site = store(path / "shared.cu", "by_data", "ptx", block=BLOCK)
+    assert site.status is Status.DATA_DEPENDENT and "which lanes are active" in site.reason
+    case = case_of(site.conditions, "pitch", 32)
+    assert (case.low, case.high) == (1, 32)
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("grid", (None, GRID))
+@pytest.mark.parametrize("kernel", ("next_one", "by_two_bytes", "moving", "of_some"))
+def test_the_base_is_that_of_the_array(path, kernel, grid, isa):
+    launch = {"block": BLOCK, "grid": grid}
+    shown = store(path / "global.cu", kernel, isa, "global", **launch)
+    more = [7] if kernel == "of_some" else []
+    for begin in range(128):
+        if (begin + (2 if kernel == "by_two_bytes" else 0)) % 4:
+            continue  # a launch that faults
+        params = [0x7F0000000000 + begin, *more]
+        told = store(path / "global.cu", kernel, isa, "global", block=BLOCK, grid=GRID, params=params)
+        assert told.status is Status.EXACT
+        case = case_of(shown.conditions, "base", begin)
+        assert all(case.low <= one.low and one.high <= case.high for one in told.patterns), (begin, case)
+        if kernel == "next_one":
+            assert (case.low, case.high) == (told.patterns[0].low, told.patterns[0].high)
+
+
+def test_what_some_requests_have_is_not_said_of_all(path):
+    """A block may have one warp, and lanes that may be inactive may be those at which the others begin."""
+    assert store(path / "global.cu", "of_some", "ptx", "global", block=BLOCK).misaligned is None
+
+
+@pytest.mark.parametrize("factor", (1, 3, 8, 12))
+def test_banks_that_are_no_power_of_two(factor):
+    """The residues of a number repeat after the line over its greatest common divisor with the step."""
+    source = f"""extern "C" __global__ void k(float *g, int pitch) {{
+        __shared__ float s[8192];
+        s[threadIdx.x * {factor} * pitch] = 1.f;
+        g[threadIdx.x] = s[threadIdx.x];
+    }}"""
+    machine = "banks=12,word=4,threads=32,broadcast=any"
+
+    def first(**launch):
+        (kernel,) = ptxaudit.audit(
+            source, machine=machine, launches=[ptxaudit.Launch("k", block=(32,), **launch)], patterns=True
+        ).kernels
+        return next(site for site in kernel.sites if site.access == "store")
+
+    shown = first()
+    for pitch in range(1, 14):
+        told = first(grid=(1,), params=[None, pitch])
+        case = case_of(shown.conditions, "pitch", pitch) if shown.conditions else shown.per_request
+        assert told.status is Status.EXACT and case.low <= told.wavefronts <= case.high, (pitch, case)

@@ -441,11 +441,14 @@ def _costing(counted: SiteResult, requests: int, inferred: SiteResult) -> SiteRe
     if counted.bounds is not None:
         low, high = max(low, counted.bounds[0]), min(high, counted.bounds[1])
     few, many = counted.per_request or inferred.per_request
+    by_cases = counted.status == Status.BOUNDED and inferred.status == Status.CONDITIONAL and bool(inferred.conditions)
     return replace(
         counted,
+        status=Status.CONDITIONAL if by_cases else counted.status,
         bounds=(low, high),
         per_request=(max(few, inferred.per_request[0]), min(many, inferred.per_request[1])),
         ideal_per_request=inferred.ideal_per_request,
+        conditions=inferred.conditions,
     )
 
 

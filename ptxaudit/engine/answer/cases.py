@@ -18,10 +18,12 @@ from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.answer.result import Case, ranges
+from ptxaudit.engine.domain.truths import truth_of
 from ptxaudit.engine.domain.value import Uniform
 from ptxaudit.ir.unknown_words import called
 
 MOST_TURNS = 64
+TWO = 2
 Figure = tuple[int, int, int | None]  # the least and the most that a request costs, and its ideal; None: several
 
 
@@ -54,6 +56,12 @@ class Table(Record, eq=False):
     def cases(self) -> Iterator[Case]:
         """One case per figure, ordered by the least number of each: those by residue first."""
         name = called(self.unknown.name)
+        if not self.usual and len(self.odd) == TWO and (words := _of_two(self.unknown)) is not None:
+            figures = [figure for _, figure in sorted(self.odd.items(), reverse=True)]
+            if name.startswith("!("):
+                name, words = name.removeprefix("!"), words[::-1]
+            yield from (Case(f"{self.prefix}{name} {word}", *figure) for word, figure in zip(words, figures))
+            return
         odd = {n: figure for n, figure in self.odd.items() if figure != self.usual.get(n % self.period)}
         among = f"{name} mod {self.turn} in" if self.turn else f"{name} exactly in"
         for figure, where in _by_figure(self.usual):
@@ -111,6 +119,14 @@ def _by_residue(table: Table) -> Table:
         else:
             usual[residue] = figure
     return replace(table, usual=usual, odd={}, turn=0)
+
+
+def _of_two(u: Uniform) -> tuple[str, str] | None:
+    """The words after the name of an unknown for its greater and its lesser number; None: the numbers say it."""
+    predicate = truth_of(u)
+    if "choice" in (u.kind if predicate is u else "", predicate.kind):  # of a path, or of one of two predicates
+        return "goes one way", "goes the other way"
+    return ("is true", "is false") if predicate.bits == 1 else None
 
 
 def _by_figure(figures: dict[int, Figure]) -> list[tuple[Figure, list[int]]]:

@@ -174,16 +174,17 @@ def strongest(index: int, access: Access, machine: Machine, shapes: Shapes, foun
         return _open_answer(answer, without_figure, low, high, shapes, found)
     whole = shapes.around(*_hull(low, high, found))
     masks = _mask_reason(found.inexact) if found.inexact else None
-    if found.cases:
+    same = whole[0] == whole[1] and found.wrapped is None and not found.reasons
+    if found.cases and not same:
         return answer(
             Status.DATA_DEPENDENT if any(d.data for d in found.inexact) else Status.CONDITIONAL,
             several(_dependence(found), masks),
             per_request=whole,
             conditions=shapes.rest(found.cases, whole, found),
         )
-    if found.wrapped is None and whole[0] == whole[1] and not found.reasons and not found.unknowns:
+    if same and (found.cases or not found.unknowns):
         note = _mask_reason(found.inexact, Kind.LANES_COST_ALIKE) if found.inexact else None
-        return answer(Status.INVARIANT, note, per_request=whole, ways=_ways(found))
+        return answer(Status.INVARIANT, note, per_request=whole, ways=None if found.unknowns else _ways(found))
     if shapes.decides and (
         len(found.ranges) == 1
         or whole != (low, high)

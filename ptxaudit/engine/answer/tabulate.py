@@ -181,7 +181,8 @@ def _not_known(value: Value, moved: int, kind: Kind) -> NoFigure:
 def scored(
     access: Access, place: Place, mask: np.ndarray, machine: Machine, group: str, exact: bool, account: Account
 ) -> Counted:
-    """The figures of all rows of a group; an unknown that multiplies the lane is tabulated.
+    """The figures of all rows of a group; an unknown that multiplies the lane is tabulated: the last of those that are
+    one of a few numbers, if there is no other.
 
     group: its name, for the table; exact: the lanes of the mask are certainly active; account: pays for the work, or
     raises Exhausted. Raises NoFigure if several unknowns multiply the lane.
@@ -190,6 +191,8 @@ def scored(
     others = [(u, c) for u, c in place.varying if (u, c) not in choices]
     if place.varying and (len(others) > 1 or len(choices) > EXTRA_SYMBOLS or place.line):
         raise NoFigure(Reason(Kind.MULTIPLIES, unknowns=tuple(u for u, _ in place.varying)), Status.BOUNDED)
+    if choices and not others:
+        others.append(choices.pop())
     base = np.broadcast_to(place.numbers, mask.shape)
     factors = [
         np.broadcast_to(signed(resize(c, bits_of(access))).astype(np.int64), mask.shape) for _, c in choices + others

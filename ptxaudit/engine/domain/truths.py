@@ -22,3 +22,14 @@ def truth(p: Value) -> Uniform | None:
 def as_number(u: Uniform, bits: int) -> Uniform:
     """A truth value as a number, 0 or 1."""
     return Uniform(u.name, bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
+
+
+def is_truth(u: Uniform) -> bool:
+    """Whether an unknown is 0 or 1."""
+    return u.bits == 1 or (u.low, u.high) == (0, 1)
+
+
+def truth_of(u: Uniform) -> Uniform:
+    """The predicate of which `as_number` made this number; any other unknown unchanged."""
+    predicate = u.key[1] if u.kind == "choice" and isinstance(u.key, tuple) and u.key[0] == "choice" else u
+    return predicate if isinstance(predicate, Uniform) else u

@@ -4,9 +4,10 @@
 in this order:
 
 1. the affine rule of the operation, which keeps the form `base + Σ coeff·u`;
-2. for uniform values, a derived unknown named by the expression;
-3. the low bits: sums, products and left shifts of partly known values are known in as many low bits as their sources;
-4. opaque, with the reason of the first opaque source.
+2. if the only unknown is a truth value, both results (`expansion`);
+3. for uniform values, a derived unknown named by the expression;
+4. the low bits: sums, products and left shifts of partly known values are known in as many low bits as their sources;
+5. opaque, with the reason of the first opaque source.
 
 Sources that are one of a few numbers are evaluated for each alternative (`alternatives`).
 """
@@ -48,6 +49,7 @@ from ptxaudit.engine.domain.value import (
     span,
 )
 from ptxaudit.engine.ops import mufu, packed
+from ptxaudit.engine.ops.expansion import expanded
 from ptxaudit.engine.ops.floats import division_check
 from ptxaudit.engine.ops.halves import KEEP, UpperHalf
 from ptxaudit.engine.ops.ranges import Range
@@ -275,11 +277,32 @@ def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> 
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
+    if row.results == 1 and _may_gain(op, out, values):
+        out = expanded(values, lambda plain: _result(row, op, plain, index)) or out
     if isinstance(out, Value) and out.poison is EVERYWHERE:  # no affine form, but perhaps uniform
         out = derived(op.name, values, out.bits, op.attrs) or out
     if out is None:
         out = _lane_by_lane(row, op, values, index)
     return _given_up(row, op, values, index) if out is None else out
+
+
+def _may_gain(op: Op, out: Value | tuple[Value, ...] | None, values: tuple[Value, ...]) -> bool:
+    """Whether the expansion may be stronger than the affine rule's result: that is not a function of the sources' own
+    unknowns.
+    """
+    if out is None:
+        return KEEP not in op.attrs
+    if type(out) is not Value:  # several results, or an upper half that remembers the whole
+        return False
+    own = {u for v in values for u, _ in v.terms}
+    return out.poison is not None or out.valid is not None or any(u not in own for u, _ in out.terms)
+
+
+def _result(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value:
+    """The one result of an operation on numbers."""
+    out = apply(op, values, index, row)
+    assert isinstance(out, Value)  # the row has one result
+    return out
 
 
 def _without_meaning(op: Op, values: tuple[Value, ...], index: int) -> Value:

@@ -18,7 +18,7 @@ def value_of(text: str) -> Any:
         return tuple(value_of(part.strip()) for part in text[1:-1].split(",") if part.strip())
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    for read in (lambda t: int(t, 0), float):
+    for read in (lambda t: int(t, 0), int, float):  # 0x40 and 1_000; 010, which is no octal number; 0.5
         try:
             return read(text)
         except ValueError:

@@ -204,10 +204,14 @@ class Warps(Groups):
         self.free[rows] = True
         return []
 
-    def masks_unknown(self, cohort: Cohort, why: Reason) -> None:
+    def masks_unknown(self, cohort: Cohort, alone: bool, why: Reason) -> None:
         """The lanes wait at a WARPSYNC for unknown others: unless all living lanes arrive together, it is unknown which
-        continue together, and when."""
-        rows = cohort.rows[pack(cohort.mask) != self._alive(cohort.rows)]
+        continue together, and when.
+
+        alone: lanes that name other masks continue diverged, even if all arrive together.
+        """
+        few = cohort.mask.sum(axis=1) > 1 if alone else False
+        rows = cohort.rows[few | (pack(cohort.mask) != self._alive(cohort.rows))]
         self.loosen(rows, why, cohort)
         if len(rows):
             self._uncertain_ahead(rows, why, (cohort,))

@@ -171,7 +171,7 @@ class Transfers:
         if c.selector is not None:
             number = known_in(self.warps.view(cohort).read(c.selector), cohort.mask)
             if number is None:
-                self.warps.masks_unknown(cohort, Reason(Kind.MASKS_NAMED, pc - 1))
+                self.warps.masks_unknown(cohort, c.kind == "part", Reason(Kind.MASKS_NAMED, pc - 1))
                 return cohort
             words = number.astype(np.uint32)
         named = c.selector.value if isinstance(c.selector, Const) else 0

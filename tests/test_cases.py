@@ -187,3 +187,11 @@ def test_other_cases_within_the_same_range_are_a_change():
     assert "before, 1–2 per request: 32 consecutive threadIdx.x per warp: pitch mod 32 in {2, 6, … 30}" in shown
     assert "now, 1–2 per request: 32 consecutive threadIdx.x per warp: pitch mod 16 in {1, 3, … 15}" in shown
     assert set(diff_reports(old, old).counts) == {Verdict.SAME}
+
+
+def test_a_cause_is_that_of_the_costliest_case(path):
+    """The stride depends on the number that is not specified."""
+    site = store(path / "shared.cu", "guarded", "ptx", block=BLOCK)
+    assert site.cause.startswith("in the costliest case, 32 lanes (0-31) conflict in one bank")
+    told = store(path / "shared.cu", "guarded", "ptx", block=BLOCK, grid=GRID, params=[None, 32, 64])
+    assert told.cause == "32 lanes (0-31) conflict in one bank: stride 128 bytes"

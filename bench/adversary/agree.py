@@ -152,14 +152,14 @@ def among_tellings(where: str, under: Mapping[str, Audited]) -> Iterator[Clash]:
     names = list(under)
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
-            for place, one in under[first].sites.items():
-                other = under[second].sites.get(place)
+            for (place, of), one in under[first].sites.items():
+                other = under[second].sites.get((place, of))
                 text = next(i.text for i in under[first].function.instructions if i.place == place)
                 why = excluded(one, other) or excluded(other, one) if other is not None else "it is not listed"
                 if why:
                     yield Clash(
                         where,
-                        f"+{place:#x} {text}: {why}",
+                        f"+{place:#x} {text} ({of}): {why}",
                         f"{first}: {words(one)}",
                         f"{second}: {words(other) if other else 'no site'}",
                     )

@@ -5,7 +5,7 @@
 If two claims contradict each other, one is wrong, whatever the hardware does:
 
     tellings   an exact figure lies in every range that is found with less specified, and equals every other exact
-               figure
+               figure, in shared, global and local memory
     lanes      a PTX site and its machine instruction have the same number of active lanes in total, wherever lanes
                reconverge
     addresses  … and, with the same number of requests, the same distances between the addresses of each request
@@ -37,13 +37,14 @@ from ptxaudit.hardware import machines
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.link import link
+from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.report.assemble import SourceLines, kernel_entry
 from ptxaudit.report.code_facts import code_facts
 from ptxaudit.report.pairing import BY_MAP, pair, ptx_map, side
 
 BUDGET = 20.0
 FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are assumed to be, as in the harness
-TELLINGS = ("told", "placed", "bytes", "shape", "block")
+TELLINGS = ("told", "placed", "bytes", "shape", "block", "nothing")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Audited:
     function: ir.Function
     flow: graph.Graph
     entry: Any
-    sites: Mapping[int, SiteResult]
+    sites: Mapping[tuple[int, str], SiteResult]  # by place and memory
 
 
 def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[list[Clash], int]:
@@ -93,7 +94,10 @@ def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[li
             f"{launch['block']}"
         )
         try:
-            under = {how: audited(module, made.name, launch, how) for how in tellings}
+            kernel = module.functions[made.name]
+            under = {
+                how: audited(module, made.name, launch, how) for how in tellings if telling.applies(how, launch, kernel)
+            }
             out += among_tellings(where, under)
             count += len(under[tellings[0]].sites)
             if ptx is not None:
@@ -124,7 +128,7 @@ def _bytes(launch: Mapping[str, Any]) -> str:
 def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -> Audited:
     kernel = module.functions[name]
     told = telling.TELLINGS[how](launch, kernel)
-    function = link(module, kernel)
+    function = with_sites(link(module, kernel), memories("all"))
     flow = graph.build(function)
     machine = machines.get("sm_90")
     result = engine.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
@@ -137,7 +141,8 @@ def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -
         lines=SourceLines(),
         facts=code_facts(module, function, {}),
     )
-    return Audited(function, flow, entry, {function.instructions[site.index].place: site for site in result.sites})
+    sites = {(function.instructions[site.index].place, function.site(site.index).of): site for site in result.sites}
+    return Audited(function, flow, entry, sites)
 
 
 # --- the same code, with more and with less specified -------------------------------------------
@@ -147,14 +152,14 @@ def among_tellings(where: str, under: Mapping[str, Audited]) -> Iterator[Clash]:
     names = list(under)
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
-            for place, one in under[first].sites.items():
-                other = under[second].sites.get(place)
+            for (place, of), one in under[first].sites.items():
+                other = under[second].sites.get((place, of))
                 text = next(i.text for i in under[first].function.instructions if i.place == place)
                 why = excluded(one, other) or excluded(other, one) if other is not None else "it is not listed"
                 if why:
                     yield Clash(
                         where,
-                        f"+{place:#x} {text}: {why}",
+                        f"+{place:#x} {text} ({of}): {why}",
                         f"{first}: {words(one)}",
                         f"{second}: {words(other) if other else 'no site'}",
                     )
@@ -225,7 +230,7 @@ def between_sets(where: str, ptx: Audited, sass: Audited, known: Any) -> Iterato
         here, there = ours[one.ptx[0]], theirs[one.sass[0]]
         if (here.width, here.access) != (there.width, there.access):
             continue
-        first, second = ptx.sites[here.ptx_line or 0], sass.sites[there.offset or 0]
+        first, second = ptx.sites[here.ptx_line or 0, "shared"], sass.sites[there.offset or 0, "shared"]
         a, b = traffic(first), traffic(second)
         if a is None or b is None or a == b:
             continue

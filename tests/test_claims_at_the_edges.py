@@ -344,3 +344,13 @@ def test_a_shuffle_that_all_lanes_read_from_a_lane_that_does_not_exist(lane, kno
     body = f"ld.param.u64 %d, [g]; ld.global.u32 %r0, [%d]; shfl.sync.idx.b32 %r1, %r0, {lane}, 31, -1; {AT_A_ROW}"
     (site,) = audited(body, ".param .u64 g", (48,), [None])
     assert (site.wavefronts == 2) == known and may_take(site, 1) and may_take(site, 16) != known
+
+
+@pytest.mark.parametrize("behind", ("bar.sync 0", "bar.warp.sync -1"))
+def test_lanes_that_leave_a_loop_in_which_others_wait_for_them(behind):
+    """Whether they wait for others behind the loop is up to ptxas, and so is which of them are together after a barrier:
+    at -O0, the second load is one request.
+    """
+    body = f"""mov.u32 %r0, 0; mov.u32 %a, s; LOOP: bar.warp.sync -1; add.u32 %r0, %r0, 4; setp.lt.u32 %p, %r0, %x;
+     @%p bra LOOP; ld.shared.u32 %z, [%a]; {behind}; ld.shared.u32 %z, [%a];"""
+    assert [site.requests for site in audited(body, ".param .u32 n", (32,), [0])] == [None, None]

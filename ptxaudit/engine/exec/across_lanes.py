@@ -77,7 +77,10 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
     elif why is None:
         why = Reason(Kind.SHUFFLE_INACTIVE, index)
     if broadcast and poison is not None and throughout(poison):
-        return *_one_for_all(op, view.env, op.bits, index), known(np.broadcast_to(inside, (n, LANES)))
+        (one,) = _one_for_all(op, view.env, op.bits, index)
+        if anywhere(idle & active_lanes(view, guard)):  # undefined, and not by itself the same in all lanes
+            one = Value(one.base, one.terms, poison=idle, why=Reason(Kind.SHUFFLE_INACTIVE, index))
+        return one, known(np.broadcast_to(inside, (n, LANES)))
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
 

@@ -97,9 +97,9 @@ class Scoring(Struct, eq=False):
 
         words: (n,) bytes, each lane's address is known up to a multiple of them; 0: it is known.
         """
-        rows = np.flatnonzero(words)
-        if not len(rows):
+        if not anywhere(words):
             return
+        rows = np.flatnonzero(words)
         s = self._by_rule(*_apart(_of_rows(columns, rows), words[rows]))
         if anywhere(out.low[rows] != s.high) or anywhere(out.ideal[rows] != s.ideal):
             self.loose = self.loose or Reason(Kind.SAME_WORDS)
@@ -201,7 +201,7 @@ def _put(by_base: dict[int, dict[int, list[int]]], step: int, residue: int, *fig
     of each, and its ideal."""
     if not len(figures[0]):
         return
-    low, high, ideal = (int(f(x)) for f, x in zip((np.min, np.max, np.min), figures, strict=True))
+    low, high, ideal = (int(f.reduce(x)) for f, x in zip((np.minimum, np.maximum, np.minimum), figures, strict=True))
     mine, now = by_base.setdefault(step, {}), [low, high, ideal]
     mine[residue] = _hull([mine.get(residue, now), now])
 

@@ -104,9 +104,9 @@ class Scoring(Struct, eq=False):
 
         words: (n,) bytes, each lane's address is known up to a multiple of them; 0: it is known.
         """
-        rows = np.flatnonzero(words)
-        if not len(rows):
+        if not anywhere(words):
             return
+        rows = np.flatnonzero(words)
         s = self._by_rule(*_apart(_of_rows(columns, rows), words[rows]))
         if anywhere(out.low[rows] != s.high) or anywhere(out.ideal[rows] != s.ideal):
             self.loose = self.loose or Reason(Kind.SAME_WORDS)

@@ -351,8 +351,8 @@ def _without_comments(text: str) -> str:
 def _tokens(text: str) -> Iterator[Token]:
     line = 1
     for match in _TOKEN.finditer(text):
-        if match.lastgroup != "blank" and match["blank"] is None:
-            kind = next(kind for kind in ("text", "number", "name", "sign") if match[kind] is not None)
+        kind = match.lastgroup
+        if kind is not None and kind != "blank":
             yield Token(kind, match[0], match.start(), match.end(), line)
         line += match[0].count("\n")
 

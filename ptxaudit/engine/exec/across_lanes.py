@@ -44,26 +44,9 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
         lost = because(b, c)
         lost = lost if lost is not None and lost.data else Reason(Kind.SHUFFLE_LANE, index)
         return opaque(op.bits, lost), opaque(1, lost)
-    lane = np.arange(LANES, dtype=np.int64)[None, :]
-    step = b.base.astype(np.int64) & 31
-    clamp, segment = c.base.astype(np.int64) & 31, (c.base.astype(np.int64) >> 8) & 31
-    max_lane = (lane & segment) | (clamp & ~segment & 31)
-    min_lane = lane & segment
-    match kind:
-        case "up":
-            source = lane - step
-            inside = source >= max_lane
-        case "down":
-            source = lane + step
-            inside = source <= max_lane
-        case "bfly":
-            source = lane ^ step
-            inside = source <= max_lane
-        case _:
-            source = min_lane | (step & ~segment & 31)
-            inside = source <= max_lane
+    source, inside = _read_from(kind, b.base, c.base)
     n = view.mask.shape[0]
-    source = np.broadcast_to(np.where(inside, source, lane), (n, LANES))
+    source = np.broadcast_to(source, (n, LANES))
     wide = mapped(a, lambda array: np.broadcast_to(array, (n, LANES)))
     pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(active_lanes(view, guard))
@@ -83,6 +66,31 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
         return one, known(np.broadcast_to(inside, (n, LANES)))
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
+
+
+def _read_from(kind: str, step: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the lane that each lane reads, whether it is in the lane's segment). step, bounds: the second and the third source
+    of a shuffle.
+    """
+    lane = np.arange(LANES, dtype=np.int64)[None, :]
+    step, clamp, segment = (
+        x & 31 for x in (step.astype(np.int64), bounds.astype(np.int64), bounds.astype(np.int64) >> 8)
+    )
+    max_lane, min_lane = (lane & segment) | (clamp & ~segment & 31), lane & segment
+    match kind:
+        case "up":
+            source = lane - step
+            inside = source >= max_lane
+        case "down":
+            source = lane + step
+            inside = source <= max_lane
+        case "bfly":
+            source = lane ^ step
+            inside = source <= max_lane
+        case _:
+            source = min_lane | (step & ~segment & 31)
+            inside = source <= max_lane
+    return np.where(inside, source, lane), inside
 
 
 def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, guard: Guarded) -> bool:

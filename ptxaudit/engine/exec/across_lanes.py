@@ -69,9 +69,7 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
 
 
 def _read_from(kind: str, step: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(the lane that each lane reads, whether it is in the lane's segment). step, bounds: the second and the third source
-    of a shuffle.
-    """
+    """(the lane that each lane reads, whether it is in the lane's segment). step, bounds: sources of a shuffle."""
     lane = np.arange(LANES, dtype=np.int64)[None, :]
     step, clamp, segment = (
         x & 31 for x in (step.astype(np.int64), bounds.astype(np.int64), bounds.astype(np.int64) >> 8)

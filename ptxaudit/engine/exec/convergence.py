@@ -62,6 +62,13 @@ class Warps(Groups):
             else None
         )
 
+    def holds(self, name: str, cohort: Cohort) -> np.ndarray:
+        """(n,) bool, whether the barrier has lanes of the cohort."""
+        if name not in self.words:
+            return np.zeros(len(cohort.rows), bool)
+        result: np.ndarray = self.words[name][cohort.rows] & pack(cohort.mask) != 0
+        return result
+
     def undecided(self, name: str, cohort: Cohort) -> None:
         """Records that the lanes of a cohort which leave the barrier are unknown."""
         self._of(self.firm, name, bool)[cohort.rows] = False

@@ -195,3 +195,33 @@ def test_a_cause_is_that_of_the_costliest_case(path):
     assert site.cause.startswith("in the costliest case, 32 lanes (0-31) conflict in one bank")
     told = store(path / "shared.cu", "guarded", "ptx", block=BLOCK, grid=GRID, params=[None, 32, 64])
     assert told.cause == "32 lanes (0-31) conflict in one bank: stride 128 bytes"
+
+
+ZEROS = """
+extern "C" __global__ void filled(float *g, int n) {
+    __shared__ float4 s[64];
+    int t = threadIdx.x;
+    unsigned to = (unsigned)__cvta_generic_to_shared(s + t);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(g + 4 * t), "r"((t * 7) % 17) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    g[t] = s[t].x;
+}
+"""
+
+
+def test_copies_that_fill_up_with_zeros_keep_the_number_of_zeros_in_the_low_bits_of_their_address(tmp_path) -> None:
+    """Machine code reads [address & ~15]; moved to a multiple of 16 by its lowest lane, other lanes would read elsewhere."""
+    path = tmp_path / "zeros.cu"
+    path.write_text(ZEROS)
+
+    def copy(*params):
+        launch = ptxaudit.Launch("filled", grid=GRID, block=(50,), params=params or None)
+        report = ptxaudit.audit(path, isa="sass", space="global", launches=[launch])
+        assert not report.problems
+        return next(site for site in report.kernels[0].of("global") if "LDGSTS" in site.text)
+
+    exact, unplaced = copy(4096, 0), copy()
+    assert exact.status is Status.EXACT
+    assert unplaced.bounds[0] <= exact.sectors <= unplaced.bounds[1]
+    assert unplaced.per_request.low <= exact.per_request.low and exact.per_request.high <= unplaced.per_request.high

@@ -177,9 +177,9 @@ class SiteRecord(Scoring):
         rows.
         """
         shift = self.machine.invariant_shift(self.access)
-        step, unit, width = min(1 << zeros, shift), 1, self.access.width or 1
-        if step < min(width, shift):  # a misaligned access would fault, so the base aligns it
-            step = unit = min(width, shift)
+        step, unit, align = min(1 << zeros, shift), 1, self.access.align
+        if step < min(align, shift):  # a misaligned access would fault, so the base aligns it
+            step = unit = min(align, shift)
         folded = footprint.relative(offset, shift, unit, line, sources is None and filled is None)
         if sources is not None:
             active, sources = issue.own(issue.active), issue.own(sources)

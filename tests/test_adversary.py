@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.adversary import agree, builds, by_hand, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402  # noqa: E402
+from bench.adversary import agree, builds, by_hand, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402
 from bench.adversary.check import Checked, audit  # noqa: E402
 from bench.adversary.claims import Finding, Verdict  # noqa: E402
 from bench.adversary.dice import Dice  # noqa: E402

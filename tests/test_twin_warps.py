@@ -63,6 +63,11 @@ def test_lanes_that_name_different_masks_are_different_groups(operation, expecte
     assert results(OF_EIGHT + operation) == expected
 
 
+def test_labels_belong_to_their_block():
+    block = "{ .reg .pred %q; setp.ge.u32 %q, %r3, 8; @%q bra W; add.u32 %r3, %r3, 4; W: ld.shared.u32 %r4, [%r2]; }"
+    assert len(run(kernel(f"mov.u32 %r3, 0; {block} {block} {block}"))[0]) == 3
+
+
 def test_a_warp_may_wait_for_another():
     """Warp 0 spins on a word that warp 1 writes after it; both then read the same place."""
     text = kernel("""
@@ -191,7 +196,7 @@ def test_matrices():
 def test_what_the_twin_does_not_know_proves_nothing():
     """A disagreement that a guess decides is not checked; any other is still wrong."""
     text = kernel("""
-        mapa.shared::cluster.u32 %r3, %r2, 0; sub.u32 %r3, %r3, %r2; and.b32 %r3, %r3, 508;
+        mapa.shared::cluster.u32 %r3, %r2, 1; sub.u32 %r3, %r3, %r2; and.b32 %r3, %r3, 508;
         add.u32 %r4, %r3, %r2; ld.shared.u8 %r5, [%r4];
         shl.b32 %r6, %r1, 3; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6];""")
     function, flow = compare.lifted(text)

@@ -97,7 +97,7 @@ class Barriers:
                 raise NoMeaning(step.opcode)
 
     def _copied(self, frame, step, words, acting) -> None:
-        """cp.async.mbarrier.arrive, and cp.async.bulk between global memory and the block's own shared memory.
+        """cp.async.mbarrier.arrive, and cp.async.bulk from and to the block's own shared memory.
 
         The groups of copies need nothing.
         """
@@ -110,10 +110,8 @@ class Barriers:
                 self._barrier_at(address).arrive(int("noinc" in words))
             return
         spaces = [w.split("::")[0] for w in words if w.split("::")[0] in ("shared", "global")]
-        if {"tensor", "prefetch", "reduce", "multicast::cluster"} & set(words) or sorted(spaces) != [
-            "global",
-            "shared",
-        ]:
+        unknown = {"tensor", "prefetch", "reduce", "multicast::cluster"} & set(words)
+        if unknown or len(spaces) != 2 or "shared" not in spaces:
             for place in places:
                 for address in self._shared_addresses(frame, step, place, acting).values():
                     if address in self.shared.barriers:

@@ -259,6 +259,9 @@ class Flattener:
     def body(self, block: s.Block, scope: Scope) -> None:
         self.marks += 1
         mark = self.marks
+        for statement in block.statements:  # labels belong to their block, and may follow their use
+            if isinstance(statement, s.Label | s.Table):
+                scope.names[statement.name] = Symbol(f"{statement.name}@{mark}" if mark > 1 else statement.name)
         for statement in block.statements:
             match statement:
                 case s.Variable(space="reg"):
@@ -283,9 +286,11 @@ class Flattener:
                             if d.name == name.split("@")[0]:
                                 scope.names[d.name] = Place(v.space, name)
                 case s.Table(name=name, targets=targets):
-                    self.code.tables[name] = targets
+                    self.code.tables[scope.find(name).name] = tuple(
+                        self.operand(s.Name(t), scope).name for t in targets
+                    )
                 case s.Label(name=name):
-                    self.code.labels[name] = len(self.code.steps)
+                    self.code.labels[scope.find(name).name] = len(self.code.steps)
                 case s.Block():
                     self.body(statement, Scope(scope))
                 case s.Instruction():

@@ -21,9 +21,10 @@ from ptxaudit.ir import graph
 from ptxaudit.ir.link import link
 
 from . import count
-from .code import Imm, flatten
+from .code import Imm, Mem, flatten
 from .generate import BLOCKS
 from .memory import junk
+from .needed import names
 from .run import Machine
 
 GUESSES = (1, 2, 3)
@@ -43,6 +44,7 @@ class Seen:
     ideal: int = 0
     each: set = field(default_factory=set)  # (low, high) of single requests
     uncounted: bool = False
+    trace: int = 0  # a hash of all addresses, in order
 
 
 def lifted(text: str, kernel: str | None = None):
@@ -82,6 +84,7 @@ def watch(
 
     def note(request):
         s = seen[request.line]
+        s.trace = hash((s.trace, request.lanes, *request.addresses.items()))
         if request.elsewhere:
             s.elsewhere += 1
             s.elsewhere_active += bool(request.lanes)
@@ -122,6 +125,22 @@ def watch(
     machine.record = note
     machine.run()
     return seen, machine
+
+
+def computed_from(codes, opcodes: set[str]) -> set[int]:
+    """The lines of steps with an address that is computed, in registers, from the results of these opcodes."""
+    lines: set[int] = set()
+    for code in codes if opcodes else ():
+        tainted: set[str] = set()
+        before = -1
+        while len(tainted) > before:
+            before = len(tainted)
+            for step in code.steps:
+                target, *sources = [names(o) for o in step.operands] or [set()]
+                if step.opcode in opcodes or any(tainted & source for source in sources):
+                    tainted |= target if not isinstance(step.operands[0], Mem) else set()
+        lines |= {s.line for s in code.steps for o in s.operands if isinstance(o, Mem) and names(o) & tainted}
+    return lines
 
 
 GENERIC_LOAD = re.compile(r"\bld\.(?!shared|local|global|param|const)")
@@ -202,12 +221,17 @@ class Verdict:
     def disagrees(self, found: list[tuple[int, str]], seen: dict[int, Seen], machine: Machine, again) -> None:
         """Adds (line, sentence) of each disagreement. again(guess): the twin's requests with other guesses.
 
-        If the twin guessed, a site is unchecked whose requests the guesses decide; so is every site if the twin lacks
-        what a store has written.
+        If the twin guessed, a site is unchecked whose requests change with the guesses, or whose address is computed
+        from one in registers; so is every site if the twin lacks what a store has written.
         """
+        of_guesses = computed_from(machine.codes.values(), machine.guessed)
         others = [again(k) for k in GUESSES] if found and machine.guessed and not machine.unwritten else []
         for line, sentence in found:
-            if machine.unwritten or any(seen.get(line, Seen()) != other.get(line, Seen()) for other in others):
+            if (
+                line in of_guesses
+                or machine.unwritten
+                or any(seen.get(line, Seen()) != other.get(line, Seen()) for other in others)
+            ):
                 self.unchecked.append(f"{sentence} (the twin does not know {', '.join(sorted(machine.guessed))})")
             else:
                 self.wrong.append(sentence)

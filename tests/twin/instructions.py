@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from . import floats
 from .arith import NoMeaning, mask, meaning, signed
 from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step, Symbol
 from .memory import junk
@@ -229,6 +230,8 @@ class Instructions:
             return
         if base in ("add", "addc", "sub", "subc", "mad", "madc") and ("cc" in words or base[-1] == "c"):
             return self._carry(frame, step, base, words, acting)
+        if base == "mapa":
+            return self._mapped(frame, step, words, acting)
         if base == "cvta":
             to = "to" in words
             space = next(w for w in words if w in ("shared", "local", "global", "const", "param"))
@@ -254,6 +257,13 @@ class Instructions:
         if base != "mov":  # which may pack, depending on its operands
             _COMPUTED[step.opcode] = widths, f, made
         self._compute(frame, step, acting, widths, f, made)
+
+    def _mapped(self, frame: Frame, step: Step, words, acting: list[int]) -> None:
+        """mapa to the block's own memory; blocks run one after another, so that others have none."""
+        bits, own = WIDTH[words[-1]], self.special("cluster_ctarank", 0)
+        if any(self.value(frame, step.operands[2], l, 32) != own for l in acting):
+            raise NoMeaning(step.opcode)
+        self.write_all(frame, step.operands[0], acting, self.values(frame, step.operands[1], acting, bits))
 
     def _compute(self, frame: Frame, step: Step, acting: list[int], widths, f, made: str) -> None:
         """A step whose opcode has a `meaning`. made: the type that a cvt converts to."""
@@ -281,10 +291,13 @@ class Instructions:
             machine.unwritten = True
         if not step.operands:
             return
-        first = step.operands[0]
+        first, kind = step.operands[0], step.words[-1]
         for target in first.items if isinstance(first, Many) else (first,):
             for l in acting:
-                self.write(frame, target, l, junk(machine.guess, step.line, l, self.where, self.number, machine.steps))
+                guess = junk(machine.guess, step.line, l, self.where, self.number, machine.steps)
+                if kind in ("f16", "f32", "f64"):  # of the size of common results, from which more is computed
+                    guess = floats.encode((guess % 4096 + 1) / 64, WIDTH[kind])
+                self.write(frame, target, l, guess)
 
     def _pack(self, frame, step, words, acting) -> None:
         n = WIDTH[words[-1]]

@@ -4,8 +4,9 @@ Every lane has its own place; the lanes of a warp at the lowest place execute on
 a branch reconverge at its meeting place (`meeting`): lanes that reach it wait for the others that have not exited.
 With policy="stack", a textbook stack of (place, meeting place, lanes) is used instead: for kernels on which the two
 differ, PTX does not determine the number of requests. Blocks run one after another. Warps of a block alternate at
-barriers, where a wait is not over, and after TURN steps, so that a warp may wait for what another one writes; so do
-diverged lanes. If no warp can end any more, Waiting says where each is. With `turns`, warps alternate after every
+barriers, where a wait is not over, and after TURN steps, so that a warp may wait for what another one writes. Lanes
+that wait, or come to the same state again, let diverged lanes of their warp run. If no warp can end any more, Waiting
+says where each is. With `turns`, warps alternate after every
 step, in a random order with that seed, which exposes races.
 
 Unwritten memory holds a hash of its address, and unwritten registers hold junk: answers that the engine calls exact
@@ -25,7 +26,7 @@ from .meeting import END, meeting
 from .memory import Bytes, junk
 from .needed import needed
 
-TURN = 1000  # steps after which other warps, and other lanes of a diverged warp, have their turn
+TURN = 1000  # steps after which other warps have their turn
 FUNCTIONS, FUNCTION_BYTES = 1 << 41, 256  # where functions are assumed to be
 MAY_PART = ("bra", "brx", "exit", "trap", "ret", "call")
 
@@ -123,7 +124,8 @@ class Machine:
     def whereabouts(self) -> str:
         """Where the warps of the block are, in words."""
         at = [(w.number, w.step) for w in self.warps if not w.ended and w.step is not None]
-        return "; ".join(f"warp {number} at line {step.line}, {step.opcode}" for number, step in at)
+        unknown = f" (the twin does not know {', '.join(sorted(self.guessed))})" if self.guessed else ""
+        return "; ".join(f"warp {number} at line {step.line}, {step.opcode}" for number, step in at) + unknown
 
     def counted(self) -> None:
         """Counts a step of a warp. Raises TooLong."""
@@ -190,7 +192,8 @@ class Warp(Instructions, Across, Barriers):
         self.resting: set[int] = set()  # lanes after a wait that was not over, while others may run
         self.states: set[int] = set()  # at each end of a turn since the last change
         self.states_since = 0  # the number of changes at that time
-        self.waits_since = -1  # the same, once it has been in one state twice
+        self.repeats = 0  # how often it has come to the same state again since then
+        self.waits_since = -1  # the number of changes, once no lanes come further
         self.asked: list[bool] = []  # of the lanes that reached a bar.red
         self.answer: list[bool] = []  # of all lanes that reached it
         self.running = self._run()
@@ -210,14 +213,17 @@ class Warp(Instructions, Across, Barriers):
         yield from self._by_stack(frame, lanes) if self.machine.policy == "stack" else self._by_lanes(frame, lanes)
         self.frames.pop()
 
-    def _turn(self):
-        """Lets other warps run."""
+    def _turn(self, active=()):
+        """Lets other warps run; and other lanes than these, if they have come to the same state again."""
         self.ran, changes = 0, self.machine.changes
         if self.states_since != changes:
-            self.states, self.states_since = set(), changes
+            self.states, self.states_since, self.repeats = set(), changes, 0
         state = hash((id(self.step), *(f.state() for f in self.frames)))
         if state in self.states:
-            self.waits_since = changes
+            self.repeats += 1
+            self.resting.update(active)
+            if self.repeats > LANES or len(self.frames[-1].places) == len(active) or not active:
+                self.waits_since = changes
         self.states.add(state)
         yield None
 
@@ -322,8 +328,7 @@ class Warp(Instructions, Across, Barriers):
         if machine.turns is not None:
             yield None
         elif self.ran >= TURN:
-            self.resting.update(active)
-            yield from self._turn()
+            yield from self._turn(active)
         if step.guard is None:
             return active
         return [l for l, p in zip(active, self.values(frame, step.guard, active, 1)) if bool(p) != step.negated]

@@ -136,9 +136,11 @@ def computed_from(codes, opcodes: set[str]) -> set[int]:
         while len(tainted) > before:
             before = len(tainted)
             for step in code.steps:
-                target, *sources = [names(o) for o in step.operands] or [set()]
+                if not step.operands or isinstance(step.operands[0], Mem):
+                    continue
+                target, *sources = map(names, step.operands)
                 if step.opcode in opcodes or any(tainted & source for source in sources):
-                    tainted |= target if not isinstance(step.operands[0], Mem) else set()
+                    tainted |= target
         lines |= {s.line for s in code.steps for o in s.operands if isinstance(o, Mem) and names(o) & tainted}
     return lines
 

@@ -26,7 +26,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import Uniform, Value, array_zeros, signed, squeeze
+from ptxaudit.engine.domain.value import Uniform, Value, active_zeros, signed, squeeze
 from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.control import why_undecided
@@ -288,6 +288,6 @@ class Accesses:
                     raise NeedBlocks(dimensions({u}))
                 return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
             if not self._expanded(u, record.access):
-                zeros = min(zeros, u.zeros + array_zeros(c))
+                zeros = min(zeros, u.zeros + active_zeros(c, active))
         base = signed(address.base if wide else affine.fit(address, 32).base).astype(np.int64)
         return base if base.shape == active.shape else np.broadcast_to(base, active.shape), zeros, line

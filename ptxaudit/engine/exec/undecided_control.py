@@ -115,24 +115,12 @@ class UndecidedControl:
                 raise NotAffine(why)
             if self.tracked is not None and self.tracked.matters(block):
                 self.tracked.shadow.lose(self.warps.view(cohort))
-            unknown = decided_by(undecided) if region.sites else None
-            to = self._ways_of(instruction) if unknown is not None else {}
-            runs = Reason(Kind.RUNS, instruction.index, cause=why)
-            for k in region.sites:
-                record, way = self.run.records[k], to.get(self.run.graph.block_of[k])
-                of_way = runs if way is None or unknown is None else runs_if(unknown, way, instruction.index)
-                record.undecided = first_of(record.undecided, of_way)
+            self._perhaps_made(region, instruction, undecided, why)
             self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
             yields = yields or instruction.control is not None and bool(instruction.control.choices)
             parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one path, then diverge
-            for op, k in region.stores.items():
-                if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
-                    local.forget(self.run.registers)
-                else:
-                    state_spaces.perhaps_local(op, view, k)
-            for reg in region.written.values():
-                view.write(reg, opaque(reg.bits, why), None)
+            self._perhaps_written(region, view, why)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
             if apart and yields:
                 self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
@@ -144,6 +132,26 @@ class UndecidedControl:
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.run.graph.starts[meeting]
         return cohort
+
+    def _perhaps_made(self, region: _Region, instruction: Instruction, undecided: Value, why: Reason) -> None:
+        """Whether the accesses inside are made is unknown."""
+        unknown = decided_by(undecided) if region.sites else None
+        to = self._ways_of(instruction) if unknown is not None else {}
+        runs = Reason(Kind.RUNS, instruction.index, cause=why)
+        for k in region.sites:
+            record, way = self.run.records[k], to.get(self.run.graph.block_of[k])
+            of_way = runs if way is None or unknown is None else runs_if(unknown, way, instruction.index)
+            record.undecided = first_of(record.undecided, of_way)
+
+    def _perhaps_written(self, region: _Region, view: View, why: Reason) -> None:
+        """What the code inside may write is unknown."""
+        for op, k in region.stores.items():
+            if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
+                local.forget(self.run.registers)
+            else:
+                state_spaces.perhaps_local(op, view, k)
+        for reg in region.written.values():
+            view.write(reg, opaque(reg.bits, why), None)
 
     def _share_barriers(self, region: _Region, cohort: Cohort, at: int) -> None:
         """Some lanes may wait at a barrier that others set again inside, as in a recursive function: those at different

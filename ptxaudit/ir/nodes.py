@@ -202,7 +202,7 @@ ControlKind = Literal[
 
 class Meeting(Record):
     """A barrier of the block: its number (None = unknown), the number of threads that take part (0 = all of the block,
-    None = unknown), and whether those that arrive wait for the others.
+    None = that in the control's selector, or unknown), and whether those that arrive wait for the others.
     """
 
     number: int | None

@@ -153,7 +153,7 @@ def control_reads(instruction: Instruction) -> list[Reg]:
     if control is None:
         return []
     regs = [control.guard.reg] if control.guard else []
-    if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync", "part"):
+    if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync", "part", "barrier"):
         regs.append(control.selector)
     return regs
 

@@ -60,7 +60,7 @@ class Syncing(Struct, eq=False):
 class Groups:
     """The groups of all warps of a simulation, except the running one of each."""
 
-    def __init__(self, run: Run, ordered: Callable[[Cohort, int], None]):
+    def __init__(self, run: Run, ordered: Callable[[Cohort, np.ndarray], None]):
         """ordered: called with lanes that have waited for those that they name."""
         self.run, self._ordered = run, ordered
         rows = run.registers.rows

@@ -113,12 +113,12 @@ def barrier(o: Opcode) -> Lower | None:
         return warp
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-        meeting = (
-            None
-            if "cluster" in o.plain
-            else _meeting(e, operands[1:-1] if "red" in o.plain else operands, "arrive" not in o.plain)
-        )
-        e.control = ir.Control("barrier", (), e.guard, meeting=meeting)
+        taking = operands[1:-1] if "red" in o.plain else operands
+        meeting = None if "cluster" in o.plain else _meeting(e, taking, "arrive" not in o.plain)
+        count = None
+        if meeting is not None and meeting.threads is None and len(taking) > 1:
+            count = e.value(taking[1], 32)
+        e.control = ir.Control("barrier", (), e.guard, selector=count, meeting=meeting)
         if "red" in o.plain:
             kind = next(word for word in ("popc", "and", "or") if word in o.plain)
             sources = tuple(v for x in operands[1:] for v in e.everything(x))

@@ -242,7 +242,12 @@ def block_barrier(b: Builder) -> None:
         if b.root == "BAR"
         else None
     )
-    b.control = ir.Control("barrier", guard=b.guard, meeting=meeting)
+    count = None
+    if meeting is not None and meeting.number is not None and meeting.threads is None:
+        operand = b.operand(1)
+        if isinstance(operand, Register) and not operand.is_predicate:
+            count = b.integer(operand)
+    b.control = ir.Control("barrier", guard=b.guard, selector=count, meeting=meeting)
     if b.has("RED"):
         kind = "popc" if b.has("POPC") else "and" if b.has("AND") else "or"
         b.emit("bar.red", BARRIER_ANSWER, (b.predicate(b.operands[-1]),), attrs=(kind,))

@@ -285,7 +285,7 @@ def _in_order(get: Get, at: Bytes, who: str, together: str, every: str, when: st
     mine = get(who) == at.warp
     result: np.ndarray = mine & (((get(together) & at.group) != 0) | (get(when) < at.synced))
     open_ones = np.flatnonzero(mine & ~result)
-    if at.past is not None and len(open_ones):
+    if len(open_ones):
         before = at.before(open_ones, get(when)[open_ones])
         of_all = get(every)[open_ones]
         result[open_ones] = (get(together)[open_ones] & before != 0) | (of_all != 0) & (of_all & ~before == 0)

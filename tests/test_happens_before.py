@@ -16,6 +16,7 @@ from ptxaudit.engine.memory.cells import Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.happens_before import HappensBefore, alike
 
 HISTORIES = 1200
+OTHER = ("limit", "log")
 FEW = 3  # lanes that take part, so that many accesses are ordered
 
 
@@ -111,10 +112,18 @@ def history(dice: random.Random) -> list[Step]:
 
 def run(steps: list[Step], explicit: bool, distrusted: frozenset[int]) -> dict[int, int | None]:
     """load -> the number of the store that it reads, None if that is not known. Raises Unsafe."""
-    cells, order, row = Cells(1, 1), HappensBefore(1, lambda size: None), np.zeros(1, np.int64)
+    cells, order = Cells(1, 1), HappensBefore(1, lambda size: None)
     cells.grow(1)
+    return play(cells, order, steps, 1, explicit, distrusted)
+
+
+def play(
+    cells: Cells, order: HappensBefore, steps: list[Step], first: int, explicit: bool, distrusted: frozenset[int]
+) -> dict[int, int | None]:
+    """As `run`. first: the number of the first step."""
+    row = np.zeros(1, np.int64)
     found: dict[int, int | None] = {}
-    for number, (what, together, lanes) in enumerate(steps, 1):
+    for number, (what, together, lanes) in enumerate(steps, first):
         if what != "meet":
             order.accessed[:] = number
             at = access(lanes, together if explicit else None, order, -1)
@@ -188,3 +197,25 @@ def test_rows_are_copied() -> None:
     assert past is not None
     assert unpack(past.words(np.array([2 * LANES + 1]), np.array([5])))[0, :4].tolist() == [True, True, True, False]
     assert not past.words(np.array([2 * LANES + 1]), np.array([6])).any()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_taken_back_leaves_nothing(seed: int) -> None:
+    dice = random.Random(seed)
+    for _ in range(20):
+        first, second = history(dice), history(dice)
+        cells, order = Cells(1, 1), HappensBefore(1, lambda size: None)
+        cells.grow(1)
+        distrusted = frozenset(range(100))  # nothing is trusted: no store tears a load
+        play(cells, order, first, 1, True, distrusted)
+        cells.log = []
+        before, mark = (
+            {name: getattr(cells, name).copy() for name in cells.__slots__ if name not in OTHER},
+            order.mark(),
+        )
+        times = None if order.times is None else order.times.copy()
+        play(cells, order, second, 1 + len(first), True, distrusted)
+        cells.undo(0)
+        order.restore(mark)
+        assert all(np.array_equal(getattr(cells, name), values) for name, values in before.items())
+        assert (order.times is None) if times is None else np.array_equal(order.times, times)

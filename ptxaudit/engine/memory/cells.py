@@ -109,9 +109,12 @@ class Cells:
     written, writer, writing, writers, stored: epoch, warp, lanes issued together, all lanes and time of the last store
         and of those that are unordered with it.
     seen, reader, reading, readers, loaded, by: the same for loads that were taken as known, and the instruction.
+    log: what changes, while that may have to be taken back.
     """
 
-    __slots__ = (*_FIELDS, "limit")
+    __slots__ = (*_FIELDS, "limit", "log")
+
+    log: list[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]] | None
 
     value: np.ndarray
     known: np.ndarray
@@ -130,7 +133,7 @@ class Cells:
     by: np.ndarray
 
     def __init__(self, classes: int, limit: int):
-        self.limit = limit
+        self.limit, self.log = limit, None
         for name, (dtype, start) in _FIELDS.items():
             setattr(self, name, np.full((classes, 0), start, dtype))
 
@@ -150,6 +153,19 @@ class Cells:
     def take(self, origin: np.ndarray) -> None:
         for name in _FIELDS:
             setattr(self, name, getattr(self, name)[origin])
+
+    def _keep(self, cell: np.ndarray, get: Get) -> None:
+        """Logs what is about to change."""
+        if self.log is not None:
+            self.log.append((cell // self.size, cell % self.size, {name: get(name) for name in _FIELDS}))
+
+    def undo(self, since: int) -> None:
+        """Takes back what was logged after the first `since` entries."""
+        for kind, offset, fields in reversed(self.log[since:] if self.log is not None else ()):
+            for name, values in fields.items():
+                getattr(self, name)[kind, offset] = values
+        if self.log is not None:
+            del self.log[since:]
 
     def write(
         self,
@@ -217,6 +233,7 @@ class Cells:
         if torn.any():
             raise Unsafe(Reason(Kind.RACE), frozenset(distinct(get("by")[torn]).tolist()))
         mine = get("writer") == at.warp
+        self._keep(at.cell, get)
         ordered = (get("written") < epoch) | _in_order(get, at, *STORES)
         sure = sure & ~get("frozen") & (not lasting)
         now = np.where(ordered, sure, same & sure)
@@ -257,6 +274,7 @@ class Cells:
         after = _in_order(lambda name: flat[name][at.cell], at, *LOADS)
         warp = np.where(warp == most, warp, SEVERAL)
         epoch = at.epoch[keep]
+        self._keep(cell, lambda name: flat[name][cell])
         old = flat["reader"][cell]
         fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & reduced(np.logical_and, after)
         flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))

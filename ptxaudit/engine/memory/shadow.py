@@ -63,7 +63,7 @@ class Touch(Record):
     past: Past | None
 
 
-Mark = tuple[np.ndarray, np.ndarray, Meetings]  # epochs, times, what precedes what
+Mark = tuple[np.ndarray, np.ndarray, Meetings, dict[str, int]]  # epochs, times, what precedes what, lengths of logs
 Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and the lanes that access them
 
 
@@ -89,6 +89,7 @@ class Shadow:
         self.epoch = np.zeros(classes, np.int32)
         self.unknown = np.zeros(classes, bool)
         self.clock = 0
+        self._marks = 0  # that are neither restored nor kept
         self.trusted: set[int] = set()  # loads that were taken as known since it was last cleared
         self.reasons = [Reason(kind) for kind in REASONS.values()]
         self.cells: dict[str, Cells] = {}
@@ -126,12 +127,27 @@ class Shadow:
         self.account.spend(PASSES * elements(cells), FOLLOWING)
 
     def mark(self) -> Mark:
-        """The state that must be restored if a round of a loop is given up."""
-        return self.epoch.copy(), self.synced.copy(), self.order.mark()
+        """The state that must be restored if a round of a loop is given up. Each mark is followed by `restore` or
+        `keep`.
+        """
+        self._marks += 1
+        for cells in self.cells.values():
+            cells.log = [] if cells.log is None else cells.log
+        lengths = {name: len(cells.log or ()) for name, cells in self.cells.items()}
+        return self.epoch.copy(), self.synced.copy(), self.order.mark(), lengths
 
     def restore(self, mark: Mark) -> None:
-        self.epoch, self.synced, order = mark
+        self.epoch, self.synced, order, lengths = mark
         self.order.restore(order)
+        for name, cells in self.cells.items():
+            cells.undo(lengths.get(name, 0))
+        self.keep()
+
+    def keep(self) -> None:
+        """What has happened since the last mark remains."""
+        self._marks -= 1
+        for cells in self.cells.values() if not self._marks else ():
+            cells.log = None
 
     def met(self, rows: np.ndarray) -> None:
         """Records that all living lanes of these warps have synchronised."""
@@ -231,6 +247,7 @@ class Shadow:
             )
         if name not in self.cells:
             self.cells[name] = Cells(len(self.epoch), size)
+            self.cells[name].log = [] if self._marks else None
         return self.cells[name]
 
     def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> Bytes:

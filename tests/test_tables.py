@@ -62,6 +62,10 @@ KNOWN = {
     "a barrier whose count is in a register": (
         "mov.u32 %r30, %ntid.x;\nst.shared.u32 [%r5], %r7;\nbar.sync 2, %r30;\nld.shared.u32 %r20, [%r12];"
     ),
+    "a barrier whose number is in a register": (
+        "mov.u32 %r30, %ntid.x;\nmov.u32 %r31, 2;\nst.shared.u32 [%r5], %r7;\nbarrier.sync %r31, %r30;\n"
+        "ld.shared.u32 %r20, [%r12];"
+    ),
     "the same thread": "st.shared.u32 [%r5], %r7;\nld.shared.u32 %r20, [%r5];",
     "a quarter of the warp behind its barrier": (
         "st.shared.u32 [%r5], %r7;\nand.b32 %r30, %r1, 24;\nmov.b32 %r31, 0xff;\nshl.b32 %r31, %r31, %r30;\nbar.warp.sync %r31;\n"
@@ -147,6 +151,10 @@ OPEN = {
     ),
     "a barrier whose count is in a register, of one warp": (
         "mov.u32 %r30, %ntid.x;\nshr.u32 %r30, %r30, 1;\nst.shared.u32 [%r5], %r7;\nbar.sync 2, %r30;\nld.shared.u32 %r20, [%r12];",
+        "writes between the same barriers",
+    ),
+    "a barrier whose number is unknown": (
+        "ld.global.u32 %r30, [%rd1];\nst.shared.u32 [%r5], %r7;\nbar.sync %r30;\nld.shared.u32 %r20, [%r12];",
         "writes between the same barriers",
     ),
     "a barrier of one warp": (

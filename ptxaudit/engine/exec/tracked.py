@@ -22,7 +22,7 @@ from ptxaudit.engine.memory.cells import BarriersUnclear, Unsafe
 from ptxaudit.engine.memory.happens_before import alike
 from ptxaudit.engine.memory.shared import Shared
 from ptxaudit.engine.memory.tables import REDUCTION, Plan, of_all
-from ptxaudit.ir.nodes import Control, Instruction, Op
+from ptxaudit.ir.nodes import Control, Instruction, Op, Operand
 from ptxaudit.ir.reasons import Kind, Reason
 
 EVERYBODY, NOBODY = 0, -1  # instead of a number of threads: all of the block; they do not wait
@@ -106,11 +106,8 @@ class TrackedMemory:
         """
         meeting = c.meeting
         assert meeting is not None
-        count, number = meeting.threads, meeting.number
-        if count is None and c.selector is not None:
-            counts = known_in(self.warps.view(cohort).read(c.selector), cohort.mask)
-            several = np.zeros(0, np.uint32) if counts is None else distinct(counts[cohort.mask])
-            count = int(several[0]) if len(several) == 1 else None
+        number = self._one(meeting.number, meeting.number_in, cohort)
+        count = self._one(meeting.threads, meeting.threads_in, cohort)
         if number is None or count is None:
             raise BarriersUnclear(Reason(Kind.BARRIERS_DIFFER))
         if count == of_all(self.run.env):
@@ -118,6 +115,14 @@ class TrackedMemory:
         if self.counts.setdefault(number, (count, meeting.waits)) != (count, meeting.waits):
             raise BarriersUnclear(Reason(Kind.BARRIERS_DIFFER))
         return number, count if meeting.waits else NOBODY
+
+    def _one(self, stated: int | None, held: Operand | None, cohort: Cohort) -> int | None:
+        """A number that the code states, or that all lanes hold; None if they do not, or it is unknown."""
+        if stated is not None or held is None:
+            return stated
+        numbers = known_in(self.warps.view(cohort).read(held), cohort.mask)
+        several = np.zeros(0, np.uint32) if numbers is None else distinct(numbers[cohort.mask])
+        return int(several[0]) if len(several) == 1 else None
 
     def _unclear(self, kind: Kind) -> Unsafe:
         """What to raise if lanes wait for each other in a way that the barriers do not explain."""

@@ -237,17 +237,14 @@ def block_barrier(b: Builder) -> None:
         if b.operands
         else (None, None)
     )
-    meeting = (
-        ir.Meeting(number if b.has("SYNC", "ARV", "RED") else None, threads, not b.has("ARV"))
-        if b.root == "BAR"
-        else None
-    )
-    count = None
-    if meeting is not None and meeting.number is not None and meeting.threads is None:
-        operand = b.operand(1)
-        if isinstance(operand, Register) and not operand.is_predicate:
-            count = b.integer(operand)
-    b.control = ir.Control("barrier", guard=b.guard, selector=count, meeting=meeting)
+    meeting = None
+    if b.root == "BAR":
+        numbered = number is not None and b.has("SYNC", "ARV", "RED")
+        count = None
+        if numbered and threads is None and isinstance(b.operand(1), Register) and not b.operand(1).is_predicate:
+            count = b.integer(b.operand(1))
+        meeting = ir.Meeting(number if numbered else None, threads, not b.has("ARV"), threads_in=count)
+    b.control = ir.Control("barrier", guard=b.guard, meeting=meeting)
     if b.has("RED"):
         kind = "popc" if b.has("POPC") else "and" if b.has("AND") else "or"
         b.emit("bar.red", BARRIER_ANSWER, (b.predicate(b.operands[-1]),), attrs=(kind,))

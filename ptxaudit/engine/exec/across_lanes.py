@@ -20,6 +20,7 @@ from ptxaudit.engine.domain.value import (
     as_uniform,
     because,
     known,
+    known_in,
     mapped,
     opaque,
     squeeze,
@@ -119,8 +120,9 @@ def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
     """
     own, mask = (as_unknown(view.read(s)) for s in op.src)
     active = active_lanes(view, guard)
-    if mask.known and view.exact and not varies(mask.base, active):
-        named = unpack(first_active(mask.base, active)[:, 0])
+    words = known_in(mask, active)
+    if words is not None and view.exact and not varies(words, active):
+        named = unpack(first_active(words, active)[:, 0])
         open_lanes = (
             active
             if own.terms or own.valid is not None
@@ -177,10 +179,10 @@ def _one_for_all(op: Op, env: Environment, bits: int, index: int) -> Results:
 def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     a = view.read(op.src[0])
     groups = _members(op, 1, view, guard)
-    if not a.known or not view.exact or groups is None:
+    wide = known_in(a, active_lanes(view, guard))
+    if wide is None or not view.exact or groups is None:
         why = a.why or Reason(Kind.MATCH, index)
         return opaque(32, why), opaque(1, why)
-    wide = np.broadcast_to(a.base, (len(groups), LANES))
     mask = pack((wide[:, :, None] == wide[:, None, :]) & groups)
     if kind == "all":
         every = pack(groups)
@@ -222,11 +224,11 @@ _REDUCE = {
 def _redux(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     a = view.read(op.src[0])
     groups = _members(op, 1, view, guard)
-    if groups is None or not (a.known and view.exact and kind in _REDUCE):
+    wide = known_in(a, active_lanes(view, guard))
+    if groups is None or wide is None or not (view.exact and kind in _REDUCE):
         return (
             (_of_its_group(32, index),) if groups is None or several(groups) else _one_for_all(op, view.env, 32, index)
         )
-    wide = np.broadcast_to(a.base, (len(groups), LANES))
     if kind.endswith(".s"):
         wide = np.ascontiguousarray(wide).view(np.int32)
     neutral = {

@@ -101,4 +101,6 @@ def attempt(
                 record.undecided, record.meeting_assumed = undecided, met
             if run.shadow is not None and mark is not None:
                 run.shadow.restore(mark)
+        elif run.shadow is not None:
+            run.shadow.keep()
         accesses.places.forget()

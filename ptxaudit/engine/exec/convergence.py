@@ -204,7 +204,7 @@ class Warps(Groups):
         if not anywhere(union & alive & ~mine) and not (alone and varies(words, cohort.mask)):
             self._cover(rows)
             self._tighten(cohort, words, again, arrived=True)
-            self._ordered(cohort, named)
+            self._ordered(cohort, words)
             return [cohort]
         self.syncing.append(Syncing(cohort, words, named, alone, again))
         self._check_syncing(rows)
@@ -287,7 +287,7 @@ class Warps(Groups):
                     mine = np.searchsorted(c.rows, cohort.rows[at])
                     words[at] = np.where(c.mask[mine], w[mine], words[at])
                 self._tighten(cohort, words, parts[0][3])
-                self._ordered(cohort, parts[0][2])
+                self._ordered(cohort, words)
                 self.suspend(cohort, word is not None)
 
     def idle(self) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
+from ptxaudit.engine.memory.happens_before import Past
 from ptxaudit.ir.reasons import Kind, Reason, sentence
 
 GRAIN = 1 << 10  # bytes by which cells grow
@@ -43,11 +44,16 @@ class Unsafe(Exception):
         self.reason, self.loads = reason, loads
 
 
+class BarriersUnclear(Unsafe):
+    """The barriers that the run has executed do not say which of them all threads of the block reach."""
+
+
 class Bytes(Record):
     """An access byte by byte, (m,) arrays.
 
     cell; of its lane: epoch, warp, the time when the whole warp last synchronised (synced), the lanes that are issued
-    with it (group), and row * LANES + lane; byte: which byte of the access it is.
+    with it (group), all lanes that access the byte, with those (lanes), and row * LANES + lane, -1 for several (lane);
+    byte: which byte of the access it is; past: what precedes the access, None: nothing of other lanes.
     """
 
     cell: np.ndarray
@@ -55,8 +61,19 @@ class Bytes(Record):
     warp: np.ndarray
     synced: np.ndarray
     group: np.ndarray
+    lanes: np.ndarray
     lane: np.ndarray
     byte: np.ndarray
+    past: Past | None
+
+    def before(self, some: np.ndarray, when: np.ndarray) -> np.ndarray:
+        """(k,) uint32: the lanes whose accesses up to the time `when` precede the bytes `some`."""
+        words: np.ndarray = self.group[some]
+        one = self.lane[some] >= 0
+        if self.past is not None and one.any():
+            words = words.copy()
+            words[one] |= self.past.words(self.lane[some[one]], when[one])
+        return words
 
 
 Get = Callable[[str], np.ndarray]  # a field of the cells of an access
@@ -69,13 +86,19 @@ _FIELDS: dict[str, tuple[type[Any], int]] = {
     "written": (np.int32, -1),
     "writer": (np.int16, -1),
     "writing": (np.uint32, 0),
+    "writers": (np.uint32, 0),
     "stored": (np.int64, -1),
     "seen": (np.int32, -1),
     "reader": (np.int16, -1),
     "reading": (np.uint32, 0),
+    "readers": (np.uint32, 0),
     "loaded": (np.int64, -1),
     "by": (np.int32, -1),
 }
+
+
+LOADS = "reader", "reading", "readers", "loaded"
+STORES = "writer", "writing", "writers", "stored"
 
 
 class Cells:
@@ -83,11 +106,15 @@ class Cells:
 
     value, known, why; frozen: never known again; blocks: dimensions (one bit each) of block indices in the stored
         value.
-    written, writer, writing, stored: epoch, warp, lanes issued together, and time of the last store.
-    seen, reader, reading, loaded, by: the same for loads that were taken as known, and the instruction.
+    written, writer, writing, writers, stored: epoch, warp, lanes issued together, all lanes and time of the last store
+        and of those that are unordered with it.
+    seen, reader, reading, readers, loaded, by: the same for loads that were taken as known, and the instruction.
+    log: what changes, while that may have to be taken back.
     """
 
-    __slots__ = (*_FIELDS, "limit")
+    __slots__ = (*_FIELDS, "limit", "log")
+
+    log: list[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]] | None
 
     value: np.ndarray
     known: np.ndarray
@@ -96,15 +123,17 @@ class Cells:
     written: np.ndarray
     writer: np.ndarray
     writing: np.ndarray
+    writers: np.ndarray
     stored: np.ndarray
     seen: np.ndarray
     reader: np.ndarray
     reading: np.ndarray
+    readers: np.ndarray
     loaded: np.ndarray
     by: np.ndarray
 
     def __init__(self, classes: int, limit: int):
-        self.limit = limit
+        self.limit, self.log = limit, None
         for name, (dtype, start) in _FIELDS.items():
             setattr(self, name, np.full((classes, 0), start, dtype))
 
@@ -124,6 +153,19 @@ class Cells:
     def take(self, origin: np.ndarray) -> None:
         for name in _FIELDS:
             setattr(self, name, getattr(self, name)[origin])
+
+    def _keep(self, cell: np.ndarray, get: Get) -> None:
+        """Logs what is about to change."""
+        if self.log is not None:
+            self.log.append((cell // self.size, cell % self.size, {name: get(name) for name in _FIELDS}))
+
+    def undo(self, since: int) -> None:
+        """Takes back what was logged after the first `since` entries."""
+        for kind, offset, fields in reversed(self.log[since:] if self.log is not None else ()):
+            for name, values in fields.items():
+                getattr(self, name)[kind, offset] = values
+        if self.log is not None:
+            del self.log[since:]
 
     def write(
         self,
@@ -154,9 +196,11 @@ class Cells:
                 at.epoch[keep],
                 at.warp[keep],
                 at.synced[keep],
-                reduced(np.bitwise_and, at.group),
-                at.lane[keep],
+                group := reduced(np.bitwise_and, at.group),
+                reduced(np.bitwise_or, at.lanes),
+                np.where(group == at.group[keep], at.lane[keep], -1),
                 at.byte[keep],
+                at.past,
             )
             self.write_diverged(
                 one,
@@ -185,11 +229,12 @@ class Cells:
         get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
         same = sure & get("known") & (get("value") == value) & (not lasting)
-        torn = (get("seen") >= epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & ~same
+        torn = (get("seen") >= epoch) & ~_in_order(get, at, *LOADS) & ~same
         if torn.any():
             raise Unsafe(Reason(Kind.RACE), frozenset(distinct(get("by")[torn]).tolist()))
         mine = get("writer") == at.warp
-        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
+        self._keep(at.cell, get)
+        ordered = (get("written") < epoch) | _in_order(get, at, *STORES)
         sure = sure & ~get("frozen") & (not lasting)
         now = np.where(ordered, sure, same & sure)
         flat["why"][at.cell] = np.where(get("frozen") | lasting, COPY, np.where(sure | clash, ORDER, why))
@@ -198,6 +243,7 @@ class Cells:
             flat["frozen"][at.cell] = True
         flat["value"][at.cell], flat["known"][at.cell] = value, now
         flat["writing"][at.cell] = np.where(ordered, at.group, np.where(mine, get("writing") & at.group, 0))
+        flat["writers"][at.cell] = np.where(ordered, at.lanes, np.where(mine, get("writers") | at.lanes, 0))
         flat["writer"][at.cell] = np.where(ordered | mine, at.warp, SEVERAL)
         flat["written"][at.cell], flat["stored"][at.cell] = epoch, clock
 
@@ -209,7 +255,7 @@ class Cells:
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
         get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
-        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
+        ordered = (get("written") < epoch) | _in_order(get, at, *STORES)
         sure = get("known") & ordered
         asked = int(np.bitwise_or.reduce(np.where(ordered & ~sure, get("blocks"), 0), initial=0))
         why = np.where(sure, NEVER, np.where(get("known"), LATER, get("why")))
@@ -224,13 +270,15 @@ class Cells:
         keep = order[first]
         cell = at.cell[keep]
         group = np.where(warp == most, reduced(np.bitwise_and, at.group), 0)
+        lanes = reduced(np.bitwise_or, at.lanes)
+        after = _in_order(lambda name: flat[name][at.cell], at, *LOADS)
         warp = np.where(warp == most, warp, SEVERAL)
         epoch = at.epoch[keep]
+        self._keep(cell, lambda name: flat[name][cell])
         old = flat["reader"][cell]
-        fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & (
-            flat["loaded"][cell] < at.synced[keep]
-        )
+        fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & reduced(np.logical_and, after)
         flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))
+        flat["readers"][cell] = np.where(fresh, lanes, flat["readers"][cell] | lanes)
         flat["reader"][cell] = np.where(fresh | (old == warp), warp, SEVERAL)
         flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, clock, index
 
@@ -245,10 +293,18 @@ def _by_cell(
     return order, first, lambda function, array: function.reduceat(array[order], first)
 
 
-def _in_order(get: Get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:
-    """Where the last access of `who`, by the lanes `together` at `when`, came before this one in the same warp.
+def _in_order(get: Get, at: Bytes, who: str, together: str, every: str, when: str) -> np.ndarray:
+    """Where the last accesses of `who`, by the lanes `every`, of which `together` took part in each, up to `when`, came
+    before this one in the same warp.
 
-    It did if its lanes are issued with this one's, or if the whole warp has synchronised since.
+    They did if the whole warp has synchronised since, or if those of one lane that took part in each did, or those of
+    all lanes.
     """
-    result: np.ndarray = (get(who) == at.warp) & (((get(together) & at.group) != 0) | (get(when) < at.synced))
+    mine = get(who) == at.warp
+    result: np.ndarray = mine & (((get(together) & at.group) != 0) | (get(when) < at.synced))
+    open_ones = np.flatnonzero(mine & ~result)
+    if len(open_ones):
+        before = at.before(open_ones, get(when)[open_ones])
+        of_all = get(every)[open_ones]
+        result[open_ones] = (get(together)[open_ones] & before != 0) | (of_all != 0) & (of_all & ~before == 0)
     return result

@@ -6,8 +6,8 @@ which the hardware may execute the threads yields the same value:
 
 - it was written in an earlier epoch, and by no one in this one; or
 - it was written in this epoch only by the same warp, before the load: by the same thread, in machine code by lanes
-  that were issued together with the load's (accesses of lanes issued together are in order), or before a barrier of
-  the whole warp;
+  that were issued together with the load's (accesses of lanes issued together are in order), before a barrier of
+  the whole warp, or in an order that follows from these and from barriers of some lanes (`happens_before`);
 - and no one overwrites it in this epoch unordered with the load. This is detected at the store, whichever is executed
   first: the value read then depends on the order, and the run is repeated without trusting that load (`Unsafe`).
 
@@ -28,6 +28,7 @@ from ptxaudit.engine.domain.value import Value, signed
 from ptxaudit.engine.memory.cells import REASONS, VALUE, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.clusters import own_place
 from ptxaudit.engine.memory.environment import SHARED_WINDOW, Environment
+from ptxaudit.engine.memory.happens_before import HappensBefore, Meetings, Past
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -50,7 +51,8 @@ class Touch(Record):
 
     kind: (n,) class of each row's block; warp: (n,) its number there; synced: (n,) when all its lanes last
         synchronised.
-    group: (n, LANES) lanes that are certainly issued together with each; active: (n, LANES).
+    group: (n, LANES) lanes that are certainly issued together with each; active: (n, LANES); past: what precedes the
+        access, None: nothing of other lanes.
     """
 
     kind: np.ndarray
@@ -58,8 +60,10 @@ class Touch(Record):
     synced: np.ndarray
     group: np.ndarray
     active: np.ndarray
+    past: Past | None
 
 
+Mark = tuple[np.ndarray, np.ndarray, Meetings, dict[str, int]]  # epochs, times, what precedes what, lengths of logs
 Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and the lanes that access them
 
 
@@ -81,9 +85,11 @@ class Shadow:
         classes = int(self.kind.max()) + 1
         self.warp = env.warp[:, 0].astype(np.int16)
         self.synced = np.full(len(self.kind), -1, np.int64)
+        self.order = HappensBefore(len(self.kind), lambda size: account.spend(elements(size), FOLLOWING))
         self.epoch = np.zeros(classes, np.int32)
         self.unknown = np.zeros(classes, bool)
         self.clock = 0
+        self._marks = 0  # that are neither restored nor kept
         self.trusted: set[int] = set()  # loads that were taken as known since it was last cleared
         self.reasons = [Reason(kind) for kind in REASONS.values()]
         self.cells: dict[str, Cells] = {}
@@ -108,6 +114,7 @@ class Shadow:
         origin = np.zeros(int(self.kind.max()) + 1, np.int64)
         origin[self.kind] = old
         self.warp, self.synced = self.warp[index], self.synced[index]
+        self.order.expand(index)
         self.epoch, self.unknown = self.epoch[origin], self.unknown[origin]
         for cells in self.cells.values():
             cells.take(origin)
@@ -119,17 +126,37 @@ class Shadow:
             raise Unsafe(Reason(Kind.MANY_BYTES))
         self.account.spend(PASSES * elements(cells), FOLLOWING)
 
-    def mark(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state that must be restored if a round of a loop is given up."""
-        return self.epoch.copy(), self.synced.copy()
+    def mark(self) -> Mark:
+        """The state that must be restored if a round of a loop is given up. Each mark is followed by `restore` or
+        `keep`.
+        """
+        self._marks += 1
+        for cells in self.cells.values():
+            cells.log = [] if cells.log is None else cells.log
+        lengths = {name: len(cells.log or ()) for name, cells in self.cells.items()}
+        return self.epoch.copy(), self.synced.copy(), self.order.mark(), lengths
 
-    def restore(self, mark: tuple[np.ndarray, np.ndarray]) -> None:
-        self.epoch, self.synced = mark
+    def restore(self, mark: Mark) -> None:
+        self.epoch, self.synced, order, lengths = mark
+        self.order.restore(order)
+        for name, cells in self.cells.items():
+            cells.undo(lengths.get(name, 0))
+        self.keep()
+
+    def keep(self) -> None:
+        """What has happened since the last mark remains."""
+        self._marks -= 1
+        for cells in self.cells.values() if not self._marks else ():
+            cells.log = None
 
     def met(self, rows: np.ndarray) -> None:
         """Records that all living lanes of these warps have synchronised."""
         self.clock += 1
         self.synced[rows] = self.clock
+
+    def some_met(self, rows: np.ndarray, mask: np.ndarray) -> None:
+        """Records that these lanes of these warps, (n, LANES) bool, are together, or have waited for each other."""
+        self.order.meet(rows, mask, self.clock)
 
     # --- reasons ---
 
@@ -220,6 +247,7 @@ class Shadow:
             )
         if name not in self.cells:
             self.cells[name] = Cells(len(self.epoch), size)
+            self.cells[name].log = [] if self._marks else None
         return self.cells[name]
 
     def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> Bytes:
@@ -233,9 +261,11 @@ class Shadow:
             many(self.epoch[touch.kind[row]]),
             many(touch.warp[row]),
             many(touch.synced[row]),
-            many(touch.group[row, lane]),
+            group := many(touch.group[row, lane]),
+            group,
             many(row * LANES + lane),
             byte,
+            touch.past,
         )
 
 

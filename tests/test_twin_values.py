@@ -17,7 +17,7 @@ from ptxaudit.ir.slices import Slice
 
 EVERY = opcodes.every_opcode()
 GROUP = 40
-REFUSED = {"dp4a", "sat"}  # opcodes without a meaning in the engine, by a part of their name
+REFUSED = {"dp4a"}  # opcodes without a meaning in the engine, by a part of their name
 UNDEFINED = ("bfi.b64", "bfe.u64", "bfe.s64")  # for most operands: only fields within 255 bits are defined
 
 

@@ -1,6 +1,6 @@
-"""A sum that ptxas contracts with a product is unknown, whatever stands between the two; other sums are known.
+"""A sum that ptxas may contract with a product has both results, or none, whatever stands between the two.
 
-ptxas turns those in `FUSED` into an FFMA.
+ptxas turns those in `FUSED` into an FFMA. Other sums have one result.
 """
 
 from __future__ import annotations
@@ -98,9 +98,10 @@ def kernel(between: str, added: str, name: str = "k") -> str:
 
 
 def open_sums(body: str) -> list[str]:
-    """The sums of a module whose value is unknown."""
+    """The sums of a module that are not computed as they are written."""
     functions = lift_module(parse_module(PROLOGUE.format(arch="sm_90") + FUNCTIONS + body)).functions.values()
-    return [op.name for f in functions for i in f.instructions for op in i.ops if "perhaps fused" in op.name]
+    names = [op.name for f in functions for i in f.instructions for op in i.ops]
+    return [name for name in names if "perhaps fused" in name or name.endswith(".contracted")]
 
 
 @cache
@@ -124,12 +125,12 @@ def test_ptxas_keeps_a_rounded_sum_of_a_register_that_is_zero(arch):
 
 
 @pytest.mark.parametrize("name", FUSED)
-def test_what_ptxas_fuses_is_unknown(name):
+def test_what_ptxas_fuses_is_not_computed_as_written(name):
     assert open_sums(kernel(FUSED[name], SUM))
 
 
 @pytest.mark.parametrize("name", PERHAPS)
-def test_what_it_might_fuse_is_unknown(name):
+def test_what_it_might_fuse_is_not_computed_as_written(name):
     assert open_sums(kernel(*PERHAPS[name]))
 
 
@@ -147,6 +148,52 @@ def test_no_figure_of_a_fused_sum_is_exact_in_ptx():
     by_isa = {k.isa: k.sites[-1] for k in report.kernels}
     assert by_isa["ptx"].status != "exact"
     assert by_isa["sass"].status == "exact" and by_isa["sass"].wavefronts == 8
+
+
+def both(body: str, *parameters: float) -> dict[str, tuple[str, int | None]]:
+    """(status, wavefronts) of the store, by instruction set."""
+    launch = Launch("k", grid=1, block=32, params=[None, *parameters])
+    report = audit(PROLOGUE.format(arch="sm_90") + FUNCTIONS + body, arch="sm_90", launches=[launch], isa="both")
+    return {k.isa: (str(k.sites[-1].status), k.sites[-1].wavefronts) for k in report.kernels}
+
+
+# How the sum depends on the product of x = 3, and c: the products are exact.
+FOLLOWED = {
+    "mov": ("mov.f32 %f4, %f3;", SUM, 8.0),
+    "bits": (BITS.format(""), SUM, 8.0),
+    "neg": ("neg.f32 %f4, %f3;", "add.f32 %f5, %f4, %f2;", 10.0),
+    "abs": ("abs.f32 %f4, %f3;", SUM, 8.0),
+    "second operand": ("mov.f32 %f4, %f3;", "sub.f32 %f5, %f2, %f4;", 10.0),
+    "guard": ("mov.f32 %f4, %f2; @%p1 mov.f32 %f4, %f3;", SUM, 8.0),
+    "product of a product": ("mul.f32 %f4, %f3, %f1;", SUM, 26.0),
+    "both": ("mul.f32 %f4, %f1, %f1;", "mul.f32 %f9, %f2, %f2; sub.f32 %f5, %f4, %f9;", 2.0),
+    "saturated": ("mov.f32 %f4, %f3;", "sub.sat.f32 %f5, %f4, %f2;", 1.0),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_a_sum_of_an_exact_product_is_known(name):
+    between, added, c = FOLLOWED[name]
+    found = both(kernel(between, added), 3.0, c)
+    assert found["ptx"] == found["sass"] and found["sass"][0] == "exact"
+
+
+@pytest.mark.parametrize("x, c", [(1.000244140625, 1.00048828125), (1.0 + 2.0**-20, 1.0)])
+def test_of_an_inexact_product_both_results_remain(x, c):
+    found = both(kernel(FUSED["mov"], SUM), x, c)
+    assert found["ptx"][0] != "exact" or found["ptx"] == found["sass"]
+
+
+def test_a_factor_of_one_may_be_removed():
+    """Of (x · x) · y with y = 1, ptxas may fuse x · x where it knows y."""
+    between = "mov.f32 %f9, 0f3F800000; mul.f32 %f4, %f3, %f9;"
+    assert both(kernel(between, SUM), 3.0, 8.0)["ptx"][0] != "exact"
+
+
+def test_the_format_of_a_product_is_that_of_the_sum():
+    assert not open_sums(
+        kernel("cvt.f64.f32 %fd1, %f3; add.f64 %fd2, %fd1, %fd1; cvt.rn.f32.f64 %f4, %fd2;", "mov.f32 %f5, %f4;")
+    )
 
 
 def test_a_product_in_one_kernel_is_none_in_another():

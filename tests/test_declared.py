@@ -23,7 +23,7 @@ from ptxaudit.ir.nodes import Unknown
 DATA = Path(__file__).resolve().parent / "data"
 FORMS = (DATA / "sass_forms.txt").read_text().splitlines()
 OPCODES = (DATA / "ptx_opcodes.txt").read_text().splitlines()
-UNDERSTOOD, UNDERSTOOD_PTX = 3_101, 785  # minimum numbers of forms and of opcodes
+UNDERSTOOD, UNDERSTOOD_PTX = 3_173, 815  # minimum numbers of forms and of opcodes
 
 CODE = bytes(64 * INSTRUCTION_BYTES)
 CONTEXT = Context(CodeSection("k", CODE, True, (Symbol("k", ".text.k", 0, len(CODE), True),)), 90, 0x210)
@@ -50,6 +50,8 @@ NO_EFFECT = {
     "UIMAD": "U32",
     **dict.fromkeys(("ISETP", "UISETP"), "U32"),
     **dict.fromkeys(("REDUX", "VIMNMX", "UVIMNMX"), "S32"),
+    "F2FP": "F32",  # not written before sm_89
+    "HFMA2": "MMA",  # which pipe it uses
     "MOV": "SPILL",
     "R2UR": "BROADCAST FILL",
     "UTCATOMSWS": "2CTA ALIGN",  # free columns are not modelled

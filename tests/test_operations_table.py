@@ -17,6 +17,7 @@ from ptxaudit.engine.domain.value import DTYPES, Uniform, Value, constant, unkno
 from ptxaudit.engine.exec import across_lanes
 from ptxaudit.engine.ops import OPS, Origin
 from ptxaudit.engine.ops.floats import FLOATS
+from ptxaudit.engine.ops.narrow import NARROW
 from ptxaudit.engine.ops.operations import apply, of_its_sources
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.engine.ops.row import source_bits
@@ -25,7 +26,7 @@ from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Const, Op
 from ptxaudit.ir.warp_operations import ACROSS, WARP
 
 WIDTHS = (32, 64)
-INTEGER = [name for name, row in OPS.items() if row.candidates is None and name not in FLOATS]
+INTEGER = [name for name, row in OPS.items() if row.candidates is None and name not in FLOATS | NARROW]
 ATTRIBUTES = {
     "lop3": [(0x96,), (0xE8,), (0xCA,), (0xC0,), (0xF8,), (0x00,)],
     "extract": [(0,), (8,), (16,)],

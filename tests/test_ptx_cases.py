@@ -128,8 +128,8 @@ def test_a_modifier_that_a_row_does_not_know_has_no_meaning():
         "add.wrong.s32",
         "mad.lo.sat.s32",
         "cvt.rn.relu.f16.f32",
-        "min.NaN.f32",
-        "setp.lt.ftz.f32",
+        "min.xorsign.abs.f32",
+        "setp.lt.ftz.f64",
         "prmt.b32.xyz",
     ):
         assert meaning(opcode) is None

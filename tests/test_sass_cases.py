@@ -126,10 +126,11 @@ def known_bits(value: Value) -> str:
     """The known bits of an unknown number."""
     if value.sure is None:
         return ""
-    unknown, bits = (int(np.broadcast_to(a, (1, LANES))[0][0]) for a in (value.sure.unknown, value.sure.bits))
-    width = value.bits
-    open_bits = f"{unknown & (1 << width) - 1:#x}"
-    return f" in bits {open_bits}" + (f", else {bits:#x}" if bits else "")
+    sure, base = (np.broadcast_to(a, (1, LANES))[0] for a in (value.sure, value.base))
+    if (sure != sure[0]).any():
+        return " in bits that differ by lane"
+    bits = numbers(base & sure, np.ones(LANES, bool))
+    return f" in bits {int(~sure[0]):#x}" + (f", else {bits}" if bits != "0" else "")
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "known" in case.outputs], ids=str)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from . import floats
+from . import floats, narrow
 from .code import WIDTH
 
 KINDS = {k: (k[0] if k != "pred" else "p") for k in WIDTH}
@@ -58,15 +58,29 @@ def meaning(opcode: str):
     m = mask(n) if n else 0
     rounding = next((w for w in words if w in ("rn", "rz", "rm", "rp")), "rn")
     ftz = "ftz" in words
+    if (found := narrow.meaning(opcode)) is not None:
+        return found
+    if base == "copysign":
+        return (n, n), lambda a, b: a >> (n - 1) << (n - 1) | b & mask(n - 1)
+    if base == "vabsdiff4" and words in ([], ["add"]) and types == ["u32"] * 3:
+        return (32, 32, 32), lambda a, b, c: _differences(a, b, c, bool(words))
     if base == "cvt":
         return _packed(mods) if "pack" in words else _convert(types, words)
     if base in ("setp", "set"):
         return _compare(base, types, words)
     if kind == "f" and base in ("add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "neg", "abs", "min", "max"):
-        if {"sat", "relu", "NaN", "full", "xorsign"} & set(words) or "approx" in words or "x2" in t or t == "bf16":
+        if {"relu", "full", "xorsign"} & set(words) or "approx" in words or "x2" in t or t == "bf16":
             raise NoMeaning(opcode)
+        if "NaN" in words:
+            lost = floats.NAN[n]
+            return (
+                n,
+                n,
+            ), lambda *a: lost if any(floats.is_nan(x, n) for x in a) else floats.compute(base, n, a, rounding, ftz)
         name = "fma" if base == "mad" else base
         count = {"fma": 3, "rcp": 1, "sqrt": 1, "neg": 1, "abs": 1}.get(name, 2)
+        if "sat" in words:
+            return (n,) * count, lambda *a: narrow.saturated(floats.compute(name, n, a, rounding, ftz), n)
         return (n,) * count, lambda *a: floats.compute(name, n, a, rounding, ftz)
     if t in ("u16x2", "s16x2"):
         return _by_halves(opcode, base, t, words)
@@ -234,7 +248,7 @@ def meaning(opcode: str):
                 return out & mask(32)
 
             return (32, 32, 32), dot_of_halves
-        case "vadd" | "vsub" | "vshl" | "vshr" | "vabsdiff4":
+        case "vadd" | "vsub" | "vshl" | "vshr":
             return _video(opcode, base, types, words)
     raise NoMeaning(opcode)
 
@@ -269,15 +283,16 @@ def _video(opcode: str, base: str, types: list[str], words: list[str]):
         if base in ("vshl", "vshr"):
             by = b & 31 if "wrap" in words else min(b, 32)
             return a << by if base == "vshl" else number(a, of_a) >> by
-        if base == "vabsdiff4":
-            return sum(abs((a >> at & 255) - (b >> at & 255)) for at in range(0, 32, 8))
         return number(a, of_a) + (number(b, of_b) if base == "vadd" else -number(b, of_b))
 
-    if base == "vabsdiff4" and (types != ["u32"] * 3 or not adds):
-        raise NoMeaning(opcode)
     if adds:
         return (32, 32, 32), lambda a, b, c: (first(a, b) + c) & mask(32)
     return (32, 32), lambda a, b: first(a, b) & mask(32)
+
+
+def _differences(a: int, b: int, c: int, add: bool) -> int:
+    sizes = [abs((a >> 8 * k & 255) - (b >> 8 * k & 255)) for k in range(4)]
+    return (c + sum(sizes)) & mask(32) if add else sum(size << 8 * k for k, size in enumerate(sizes))
 
 
 def _nth_set(a: int, base: int, offset: int) -> int:
@@ -378,10 +393,12 @@ def _convert(types, words):
     if to in ("bf16", "f16x2", "bf16x2") or of in ("bf16", "f16x2", "bf16x2"):
         raise NoMeaning("cvt")
     if to[0] == "f" and of[0] == "f":
-        if sat:
-            raise NoMeaning("cvt")
 
         def between(a):
+            bits = exactly(a)
+            return narrow.saturated(bits, n) if sat else bits
+
+        def exactly(a):
             if floats.is_nan(a, k) and 64 in (n, k):
                 return floats.nan_between(floats.NAN[32] if ftz and k == 32 else a, k, n)
             x = floats.decode(floats.flush(a, k) if ftz and k == 32 else a, k)

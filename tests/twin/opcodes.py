@@ -99,6 +99,26 @@ def every_opcode() -> list[str]:
         "cvt.rn.f16.f64",
         "cvt.f64.f16",
     ]
+    out += [
+        f"{b}{form}.{t}" for t in ("f32", "f16") for b in ("add", "mul.rn", "fma.rn") for form in (".sat", ".ftz.sat")
+    ]
+    out += ["copysign.f32", "copysign.f64", "cvt.sat.f32.f32", "cvt.rn.sat.f16.f32", "max.relu.s32", "max.s32.relu"]
+    out += ["vabsdiff4.u32.u32.u32", "vabsdiff4.u32.u32.u32.add", "min.NaN.f32", "max.ftz.NaN.f32", "min.NaN.f16"]
+    out += [f"setp.{r}.ftz.f32" for r in ("lt", "geu", "nan")] + ["set.gt.ftz.u32.f32"]
+    for t in ("f16x2", "bf16", "bf16x2"):
+        out += [f"{b}.{t}" for b in ("add.rn", "sub.rn", "mul.rn", "fma.rn", "neg", "abs", "min", "max", "max.NaN")]
+        out += [f"setp.{r}.{t}" for r in (*RELATIONS, "gtu", "num", "nan")] + [f"setp.lt.xor.{t}", f"set.lt.{t}.{t}"]
+        out += [f"set.geu.u32.{t}"]
+    out += ["fma.rn.sat.f16x2", "add.rn.ftz.f16x2", "min.ftz.f16x2", "set.nan.f16.f16", "set.eq.s16.f16"]
+    out += ["set.lt.and.u16.bf16"]
+    out += [f"cvt.{m}{r}.bf16{x}.f32" for m in ("rn", "rz") for r in ("", ".relu") for x in ("", "x2")]
+    out += ["cvt.rn.f16x2.f32", "cvt.rz.f16x2.f32", "cvt.f32.bf16", "cvt.rn.f16.bf16", "cvt.rn.bf16.f16"]
+    out += ["cvt.rn.bf16.s32", "cvt.rn.bf16.u32", "cvt.rna.tf32.f32"]
+    out += [f"cvt.{m}.{t}.bf16" for m in WHOLE for t in ("s32", "u32", "s16", "u16")]
+    out += [
+        f"cvt.rn.satfinite{r}.{b}.{f}" for r in ("", ".relu") for b in ("e4m3x2", "e5m2x2") for f in ("f32", "f16x2")
+    ]
+    out += [f"cvt.rn.f16x2.{b}" for b in ("e4m3x2", "e5m2x2")]
     return out
 
 
@@ -150,9 +170,11 @@ def awkward(rng: random.Random, bits: int) -> int:
 def result_widths(opcode: str) -> tuple[int, ...]:
     base, *words = opcode.split(".")
     types = [w for w in words if w in WIDTH]
+    if words[-2] in ("e4m3x2", "e5m2x2", "tf32") if len(words) > 1 else False:
+        return (32,) if words[-2] == "tf32" else (16,)
     if base == "setp":
         return 1, 1
-    if base in ("popc", "clz", "bfind") or "pack" in words:
+    if base in ("popc", "clz", "bfind", "dp4a", "vabsdiff4") or "pack" in words:
         return (32,)
     bits = WIDTH[types[0] if base in ("cvt", "set", "slct") else types[-1]]
     return (bits * 2,) if "wide" in words else (bits,)

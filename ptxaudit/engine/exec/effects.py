@@ -153,7 +153,7 @@ def _made(
 
     before: by instruction and operation, the operation, its sources and its results; None: nothing is reused.
     """
-    if before is None:
+    if before is None or row.chosen:
         return operations.apply(op, sources, index, row)
     last = before.get((index, id(op)))
     if last is None or last[0] is not op or not all(map(is_, last[1], sources)):

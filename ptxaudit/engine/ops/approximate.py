@@ -177,13 +177,13 @@ def _upper_word(function: Callable[[np.ndarray], np.ndarray]) -> Run:
     return candidates
 
 
-def _not_one_number(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
+def not_one_number(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
     """Takes the place of `run` in a row that has only candidates."""
     raise TypeError("only candidates of its result are known")
 
 
 def _row(candidates: Run, widths: str = "s") -> Row:
-    return Row(_not_one_number, widths, candidates=candidates)
+    return Row(not_one_number, widths, candidates=candidates)
 
 
 # Machine code of generations that were not measured: subnormal numbers are zeros.

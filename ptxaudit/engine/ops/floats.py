@@ -109,9 +109,13 @@ def _tiny(exact: np.ndarray, bits: int, mode: str) -> np.ndarray:
     return np.abs(rounded(exact * _UP[bits], bits, mode).astype(np.float64)) < least * _UP[bits]
 
 
+def exact_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A double that rounds to 32 bits and fewer as the exact sum does."""
+    return sticky(*two_sum(a, b))
+
+
 def _sum(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
-    total, rest = two_sum(a, b)
-    exact = sticky(total, rest)
+    exact = exact_sum(a, b)
     return np.where((exact == 0) & (np.signbit(a) | np.signbit(b)), -0.0, exact) if mode == "rm" else exact
 
 

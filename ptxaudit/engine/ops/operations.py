@@ -355,8 +355,7 @@ def _several(
         return (
             _candidates(row, op, values, index)
             if numbers
-            else derived(op.name, values, op.bits, op.attrs)
-            or give_up(values, op.bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
+            else _derived(row, op, values) or give_up(values, op.bits, Kind.UNKNOWN_SOURCES, index, (op.name,))
         )
     if not numbers:
         return alternatives.symbolic(lambda plain: apply(op, plain, index, row), values)
@@ -374,6 +373,11 @@ def _several(
     )
 
 
+def _derived(row: Row, op: Op, values: tuple[Value, ...]) -> Value | None:
+    """A uniform unknown for the result of an operation that has only candidates, if its sources determine it."""
+    return None if row.chosen else derived(op.name, values, op.bits, op.attrs)
+
+
 def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value:
     """The result on numbers of an operation that has only candidates."""
     why = because(*values) or Reason(Kind.WITHIN_ERROR, index, (op.name,))
@@ -384,7 +388,7 @@ def _candidates(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Valu
     assert row.candidates is not None
     numbers, beyond = row.candidates(op.bits, op.attrs, *bases)
     if throughout(beyond) and not axes:  # nothing is known but that it is a function of its sources
-        return derived(op.name, values, op.bits, op.attrs) or opaque(op.bits, why)
+        return _derived(row, op, values) or opaque(op.bits, why)
     beyond = beyond.any(axis=0)
     if numbers.shape[0] * numbers.shape[1] > alternatives.MOST:
         return opaque(op.bits, why)

@@ -46,6 +46,7 @@ class Row(Record, eq=False):
     lone: of an unknown predicate, `lone(op, *values)`: whether it is true in at most one lane of a warp, and whether
         it is false in at most one.
     strict: the result is opaque if any source is.
+    chosen: which of its candidates results is chosen anew in each execution, so that equal sources may differ in it.
     origin: where an address that it computes points.
     """
 
@@ -61,6 +62,7 @@ class Row(Record, eq=False):
     linear: bool = False
     lone: Callable[..., tuple[bool, bool]] | None = None
     strict: bool = False
+    chosen: bool = False
     origin: Origin = Origin.OPAQUE
 
     def letters(self, count: int) -> str:

@@ -20,7 +20,9 @@ from ptxaudit.engine.domain.comparisons import compare
 from ptxaudit.engine.domain.lane_classes import of_equality
 from ptxaudit.engine.domain.value import BITS, constant, resize, sign_extended, signed
 from ptxaudit.engine.ops import approximate, concrete, ranges, symbolic, tristates
+from ptxaudit.engine.ops.contracted import CONTRACTED
 from ptxaudit.engine.ops.floats import FLOATS
+from ptxaudit.engine.ops.narrow import NARROW
 from ptxaudit.engine.ops.row import OPS, Origin, Row
 
 __all__ = ["OPS"]
@@ -425,7 +427,8 @@ OPS |= {
         for name in ("eq", "ne", *(f"{relation}.{sign}" for relation in ("lt", "le", "gt", "ge") for sign in "us"))
     },
     # floating point
-    **{name: replace(row, strict=True, origin=Origin.NUMBER) for name, row in FLOATS.items()},
+    **{name: replace(row, strict=True, origin=Origin.NUMBER) for name, row in (FLOATS | NARROW).items()},
     **{name: replace(row, origin=Origin.NUMBER) for name, row in approximate.MUFU.items()},
     **approximate.PTX,
+    **CONTRACTED,
 }

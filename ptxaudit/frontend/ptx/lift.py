@@ -20,7 +20,7 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import INITIAL, as_error
 from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import Account, Exhausted
-from ptxaudit.frontend.ptx import control, memory, moves, opcodes, video
+from ptxaudit.frontend.ptx import control, memory, moves, narrow, opcodes, video
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.contraction import contracted
 from ptxaudit.frontend.ptx.data import variables, with_functions
@@ -34,7 +34,7 @@ from ptxaudit.hardware.accesses import with_access
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.operands import read_guard_first
 
-ROWS: dict[str, Row] = opcodes.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
+ROWS: dict[str, Row] = opcodes.ROWS | narrow.ROWS | moves.ROWS | memory.ROWS | control.ROWS | video.ROWS
 """Every modelled opcode, by base name. The results of all others are opaque."""
 
 REGISTERS_A_STATEMENT = 2
@@ -46,7 +46,7 @@ MAX_THREADS = 1024
 # Opcodes without a row that write only their first operand, or else memory as listed in `memory.WRITES`.
 WITHOUT_ROW = frozenset(
     """
-    tex tld4 txq suld suq sust sured istypep mma movmatrix createpolicy getctarank multimem copysign testp dp4a dp2a
+    tex tld4 txq suld suq sust sured istypep mma movmatrix createpolicy getctarank multimem testp dp4a dp2a
     vabsdiff vmad vmax vmin vset vset2 vset4 vadd2 vadd4 vsub2 vsub4 vavrg2 vavrg4 vmin2 vmin4 vmax2 vmax4
     vabsdiff2 vabsdiff4
     stacksave stackrestore alloca isspacep tcgen05 ldmatrix rnd

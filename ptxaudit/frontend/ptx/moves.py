@@ -8,7 +8,9 @@ cvt.sat.u8.s32 %rs1, %r1              clamped, then zero-extended to %rs1's 16 b
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from ptxaudit.frontend.ptx import narrow
 from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.emitter import Emitter, NoMeaning
 from ptxaudit.frontend.ptx.opcodes import ROUNDINGS, Lower, Opcode, Plain, Row
@@ -117,14 +119,18 @@ def is_space(o: Opcode) -> Lower | None:
 
 
 def convert(o: Opcode) -> Lower | None:
-    """cvt between integers and IEEE floats, with rounding, .ftz, and .sat for integers; cvt.pack."""
+    """cvt between integers and floats, with rounding, .ftz and .sat; cvt.pack."""
     if "pack" in o.plain:
         return pack(o)
+    if (found := narrow.convert(o)) is not None:
+        return found
     rounding = o.plain & {*ROUNDINGS, "rni", "rzi", "rmi", "rpi"}
     if o.plain - rounding - {"ftz", "sat"} or len(rounding) > 1 or len(o.types) != 2:
         return None
     to, source = o.types
     mode, ftz, saturate = min(rounding, default=""), "ftz" in o.plain, "sat" in o.plain
+    if o.modifiers[-1] == "bf16" and to.kind in "suf" and not saturate and not ftz and to.bits > 8:
+        return _convert_float(to, TYPES["f32"], mode, False, False, _bfloat)
     if to.kind not in "sufb" or source.kind not in "sufb":
         return None
     if to.kind == "f" or source.kind == "f":
@@ -206,14 +212,32 @@ def clamped(e: Emitter, value: ir.Operand, source: Type, to: Type) -> ir.Operand
     return value
 
 
-def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool) -> Lower | None:
+def _bfloat(e: Emitter, operand: s.Operand) -> ir.Operand:
+    """A bfloat16 number as a 32-bit float."""
+    (value,) = narrow.parts(e, operand, False)
+    return narrow.as_float(e, value, True)
+
+
+def _convert_float(
+    to: Type,
+    source: Type,
+    mode: str,
+    ftz: bool,
+    saturate: bool,
+    read: Callable[[Emitter, s.Operand], ir.Operand] | None = None,
+) -> Lower | None:
+    """read: gives the source as a float of its type."""
+    number = read or (lambda e, operand: e.value(operand, source.bits, True))
     if to.kind == source.kind == "f":
-        if saturate:
+        if saturate and 64 in (to.bits, source.bits):
             return None
+        form = (mode or "rn", ftz, True) if saturate else (mode or "rn", ftz)
 
         def between(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-            value = e.value(operands[1], source.bits, True)
-            e.emit("f2f", (e.target(operands[0]),), (value,), to.bits, (mode or "rn", ftz))
+            value = number(e, operands[1])
+            if read is not None and to == source:  # of bfloat16, without a rounding, and a NaN as it is
+                return e.emit("mov", (e.target(operands[0]),), (value,), to.bits)
+            e.emit("f2f", (e.target(operands[0]),), (value,), to.bits, form)
 
         return between
     if source.kind == "f":  # float to integer always saturates
@@ -224,10 +248,10 @@ def _convert_float(to: Type, source: Type, mode: str, ftz: bool, saturate: bool)
 
         def to_integer(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             target = e.target(operands[0])
-            value = e.value(operands[1], source.bits, True)
+            value = number(e, operands[1])
             if target is not None and target.bits > to.bits:
-                narrow = e.compute(f"f2i.{to.kind}", (value,), to.bits, attrs)
-                e.emit("sext" if to.kind == "s" else "zext", (target,), (narrow,), target.bits)
+                short = e.compute(f"f2i.{to.kind}", (value,), to.bits, attrs)
+                e.emit("sext" if to.kind == "s" else "zext", (target,), (short,), target.bits)
             else:
                 e.emit(f"f2i.{to.kind}", (target,), (value,), to.bits, attrs)
 
@@ -263,8 +287,8 @@ def comparison(name: str, t: Type) -> str | None:
 
 
 def _compared(o: Opcode, t: Type) -> tuple[str, str] | None:
-    """(IR comparison, boolean operator or "")."""
-    rest = [m for m in o.modifiers if m not in TYPES]
+    """(IR comparison, boolean operator or ""). `.ftz` is left to the caller."""
+    rest = [m for m in o.modifiers if m not in TYPES and m != "ftz"]
     if not rest:
         return None
     name = comparison(rest[0], t)
@@ -277,7 +301,11 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
     """setp, with one or two results and a boolean operator."""
     if len(o.types) != 1:
         return None
-    t = o.types[0]
+    if o.types[0].kind == "x":
+        return _set_predicates_of_halves(o)
+    t, ftz = o.types[0], "ftz" in o.plain
+    if ftz and (t.kind != "f" or t.bits == 64):
+        return None
     compared = _compared(o, t)
     if compared is None:
         return None
@@ -287,7 +315,7 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, *c = operands
         targets = e.targets(d)
-        sources = (e.value(a, bits, floating), e.value(b, bits, floating))
+        sources = tuple(_flushed(e, e.value(x, bits, floating), bits, ftz) for x in (a, b))
         if not boolean and len(targets) == 1:
             e.emit(name, targets, sources, bits)
             return
@@ -301,27 +329,89 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
             truth = e.compute("not", (t1,), 1) if negate else t1
             e.emit(boolean or "mov", (target,), (truth,) if other is None else (truth, other), 1)
 
-    return lower if boolean else Plain(name, bits, (bits, bits), (), floating, lower)
+    return lower if boolean or ftz else Plain(name, bits, (bits, bits), (), floating, lower)
 
 
-ONE = 0x3F800000  # 1.0f
+ONES = {16: 0x3C00, 32: 0x3F800000}  # 1.0
+
+
+def _flushed(e: Emitter, value: ir.Operand, bits: int, ftz: bool) -> ir.Operand:
+    """A float with subnormal numbers as zeros."""
+    return e.compute("fmul", (value, ir.Const(ONES[bits], bits)), bits, ("rn", True)) if ftz else value
+
+
+def _set_predicates_of_halves(o: Opcode) -> Lower | None:
+    """setp of f16x2, bf16 and bf16x2: of two, the first result compares the lower halves, the second the upper."""
+    name = narrow.type_names(o)[0]
+    compared = _compared(o, TYPES["f16"])
+    if name not in narrow.TYPE_NAMES or compared is None or "ftz" in o.plain:
+        return None
+    packed, bfloat = narrow.TYPE_NAMES[name]
+    operation, boolean = compared
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, a, b, *c = operands
+        targets = e.targets(d)
+        truths = narrow.compared(e, operation, (a, b), packed, bfloat)
+        other = e.compute("mov", (e.value(c[0], 1),), 1) if boolean else None
+        if not packed and len(targets) == 2:
+            truths.append(e.compute("not", (truths[0],), 1))
+        for target, truth in zip(targets, truths):
+            if target is not None:
+                e.emit(boolean or "mov", (target,), (truth,) if other is None else (truth, other), 1)
+
+    return lower
+
+
+def _set_halves(o: Opcode) -> Lower | None:
+    """set of f16, f16x2, bf16 and bf16x2 to floats of the same type, or to integers: all ones in each half or whole."""
+    to, source = narrow.type_names(o)
+    compared = _compared(o, TYPES["f16"])
+    if source not in narrow.TYPE_NAMES or compared is None or "ftz" in o.plain:
+        return None
+    (packed, bfloat), (name, boolean) = narrow.TYPE_NAMES[source], compared
+    integers = ("u32", "s32") if packed else ("u16", "s16", "u32", "s32")
+    if to not in (source, *integers):
+        return None
+    bits = TYPES[to].bits if not packed else narrow.HALF
+    true = narrow.ONES[bfloat] if to == source else (1 << bits) - 1
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, a, b, *c = operands
+        truths: list[ir.Operand] = list(narrow.compared(e, name, (a, b), packed, bfloat))
+        if boolean:
+            truths = [e.compute(boolean, (truth, e.value(c[0], 1)), 1) for truth in truths]
+        values: list[ir.Operand] = [
+            e.compute("select", (ir.Const(true, bits), ir.Const(0, bits), truth), bits) for truth in truths
+        ]
+        if bits == narrow.HALF:
+            narrow.write(e, d, values)
+        else:
+            e.emit("mov", (e.target(d),), tuple(values), bits)
+
+    return lower
 
 
 def set_value(o: Opcode) -> Lower | None:
     """set.op.dtype.stype d, a, b: all ones or 1.0 if the comparison holds, else 0."""
-    if len(o.types) != 2 or o.types[0].bits != 32:
+    if len(o.types) != 2:
         return None
-    to, t = o.types
+    if narrow.type_names(o)[1] in narrow.TYPE_NAMES:
+        return _set_halves(o)
+    if o.types[0].bits != 32:
+        return None
+    (to, t), ftz = o.types, "ftz" in o.plain
     compared = _compared(o, t)
-    if compared is None or to.kind not in "suf":
+    if compared is None or to.kind not in "suf" or ftz and (t.kind != "f" or t.bits == 64):
         return None
     name, boolean = compared
     bits, floating = t.bits, t.kind == "f"
-    true = ONE if to.kind == "f" else 0xFFFFFFFF
+    true = ONES[32] if to.kind == "f" else 0xFFFFFFFF
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, *c = operands
-        p = e.compute(name, (e.value(a, bits, floating), e.value(b, bits, floating)), bits, result=1)
+        sources = tuple(_flushed(e, e.value(x, bits, floating), bits, ftz) for x in (a, b))
+        p = e.compute(name, sources, bits, result=1)
         if boolean:
             p = e.compute(boolean, (p, e.value(c[0], 1)), 1)
         e.emit("select", (e.target(d),), (ir.Const(true), ir.Const(0), p), 32)
@@ -336,11 +426,11 @@ ROWS: dict[str, Row] = {
     "mov": Row(move, MOVEMENT, "v2 v4"),
     "selp": Row(select, COMPARISON),
     "slct": Row(select_by_sign, COMPARISON),
-    "setp": Row(set_predicate, COMPARISON, _RELATIONS),
-    "set": Row(set_value, COMPARISON, _RELATIONS),
+    "setp": Row(set_predicate, COMPARISON, f"{_RELATIONS} ftz"),
+    "set": Row(set_value, COMPARISON, f"{_RELATIONS} ftz"),
     "cvta": Row(
         convert_address, MOVEMENT, "to const global local shared shared::cta shared::cluster param param::entry"
     ),
     "isspacep": Row(is_space, MOVEMENT, "const global local shared shared::cta param param::entry"),
-    "cvt": Row(convert, MOVEMENT, "rn rz rm rp rni rzi rmi rpi ftz sat pack"),
+    "cvt": Row(convert, MOVEMENT, "rn rz rm rp rna rni rzi rmi rpi ftz sat pack relu satfinite"),
 }

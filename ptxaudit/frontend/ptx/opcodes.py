@@ -173,9 +173,35 @@ def with_carry(
 
 def add_or_sub(name: str) -> Resolve:
     plain, carry, packed = integer(name, 2), carried(name == "sub", False), halves(name)
+    limited = saturated(name)
     return lambda o: (
-        carry(o) if "cc" in o.plain else packed(o) if name == "add" and o.text.endswith("16x2") else plain(o)
+        carry(o)
+        if "cc" in o.plain
+        else limited(o)
+        if "sat" in o.plain
+        else packed(o)
+        if name == "add" and o.text.endswith("16x2")
+        else plain(o)
     )
+
+
+def saturated(name: str) -> Callable[[Opcode], Lower | None]:
+    """add.sat.s32, sub.sat.s32: limited to the range of the type."""
+
+    def resolve(o: Opcode) -> Lower | None:
+        if set(o.modifiers) != {"sat", "s32"} or len(o.modifiers) != 2:
+            return None
+
+        def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+            d, *sources = operands
+            a, b = (e.compute("sext", (e.value(x, 32),), 64) for x in sources)
+            most = e.compute("min.s", (e.compute(name, (a, b), 64), ir.Const((1 << 31) - 1, 64)), 64)
+            limited = e.compute("max.s", (most, ir.Const(-(1 << 31) & (1 << 64) - 1, 64)), 64)
+            e.emit("trunc", (e.target(d),), (limited,), 32)
+
+        return lower
+
+    return resolve
 
 
 def extreme(name: str) -> Resolve:
@@ -185,7 +211,7 @@ def extreme(name: str) -> Resolve:
     def resolve(o: Opcode) -> Plain | Lower | None:
         if o.text.endswith("16x2"):
             return packed(o)
-        if o.modifiers != ("relu", "s32"):
+        if o.modifiers not in (("relu", "s32"), ("s32", "relu")):
             return plain(o)
 
         def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
@@ -443,7 +469,7 @@ def approximate(sources: int) -> Callable[[Opcode], Plain | None]:
 def floating(
     name: str, sources: int, demand: bool = False, modifiers: frozenset[str] = frozenset({"ftz"})
 ) -> Callable[[Opcode], Plain | None]:
-    """IEEE operations on f16, f32, f64; .sat, .relu, .NaN, packed and other formats are not supported.
+    """IEEE operations on f16, f32, f64; .relu and .NaN are not supported, packed and other formats are in `narrow`.
 
     demand: a rounding must be specified; without one the opcode is an approximation (`div.full.f32`).
     """
@@ -454,8 +480,11 @@ def floating(
             return None
         if demand and not rounding:
             return None
-        bits = o.types[0].bits
-        return Plain(name, bits, (bits,) * sources, (min(rounding, default="rn"), "ftz" in o.plain), True)
+        bits, saturates = o.types[0].bits, "sat" in o.plain
+        if saturates and bits == 64:
+            return None
+        attrs = (min(rounding, default="rn"), "ftz" in o.plain, *([True] if saturates else []))
+        return Plain(name, bits, (bits,) * sources, attrs, True)
 
     return resolve
 
@@ -472,19 +501,34 @@ def approximation(sources: int, *kinds: str) -> Callable[[Opcode], Plain | None]
     return resolve
 
 
+def copy_sign(o: Opcode) -> Lower | None:
+    """copysign.f32, copysign.f64: the sign of the first source, all else of the second."""
+    if o.modifiers not in (("f32",), ("f64",)):
+        return None
+    bits = o.types[0].bits
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, a, b = operands
+        sources = (e.value(a, bits, True), e.value(b, bits, True), ir.Const(1 << bits - 1, bits))
+        e.emit("lop3", (e.target(d),), sources, bits, (0xE4,))  # where the third has a bit the first, else the second
+
+    return lower
+
+
 INTEGER, EXTENDED = "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions"
 FLOAT, LOGIC = "Floating Point Instructions", "Logic and Shift Instructions"
 
 _ROUNDED = "rn rz rm rp ftz"
+_FORMS = frozenset({"ftz", "sat"})
 _APPROXIMATE = Row(approximate(1), FLOAT, "approx ftz")
 
 ROWS: dict[str, Row] = {
-    "add": Row(either(add_or_sub("add"), floating("fadd", 2)), INTEGER, f"cc {_ROUNDED}"),
-    "sub": Row(either(add_or_sub("sub"), floating("fsub", 2)), INTEGER, f"cc {_ROUNDED}"),
+    "add": Row(either(add_or_sub("add"), floating("fadd", 2, modifiers=_FORMS)), INTEGER, f"cc sat {_ROUNDED}"),
+    "sub": Row(either(add_or_sub("sub"), floating("fsub", 2, modifiers=_FORMS)), INTEGER, f"cc sat {_ROUNDED}"),
     "addc": Row(carried(False, True), EXTENDED, "cc"),
     "subc": Row(carried(True, True), EXTENDED, "cc"),
-    "mul": Row(either(multiply, floating("fmul", 2)), INTEGER, f"lo hi wide {_ROUNDED}"),
-    "mad": Row(either(multiply_add, floating("fma", 3)), INTEGER, f"lo hi wide cc {_ROUNDED}"),
+    "mul": Row(either(multiply, floating("fmul", 2, modifiers=_FORMS)), INTEGER, f"lo hi wide sat {_ROUNDED}"),
+    "mad": Row(either(multiply_add, floating("fma", 3, modifiers=_FORMS)), INTEGER, f"lo hi wide cc sat {_ROUNDED}"),
     "madc": Row(multiply_add, EXTENDED, "lo hi cc"),
     "mul24": Row(multiply_24, INTEGER, "lo"),
     "mad24": Row(multiply_24, INTEGER, "lo"),
@@ -523,7 +567,8 @@ ROWS: dict[str, Row] = {
     "shr": Row(shift, LOGIC),
     "shf": Row(funnel_shift, LOGIC, "l r wrap clamp"),
     "prmt": Row(permute, "Data Movement and Conversion Instructions", "f4e b4e rc8 ecl ecr rc16"),
-    "fma": Row(floating("fma", 3), FLOAT, _ROUNDED),
+    "fma": Row(floating("fma", 3, modifiers=_FORMS), FLOAT, f"sat {_ROUNDED}"),
+    "copysign": Row(copy_sign, FLOAT),
     "rcp": Row(
         first_of(floating("frcp", 1, demand=True), approximation(1, "approx"), approximate(1)),
         FLOAT,

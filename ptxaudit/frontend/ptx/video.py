@@ -50,18 +50,26 @@ def _selects(operand: s.Operand) -> bool:
 
 
 def differences(o: Opcode) -> Lower | None:
-    """vabsdiff4.u32.u32.u32.add: c plus the absolute differences of the bytes of a and b."""
-    if o.modifiers != ("u32", "u32", "u32", "add"):
+    """vabsdiff4.u32.u32.u32: the absolute differences of the bytes of a and b, each in its byte; .add: c plus them.
+
+    Without a mask all four bytes are written, so that c is not read.
+    """
+    adds = o.modifiers[3:] == ("add",)
+    if o.modifiers[:3] != ("u32", "u32", "u32") or o.modifiers[3:] and not adds:
         return None
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, c = operands
         if any(_selects(x) for x in operands):
             raise NoMeaning("an operand that selects bytes is not supported")
-        x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32)
+        x, y, total = e.value(a, 32), e.value(b, 32), e.value(c, 32) if adds else ir.Const(0)
         for k in range(4):
             first, second = (e.compute("bfe.u", (value, ir.Const(8 * k), ir.Const(8)), 32) for value in (x, y))
-            total = e.compute("sad.u", (first, second, total), 32)
+            if adds:
+                total = e.compute("sad.u", (first, second, total), 32)
+                continue
+            byte = e.compute("shl", (e.compute("sad.u", (first, second, ir.Const(0)), 32), ir.Const(8 * k)), 32)
+            total = e.compute("or", (total, byte), 32)
         e.emit("mov", (e.target(d),), (total,), 32)
 
     return lower

@@ -3,20 +3,19 @@
     I2F.U32.RP R4, R6                    R4 = i2f.u(R6) toward +∞
     MUFU.RCP R4, R4                      R4 = mufu.rcp(R4)
     F2I.FTZ.U32.TRUNC.NTZ R3, R2         R3 = f2i.u(R2) toward zero
-    HFMA2.MMA R5, -RZ, RZ, 0, 1.78e-07   R5 = 0x00000003       (a constant made on the half-precision pipe)
+    F2FP.BF16.F32.PACK_AB R6, R5, R4     R6 = f2f.bf16(R4) | f2f.bf16(R5) << 16
 
-Division by a variable becomes such sequences in machine code. Operations without an exact model (half-precision
-arithmetic) are left to `clobber`.
+Division by a variable becomes such sequences in machine code. Packed halves are in `lift_half`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from ptxaudit.frontend.sass.builder import (
-    NOT_NUMBERS,
+    FALSE,
     PAIR_BITS,
     WORD_BITS,
     Builder,
@@ -33,9 +32,13 @@ from ptxaudit.ir import nodes as ir
 
 _ROUNDING = {"RM": "rm", "RP": "rp", "RZ": "rz", "FLOOR": "rm", "CEIL": "rp", "TRUNC": "rz"}
 _FROM_BITS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "U32": 32, "S32": 32, "U64": 64, "S64": 64}
-_HALF = 16
-_CANONICAL_HALF_NAN = 0x7FFF
+HALF_BITS = 16
+_BYTE = 8
+_NAN = 0x7FFFFFFF
 _ONE = 0x3F800000  # 1.0
+_SMALL, _LARGE = 0x0D800000, 0x71800000  # 2**-100, 2**100
+_EXPONENT_AT = 23
+_SCALES = ("D2", "D4", "D8", "M2", "M4", "M8")
 
 
 def _rounding(b: Builder) -> str:
@@ -66,17 +69,16 @@ def _arithmetic(name: str, bits: int) -> Callable[[Builder], None]:
 
 
 def minimum(b: Builder) -> None:
-    """FMNMX: the minimum if the predicate holds, else the maximum."""
+    """FMNMX: the minimum if the predicate holds, else the maximum. .NAN: NaN if either source is."""
     selector = b.operand(3)
     if not isinstance(selector, Register) or not selector.is_zero or not selector.is_predicate:
         raise NoMeaning
-    b.write(
-        b.operand(0),
-        "fmax" if selector.negated else "fmin",
-        b.real(b.operand(1)),
-        b.real(b.operand(2)),
-        attrs=("rn", b.has("FTZ")),
-    )
+    sources = [b.real(b.operand(at)) for at in (1, 2)]
+    name, attrs = "fmax" if selector.negated else "fmin", ("rn", b.has("FTZ"))
+    if not b.has("NAN"):
+        return b.write(b.operand(0), name, *sources, attrs=attrs)
+    lost = b.compute("fsetp.nan", *sources, result=1)
+    b.write(b.operand(0), "select", ir.Const(_NAN), b.compute(name, *sources, attrs=attrs), lost)
 
 
 def select(b: Builder) -> None:
@@ -127,16 +129,64 @@ def _halves(b: Builder, operand: Operand) -> list[ir.Operand]:
     return [ir.Const(0) if register is None else register for register in b.registers(bare(operand), 2)]
 
 
-_RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"})
+RELATIONS = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "LTU", "LEU", "GTU", "GEU", "EQU", "NEU", "NUM", "NAN"})
 
 
 def _compare(bits: int) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
-        relation = next((mark.lower() for mark in b.marks if mark in _RELATIONS), None)
+        relation = next((mark.lower() for mark in b.marks if mark in RELATIONS), None)
         yes = b.compute(f"fsetp.{relation}", _flushed(b, 2, bits), _flushed(b, 3, bits), bits=bits, result=1)
         write_comparison(b, yes, b.operand(0), b.operand(1), b.predicate(b.operand(4)))
 
     return lower
+
+
+def compare_extremes(b: Builder) -> None:
+    """DSETP.MAX.AND P, Q, a, b, PT: whether a is the maximum; Q: whether both are NaN.
+
+    So ptxas computes min.f64 and max.f64, by which P is unknown if a and b are equal, or both are NaN.
+    """
+    last = b.operand(4)
+    if not (isinstance(last, Register) and last.is_zero and not last.negated):
+        raise NoMeaning
+    x, y = (b.real(b.operand(at), PAIR_BITS) for at in (2, 3))
+    extreme = b.compute("fmax" if b.has("MAX") else "fmin", x, y, bits=PAIR_BITS, attrs=("rn", False))
+    same = b.compute("setp.eq", x, y, bits=PAIR_BITS, result=1)
+    first = b.compute("setp.eq", extreme, x, bits=PAIR_BITS, result=1)
+    unknown = ir.Unknown(f"which of two equal numbers {b.opcode} takes", 1)
+    chosen = b.compute("select", unknown, first, same, bits=1)
+    lost = [b.compute("fsetp.nan", value, value, bits=PAIR_BITS, result=1) for value in (x, y)]
+    both = b.compute("and", *lost, bits=1)
+    nan = b.compute("select", ir.Unknown(f"what {b.opcode} says of NaN", 1), FALSE, both, bits=1)
+    b.write_predicate(b.operand(0), chosen)
+    b.write_predicate(b.operand(1), nan)
+
+
+def _of_comparison(b: Builder) -> None:
+    compare_extremes(b) if b.has("MAX", "MIN") else _compare(PAIR_BITS)(b)
+
+
+def scaled_product(b: Builder) -> None:
+    """FMUL.M8: 8 · a · b; .D2: a · b / 2. Unknown near the limits of normal numbers."""
+    (scale,) = b.marks
+    factor = ir.Const(_ONE + ((1 if scale[0] == "M" else -1) * (int(scale[1]).bit_length() - 1) << _EXPONENT_AT))
+    x, y = b.real(b.operand(1)), b.real(b.operand(2))
+    product = b.compute("fmul", x, y, attrs=("rn", False))
+    size = b.compute("fabs", product)
+    inside = b.compute(
+        "and",
+        b.compute("fsetp.ge", size, ir.Const(_SMALL), result=1),
+        b.compute("fsetp.le", size, ir.Const(_LARGE), result=1),
+        bits=1,
+    )
+    zero = b.compute("or", *[b.compute("fsetp.eq", v, ir.Const(0), result=1) for v in (x, y)], bits=1)
+    known = b.compute("or", inside, zero, bits=1)
+    result = b.compute("fmul", product, factor, attrs=("rn", False))
+    b.write(b.operand(0), "select", result, ir.Unknown(f"the result of {b.opcode} near the limits"), known)
+
+
+def multiply(b: Builder) -> None:
+    scaled_product(b) if b.has(*_SCALES) else _arithmetic("fmul", WORD_BITS)(b)
 
 
 def division_check(b: Builder) -> None:
@@ -148,18 +198,18 @@ def division_check(b: Builder) -> None:
 
 # --- conversions ----------------------------------------------------------------------------
 
-_FLOAT_BITS = {"F16": _HALF, "F32": WORD_BITS, "F64": PAIR_BITS}
-_HALVES: dict[tuple[str, ...], int] = {(): 0, ("H0",): 0, ("H0_H0",): 0, ("H1",): _HALF, ("H1_H1",): _HALF}
+_FLOAT_BITS = {"F16": HALF_BITS, "BF16": HALF_BITS, "F32": WORD_BITS, "F64": PAIR_BITS}
+_HALVES: dict[tuple[str, ...], int] = {(): 0, ("H0",): 0, ("H0_H0",): 0, ("H1",): HALF_BITS, ("H1_H1",): HALF_BITS}
 
 
-def _half(b: Builder, operand: Operand) -> ir.Operand:
+def half(b: Builder, operand: Operand) -> ir.Operand:
     """A 16-bit float from a register, with |x| and sign applied."""
     if not isinstance(operand, Register) or operand.is_predicate or operand.suffixes not in _HALVES:
         raise NoMeaning
-    return _half_at(b, operand, _HALVES[operand.suffixes])
+    return half_at(b, operand, _HALVES[operand.suffixes])
 
 
-def _half_at(b: Builder, operand: Operand, place: int) -> ir.Operand:
+def half_at(b: Builder, operand: Operand, place: int) -> ir.Operand:
     """A 16-bit float from bit `place` of a register or constant, with |x| and sign applied."""
     if isinstance(operand, Register) and not operand.is_predicate:
         word: ir.Operand = ir.Const(0) if operand.is_zero else register(operand)
@@ -167,22 +217,29 @@ def _half_at(b: Builder, operand: Operand, place: int) -> ir.Operand:
         word = b.constant(operand)
     else:
         raise NoMeaning
-    value = b.compute("extract", word, bits=_HALF, attrs=(place,))
+    value = b.compute("extract", word, bits=HALF_BITS, attrs=(place,))
     if operand.absolute:
-        value = b.compute("fabs", value, bits=_HALF)
-    return b.compute("fneg", value, bits=_HALF) if operand.negated else value
+        value = b.compute("fabs", value, bits=HALF_BITS)
+    return b.compute("fneg", value, bits=HALF_BITS) if operand.negated else value
+
+
+def _widened(b: Builder, value: ir.Operand) -> ir.Operand:
+    """A bfloat16 number as a 32-bit float."""
+    return b.compute("shl", b.compute("zext", value), ir.Const(HALF_BITS))
 
 
 def _real(b: Builder, operand: Operand, bits: int) -> ir.Operand:
-    return _half(b, operand) if bits == _HALF else b.real(operand, bits)
+    return half(b, operand) if bits == HALF_BITS else b.real(operand, bits)
 
 
 def _write_float(b: Builder, value: ir.Operand, bits: int) -> None:
-    """Writes a result of 16 (the upper half is zero: measured), 32 or 64 bits."""
+    """Writes a result of 16 (the upper half is zero: measured, but not for bfloat16), 32 or 64 bits."""
+    if bits == HALF_BITS and b.has("BF16"):
+        return b.write(b.operand(0), "cat", value, ir.Unknown(f"the upper half of what {b.opcode} gives", HALF_BITS))
     if bits == PAIR_BITS:
         b.write_pair(b.operand(0), value)
     else:
-        b.write(b.operand(0), "zext" if bits == _HALF else "mov", value)
+        b.write(b.operand(0), "zext" if bits == HALF_BITS else "mov", value)
 
 
 def from_integer(b: Builder) -> None:
@@ -199,6 +256,11 @@ def from_integer(b: Builder) -> None:
     bits = next((_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS), WORD_BITS)
     if bits == WORD_BITS:
         return b.write(b.operand(0), f"i2f.{sign}", value, attrs=(_rounding(b),))
+    if b.has("BF16"):
+        if width == PAIR_BITS or _rounding(b) != "rn":
+            raise NoMeaning  # a double holds other integers exactly
+        exact = b.compute(f"i2f.{sign}", value, bits=PAIR_BITS, attrs=("rn",))
+        return _write_float(b, b.compute("f2f.bf16", exact, bits=HALF_BITS, attrs=("rn", False)), bits)
     _write_float(b, b.compute(f"i2f.{sign}", value, bits=bits, attrs=(_rounding(b),)), bits)
 
 
@@ -220,6 +282,8 @@ def _to_integer(b: Builder, operand: Operand) -> None:
     form = next((mark for mark in b.marks if mark in _FROM_BITS), "S32")
     sign, bits = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
     source = _real(b, operand, source_bits)
+    if b.has("BF16"):
+        source, source_bits = _widened(b, source), WORD_BITS
     attrs = (_rounding(b) + "i", b.has("FTZ"), b.has("NTZ"))
     if bits == WORD_BITS:
         return b.write(b.operand(0), "mov", b.compute(f"f2i.{sign}", source, bits=bits, attrs=attrs))
@@ -242,20 +306,61 @@ def convert(b: Builder) -> None:
         bits = widths[0] if widths else WORD_BITS
         value = b.compute("f2f", _real(b, b.operand(1), bits), bits=bits, attrs=(_rounding(b) + "i", b.has("FTZ")))
         return _write_float(b, value, bits)
-    if len(widths) != 2 or widths[0] == widths[1]:
+    if b.marks[:1] == ("BF16",):
+        return _to_bfloat(b)
+    if len(widths) != 2 or widths[0] == widths[1] or b.has("BF16"):
         raise NoMeaning
     to, source = widths
     _write_float(b, b.compute("f2f", _real(b, b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ"))), to)
 
 
-def pack_halves(b: Builder) -> None:
-    """F2FP.F16.F32.PACK_AB R, high, low: two 32-bit floats as 16-bit ones in one register."""
-    high, low = (b.compute("f2f", b.real(b.operand(at)), bits=_HALF, attrs=(_rounding(b), False)) for at in (1, 2))
-    b.write(b.operand(0), "cat", low, high)
+def _to_bfloat(b: Builder) -> None:
+    """F2F.BF16.F32, F2F.BF16.F16."""
+    if b.marks[1:] not in (("F32",), ("F16",)):
+        raise NoMeaning
+    source = _real(b, b.operand(1), _FLOAT_BITS[b.marks[1]])
+    _write_float(b, b.compute("f2f.bf16", source, bits=HALF_BITS, attrs=("rn", False)), HALF_BITS)
+
+
+def pack(b: Builder) -> None:
+    """F2FP: two floats in one register, the second source lowest.
+
+    F2FP.F16.F32.PACK_AB R, high, low; .BF16; .E4M3 and .E5M2: as bytes of the lower half; .UNPACK_B: two bytes of a
+    register as 16-bit floats.
+    """
+    byte = next((mark.lower() for mark in b.marks if mark in ("E4M3", "E5M2")), "")
+    if b.has("UNPACK_B"):
+        word = _half_at_once(b, b.operand(1))
+        codes = [b.compute("bfe.u", word, ir.Const(at), ir.Const(_BYTE), bits=HALF_BITS) for at in (0, _BYTE)]
+        return b.write(b.operand(0), "cat", *[b.compute(f"{byte}.f2f", code, bits=HALF_BITS) for code in codes])
+    high: ir.Operand
+    low: ir.Operand
+    if not byte:
+        name, second = ("f2f.bf16", b.has("RELU")) if b.has("BF16") else ("f2f", False)
+        high, low = (
+            b.compute(name, b.real(b.operand(at)), bits=HALF_BITS, attrs=(_rounding(b), second)) for at in (1, 2)
+        )
+        return b.write(b.operand(0), "cat", low, high)
+    if not b.operand(-1).is_zero:
+        raise NoMeaning("a register into which bytes are merged")
+    if b.has("F32"):
+        high, low = (b.real(b.operand(at)) for at in (1, 2))
+    else:
+        low, high = (half_at(b, b.operand(1), at) for at in (0, HALF_BITS))
+    first, last = (b.compute(f"f2f.{byte}", v, bits=HALF_BITS, attrs=(b.has("RELU"),)) for v in (low, high))
+    both = b.compute("or", first, b.compute("shl", last, ir.Const(_BYTE), bits=HALF_BITS), bits=HALF_BITS)
+    b.write(b.operand(0), "cat", both, ir.Unknown(f"the upper half of what {b.opcode} gives", HALF_BITS))
+
+
+def _half_at_once(b: Builder, operand: Operand) -> ir.Operand:
+    """The 16 bits of a source that hold two bytes."""
+    if not isinstance(operand, Register) or operand.negated or operand.absolute:
+        raise NoMeaning
+    return half(b, operand)
 
 
 # MUFU on 16-bit floats writes the lower half of its register; the upper half was not measured
-_UPPER_HALF = ir.Unknown("the upper half of what MUFU gives for 16 bits", _HALF)
+_UPPER_HALF = ir.Unknown("the upper half of what MUFU gives for 16 bits", HALF_BITS)
 _NARROW: dict[tuple[str, ...], str] = {("F16",): ".f16", ("BF16",): ".bf16"}
 
 
@@ -268,7 +373,7 @@ def special_function(b: Builder) -> None:
         )
     if b.operand(1).negated or b.operand(1).absolute:
         raise NoMeaning
-    b.write(b.operand(0), "cat", b.compute(name + _NARROW[narrow], _half(b, b.operand(1)), bits=_HALF), _UPPER_HALF)
+    b.write(b.operand(0), "cat", b.compute(name + _NARROW[narrow], half(b, b.operand(1)), bits=HALF_BITS), _UPPER_HALF)
 
 
 def _upper_word(b: Builder, operand: Operand) -> ir.Operand:
@@ -280,98 +385,18 @@ def _upper_word(b: Builder, operand: Operand) -> ir.Operand:
     return b.real(operand)
 
 
-# --- half floats ----------------------------------------------------------------------------
-
-
-def half_constant(b: Builder) -> None:
-    """HFMA2 R, -RZ, RZ, high, low: a constant as two half-precision literals."""
-    destination, first, second, high, low = b.operands
-    if not (
-        _zero(first)
-        and first.negated
-        and _zero(second)
-        and not second.negated
-        and isinstance(high, Number)
-        and isinstance(low, Number)
-    ):
-        raise NoMeaning
-    value = _half_bits(high) << _HALF | _half_bits(low)
-    b.write(destination, "mov", ir.Const(value))
-
-
-def _half_bits(literal: Number) -> int:
-    """The bits of one half of a constant. 0x7fff is printed as +QNAN, and is the sum for every NaN literal."""
-    is_nan = literal.text in NOT_NUMBERS and not literal.negated
-    return _CANONICAL_HALF_NAN if is_nan else float_bits(literal, _HALF)
-
-
-def _zero(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.is_zero
-
-
-def compare_halves(b: Builder) -> None:
-    """HSETP2 P, Q, a, b, R: compares the lower halves into P and the upper into Q, each combined with R.
-
-    As setp.f16x2 of PTX.
-    """
-    relation = next(mark.lower() for mark in b.marks if mark in _RELATIONS)
-    kind, other = next(COMBINE[mark] for mark in b.marks if mark in COMBINE), b.predicate(b.operands[-1])
-    sources = [_both_halves(b, operands) for operands in _sources(b.operands[2:-1])]
-    bits = WORD_BITS if b.has("BF16_V2") else _HALF
-    out = []
-    for target, *values in zip(b.operands[:2], *sources):
-        if b.destination(target) is not None:
-            yes = b.compute(f"fsetp.{relation}", *values, bits=bits, result=1)
-            out.append((target, b.compute(kind, yes, other, bits=1)))
-    for target, value in out:
-        b.write_predicate(target, value)
-
-
-_PLACES: dict[tuple[str, ...], tuple[int, int]] = {(): (0, _HALF), ("H0_H0",): (0, 0), ("H1_H1",): (_HALF, _HALF)}
-
-
-def _sources(operands: Sequence[Operand]) -> list[tuple[Operand, ...]]:
-    """The two sources of an operation on halves; a literal is printed as two, for the upper and the lower half."""
-    first, *rest = operands
-    return [(first,), tuple(rest)]
-
-
-def _both_halves(b: Builder, operands: tuple[Operand, ...]) -> tuple[ir.Operand, ir.Operand]:
-    """The lower and the upper half of a source, or one for both; bfloat16 values extended to 32-bit floats."""
-    if all(isinstance(o, Number) for o in operands):
-        bits = WORD_BITS if b.has("BF16_V2") else _HALF
-        upper, lower = (ir.Const(float_bits(o, bits), bits) for o in operands if isinstance(o, Number))
-        return lower, upper
-    (operand,) = operands
-    halves = [_half_at(b, operand, place) for place in _PLACES[operand.suffixes]]
-    if b.has("BF16_V2"):
-        halves = [b.compute("shl", b.compute("zext", half), ir.Const(_HALF)) for half in halves]
-    return halves[0], halves[1]
-
-
-def half_to_float(b: Builder) -> None:
-    """HADD2.F32 R, -RZ, R5.H0_H0 (in either order): one half as a 32-bit float."""
-    first, second = b.operands[1:]
-    nothing, source = (first, second) if _zero(first) else (second, first)
-    if not (_zero(nothing) and nothing.negated and isinstance(source, Register) and not source.is_zero):
-        raise NoMeaning
-    if not source.suffixes:
-        raise NoMeaning
-    b.write(b.operand(0), "f2f", _half(b, source), attrs=("rn", False))
-
-
 _MODES = "(RM|RP|RZ)?"
-_RELATION = f"({'|'.join(sorted(_RELATIONS))})"
+RELATION = f"({'|'.join(sorted(RELATIONS))})"
 _COMBINE = f"({'|'.join(COMBINE)})"
 _INTEGER = f"({'|'.join(_FROM_BITS)})"
 _OF_PAIRS = ".F32 .F32x2 .HI_LO"
 _WHOLE = "(FLOOR|CEIL|TRUNC)?"
 _FLOAT = f"({'|'.join(_FLOAT_BITS)})"
-_OF_HALVES = ".H0 .H1 .H0_H0 .H1_H1"
+OF_HALVES = ".H0 .H1 .H0_H0 .H1_H1"
 
 LOWERINGS = {
     **dict.fromkeys(("FADD", "UFADD"), Row(_arithmetic("fadd", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{2}", "- |")),
-    **dict.fromkeys(("FMUL", "UFMUL"), Row(_arithmetic("fmul", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{2}", "- |")),
+    **dict.fromkeys(("FMUL", "UFMUL"), Row(multiply, f"FTZ? {_MODES} SAT? / ({'|'.join(_SCALES)})", "RV{2}", "- |")),
     **dict.fromkeys(("FFMA", "UFFMA"), Row(_arithmetic("fma", WORD_BITS), f"FTZ? {_MODES} SAT?", "RV{3}", "- |")),
     "DADD": Row(_arithmetic("fadd", PAIR_BITS), _MODES, "RV{2}", "- |"),
     "DMUL": Row(_arithmetic("fmul", PAIR_BITS), _MODES, "RV{2}", "- |"),
@@ -380,26 +405,29 @@ LOWERINGS = {
     "FMUL2": Row(_packed("fmul"), f"FTZ? {_MODES}", "RV{2}", _OF_PAIRS),
     "FFMA2": Row(_packed("fma"), f"FTZ? {_MODES}", "RV{3}", _OF_PAIRS),
     "FMNMX3": Row(minimum_of_three, "FTZ?", "RV{3}P", "- |"),
-    "FMNMX": Row(minimum, "FTZ?", "RV{2}P", "- |"),
+    "FMNMX": Row(minimum, "FTZ? NAN?", "RV{2}P", "- |"),
     **dict.fromkeys(("FSEL", "UFSEL"), Row(select, "FTZ?", "RV{2}P", "- |")),
-    **dict.fromkeys(("FSETP", "UFSETP"), Row(_compare(WORD_BITS), f"{_RELATION} FTZ? {_COMBINE}", "PPV{2}P", "- |")),
-    "DSETP": Row(_compare(PAIR_BITS), f"{_RELATION} {_COMBINE}", "PPV{2}P", "- |"),
+    **dict.fromkeys(("FSETP", "UFSETP"), Row(_compare(WORD_BITS), f"{RELATION} FTZ? {_COMBINE}", "PPV{2}P", "- |")),
+    "DSETP": Row(_of_comparison, f"{RELATION} {_COMBINE} / (MAX|MIN) AND", "PPV{2}P", "- |"),
     "FCHK": Row(division_check, "DIVIDE?", "PV{2}", "- |"),
     **dict.fromkeys(
         ("I2F", "UI2F"), Row(from_integer, f"{_FLOAT}? {_INTEGER}? {_MODES}", "RI", ".B0 .B1 .B2 .B3 .H0 .H1")
     ),
     **dict.fromkeys(("I2FP", "UI2FP"), Row(from_integer, f"F32 (S32|U32) {_MODES}", "RI")),
     **dict.fromkeys(
-        ("F2I", "UF2I"), Row(to_integer, f"FTZ? {_INTEGER}? {_FLOAT}? {_WHOLE} NTZ?", "RV", f"- | {_OF_HALVES}")
+        ("F2I", "UF2I"), Row(to_integer, f"FTZ? {_INTEGER}? {_FLOAT}? {_WHOLE} NTZ?", "RV", f"- | {OF_HALVES}")
     ),
     "F2IP": Row(to_byte, f"U8 F32 {_WHOLE} NTZ", "RRVR", "- |"),
-    "F2F": Row(convert, f"FTZ? {_FLOAT} {_FLOAT} {_MODES}", "RV", f"- | {_OF_HALVES}"),
-    "FRND": Row(convert, f"FTZ? {_FLOAT}? {_WHOLE}", "RV", f"- | {_OF_HALVES}"),
-    "F2FP": Row(pack_halves, "(F16 F32)? PACK_AB RZ?", "RV{2}", "- |"),  # before sm_89 the widths are not written
+    "F2F": Row(convert, f"FTZ? {_FLOAT} {_FLOAT} {_MODES}", "RV", f"- | {OF_HALVES}"),
+    "FRND": Row(convert, f"FTZ? {_FLOAT}? {_WHOLE}", "RV", f"- | {OF_HALVES}"),
+    "F2FP": Row(
+        pack,
+        "(F16 F32)? PACK_AB RZ? / RELU? BF16 F32? PACK_AB RZ? / SATFINITE RELU? (E4M3|E5M2) F32 PACK_AB_MERGE_C"
+        " / SATFINITE RELU? (E4M3|E5M2) F16 UNPACK_B_MERGE_C / F16 (E4M3|E5M2) UNPACK_B",
+        "RV{2}|RVVR|RRR|RR",
+        f"- | {OF_HALVES}",
+    ),  # before sm_89 the widths are not written
     "MUFU": Row(
-        special_function, "(RCP|RSQ|SQRT|EX2|LG2|SIN|COS|TANH) (F16|BF16)? / RCP64H / RSQ64H", "RV", f"- | {_OF_HALVES}"
+        special_function, "(RCP|RSQ|SQRT|EX2|LG2|SIN|COS|TANH) (F16|BF16)? / RCP64H / RSQ64H", "RV", f"- | {OF_HALVES}"
     ),
-    "HFMA2": Row(half_constant, "MMA?", "RRRVV", "-"),
-    "HSETP2": Row(compare_halves, f"BF16_V2? {_RELATION} {_COMBINE}", "PP[RC]([RC]|[NF]{2})P", "- | .H0_H0 .H1_H1"),
-    "HADD2": Row(half_to_float, "F32", "RRR", f"- | {_OF_HALVES}"),
 }

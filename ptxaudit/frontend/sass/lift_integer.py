@@ -361,8 +361,12 @@ def _field(b: Builder, value: ir.Operand, begin: int, length: int, signed: bool)
 
 
 def saturate(b: Builder) -> None:
-    """I2I.U8.S32.SAT, I2I.U16.S32.SAT."""
-    b.write(b.operand(0), "mov", _limited(b, b.operand(1)))
+    """I2I.U8.S32.SAT, I2I.U16.S32.SAT; of I2I.S16.S32.SAT, the upper half was not measured."""
+    value = _limited(b, b.operand(1))
+    if not b.has("S16"):
+        return b.write(b.operand(0), "mov", value)
+    low = b.compute("extract", value, bits=HALF_BITS, attrs=(0,))
+    b.write(b.operand(0), "cat", low, ir.Unknown(f"the upper half of what {b.opcode} gives", HALF_BITS))
 
 
 def _limited(b: Builder, operand: Operand) -> ir.Operand:
@@ -445,7 +449,9 @@ def compare(b: Builder) -> None:
 
 _SUM = Row(add, "X? / 64", "RP{0,2}I{2,3}P{0,2}", "- ~")
 _VECTOR_SUM = Row(vector_add, "16x2?", "RI{2}", "-")
-_PRODUCT = Row(multiply_add, "(MOV|SHL|IADD)? U32? / X / WIDE U32? / WIDE U32 X / HI U32?", "RP?I{3}P?", "- ~")
+_PRODUCT = Row(
+    multiply_add, "(MOV|SHL|IADD)? U32? / U32? X / WIDE U32? / WIDE U32 X / HI U32? / HI U32 X", "RP?I{3}P?", "- ~"
+)
 _SCALED = Row(scaled_add, "(HI X? SX32?)?", "RP?I{2}I?NP?", "- ~")
 _EXTREMES = "U32 / S32? RELU? / U16x2 / S16x2 RELU?"
 _MINIMUM = Row(minimum, _EXTREMES, "RP{0,2}I{2}P", "-")
@@ -468,6 +474,6 @@ LOWERINGS = {
     "VABSDIFF": Row(difference, "U32?", "RI{3}"),
     "VABSDIFF4": Row(differences, "U8 ACC?", "RI{3}"),
     "IDP": Row(dot_product, "4A (U8|S8) (U8|S8) / 2A (LO|HI) (U16|S16) (U8|S8)", "RI{3}"),
-    "I2I": Row(saturate, "(U8|U16) S32 SAT", "RI"),
+    "I2I": Row(saturate, "(U8|U16|S16) S32 SAT", "RI"),
     "I2IP": Row(pack, "(U2|S2|U4|S4|U8|S8|U16|S16) S32 SAT", "RI{2}R", ".24 .28"),
 }

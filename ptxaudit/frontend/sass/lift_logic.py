@@ -82,12 +82,12 @@ def _three_input(b: Builder, table: int, sources: list[ir.Operand], bits: int = 
 
 
 def predicate_logic(b: Builder) -> None:
-    """PLOP3 and UPLOP3: two functions of three predicates."""
+    """PLOP3 and UPLOP3: two functions of three predicates, or of the signs of registers (R7.SIGN)."""
     operands = b.operands
     tables = [o.value & 0xFF for o in operands[5:] if isinstance(o, Number)]
     if len(operands) != 7 or len(tables) != 2:
         raise NoMeaning
-    sources = [b.predicate(o) for o in operands[2:5]]
+    sources = [_truth(b, o) for o in operands[2:5]]
     out = [
         (destination, b.compute("mov", _three_input(b, table, sources, 1), bits=1))
         for destination, table in zip(operands[:2], tables)
@@ -95,6 +95,15 @@ def predicate_logic(b: Builder) -> None:
     ]
     for destination, value in out:
         b.write_predicate(destination, value)
+
+
+def _truth(b: Builder, operand: Operand) -> ir.Operand:
+    """A predicate, or whether a register is negative."""
+    if not isinstance(operand, Register) or operand.is_predicate:
+        return b.predicate(operand)
+    if operand.suffixes != ("SIGN",):
+        raise NoMeaning("a register used as a predicate")
+    return b.compute("setp.lt.s", b.word(bare(operand)), ZERO32, result=1)
 
 
 # --- shifts and bit fields ------------------------------------------------------------------
@@ -293,7 +302,7 @@ _BYTE_SUFFIXES = ".B0 .B1 .B2 .B3"
 
 LOWERINGS = {
     **dict.fromkeys(("LOP3", "ULOP3"), Row(logic, "LUT PAND?", "P?RI{3}NP?", "~")),
-    **dict.fromkeys(("PLOP3", "UPLOP3"), Row(predicate_logic, "LUT", "P{5}N{2}")),
+    **dict.fromkeys(("PLOP3", "UPLOP3"), Row(predicate_logic, "LUT", "P{2}[PR]{3}N{2}", ".SIGN")),
     **dict.fromkeys(("SHF", "USHF"), Row(funnel_shift, _SHIFTS, "RI{3}")),
     # if the length is in constant memory, the disassembler prints another bank and offset than the code has (seen on
     # sm_75 to sm_89)

@@ -1,7 +1,7 @@
 """Lowers one instruction by the row of its opcode, or by `clobber` if the row does not declare all of it.
 
 Line("@!P0", "VIADD", "R7, R3, 0x10")  ->  @!P0 R7 = add.32(R3, 16)
-Line("", "F2FP.BF16.F32.PACK_AB", "R5, R3, R2")  ->  R5 = opaque ('F2FP.BF16.F32.PACK_AB', '')
+Line("", "R2UR.OR", "P0, UR5, R9")       ->  UR5, P0 = opaque ('R2UR.OR', '.OR is not supported here')
 Line("", "VIADD.FOO", "R7, R3, 0x10")            ->  R7 = opaque ('VIADD.FOO', '.FOO is not supported here')
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptxaudit.base.errors import InputError
-from ptxaudit.frontend.sass import lift_control, lift_float, lift_integer, lift_logic, lift_memory, lift_warp
+from ptxaudit.frontend.sass import lift_control, lift_float, lift_half, lift_integer, lift_logic, lift_memory, lift_warp
 from ptxaudit.frontend.sass.builder import Builder, Context, NoMeaning, machine_register
 from ptxaudit.frontend.sass.clobber import clobber, is_listed
 from ptxaudit.frontend.sass.disassemble import Line
@@ -24,6 +24,7 @@ ROWS: dict[str, Row] = {
     **lift_integer.LOWERINGS,
     **lift_logic.LOWERINGS,
     **lift_float.LOWERINGS,
+    **lift_half.LOWERINGS,
     **lift_memory.LOWERINGS,
     **lift_warp.LOWERINGS,
     **lift_control.LOWERINGS,

@@ -10,6 +10,7 @@ Such a branch determines how often the following code is issued, even if nothing
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 
 from ptxaudit.ir.blocks import END, parts_if
@@ -41,6 +42,7 @@ class Divergence:
     def __init__(self, graph: ReachingDefinitions):
         self.graph: ReachingDefinitions = weakref.proxy(graph)  # which owns this object
         self._diverged_by: dict[int, frozenset[Reg] | None] = {}
+        self._arrives: dict[int, bool] = {}
 
     @cached_property
     def parting(self) -> frozenset[int]:
@@ -120,6 +122,29 @@ class Divergence:
             found += [graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[node], ())]
         graph.account.spend(1 + len(found), LOOKING)
         return found
+
+    def arrives_diverged(self, block: int) -> bool:
+        """Whether lanes that take the branch at the end of a block together may diverge before its post-dominator, and
+        arrive there without having reconverged at a barrier.
+        """
+        if block not in self._arrives:
+            self._arrives[block] = self._part_until(block)
+        return self._arrives[block]
+
+    def _part_until(self, block: int) -> bool:
+        graph, instructions = self.graph, self.graph.function.instructions
+        meeting = graph.postdominators.get(block, END)
+        kind_at: Callable[[int], str] = lambda at: "" if (control := instructions[at].control) is None else control.kind
+        if meeting != END and kind_at(graph.starts[meeting]) == "sync":
+            return False
+        parting = [b for b in graph.region(block) if b != block and graph.ends[b] - 1 in self.parting]
+        last: Callable[[int], str] = lambda b: "" if b == END else kind_at(graph.ends[b] - 1)
+        beyond: Callable[[int], list[int]] = lambda b: (
+            [] if b in (meeting, END) or last(b) == "sync" else list(graph.within.successors(b))
+        )
+        passed = reached(parting, beyond)
+        graph.account.spend(1 + len(passed), LOOKING)
+        return bool(parting) and (meeting in passed or any(last(b) == "ret" for b in passed))
 
     def diverged_by(self, block: int) -> frozenset[Reg] | None:
         """As `Graph.diverged_by`: traces the region's branches to registers defined outside. Cached per block."""

@@ -116,6 +116,11 @@ class Graph(ReachingDefinitions):
         """Lanes that make an access together may have different addresses, by what the code says."""
         return self._differences.differs_in_address(index)
 
+    def arrives_diverged(self, block: int) -> bool:
+        """Machine code: whether lanes that go the same way at the end of a block may arrive at its post-dominator
+        diverged."""
+        return self.divergence is not None and self.divergence.arrives_diverged(block)
+
     def diverged_by(self, block: int) -> frozenset[Reg] | None:
         """The registers that make lanes diverge between `block` and its post-dominator, if their values differ between
         lanes at the branch that ends `block`. None: lanes may diverge there whatever their registers hold.

@@ -119,7 +119,10 @@ class UndecidedControl:
             self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
             yields = yields or instruction.control is not None and bool(instruction.control.choices)
-            parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one path, then diverge
+            inside = yields or self.run.explicit and self.run.graph.arrives_diverged(block)
+            parts_inside = inside and self._may_part_inside(instruction, view)  # all may take one path, then diverge
+            if parts_inside and self.run.round is not None:
+                raise NotAffine(why)
             self._perhaps_written(region, view, why)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
             if apart and yields:

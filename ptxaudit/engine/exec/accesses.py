@@ -79,7 +79,7 @@ class Accesses:
         if self.run.round is not None and (
             taking.undecided is not None or first_of(record.undecided, uncertain) is not record.undecided
         ):
-            raise NotAffine(uncertain if taking.undecided is None else taking.undecided.why)
+            raise NotAffine
         if taking.undecided is not None:
             return self._perhaps(_Access(instruction, site, cohort, view, record), taking, bool(uncertain))
         if uncertain:
@@ -152,7 +152,7 @@ class Accesses:
         known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Reason):
             if lap is not None and not known.data:
-                raise NotAffine(known)
+                raise NotAffine
             self.run.account.spend(BLOCK, RUNNING)
             most = most_wavefronts(record.machine, record.access, as_unknown(address), 0, active)
             return self._note(record.add_unknown, (active, weights, known, most))

@@ -112,7 +112,7 @@ class UndecidedControl:
             undecided = as_unknown(undecided)
             why = why_undecided(undecided, instruction.index)
             if self.run.round is not None and (parts or not self._as_in_each_round(region, undecided, why)):
-                raise NotAffine(why)
+                raise NotAffine
             if self.tracked is not None and self.tracked.matters(block):
                 self.tracked.shadow.lose(self.warps.view(cohort))
             self._perhaps_made(region, instruction, undecided, why)

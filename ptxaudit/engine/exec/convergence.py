@@ -201,15 +201,33 @@ class Warps(Groups):
             words, named = np.full((len(rows), LANES), FULL_MASK, np.uint32), FULL_MASK
         words = np.where(cohort.mask, words, np.uint32(0))
         union = np.bitwise_or.reduce(words, axis=1)
-        if not anywhere(union & alive & ~mine) and not (alone and varies(words, cohort.mask)):
+        lacking = union & alive & ~mine != 0
+        if not anywhere(lacking) and not (alone and varies(words, cohort.mask)):
             self._cover(rows)
             self._tighten(cohort, words, again, arrived=True)
             self._ordered(cohort, words)
             return [cohort]
-        self.syncing.append(Syncing(cohort, words, named, alone, again))
-        self._check_syncing(rows)
-        self.free[rows] = True
+        if alone and not throughout(lacking):
+            self._part(cohort.some(~lacking), words[~lacking], again)
+            cohort, words = cohort.some(lacking), words[lacking]
+        if len(rows := cohort.rows):
+            self.syncing.append(Syncing(cohort, words, named, alone, again))
+            self._check_syncing(rows)
+            self.free[rows] = True
         return []
+
+    def _part(self, cohort: Cohort, words: np.ndarray, again: str | None) -> None:
+        """Suspends the lanes that name each mask, to continue one group after the other: all lanes of the masks are
+        here, so that these wait for nobody, and lanes at another WARPSYNC go on waiting for them.
+        """
+        for word in distinct(words[cohort.mask]):
+            part = cohort.mask & (words == word)
+            some = part.any(axis=1)
+            one = cohort.of(cohort.rows[some], part[some])
+            self._tighten(one, words[some], again)
+            self._ordered(one, words[some])
+            self.suspend(one, True)
+        self.free[cohort.rows] = True
 
     def masks_unknown(self, cohort: Cohort, alone: bool, why: Reason) -> None:
         """The lanes wait at a WARPSYNC for unknown others: unless all living lanes arrive together, it is unknown which

@@ -26,26 +26,16 @@ MEASURED = np.load(Path(__file__).parent / "data" / data.NAME)
 EVERY = operations.every()
 PARTS = 4
 # opcodes with unknown results in machine code and in PTX, as regular expressions
-OPEN_CODE = (
-    r"(add|mul|fma|min|max)\..*f16",
-    r"(min|max)\..*(NaN|xorsign).*",
-    r"(min|max)\.f64",
-    r"cvt\..*sat.*f16.*",
-    r"cvt\.sat\.f64\.f32",
-    r"cvt\..*bf16x?2?\.f32",
-    r"cvt\.rn\.relu.*",
-    r"tanh.*",
-)
+OPEN_CODE = (r"(add|mul|fma)\..*ftz.*f16", r"(min|max)\.xorsign.*", r"cvt\.rn\.relu.*", r"tanh.*")
 OPEN_PTX = (
-    r".*\.sat\..*",
-    r".*\.(NaN|xorsign).*",
-    r"setp\..*ftz.*",
+    r"(min|max)\.xorsign.*",
     r"(abs|neg)\.ftz.*",
     r"cvt\..*\.[us]8\.f(16|64)",
-    r"cvt\..*(bf16|x2).*",
+    r"cvt\..*sat\..*f64.*",
+    r"cvt\.rn\.relu.*",
     r"(sin|cos|tanh)\..*",
     r"(rsqrt|rcp)\..*approx.*f64",
-    r"(testp|copysign).*",
+    r"testp.*",
 )
 PARTLY = (r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*", r"cvt\.r.\.ftz\.f32\.f64")  # PTX: if candidates agree
 

@@ -175,13 +175,14 @@ def test_a_cluster_of_one_block_may_be_stated(cluster, known):
 
 @pytest.mark.parametrize("block", (32, 64))
 def test_lanes_wait_for_each_other_at_two_barriers_of_the_warp(block):
-    """Each part continues from its own barrier: the group on top exits, then the other continues."""
+    """Which of them continue together, ptxas decides: no number of requests is claimed."""
     body = "mov.u32 %r1, %laneid; setp.eq.u32 %p, %r1, 0; @!%p bra ALL; bar.warp.sync -1; st.shared.u32 [%a+32], %x;"
     body += "ALL: bar.warp.sync -1; st.shared.u32 [%a+64], %x;"
     code = KERNEL.format(parameters="", body=body, block=block)
     launches = [ptxaudit.Launch("k", grid=(1,), block=(block,), params=[])]
     sites = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + code, isa="ptx", arch="sm_90", launches=launches).sites
-    assert [site.requests for site in sites] == [block // 32, 2 * block // 32]
+    assert [site.requests for site in sites] == [None, None]
+    assert all(site.per_request.low <= 1 <= site.per_request.high for site in sites)
 
 
 @pytest.mark.parametrize("space", ("global", "const", "shared", "local"))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import LANE_BITS
@@ -119,7 +120,8 @@ class UndecidedControl:
             self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
             yields = yields or instruction.control is not None and bool(instruction.control.choices)
-            inside = yields or self.run.explicit and self.run.graph.arrives_diverged(block)
+            several = anywhere(cohort.mask.sum(axis=1) > 1)
+            inside = yields or several and self.run.explicit and self.run.graph.arrives_diverged(block)
             parts_inside = inside and self._may_part_inside(instruction, view)  # all may take one path, then diverge
             if parts_inside and self.run.round is not None:
                 raise NotAffine(why)

@@ -426,12 +426,33 @@ class Instructions:
             else ()
         )
         self._note(step, addresses, sources, acting, zeros)
+        if base.endswith("matrix") and "m8n8" in words and len(acting) == LANES:
+            return self._matrices(frame, step, words, addresses)
         if base == "ldmatrix":
             self._junk(frame, step, acting)
         if base == "cp":
             size = step.operands[2].value
             for l in acting:
                 self.shared.store(addresses[l], size, self.machine.memory.load(sources[l], size))
+
+    def _matrices(self, frame, step, words, addresses) -> None:
+        """PTX ISA, "ldmatrix": lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4, or of column l / 4."""
+        stores = step.base == "stmatrix"
+        registers = step.operands[1 if stores else 0]
+        for i, register in enumerate(registers.items if isinstance(registers, Many) else (registers,)):
+            for lane in range(LANES):
+                value = self.value(frame, register, lane, 32) if stores else 0
+                for half in range(2):
+                    row, column = lane // 4, 2 * (lane % 4) + half
+                    if "trans" in words:
+                        row, column = column, row
+                    at = addresses[8 * i + row] + 2 * column
+                    if stores:
+                        self.shared.store(at, 2, value >> 16 * half)
+                    else:
+                        value |= self.shared.load(at, 2) << 16 * half
+                if not stores:
+                    self.write(frame, register, lane, value, 32)
 
 
 _COMPUTED: dict[str, tuple] = {}  # opcode -> widths of its sources, what it computes, the type that a cvt converts to

@@ -87,7 +87,8 @@ def attempt(
     """
     saved = [(part, dict(vars(part))) for part in (run, run.env, warps, meetings, accesses)]
     records = [(r, r.undecided, r.meeting_assumed) for r in {id(r): r for r in run.records.values()}.values()]
-    mark = None if run.shadow is None else run.shadow.mark()
+    shadow = run.shadow
+    begun = None if shadow is None else shadow.begin()
     tried = Attempt(run, warps, meetings, accesses)
     try:
         tried.begin(rows)
@@ -99,6 +100,6 @@ def attempt(
                 vars(part).update(attributes)
             for record, undecided, met in records:
                 record.undecided, record.meeting_assumed = undecided, met
-            if run.shadow is not None and mark is not None:
-                run.shadow.restore(mark)
+        if shadow is not None and begun is not None:
+            shadow.end(begun, undo=not tried.kept)
         accesses.places.forget()

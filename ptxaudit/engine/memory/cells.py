@@ -2,7 +2,9 @@
 
 These are the rules of `shadow`, byte by byte: a load sees what an earlier epoch wrote, or the same warp in order. A
 store that is unordered with another store of its epoch makes the byte unknown; one that is unordered with a load
-shows that the load was trusted too early (`Unsafe`).
+shows that the load was trusted too early (`Unsafe`). Atomic operations on a word that are unordered with each other
+leave it known if they commute (`updates`) and nothing else writes to the word in their epoch: a store to one of its
+bytes that is unordered with them makes all of the word unknown.
 """
 
 from __future__ import annotations
@@ -11,11 +13,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
+from ptxaudit.engine.domain.rounds import NotAffine
+from ptxaudit.engine.domain.value import DTYPES
+from ptxaudit.engine.memory.updates import MIXED, PLAIN, WIDTHS, Update
 from ptxaudit.ir.reasons import Kind, Reason, sentence
 
+BITS = 8  # of a byte
 GRAIN = 1 << 10  # bytes by which cells grow
 SEVERAL = -2  # replaces the warp that has read or written, if there are several
 UNORDERED = -3  # replaces the warp that writes, if there are several
@@ -58,6 +65,9 @@ class Bytes(Record):
     lane: np.ndarray
     byte: np.ndarray
 
+    def some(self, index: np.ndarray) -> Bytes:
+        return Bytes(*(getattr(self, name)[index] for name in self.__struct_fields__))
+
 
 Get = Callable[[str], np.ndarray]  # a field of the cells of an access
 _FIELDS: dict[str, tuple[type[Any], int]] = {
@@ -70,6 +80,9 @@ _FIELDS: dict[str, tuple[type[Any], int]] = {
     "writer": (np.int16, -1),
     "writing": (np.uint32, 0),
     "stored": (np.int64, -1),
+    "update": (np.uint16, PLAIN),
+    "width": (np.uint8, 0),
+    "place": (np.uint8, 0),
     "seen": (np.int32, -1),
     "reader": (np.int16, -1),
     "reading": (np.uint32, 0),
@@ -84,10 +97,12 @@ class Cells:
     value, known, why; frozen: never known again; blocks: dimensions (one bit each) of block indices in the stored
         value.
     written, writer, writing, stored: epoch, warp, lanes issued together, and time of the last store.
+    update, width, place: the atomic operations in that epoch (`Update.number`), the bytes of their word, and which of
+        them this byte is.
     seen, reader, reading, loaded, by: the same for loads that were taken as known, and the instruction.
     """
 
-    __slots__ = (*_FIELDS, "limit")
+    __slots__ = (*_FIELDS, "limit", "_undo")
 
     value: np.ndarray
     known: np.ndarray
@@ -97,6 +112,9 @@ class Cells:
     writer: np.ndarray
     writing: np.ndarray
     stored: np.ndarray
+    update: np.ndarray
+    width: np.ndarray
+    place: np.ndarray
     seen: np.ndarray
     reader: np.ndarray
     reading: np.ndarray
@@ -105,6 +123,7 @@ class Cells:
 
     def __init__(self, classes: int, limit: int):
         self.limit = limit
+        self._undo: list[tuple[tuple[np.ndarray, np.ndarray], dict[str, np.ndarray]]] | None = None
         for name, (dtype, start) in _FIELDS.items():
             setattr(self, name, np.full((classes, 0), start, dtype))
 
@@ -124,6 +143,23 @@ class Cells:
     def take(self, origin: np.ndarray) -> None:
         for name in _FIELDS:
             setattr(self, name, getattr(self, name)[origin])
+
+    def begin(self) -> None:
+        """From now on, changes can be undone, and no content may change (NotAffine)."""
+        self._undo = []
+
+    def end(self, undo: bool) -> None:
+        """Ends what `begin` began."""
+        for place, fields in reversed(self._undo or ()) if undo else ():
+            for name, values in fields.items():
+                getattr(self, name)[place] = values
+        self._undo = None
+
+    def _changes(self, cell: np.ndarray) -> None:
+        """Called before these bytes change."""
+        if self._undo is not None:
+            place = np.divmod(cell, self.size)
+            self._undo.append((place, {name: getattr(self, name)[place] for name in _FIELDS}))
 
     def write(
         self,
@@ -149,15 +185,7 @@ class Cells:
             order, first, reduced = _by_cell(at.cell, np.flatnonzero(some))
             alike = reduced(np.minimum, value) == reduced(np.maximum, value)
             keep = order[first]
-            one = Bytes(
-                at.cell[keep],
-                at.epoch[keep],
-                at.warp[keep],
-                at.synced[keep],
-                reduced(np.bitwise_and, at.group),
-                at.lane[keep],
-                at.byte[keep],
-            )
+            one = replace(at.some(keep), group=reduced(np.bitwise_and, at.group))
             self.write_diverged(
                 one,
                 clock,
@@ -184,12 +212,14 @@ class Cells:
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
         get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
-        same = sure & get("known") & (get("value") == value) & (not lasting)
-        torn = (get("seen") >= epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & ~same
-        if torn.any():
-            raise Unsafe(Reason(Kind.RACE), frozenset(distinct(get("by")[torn]).tolist()))
+        updated = (get("written") >= epoch) & (get("update") != PLAIN)
+        same = sure & get("known") & (get("value") == value) & (not lasting) & ~updated
+        self._check_order(get, at, ~same)
         mine = get("writer") == at.warp
         ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
+        if (updated & ~ordered).any():
+            self._forget_words(flat, at, updated & ~ordered)
+        self._changes(at.cell)
         sure = sure & ~get("frozen") & (not lasting)
         now = np.where(ordered, sure, same & sure)
         flat["why"][at.cell] = np.where(get("frozen") | lasting, COPY, np.where(sure | clash, ORDER, why))
@@ -197,9 +227,112 @@ class Cells:
         if lasting:
             flat["frozen"][at.cell] = True
         flat["value"][at.cell], flat["known"][at.cell] = value, now
-        flat["writing"][at.cell] = np.where(ordered, at.group, np.where(mine, get("writing") & at.group, 0))
+        flat["update"][at.cell] = np.where(updated, MIXED, PLAIN)
+        self._note_writer(flat, at, clock, ordered, mine)
+
+    def update_words(
+        self,
+        at: Bytes,
+        clock: int,
+        update: Update,
+        operands: np.ndarray,
+        sure: np.ndarray,
+        blocks: np.ndarray,
+        why: int,
+    ) -> None:
+        """Performs an atomic operation on words, whose bytes are adjacent in `at`.
+
+        operands: (m, 1 or 2) of each lane; sure, blocks: (m,) whether they are known, dimensions of block indices.
+        """
+        start, warp, group = (a[:: update.size] for a in (at.cell, at.warp, at.group))
+        for one in distinct(warp) if len(distinct(start)) < len(start) else (None,):
+            some = np.arange(len(start)) if one is None else np.flatnonzero(warp == one)
+            order, first, reduced = _by_cell(start, some)
+            keep = order[first]
+            words = at.some((keep[:, None] * update.size + np.arange(update.size)).reshape(-1))
+            words = replace(words, group=np.repeat(reduced(np.bitwise_and, group), update.size))
+            if (np.diff(start[keep]) < update.size).any():  # misaligned
+                unknown = np.zeros(len(words.cell), np.uint8)
+                self.write(words, clock, unknown, unknown != 0, unknown, False, why)
+                continue
+            together, known, count = update.together(operands[order], sure[order], first)
+            of_blocks = np.where(reduced(np.logical_and, sure | (blocks != 0)), reduced(np.bitwise_or, blocks), 0)
+            clash = reduced(np.logical_and, sure) & ~known
+            self._update_words(words, clock, update, (together, known, count), of_blocks, np.where(clash, ORDER, why))
+
+    def _update_words(
+        self,
+        at: Bytes,
+        clock: int,
+        update: Update,
+        by: tuple[np.ndarray, np.ndarray, np.ndarray],
+        blocks: np.ndarray,
+        why: np.ndarray,
+    ) -> None:
+        """Performs an operation once per word. by: as of `Update.together`; blocks, why: (words,)."""
+        flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
+        get: Get = lambda name: flat[name][at.cell]
+        each: Callable[[np.ndarray], np.ndarray] = lambda a: np.logical_and.reduce(a.reshape(-1, update.size), axis=1)
+        many: Callable[[np.ndarray], np.ndarray] = lambda a: np.repeat(a, update.size)
+        operands, sure, count = by
+        self._check_order(get, at, np.ones(len(at.cell), bool))
+        now, mine = get("written") >= at.epoch, get("writer") == at.warp
+        ordered = ~now | _in_order(get, at, "writer", "writing", "stored")
+        updated = now & (get("update") != PLAIN)
+        own = updated & (get("width") == update.size) & (get("place") == at.byte)
+        if (updated & ~own).any():  # words of other sizes
+            self._forget_words(flat, at, updated & ~own)
+        alike = ~now | own & (get("update") == update.number) & (update.number != MIXED)
+        commutes, here = each(alike), get("known") & ~get("frozen")
+        possible = (commutes | each(ordered)) & each(own | ~updated)
+        known = possible & each(here) & sure
+        old = np.ascontiguousarray(get("value")).view(DTYPES[update.size * BITS])
+        new = np.where(known, update.applied(old, operands, count), 0).astype(old.dtype)
+        if self._undo is not None and get("known").any():
+            raise NotAffine
+        self._changes(at.cell)
+        of_blocks = np.bitwise_or.reduce(get("blocks").reshape(-1, update.size), axis=1) | blocks
+        asked = possible & each(here | (get("blocks") != 0)) & (sure | (blocks != 0)) & ~known
+        unknown = np.where(get("frozen"), COPY, np.where(get("known"), many(why), get("why")))
+        flat["why"][at.cell] = np.where(many(possible), unknown, np.where(get("frozen"), COPY, ORDER))
+        flat["blocks"][at.cell] = many(np.where(asked, of_blocks, 0))
+        flat["value"][at.cell], flat["known"][at.cell] = new.view(np.uint8), many(known)
+        flat["update"][at.cell] = many(np.where(commutes, update.number, MIXED))
+        flat["width"][at.cell], flat["place"][at.cell] = update.size, at.byte
+        self._note_writer(flat, at, clock, ordered, mine)
+
+    def _check_order(self, get: Get, at: Bytes, changed: np.ndarray) -> None:
+        """Raises Unsafe if loads that are unordered with this store have taken the content as known."""
+        torn = (get("seen") >= at.epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & changed
+        if torn.any():
+            raise Unsafe(Reason(Kind.RACE), frozenset(distinct(get("by")[torn]).tolist()))
+
+    def _forget_words(self, flat: dict[str, np.ndarray], at: Bytes, some: np.ndarray) -> None:
+        """Makes words unknown, of which something else writes a byte, unordered with their atomic operations.
+
+        Any of their bytes may depend on the order, by a carry. Raises Unsafe if one was taken as known.
+        """
+        first, epoch = at.cell[some] - flat["place"][at.cell[some]], at.epoch[some]
+        size = flat["width"][at.cell[some]]
+        for width in WIDTHS:
+            of = size == width
+            cell = (first[of, None] + np.arange(width)).reshape(-1)
+            seen = flat["seen"][cell] >= np.repeat(epoch[of], width)
+            if seen.any():
+                raise Unsafe(Reason(Kind.RACE), frozenset(distinct(flat["by"][cell[seen]]).tolist()))
+            if self._undo is not None and flat["known"][cell].any():
+                raise NotAffine
+            self._changes(cell)
+            flat["known"][cell], flat["why"][cell], flat["blocks"][cell] = False, ORDER, 0
+
+    def _note_writer(
+        self, flat: dict[str, np.ndarray], at: Bytes, clock: int, ordered: np.ndarray, mine: np.ndarray
+    ) -> None:
+        """Records who writes. ordered: where all earlier stores of the epoch precede this one; mine: by this warp."""
+        together = flat["writing"][at.cell] & at.group
+        flat["writing"][at.cell] = np.where(ordered, at.group, np.where(mine, together, 0))
         flat["writer"][at.cell] = np.where(ordered | mine, at.warp, SEVERAL)
-        flat["written"][at.cell], flat["stored"][at.cell] = epoch, clock
+        flat["written"][at.cell], flat["stored"][at.cell] = at.epoch, clock
 
     def read(self, at: Bytes, clock: int, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, set[int]]:
         """(value, whether it is known, why not, dimensions of block indices that would make it known) of each byte.
@@ -226,6 +359,7 @@ class Cells:
         group = np.where(warp == most, reduced(np.bitwise_and, at.group), 0)
         warp = np.where(warp == most, warp, SEVERAL)
         epoch = at.epoch[keep]
+        self._changes(cell)
         old = flat["reader"][cell]
         fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & (
             flat["loaded"][cell] < at.synced[keep]

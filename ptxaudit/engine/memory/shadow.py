@@ -84,6 +84,7 @@ class Shadow:
         self.epoch = np.zeros(classes, np.int32)
         self.unknown = np.zeros(classes, bool)
         self.clock = 0
+        self._trying = False
         self.trusted: set[int] = set()  # loads that were taken as known since it was last cleared
         self.reasons = [Reason(kind) for kind in REASONS.values()]
         self.cells: dict[str, Cells] = {}
@@ -119,12 +120,19 @@ class Shadow:
             raise Unsafe(Reason(Kind.MANY_BYTES))
         self.account.spend(PASSES * elements(cells), FOLLOWING)
 
-    def mark(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state that must be restored if a round of a loop is given up."""
+    def begin(self) -> tuple[np.ndarray, np.ndarray]:
+        """A round of a loop begins, which `end` may undo. Returns what `end` needs."""
+        self._trying = True
+        for cells in self.cells.values():
+            cells.begin()
         return self.epoch.copy(), self.synced.copy()
 
-    def restore(self, mark: tuple[np.ndarray, np.ndarray]) -> None:
-        self.epoch, self.synced = mark
+    def end(self, begun: tuple[np.ndarray, np.ndarray], undo: bool) -> None:
+        self._trying = False
+        for cells in self.cells.values():
+            cells.end(undo)
+        if undo:
+            self.epoch, self.synced = begun
 
     def met(self, rows: np.ndarray) -> None:
         """Records that all living lanes of these warps have synchronised."""
@@ -220,6 +228,8 @@ class Shadow:
             )
         if name not in self.cells:
             self.cells[name] = Cells(len(self.epoch), size)
+            if self._trying:
+                self.cells[name].begin()
         return self.cells[name]
 
     def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> Bytes:
